@@ -1,0 +1,29 @@
+"""Chain of thought: reason first, then a marked answer, one call.
+
+Source: Kojima et al. 2022, arXiv 2205.11916 (zero-shot), as a baseline in Tang et al. 2024 (MedAgents),
+arXiv 2311.10537. Departure: one call asks for reasoning and answer; the original asks a second time for
+the answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from components.answers import after_mark
+from components.prompts import load
+from components.protocols import Episode
+from components.types import Answer
+
+
+@dataclass(frozen=True)
+class Cot:
+    """Asks once for reasoning and a last line that is marked as the answer."""
+
+    prompts: str = "cot"
+
+    async def solve(self, episode: Episode) -> Answer:
+        """Ask; of an open answer, only what follows the mark counts, the reasoning does not."""
+        problem = episode.problem
+        ask = load(self.prompts).user("problem", problem.images, problem=problem)
+        reply = (await episode.ask([ask], "answer")).text
+        return Answer(reply if problem.choices else after_mark(reply))

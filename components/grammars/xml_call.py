@@ -1,0 +1,77 @@
+"""RadABench's tags: ``<Call>``, ``<EndCall>`` for the last call, ``<NoCall>`` for a refusal.
+
+Source: Zheng et al. 2024, arXiv 2412.09529. Tags are case-sensitive; the first complete element counts,
+what stands around it is ignored. Departure: ``<Input>`` may also hold a JSON object, for tools with
+named parameters.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import orjson
+
+from components.errors import ActionError
+from components.messages import Message, ToolCall, ToolSpec
+from components.prompts import load
+from components.types import Action, Observation, Offer, Refusal
+
+_ELEMENT = re.compile(r"<(Call|EndCall|NoCall)>(.*?)</\1>", re.DOTALL)
+_CALL_ONLY = re.compile(r"<(Call|EndCall)>(.*?)</\1>", re.DOTALL)
+
+
+def _field(tag: str, content: str) -> str:
+    """The trimmed text of the first such element. Raises ActionError when there is none."""
+    start = content.find(f"<{tag}>")
+    end = content.find(f"</{tag}>", start)
+    if start < 0 or end < 0:
+        raise ActionError(f"the element <{tag}> is missing")
+    return content[start + len(tag) + 2 : end].strip()
+
+
+def _arguments(purpose: str, text: str) -> str:
+    """The call's arguments as JSON text: an object as it is, anything else as ``input``."""
+    if text.startswith("{"):
+        try:
+            value = orjson.loads(text)
+        except ValueError:
+            value = None
+        if isinstance(value, dict):
+            return text
+    return orjson.dumps({"purpose": purpose, "input": text}).decode()
+
+
+@dataclass(frozen=True)
+class XmlCall:
+    """Tags in the text of the reply; one call per reply."""
+
+    prompts: str = "xml_call"
+
+    def instructions(self, offer: Offer) -> str:
+        """The protocol, the tools as one line of JSON each, and the refusal where it is open."""
+        cards = [tool.spec.card_text for tool in offer.tools.values()]
+        return load(self.prompts).render("instructions", cards=cards, refusal_fields=offer.refusal_fields)
+
+    def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
+        """Nothing: the tools stand in the text."""
+        return ()
+
+    def parse(self, message: Message, offer: Offer) -> Action:
+        """Read the first complete element. Raises ActionError when there is none or a field is missing."""
+        found = (_ELEMENT if offer.may_refuse else _CALL_ONLY).search(message.text)
+        if not found:
+            tags = "<Call>, <EndCall> or <NoCall>" if offer.may_refuse else "<Call> or <EndCall>"
+            raise ActionError(f"the reply holds no complete {tags} element")
+        tag, content = found[1], found[2]
+        if tag == "NoCall":
+            grounds = {name: _field(name.capitalize(), content) for name in offer.refusal_fields}
+            return Action(message, refusal=Refusal(grounds), purpose=grounds.get("purpose", ""))
+        purpose, tool, text = (_field(name, content) for name in ("Purpose", "Tool", "Input"))
+        call = ToolCall("call", tool, _arguments(purpose, text))
+        return Action(message, calls=(call,), last=tag == "EndCall", purpose=purpose)
+
+    def render(self, call: ToolCall, observation: Observation) -> Message:
+        """The observation as the next user message."""
+        text = f"<Observation>\n{observation.text}\n</Observation>"
+        return Message("user", (text, *observation.images) if observation.images else text)

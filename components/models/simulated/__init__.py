@@ -1,0 +1,78 @@
+"""The embedded default model: deterministic, without key or network (see ``core`` and docs/simulated.md)."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Interval
+
+from components.messages import Completion, Request, Sampling
+from components.models.simulated.core import VERSION, Core
+from components.models.simulated.draws import Draws
+from components.models.simulated.rates import Rates
+from components.types import Sample
+
+Rate = Annotated[float, Interval(ge=0, le=1)]
+
+
+@dataclass
+class Simulated:
+    """The simulated core as a Model. ``latency_seconds`` is the mean of an exponential distribution."""
+
+    competence: Rate = 0.85
+    planning_slip_rate: Rate = 0.1
+    wrong_tool_rate: Rate = 0.05
+    malformed_rate: Rate = 0.02
+    ignored_refusal_rate: Rate = 0.3
+    latency_seconds: Annotated[float, Ge(0)] = 0.0
+    seed: int = 0
+    name: str = "simulated"
+    max_connections: int = 100
+    temperature: float | None = 0.0
+    max_tokens: int | None = None
+    kind: Literal["simulated", "live"] = "simulated"
+    in_process: bool = True
+    deterministic: bool = False
+    permits: Sequence[str] = ()
+    core: Core = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        rates = Rates(
+            self.competence,
+            self.planning_slip_rate,
+            self.wrong_tool_rate,
+            self.malformed_rate,
+            self.ignored_refusal_rate,
+        )
+        self.core = Core(rates)
+        self._identity = f"{self.name} {VERSION} {rates} seed={self.seed}"
+        self._sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
+
+    @property
+    def identity(self) -> str:
+        """Name, version and rates."""
+        return self._identity
+
+    @property
+    def sampling(self) -> Sampling:
+        """Sent with every request, like a real model's."""
+        return self._sampling
+
+    def study(self, samples: Iterable[Sample]) -> None:
+        """Take samples as the private answer key."""
+        self.core.study(samples)
+
+    async def generate(self, request: Request) -> Completion:
+        """Reply at once, or after the latency."""
+        seed = request.seed ^ self.seed
+        if self.latency_seconds:
+            share = Draws(seed, request.messages).share("latency")
+            await asyncio.sleep(-self.latency_seconds * math.log(1 - share))
+        return self.core.reply(request.messages, request.tools, seed)
+
+    async def close(self) -> None:
+        """Nothing to close."""

@@ -1,0 +1,16 @@
+"""How often the simulated core is right and how it fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rates:
+    """All in [0, 1]; the defaults make a core that never errs."""
+
+    competence: float = 1.0
+    planning_slip: float = 0.0
+    wrong_tool: float = 0.0
+    malformed: float = 0.0
+    ignored_refusal: float = 0.0

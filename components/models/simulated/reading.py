@@ -1,0 +1,173 @@
+"""What the simulated core reads in its messages: tool cards, memory variables, plans, earlier calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from components.messages import Message, ToolSpec
+from components.radiology.tasks import CATEGORIES, PLANNING_NAMES
+
+_VARIABLES = re.compile(r"\$\w+\$")
+_UPPER = re.compile(r"upper bound ([\d.]+)")
+_LISTED = re.compile(r"Supported list: \[([^\]]*)\]")
+_LABEL = re.compile(r"(?:(Organ|Anomaly) )?([A-Z]\w+ [A-Z]\w+) \(([^;)]*)")
+_PLANNED = re.compile("|".join(re.escape(name) for name in sorted(PLANNING_NAMES, key=len, reverse=True)))
+_XML_TOOL = re.compile(r"<(?:Call|EndCall)>.*?<Tool>\s*(.*?)\s*</Tool>", re.DOTALL)
+# What tells the format of the reply that a prompt asks for.
+_MARKS = ("<EndCall>", "<NoCall>", "<VALID>", "Finish[", "Refuse[", "Tool Chain:", "Answer: <", "step by step")
+_BRACKET_TOOL = re.compile(r"Action:\s*(\w+)\s*[\[{]")
+
+
+@dataclass(frozen=True)
+class Card:
+    """A tool as its card describes it."""
+
+    name: str
+    category: str
+    type: str | None
+    pair: tuple[str, str] | None
+    listed: tuple[str, ...] | None
+    compulsory: tuple[str, ...]
+    optional: tuple[str, ...]
+    outputs: tuple[str, ...]
+    upper: float
+
+
+@dataclass
+class Situation:
+    """All that a conversation tells: the offered cards, the memory, the plan, the finished calls, and
+    ``marks`` of the formats that its prompts ask for.
+    """
+
+    cards: dict[str, Card] = field(default_factory=dict)
+    memory: dict[str, Any] = field(default_factory=dict)
+    plan: tuple[tuple[str, str | None], ...] = ()
+    called: list[Card] = field(default_factory=list)
+    marks: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class _Noted:
+    """What one message holds."""
+
+    cards: tuple[Card, ...] = ()
+    memory: tuple[tuple[str, Any], ...] = ()
+    plan: tuple[tuple[str, str | None], ...] = ()
+    tools: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+
+
+def read(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Situation:
+    """Read a whole conversation. A call counts as finished when its outputs are in memory later."""
+    situation = Situation(cards={spec.name: card for spec in tools if (card := _native_card(spec)) is not None})
+    pending: list[Card] = []
+    for message in messages:
+        noted = _note(message)
+        situation.marks.update(noted.marks)
+        situation.cards.update((card.name, card) for card in noted.cards)
+        if noted.plan and not situation.plan:
+            situation.plan = noted.plan
+        if noted.memory:
+            situation.memory.update(noted.memory)
+            situation.called += [c for c in pending if all(v in situation.memory for v in c.outputs)]
+            pending = []
+        pending += [situation.cards[name] for name in noted.tools if name in situation.cards]
+    return situation
+
+
+_NOTES: dict[bytes, _Noted] = {}
+
+
+def _note(message: Message) -> _Noted:
+    """Read one message; remembered by its digest, since conversations repeat their beginnings."""
+    noted = _NOTES.get(message.digest)
+    if noted is None:
+        if len(_NOTES) > 20_000:
+            _NOTES.clear()
+        noted = _NOTES[message.digest] = _read_one(message)
+    return noted
+
+
+def _read_one(message: Message) -> _Noted:
+    if message.role == "system":  # its examples are nobody's plan
+        return _Noted(cards=_cards(message.text), marks=_marks(message.text))
+    if message.role == "assistant":
+        names = [call.name for call in message.tool_calls]
+        names += _XML_TOOL.findall(message.text) or _BRACKET_TOOL.findall(message.text)
+        return _Noted(plan=_plan(message.text), memory=_memory(message.text), tools=tuple(names[:1] or names))
+    return _Noted(cards=_cards(message.text), memory=_memory(message.text), marks=_marks(message.text))
+
+
+def _marks(text: str) -> tuple[str, ...]:
+    return tuple(mark for mark in _MARKS if mark in text)
+
+
+def _cards(text: str) -> tuple[Card, ...]:
+    if '"Compulsory Input"' not in text:
+        return ()
+    return tuple(_card(line) for line in text.split("\n") if line.startswith('{"Name"'))
+
+
+@lru_cache(maxsize=50_000)
+def _card(line: str) -> Card:
+    shown = orjson.loads(line)
+    texts = (", ".join(shown[name]) for name in ("Compulsory Input", "Optional Input", "Output"))
+    return _make(shown["Name"], shown["Property"], shown["Ability"], shown["Performance"], *texts)
+
+
+@lru_cache(maxsize=50_000)
+def _native_card(spec: ToolSpec) -> Card | None:
+    """The card in a native tool's description; None for other tools."""
+    found = re.search(
+        r"Compulsory inputs: ([^.]*)\.(?: Optional inputs: ([^.]*)\.)? Outputs: ([^.]*)\.", spec.description
+    )
+    if not found:
+        return None
+    label, _, rest = spec.description.partition(". ")
+    return _make(spec.name, label, rest, rest, found[1], found[2] or "", found[3])
+
+
+def _make(name: str, label: str, ability: str, performance: str, *variables: str) -> Card:
+    """A card from its texts. ``label`` is the Property: category and what the tool is bound to."""
+    found, listed, upper = _LABEL.match(label), _LISTED.search(ability), _UPPER.search(performance)
+    place = [part.strip() for part in found[3].split(",")] if found else []
+    compulsory, optional, outputs = (tuple(_VARIABLES.findall(text)) for text in variables)
+    category = found[2] if found and found[2] in CATEGORIES else ""
+    return Card(
+        name,
+        category,
+        found[1] if found else None,
+        (place[0], place[1]) if len(place) == 2 else None,
+        tuple(entry.strip() for entry in listed[1].split(";")) if listed else None,
+        compulsory,
+        optional,
+        outputs,
+        float(upper[1].rstrip(".")) if upper else 0.0,
+    )
+
+
+def _memory(text: str) -> tuple[tuple[str, Any], ...]:
+    """Variables and values of the JSON objects that stand in the text, one per line."""
+    found: list[tuple[str, Any]] = []
+    for line in text.split("\n"):
+        start, end = line.find('{"$'), line.rfind("}")
+        if start < 0 or end < 0:
+            continue
+        try:
+            values = orjson.loads(line[start : end + 1])
+        except ValueError:
+            continue
+        found += [(name, value) for name, value in values.items() if name.startswith("$")]
+    return tuple(found)
+
+
+def _plan(text: str) -> tuple[tuple[str, str | None], ...]:
+    """The planned categories in order, from a tool chain or its echo."""
+    at = max(text.find("Tool Chain:"), text.find("Plan:"))
+    return tuple(PLANNING_NAMES[name] for name in _PLANNED.findall(text, at)) if at >= 0 else ()

@@ -1,0 +1,107 @@
+"""Skill: the next step of a radiology task, from the cards and the memory that the messages show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from components.models.simulated.draws import Draws
+from components.models.simulated.rates import Rates
+from components.models.simulated.reading import Card, Situation
+from components.radiology.tasks import AD, BQ, DD, DI, IE, OS, TASKS, lookup
+from components.types import Sample
+
+_ENTITY = {OS: "OrganObject", AD: "AnomalyObject", DD: "Disease", DI: "Disease", IE: "IndicatorName"}
+
+
+@dataclass(frozen=True)
+class Move:
+    """A call (``last`` when the task is done after it), or grounds of a refusal, or nothing left to do."""
+
+    card: Card | None = None
+    inputs: tuple[str, ...] = ()
+    last: bool = False
+    grounds: dict[str, str] | None = None
+
+
+def decide(situation: Situation, sample: Sample | None, may_refuse: bool, rates: Rates, draws: Draws) -> Move:
+    """The next move: the first step of the plan that no finished call covers."""
+    owed = _owed(situation, sample)
+    for position, (category, kind) in enumerate(owed):
+        fitting = [c for c in situation.cards.values() if c.category == category and kind in (None, c.type)]
+        usable = [c for c in fitting if _suits(c, situation, sample)]
+        if not usable and may_refuse:
+            if draws.happens("ignored refusal", rates.ignored_refusal):
+                usable = fitting  # it tries what is there, or goes on without this step
+            else:
+                return Move(grounds=_grounds(category, fitting, sample))
+        card = _best(usable or fitting, situation)
+        if card is None:
+            continue
+        if draws.happens("wrong tool", rates.wrong_tool):
+            card = draws.pick("which tool", tuple(situation.cards.values()))
+        optional = [v for v in card.optional if v in situation.memory and v not in card.compulsory]
+        return Move(card, (*card.compulsory, *optional), last=position == len(owed) - 1)
+    return Move()
+
+
+def _owed(situation: Situation, sample: Sample | None) -> list[tuple[str, str | None]]:
+    """Planned steps that are not done; without a plan those that the question needs."""
+    steps = list(situation.plan or (TASKS[sample.target["chain"]].chain if sample is not None else ()))
+    for card in situation.called:
+        for step in steps:
+            if step[0] == card.category and step[1] in (None, card.type):
+                steps.remove(step)
+                break
+    return steps
+
+
+def _entity(card: Card, sample: Sample) -> str | None:
+    """What the tool would have to support on this record."""
+    name = f"{card.type}Dim" if card.category == BQ else _ENTITY.get(card.category)
+    value = lookup(sample.metadata["record"], name) if name else None
+    return value.strip().lower() if isinstance(value, str) else None
+
+
+def _suits(card: Card, situation: Situation, sample: Sample | None) -> bool:
+    """Whether a tool fits the images and its list, where it has one, covers what they show."""
+    record = sample.metadata["record"] if sample is not None else {}
+    seen = (
+        situation.memory.get("$Anatomy$") or record.get("Anatomy"),
+        situation.memory.get("$Modality$") or record.get("Modality"),
+    )
+    if card.pair is not None and card.pair != seen:
+        return False
+    return sample is None or suits_list(card, sample)
+
+
+def suits_list(card: Card, sample: Sample) -> bool:
+    """Whether a tool's list, where it has one, covers what the record shows."""
+    return card.listed is None or _entity(card, sample) in {entry.lower() for entry in card.listed}
+
+
+def _best(cards: Sequence[Card], situation: Situation) -> Card | None:
+    """The best expected performance among those whose inputs are at hand, else among all."""
+    ready = [c for c in cards if all(v in situation.memory for v in c.compulsory)]
+    return max(ready or cards, key=lambda c: c.upper, default=None)
+
+
+def _grounds(category: str, fitting: Sequence[Card], sample: Sample | None) -> dict[str, str]:
+    """The five fields of a refusal, by which of the three checks fails."""
+    record = sample.metadata["record"] if sample is not None else {}
+    anatomy, modality = record.get("Anatomy", "Universal"), record.get("Modality", "Universal")
+    purpose = f"No {category} that this task needs can be used."
+    if not fitting:
+        anatomy = modality = "Universal"
+        ability = "CategoryMissing"
+    elif any(c.listed is not None and c.pair in (None, (anatomy, modality)) for c in fitting):
+        ability = "InsufficientCapability"
+    else:
+        ability = "SpecificToolMissing"
+    return {
+        "purpose": purpose,
+        "category": category,
+        "anatomy": anatomy,
+        "modality": modality,
+        "ability": ability,
+    }

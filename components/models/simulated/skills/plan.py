@@ -1,0 +1,31 @@
+"""Skill: planning a radiology question in the format that the prompt asks for."""
+
+from __future__ import annotations
+
+from components.models.simulated.draws import Draws
+from components.models.simulated.rates import Rates
+from components.radiology.tasks import PLANNING_NAMES, TASKS
+from components.types import Sample
+
+_NAMES = {step: name for name, step in PLANNING_NAMES.items()}
+_SHORT = ("Anatomy Classification Tool", "Modality Classification Tool", "Disease Diagnosis Tool")
+
+
+def plan(sample: Sample | None, rates: Rates, draws: Draws) -> str:
+    """The two lines of a plan; a slip leaves out, adds or swaps one step."""
+    chain = TASKS[sample.target["chain"]].chain if sample is not None else ()
+    names = [_NAMES[step] for step in chain] or list(_SHORT)
+    if draws.happens("planning slip", rates.planning_slip):
+        names = _slip(names, draws)
+    return "Known Info: []\nTool Chain: [" + " -> ".join(f"*{name}*" for name in names) + "]"
+
+
+def _slip(names: list[str], draws: Draws) -> list[str]:
+    kind, at = draws.pick("slip kind", ("drop", "add", "swap")), int(draws.share("slip at") * (len(names) - 1))
+    match kind:
+        case "drop":
+            return names[:at] + names[at + 1 :]
+        case "add":
+            return [*names[: at + 1], draws.pick("slip name", tuple(PLANNING_NAMES)), *names[at + 1 :]]
+        case _:
+            return [*names[:at], names[at + 1], names[at], *names[at + 2 :]]

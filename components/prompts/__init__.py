@@ -1,0 +1,75 @@
+"""Prompt sets: folders of ``.jinja`` files, rendered with undefined variables forbidden."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from components.errors import ConfigError
+from components.messages import Image, Message
+
+_ROOT = Path(__file__).parent
+
+
+class PromptSet:
+    """The templates of one folder.
+
+    ``digest`` identifies their texts; ``name`` is the folder's name as it was asked for.
+    """
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name = name
+        files = sorted(folder.glob("*.jinja"))
+        texts = {path.stem: path.read_text(encoding="utf-8") for path in files}
+        self.digest = sha256("\0".join(f"{k}\0{v}" for k, v in texts.items()).encode()).hexdigest()[:16]
+        environment = jinja2.Environment(
+            undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+        )
+        self._templates = {stem: environment.from_string(text) for stem, text in texts.items()}
+
+    def source(self, template: str) -> str:
+        """The prompt file as messages name it."""
+        return f"{self.name}/{template}.jinja"
+
+    def render(self, template: str, **values: Any) -> str:
+        """Fill a template. Raises ConfigError when the set lacks it or a value is not given."""
+        try:
+            return self._templates[template].render(**values).strip()
+        except KeyError:
+            have = ", ".join(sorted(self._templates))
+            raise ConfigError(f"prompt set {self.name!r} has no {template}.jinja; it has {have}") from None
+        except jinja2.UndefinedError as error:
+            raise ConfigError(f"prompt {self.source(template)}: {error}") from None
+
+    def system(self, template: str, **values: Any) -> Message:
+        """A system message from a template."""
+        return Message("system", self.render(template, **values), source=self.source(template))
+
+    def user(self, template: str, images: tuple[Image, ...] = (), **values: Any) -> Message:
+        """A user message from a template, with images after the text."""
+        text = self.render(template, **values)
+        return Message("user", (text, *images) if images else text, source=self.source(template))
+
+    def assistant(self, template: str, **values: Any) -> Message:
+        """An assistant message that our code wrote in the model's place."""
+        return Message("assistant", self.render(template, **values), source=self.source(template))
+
+
+@lru_cache(maxsize=64)
+def load(name: str) -> PromptSet:
+    """Load a prompt set by its name in this folder, or by the path of a folder of one's own.
+
+    Raises ConfigError when there is none, naming those there are, or when a template does not parse.
+    """
+    folder = _ROOT / name if not Path(name).is_dir() or "/" not in name else Path(name)
+    if not folder.is_dir():
+        have = ", ".join(sorted(p.name for p in _ROOT.iterdir() if p.is_dir() and not p.name.startswith("_")))
+        raise ConfigError(f"no prompt set {name!r}; there are {have}, or give the path of a folder of .jinja files")
+    try:
+        return PromptSet(name, folder)
+    except jinja2.TemplateSyntaxError as error:
+        raise ConfigError(f"prompt set {name!r}: line {error.lineno}: {error.message}") from None

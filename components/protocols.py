@@ -1,0 +1,239 @@
+"""The verbs: one method each, structural, nothing to inherit. The YAML's ``_target_`` is the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from random import Random
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from components.messages import Completion, Message, Purpose, Request, Sampling, ToolCall, ToolSpec
+from components.types import (
+    Action, Answer, Demonstration, Effect, Failure, Observation, Offer, Privacy, Problem, Refusal, Sample,
+    Score, State, Step, Trajectory,
+)  # fmt: skip
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A source of replies. Raises ModelError after its bounded retries."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def identity(self) -> str:
+        """Name and whatever else changes the answers, not where it is served; part of every journal key."""
+
+    @property
+    def kind(self) -> Literal["simulated", "live"]: ...
+
+    @property
+    def in_process(self) -> bool:
+        """Whether nothing leaves this process: then every data class is permitted."""
+
+    @property
+    def permits(self) -> Sequence[str]:
+        """Data classes, beside open ones, that the endpoint may receive."""
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the same request at temperature 0 always gets the same reply."""
+
+    @property
+    def sampling(self) -> Sampling: ...
+
+    @property
+    def max_connections(self) -> int: ...
+
+    async def generate(self, request: Request) -> Completion: ...
+
+    async def close(self) -> None: ...
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """A strategy: a deterministic program over one episode, without state of its own."""
+
+    async def solve(self, episode: Episode) -> Answer | Refusal | Failure: ...
+
+
+@runtime_checkable
+class Verifier(Protocol):
+    """Chooses among proposals, without the target; may try candidates with ``episode.try_``."""
+
+    async def choose(
+        self, messages: Sequence[Message], propose: Callable[[], Awaitable[Action]], episode: Episode
+    ) -> Action: ...
+
+
+@runtime_checkable
+class Grammar(Protocol):
+    """How an action is written and read."""
+
+    def instructions(self, offer: Offer) -> str:
+        """What a model must be told to act in this grammar, with the cards of the tools."""
+
+    def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
+        """The tools to send in the request itself; empty for text grammars."""
+
+    def parse(self, message: Message, offer: Offer) -> Action:
+        """Raises ActionError when the message does not follow the grammar."""
+
+    def render(self, call: ToolCall, observation: Observation) -> Message: ...
+
+
+class Context(Protocol):
+    """What a tool gets beside its arguments."""
+
+    @property
+    def state(self) -> State: ...
+
+    @property
+    def problem(self) -> Problem: ...
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        purpose: Purpose = "tool",
+        sampling: Sampling | None = None,
+        role: str = "tool",
+    ) -> Message:
+        """Ask a model through the episode's door."""  # fmt: skip
+
+
+@runtime_checkable
+class Tool(Protocol):
+    """Something an agent can call. Raises ToolError, whose text becomes the observation."""
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    @property
+    def effect(self) -> Effect: ...
+
+    async def __call__(self, context: Context, **arguments: Any) -> Observation: ...
+
+
+@runtime_checkable
+class Toolset(Protocol):
+    """Opens what one sample offers, with a fresh state. Raises ConfigError."""
+
+    def open(self, sample: Sample) -> Offer: ...
+
+
+@runtime_checkable
+class Condition(Protocol):
+    """Turns one offer into another; deterministic in ``rng``. Raises ConfigError."""
+
+    def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer: ...
+
+
+@runtime_checkable
+class Dataset(Protocol):
+    """Samples in a fixed order. ``limit`` is a seeded draw that the runner makes. Raises ConfigError."""
+
+    @property
+    def splits(self) -> Sequence[str]: ...
+
+    @property
+    def split(self) -> str:
+        """The split that is evaluated."""
+
+    @property
+    def privacy(self) -> Privacy: ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of the data that ``load`` reads."""
+
+    def load(self, split: str) -> Iterable[Sample]: ...
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """Sees the target. What cannot be scored has value None. ``version`` changes when a score can."""
+
+    @property
+    def version(self) -> str: ...
+
+    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]: ...
+
+
+@runtime_checkable
+class Memory(Protocol):
+    """What was learnt before the evaluation; read-only while it runs."""
+
+    @property
+    def digest(self) -> str: ...
+
+    def search(self, problem: str, k: int) -> Sequence[Demonstration]: ...
+
+    def experience(self, tool: str) -> Sequence[str]: ...
+
+
+class Door(Protocol):
+    """Opens episodes for a stage."""
+
+    async def episode(self, sample: Sample, solve: Callable[[Episode], Awaitable[Any]]) -> Trajectory: ...
+
+
+@runtime_checkable
+class Stage(Protocol):
+    """Done once, before an evaluation, on training samples; beside scorers the only reader of targets."""
+
+    async def run(self, door: Door, samples: Sequence[Sample]) -> Mapping[str, Any]: ...
+
+
+class Episode(Protocol):
+    """The only door to the model and the tools: the recorder, the budget, the place that asks the verifier."""
+
+    @property
+    def problem(self) -> Problem: ...
+
+    @property
+    def offer(self) -> Offer: ...
+
+    @property
+    def trajectory(self) -> Trajectory: ...
+
+    @property
+    def last(self) -> Step:
+        """The newest committed step of this branch."""
+
+    @property
+    def rng(self) -> Random:
+        """Random numbers of (seed, sample, epoch, branch)."""
+
+    @property
+    def instructions(self) -> str:
+        """How to act in the experiment's grammar, with the cards of the offered tools."""
+
+    def parse(self, message: Message) -> Action:
+        """Read a message with the experiment's grammar; unreadable ones carry ``error``."""
+
+    async def act(self, messages: Sequence[Message], sampling: Sampling | None = None) -> Action:
+        """Ask for an action, have it verified, return it parsed. Raises LimitReached, ModelError."""
+
+    async def observe(self, action: Action) -> list[Message]:
+        """Run the action's calls, in parallel where there are several; an unreadable action is answered
+        with what was wrong."""
+
+    async def try_(self, action: Action) -> list[Message] | None:
+        """Run the action on a fork of the offer, recorded as a trial; None when a tool cannot be tried."""
+
+    async def ask(
+        self, messages: Sequence[Message], purpose: Purpose, sampling: Sampling | None = None, role: str = "main"
+    ) -> Message:
+        """Ask without verification; recorded. Raises LimitReached, ModelError."""
+
+    async def control(self, name: str, **arguments: Any) -> Observation:
+        """Use a control of the offer; recorded with the last step, not counted as a call. Raises ToolError."""
+
+    def branch(
+        self,
+        name: str,
+        tools: Literal["shared", "fresh"] = "shared",
+        sampling: Sampling | None = None,
+        role: str | None = None,
+    ) -> Episode:
+        """An episode of its own that shares budget and sample."""  # fmt: skip

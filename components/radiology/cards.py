@@ -1,0 +1,187 @@
+"""RadABench's tool cards: what each simulated tool takes, gives and scores, and how an agent is told.
+
+Source: Zheng et al. 2024, arXiv 2412.09529; numbers as in the reference implementation
+(MAGIC-AI4Med/RadABench, January 2025). Departure: the texts are our own and say outright that tools
+bound to an anatomy and a modality do not take these two as inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from components.messages import ToolSpec
+from components.radiology.card_table import BOUNDS, OPTIONAL, TOOLS
+from components.radiology.switches import Switches
+from components.radiology.tasks import AD, BQ, DD, DI, IE, OS, RG, var
+
+VARIANTS = ("Basic", "Text", "Mask", "Text and Mask")
+BINDABLE = frozenset({OS, AD, DD, RG})
+RESTRICTABLE = frozenset({OS, AD, DD, DI, BQ, IE})
+_PARAMETERS: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "purpose": {"type": "string", "description": "what this call is for, in one sentence"},
+        "input": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": 'names of the memory variables handed over, such as "$Image$"',
+        },
+    },
+    "required": ["purpose", "input"],
+}
+
+
+@dataclass(frozen=True)
+class Card:
+    """One simulated tool. Variables are written with dollar signs; scores are in [0, 1].
+
+    ``anatomy`` and ``modality`` are None for unbound tools, ``supported`` is None for unrestricted ones.
+    """
+
+    category: str
+    variant: str | None
+    anatomy: str | None
+    modality: str | None
+    supported: tuple[str, ...] | None
+    compulsory: tuple[str, ...]
+    optional: tuple[str, ...]
+    outputs: tuple[str, ...]
+    lower: float
+    upper: float
+    step: float
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """The card for scorers, JSON-able; never shown to an agent."""
+        return {
+            "category": self.category,
+            "variant": self.variant,
+            "anatomy": self.anatomy,
+            "modality": self.modality,
+            "supported": None if self.supported is None else list(self.supported),
+            "compulsory": list(self.compulsory),
+            "optional": list(self.optional),
+            "outputs": list(self.outputs),
+            "lower": self.lower,
+            "upper": self.upper,
+            "step": self.step,
+        }
+
+    @cached_property
+    def label(self) -> str:
+        """The Property of the card: category and what it is bound to; for reports the extra inputs."""
+        place = "universal" if self.anatomy is None else f"{self.anatomy}, {self.modality}"
+        if self.category == RG:
+            kind = "image only" if self.variant == "Basic" else f"takes {str(self.variant).lower()}"
+            return f"{self.category} ({place}; {kind})"
+        return f"{self.variant + ' ' if self.variant else ''}{self.category} ({place})"
+
+    @cached_property
+    def ability(self) -> str:
+        """The Ability of the card in words; a restricted tool's ends with its list."""
+        text = TOOLS[self.category, self.variant][2]
+        if self.anatomy is not None:
+            text += (
+                f" Works on {self.modality} images of {self.anatomy} only, once memory holds these two as $Modality$"
+                " and $Anatomy$; it does not take $Anatomy$ or $Modality$ as inputs."
+            )
+        elif self.category in BINDABLE:
+            text += " Works on images of every anatomy and modality, which it takes as inputs."
+        if self.supported:
+            text += f" Supported list: [{'; '.join(self.supported)}]"
+        return text
+
+    @cached_property
+    def performance(self) -> str:
+        """The Performance of the card in words."""
+        bounds = f"Score from lower bound {self.lower:g} to upper bound {self.upper:g}"
+        if not self.optional:
+            return f"{bounds}, times the lowest score of its inputs; it takes no optional inputs."
+        return (
+            f"{bounds}: the lower bound times the lowest score of its compulsory inputs, and each optional input"
+            f" raises it by up to {self.step:g}."
+        )
+
+    @cached_property
+    def shown(self) -> dict[str, Any]:
+        """The fields an agent sees, without the name."""
+        return {
+            "Category": self.category,
+            "Ability": self.ability,
+            "Property": self.label,
+            "Compulsory Input": self.compulsory,
+            "Optional Input": self.optional,
+            "Output": self.outputs,
+            "Performance": self.performance,
+        }
+
+    @cached_property
+    def description(self) -> str:
+        """The same for native tool calls, in one text."""
+        optional = f" Optional inputs: {', '.join(self.optional)}." if self.optional else ""
+        return (
+            f"{self.label}. {self.ability} Compulsory inputs: {', '.join(self.compulsory)}.{optional}"
+            f" Outputs: {', '.join(self.outputs)}. {self.performance}"
+        )
+
+
+def bounds(lower: float, upper: float, n_listed: int) -> tuple[float, float]:
+    """The bounds of a tool restricted to so many entries; fewer entries bring it closer to 0.95."""
+    gap = 0.95 - upper
+    if n_listed == 1:
+        return round(lower + gap, 6), 0.95
+    boost = gap * max(0, (11 - n_listed) / 10) if n_listed else 0.0
+    return round(lower + boost, 6), round(upper + boost, 6)
+
+
+def card(
+    category: str,
+    variant: str | None = None,
+    pair: tuple[str, str] | None = None,
+    supported: Sequence[str] | None = None,
+    *,
+    switches: Switches,
+) -> Card:
+    """The card of a tool: ``variant`` Organ/Anomaly for quantifiers and evaluators or a report variant,
+    ``pair`` (anatomy, modality) where it is bound, ``supported`` where it is restricted to a list.
+
+    Raises ValueError for a tool that the benchmark does not have.
+    """
+    listed = tuple(supported) if supported else None
+    return _card(category, variant, pair, listed, switches.indicator_value_optional)
+
+
+@lru_cache(maxsize=8192)
+def _card(
+    category: str, variant: str | None, pair: tuple[str, str] | None, supported: tuple[str, ...] | None, value: bool
+) -> Card:
+    """Build a card; ``value`` makes $IndicatorValue$ an optional input of reports and treatment."""
+    key = (category, variant)
+    bindable, restrictable = category in BINDABLE, category in RESTRICTABLE
+    if key not in TOOLS or (pair and not bindable) or (supported is not None and not restrictable):
+        raise ValueError(f"there is no {category} with variant {variant!r}, pair {pair}, list {supported}")
+    inputs, outputs, _ = TOOLS[key]
+    optional = OPTIONAL.get(key, "").split()
+    if value and "ValueName" in optional:
+        optional.insert(optional.index("ValueName") + 1, "IndicatorValue")
+    lower, upper, bound_lower, bound_upper, step = BOUNDS[key]
+    if pair:
+        inputs, lower, upper = "Image", bound_lower, bound_upper
+    if supported:
+        lower, upper = bounds(lower, upper, len(supported))
+    anatomy, modality = pair or (None, None)
+    compulsory = tuple(var(name) for name in inputs.split())
+    written = tuple(var(name) for name in outputs.split())
+    return Card(
+        category, variant, anatomy, modality, supported, compulsory, tuple(var(name) for name in optional), written,
+        lower, upper, step,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=8192)
+def spec(card: Card, name: str) -> ToolSpec:
+    """What a model is told about the tool under this name."""
+    return ToolSpec(name, card.description, _PARAMETERS, {"Name": name, **card.shown}, card.facts)

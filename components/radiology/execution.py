@@ -1,0 +1,143 @@
+"""A trajectory read into RadABench's chains: what was planned, what was executed, how it ended.
+
+Source: Zheng et al. 2024, arXiv 2412.09529. The reference implementation (MAGIC-AI4Med/RadABench,
+January 2025) finds all this in a text log by patterns; here it comes from structured steps, so that
+every agent and grammar is measured with the same ruler. What the log's patterns change in the numbers
+(a refusal counts as a success, a call whose purpose holds a closing brace is lost) is kept where
+switch ``error_detection`` is ``substring``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from components.radiology.plan import decision_chain
+from components.radiology.switches import Switches
+from components.radiology.tasks import BQ, TASKS, Task
+from components.types import Observed, Sample, Step, Trajectory
+
+
+@dataclass(frozen=True)
+class Called:
+    """A call that an agent made: the tool's name, its category and type (None: no such tool), whether it ran."""
+
+    name: str
+    category: str | None
+    variant: str | None
+    ok: bool
+
+
+@dataclass(frozen=True)
+class Execution:
+    """One episode. ``plan`` is the planning reply, None without one; ``clean`` the number of successful
+    calls before the first failure; ``faulty`` whether a call failed, a reply could not be read, or the
+    agent itself gave up or ran into a limit."""
+
+    calls: tuple[Called, ...]
+    plan: str | None
+    stop: str
+    clean: int
+    faulty: bool
+
+    @property
+    def completed(self) -> bool:
+        """Answered without any failure."""
+        return self.stop == "answered" and not self.faulty
+
+    def success(self, switches: Switches) -> bool:
+        """Completed; for the reference's log reader a refusal is a success too."""
+        if from_log(switches):
+            return not self.faulty and self.stop in ("answered", "refused")
+        return self.completed
+
+    def categories(self, switches: Switches, failing: bool = True) -> tuple[str, ...]:
+        """The executed chain: categories of the calls of existing tools, with or without ``failing`` ones."""
+        typed = switches.category_typing == "typed"
+        return tuple(
+            f"{call.variant} {call.category}" if typed and call.category == BQ else call.category
+            for call in self.calls
+            if call.category and (failing or call.ok)
+        )
+
+
+def from_log(switches: Switches) -> bool:
+    """Whether errors and calls are those that the reference's log reader would find."""
+    return switches.error_detection == "substring"
+
+
+def task_of(sample: Sample) -> Task | None:
+    """The task of a sample; None when it is no sample of this benchmark."""
+    return TASKS.get(sample.metadata.get("chain", ""))
+
+
+def kind_of(trajectory: Trajectory) -> str:
+    """The kind of condition: baseline, redundant, insufficient, differentiated; else ``intact``."""
+    return str(trajectory.facts.get("kind", "intact"))
+
+
+def is_scored(switches: Switches, kind: str, published: Sequence[str]) -> bool:
+    """Whether a metric of solvable tasks is scored in a condition of this kind.
+
+    The reference's scripts score it where it was ``published``, otherwise it is scored wherever the task can be solved.
+    """
+    if switches.planning_scope == "success_only":
+        return kind in published
+    return kind != "insufficient"
+
+
+@lru_cache(maxsize=64)
+def ground_truth(chain: str, typing: str) -> tuple[str, ...]:
+    """The ground-truth chain. ``mixed_code`` types the only quantifier of 0126 and 0136, ``typed`` all of
+    them; evaluators stay untyped, since the chains leave their type open."""
+    task = TASKS[chain]
+    typed = typing == "typed" or (typing == "mixed_code" and task.categories.count(BQ) == 1)
+    return tuple(f"{kind} {category}" if typed and kind else category for category, kind in task.chain)
+
+
+@lru_cache(maxsize=4096)
+def decided(plan: str, switches: Switches) -> tuple[str, ...]:
+    """The planned chain. The reference's reader types the organ quantifier, which ``untyped`` undoes."""
+    chain = decision_chain(plan, switches.plan_reader)
+    if switches.category_typing != "untyped":
+        return tuple(chain)
+    return tuple(BQ if name.endswith(BQ) else name for name in chain)
+
+
+def read(trajectory: Trajectory, switches: Switches) -> Execution:
+    """Read an episode. Where several branches acted, the last one's calls count, and its plan if it made one."""
+    acting = [step for step in trajectory.steps if step.purpose == "act" and step.committed]
+    branch = acting[-1].branch if acting else None
+    calls: list[Called] = []
+    clean, faulty = 0, False
+    for step in acting:
+        if step.branch != branch:
+            continue
+        lost = from_log(switches) and step.action is not None and "}" in step.action.purpose
+        faulty = faulty or (step.action is not None and step.action.error is not None)
+        for observed in step.observed:
+            if observed.control:
+                continue
+            faulty = faulty or observed.error is not None
+            clean += not faulty
+            if not lost:
+                calls.append(_called(observed, trajectory))
+    ended = trajectory.stop not in ("answered", "refused")
+    return Execution(tuple(calls), _plan(trajectory.steps, branch), trajectory.stop, clean, faulty or ended)
+
+
+def _called(observed: Observed, trajectory: Trajectory) -> Called:
+    """What was called: the tool's own word for it, else that of its card."""
+    data, name = observed.observation.data, observed.call.name
+    if "category" not in data:
+        data = next((spec.facts for spec in trajectory.offered if spec.name == name), data)
+    return Called(name, data.get("category"), data.get("variant"), observed.error is None)
+
+
+def _plan(steps: Sequence[Step], branch: str | None) -> str | None:
+    """The last planning reply, of this branch if it has one."""
+    plans = [step for step in steps if step.purpose == "plan"]
+    own = [step for step in plans if step.branch == branch]
+    chosen = own or plans
+    return chosen[-1].reply.text if chosen else None

@@ -1,0 +1,126 @@
+"""The memory of a RadABench sample: variable values, their scores, and how a tool's result is written.
+
+Source: Zheng et al. 2024, arXiv 2412.09529; rules as in the reference implementation
+(MAGIC-AI4Med/RadABench, January 2025). Tools are oracles: what is written comes from the patient record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from components.errors import ToolError
+from components.radiology.switches import Switches
+from components.radiology.tasks import VARIABLES, lookup, var
+
+IMAGE, INFORMATION, INDICATOR_NAME = var("Image"), var("Information"), var("IndicatorName")
+_START: Mapping[str, str] = {IMAGE: "PLACEHOLDER_IMAGE", INFORMATION: "PLACEHOLDER_INFORMATION"}
+_NESTED: Mapping[str, tuple[str, str]] = {
+    "OrganObject": ("OrganBiomarker", "OrganObject"),
+    "OrganDim": ("OrganBiomarker", "OrganDim"),
+    "OrganQuant": ("OrganBiomarker", "OrganQuant"),
+    "AnomalyObject": ("AnomalyBiomarker", "AnomalyObject"),
+    "AnomalyDim": ("AnomalyBiomarker", "AnomalyDim"),
+    "AnomalyQuant": ("AnomalyBiomarker", "AnomalyQuant"),
+    "IndicatorName": ("Indicator", "Name"),
+    "IndicatorValue": ("Indicator", "Value"),
+}
+# What is known of an organ or an anomaly once both its mask and its name are: mask, name, dimension.
+_REVEALED = tuple((var(f"{kind}Mask"), var(f"{kind}Object"), var(f"{kind}Dim")) for kind in ("Organ", "Anomaly"))
+_PATTERNS = tuple((name, var(name)) for name in VARIABLES)
+
+
+@dataclass
+class RadiologyMemory:
+    """What the tools of one sample have found.
+
+    ``scores`` are in [0, 1]; ``fixed`` are those of the variables known from the start, kept by every call.
+    """
+
+    record: Mapping[str, Any]
+    values: dict[str, Any]
+    scores: dict[str, float]
+    fixed: Mapping[str, float]
+
+    def fork(self) -> RadiologyMemory:
+        """A copy that can be changed apart."""
+        return RadiologyMemory(self.record, dict(self.values), dict(self.scores), self.fixed)
+
+    def begin(self, known: Iterable[str]) -> None:
+        """Start again, with these variables known beside those known from the start so far.
+
+        Raises ToolError when the record lacks one.
+        """
+        fresh = start_memory(self.record, [*self.fixed, *known])
+        self.values, self.scores, self.fixed = fresh.values, fresh.scores, fresh.fixed
+
+    def write(self, outputs: Iterable[str], score: float, refresh: bool) -> None:
+        """Take in a successful call. What exists already becomes a placeholder unless ``refresh``."""
+        values, scores = self.values, self.scores
+        for name in outputs:
+            values[name] = recorded(self.record, name) if refresh or name not in values else _placeholder(name)
+            scores[name] = score
+        scores.update(self.fixed)
+        for mask, entity, dimension in _REVEALED:
+            if mask in values and entity in values:
+                values[entity] = recorded(self.record, entity)
+                values[dimension] = recorded(self.record, dimension)
+                scores[dimension] = scores[entity]
+
+    def text(self, information: bool = False) -> str:
+        """The values as one line of JSON; with ``information`` the patient's in place of its placeholder."""
+        values = self.values
+        if information:
+            values = {**values, INFORMATION: self.record["Information"]}
+        return orjson.dumps(values).decode()
+
+
+def _placeholder(name: str) -> str:
+    """What stands for a value that is not kept; ``name`` with dollar signs."""
+    return f"PLACEHOLDER_{name}"
+
+
+def recorded(record: Mapping[str, Any], name: str) -> Any:
+    """The value a tool writes for a variable (with dollar signs); masks exist as placeholders only."""
+    bare = name.strip("$")
+    if bare in _NESTED:
+        group, key = _NESTED[bare]
+        return record[group][key]
+    if bare == "Report":
+        return f"Findings: {record['Report']['Finding']} Impression: {record['Report']['Impression']}"
+    return _placeholder(name) if bare.endswith("Mask") else record[bare]
+
+
+def start_memory(record: Mapping[str, Any], known: Iterable[str] = ()) -> RadiologyMemory:
+    """The memory before the first call: image, information, and variables (with dollar signs) held known.
+
+    Raises ToolError ``unknown_initial_info`` when the record lacks one, as it lacks the masks.
+    """
+    values: dict[str, Any] = dict(_START)
+    for name in known:
+        if name in values:
+            continue
+        value = lookup(record, name.strip("$"))
+        if value is None:
+            text = f"{name} cannot be known from the start: the patient's record does not hold it"
+            raise ToolError(text, "unknown_initial_info", {"error_class": "OSError"})
+        values[name] = value
+    scores = dict.fromkeys(values, 1.0)
+    return RadiologyMemory(record, values, scores, dict(scores))
+
+
+def open_memory(record: Mapping[str, Any], chain: str, switches: Switches) -> RadiologyMemory:
+    """The memory of a sample of this task before anything is claimed to be known."""
+    given = switches.indicator_name == "start_for_indicator_tasks" and "7" in chain
+    return start_memory(record, (INDICATOR_NAME,) if given else ())
+
+
+def read_inputs(text: str) -> list[str]:
+    """The variables named in a call's input, in canonical order, with dollar signs.
+
+    A bare name anywhere in the text counts; anything else in it is passed over.
+    """
+    return [name for bare, name in _PATTERNS if bare in text]

@@ -1,0 +1,57 @@
+"""Offers of radiology tools: what toolset and conditions share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from components.errors import ConfigError
+from components.protocols import Tool
+from components.radiology.cards import Card, spec
+from components.radiology.controls import controls
+from components.radiology.memory import RadiologyMemory
+from components.radiology.study import Study, study_of
+from components.radiology.switches import Switches
+from components.radiology.tool import RadiologyTool
+from components.types import Offer, Sample
+
+
+def named(
+    cards: Iterable[Card], switches: Switches, uncallable: Callable[[Card], bool] = lambda _: False
+) -> dict[str, Tool]:
+    """The tools TOOL1, TOOL2, ... in this order; ``uncallable`` ones are described only."""
+    return {
+        (name := f"TOOL{n}"): RadiologyTool(spec(card, name), card, switches, not uncallable(card))
+        for n, card in enumerate(cards, 1)
+    }
+
+
+def study_behind(offer: Offer, sample: Sample, condition: str) -> Study:
+    """The study of a radiology offer. Raises ConfigError for an offer of another toolset."""
+    if not isinstance(offer.state, RadiologyMemory):
+        raise ConfigError(
+            f"condition {condition!r} needs toolset=radiology with dataset=radabench_mini or radabench; with other"
+            " toolsets condition=intact and condition=withhold work"
+        )
+    return study_of(sample)
+
+
+def rebuilt(
+    offer: Offer,
+    cards: Iterable[Card],
+    rng: Random,
+    switches: Switches,
+    facts: Mapping[str, Any],
+    uncallable: Callable[[Card], bool] = lambda _: False,
+) -> Offer:
+    """The offer with these tools in place of its own, and the controls of ``facts['condition']``.
+
+    Shuffled with ``rng`` before they are named, where the switches say so.
+    """
+    order = list(cards)
+    if switches.tool_order == "shuffled":
+        rng.shuffle(order)
+    tools = named(order, switches, uncallable)
+    return replace(offer, tools=tools, controls=controls(switches, facts["condition"]), facts=facts)

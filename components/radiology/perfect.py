@@ -1,0 +1,112 @@
+"""A perfect agent, for ceilings: it plays the ground-truth chain on what is offered, or refuses correctly.
+
+It picks the best suitable tool for every step, hands over the compulsory inputs, answers with the
+reference and goes through the same executor and the same scorers as any agent. Where it fails (the
+reference's chains with indicators cannot be executed), so must all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from components.errors import ToolError
+from components.messages import Message, Purpose, ToolCall, ToolSpec, Usage
+from components.radiology.cards import Card
+from components.radiology.execution import Execution, read
+from components.radiology.memory import RadiologyMemory, open_memory
+from components.radiology.plan import known_mode, read_known
+from components.radiology.suitable import best, suitable
+from components.radiology.switches import Switches
+from components.radiology.tasks import IE, PLANNING_NAMES, TASKS, Task
+from components.radiology.tool import run
+from components.types import Observation, Observed, Sample, Step, Trajectory
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A play, equal to those that must go alike: same task, rules and choices of tools (name, category,
+    type, whether it is bound), whoever the patient is."""
+
+    task: str
+    switches: Switches
+    condition: str
+    choices: tuple[tuple[str, str, str | None, bool], ...]
+    tools: Sequence[ToolSpec] = field(compare=False)
+    record: Mapping[str, Any] = field(compare=False)
+
+
+def play(sample: Sample, trajectory: Trajectory, task: Task, switches: Switches) -> Execution:
+    """What a perfect agent executes with the tools that this trajectory was offered.
+
+    It ends where a step has no suitable tool.
+    """
+    record = sample.metadata["record"]
+    tools: list[ToolSpec] = []
+    for category, variant in task.chain:
+        tool = best(suitable(trajectory.offered, category, variant, record))
+        if tool is None:
+            break
+        tools.append(tool)
+    choices = tuple(
+        (tool.name, tool.facts["category"], tool.facts["variant"], tool.facts["anatomy"] is not None) for tool in tools
+    )
+    condition = str(trajectory.facts.get("condition", ""))
+    return _executed(_Part(task.id, switches, condition, choices, tools, record))
+
+
+@lru_cache(maxsize=1024)
+def _executed(part: _Part) -> Execution:
+    """Play once what must go alike."""
+    return read(_play(part), part.switches)
+
+
+def _play(part: _Part) -> Trajectory:
+    """Plan, then call one tool per step until one fails; answered when the whole chain was executed."""
+    plan = plan_of(part.task)
+    memory = open_memory(part.record, part.task, part.switches)
+    memory.begin(read_known(plan, known_mode(part.switches, part.condition)))
+    trajectory = Trajectory(steps=[_step("plan", plan)], stop="failed")
+    for tool in part.tools:
+        observed = _call(tool, memory, part.switches)
+        step = _step("act", "")
+        step.observed.append(observed)
+        trajectory.steps.append(step)
+        if observed.error:
+            return trajectory
+    if len(part.tools) == len(TASKS[part.task].chain):
+        trajectory.stop = "answered"
+    return trajectory
+
+
+def plan_of(chain: str) -> str:
+    """A plan that names every step of the chain and claims the indicator's name where it is needed."""
+    task = TASKS[chain]
+    names = [name for step in task.chain for name, stands in PLANNING_NAMES.items() if stands == step]
+    known = "'$IndicatorName$'" if IE in task.categories else ""
+    return f"Known Info: [{known}]\nTool Chain: [{' -> '.join(f'*{name}*' for name in names)}]"
+
+
+def _call(tool: ToolSpec, memory: RadiologyMemory, switches: Switches) -> Observed:
+    """Run a tool with its compulsory inputs."""
+    card = card_of(tool)
+    call = ToolCall("call", tool.name, "{}")
+    data = {"category": card.category, "variant": card.variant}
+    try:
+        run(card, memory, card.compulsory, switches)
+    except ToolError as error:
+        return Observed(call, Observation(str(error), data), error=error.label)
+    return Observed(call, Observation("", data))
+
+
+def card_of(tool: ToolSpec) -> Card:
+    """The card behind an offered tool."""
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in tool.facts.items()}
+    return Card(**values)
+
+
+def _step(purpose: Purpose, text: str) -> Step:
+    """A step with this reply."""
+    return Step(purpose, "main", "main", 0, 0, (), Message("assistant", text), Usage())

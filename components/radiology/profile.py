@@ -1,0 +1,28 @@
+"""A profile's switches as components receive them from a YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, get_args, get_type_hints
+
+from components.errors import ConfigError
+from components.radiology.switches import Switches
+
+
+def as_switches(value: Switches | Mapping[str, Any]) -> Switches:
+    """Take switches as they are, or build them from a mapping. Raises ConfigError for a wrong name or value."""
+    if isinstance(value, Switches):
+        return value
+    given = {str(name): setting for name, setting in value.items()}
+    names = [field.name for field in fields(Switches)]
+    if unknown := sorted(set(given) - set(names)):
+        raise ConfigError(f"unknown switches {unknown}: a profile has {names}")
+    hints = get_type_hints(Switches)
+    for name, setting in given.items():
+        allowed = get_args(hints[name])
+        if isinstance(setting, bool) != (hints[name] is bool) or (
+            isinstance(setting, str) and allowed and setting not in allowed
+        ):
+            raise ConfigError(f"switch {name} is {setting!r}; it can be {list(allowed) or 'true or false'}")
+    return Switches(**given)

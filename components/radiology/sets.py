@@ -1,0 +1,175 @@
+"""The tool sets of RadABench's conditions, as cards in the reference's construction order.
+
+Source: Zheng et al. 2024, arXiv 2412.09529; builders as in the reference implementation
+(MAGIC-AI4Med/RadABench, January 2025), with its draws taken from ``rng``. Variants ``paper_*`` are our
+reconstructions of what the article says beyond the code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from random import Random
+
+from components.radiology.cards import BINDABLE, VARIANTS, Card, card
+from components.radiology.removal import CONFIG1, CONFIG2, CONFIG3, REMOVED, REPLACED, RESTRICTED
+from components.radiology.study import Study
+from components.radiology.switches import Switches
+from components.radiology.tasks import AC, AD, BQ, DD, DI, IE, MC, OS, PAIRS, RG, TR
+
+Pair = tuple[str, str]
+FULL = "Text and Mask"
+_IMAGE = (OS, AD, DD)
+_TYPES = ("Organ", "Anomaly")
+
+
+def _measuring(switches: Switches) -> list[Card]:
+    """Both quantifiers and both evaluators."""
+    return [card(category, kind, switches=switches) for category in (BQ, IE) for kind in _TYPES]
+
+
+@lru_cache
+def baseline(switches: Switches) -> tuple[Card, ...]:
+    """One tool per category and type, none bound: 12."""
+    make = partial(card, switches=switches)
+    return (*(make(c) for c in (AC, MC, OS, AD, DD, DI)), *_measuring(switches), make(RG, FULL), make(TR))
+
+
+def regular(pair: Pair, rng: Random, switches: Switches) -> Sequence[Card]:
+    """Little redundancy: 12, or 12 to 15 with switch ``regular_variant``."""
+    cards = baseline(switches)
+    if switches.regular_variant == "code_basic_15":
+        reports = [card(RG, variant, switches=switches) for variant in VARIANTS]
+        return [*cards[:-2], *reports, cards[-1]]
+    if switches.regular_variant == "code_12":
+        return cards
+    others = [other for other in PAIRS if other != pair]
+    found = []
+    for one in cards:
+        found.append(one)
+        if one.category in _IMAGE and rng.random() < 0.5:
+            found.append(card(one.category, pair=rng.choice(others), switches=switches))
+    return found
+
+
+def _near(pair: Pair, most: int, least: int, rng: Random) -> list[Pair]:
+    """Up to ``most`` pairs of the same modality, up to ``most`` of the same anatomy, others up to ``least``."""
+    anatomy, modality = pair
+    same_modality = [p for p in PAIRS if p[1] == modality and p != pair]
+    same_anatomy = [p for p in PAIRS if p[0] == anatomy and p != pair]
+    drawn = [p for pool in (same_modality, same_anatomy) for p in rng.sample(pool, min(most, len(pool)))]
+    if len(drawn) < least:
+        drawn += rng.sample([p for p in PAIRS if p != pair and p not in drawn], least - len(drawn))
+    return drawn
+
+
+def medium(pair: Pair, rng: Random, switches: Switches) -> list[Card]:
+    """Bound tools only, for the pair and for near ones: 34 to 23, or 33 to 34 with ``paper_backfill``."""
+    make = partial(card, switches=switches)
+    backfill = switches.medium_variant == "paper_backfill"
+    cards = [make(AC), make(MC)]
+    for category in _IMAGE:
+        others = _near(pair, 2, 4 if backfill else 0, rng)
+        cards += [make(category, pair=place) for place in (pair, *others)]
+    cards += [make(DI), *_measuring(switches), *(make(RG, variant, pair) for variant in VARIANTS)]
+    others = _near(pair, 4, 6 if backfill else 0, rng)
+    return [*cards, *(make(RG, rng.choice(VARIANTS), place) for place in others), make(TR)]
+
+
+@lru_cache
+def high(switches: Switches) -> tuple[Card, ...]:
+    """Every tool there is, unbound and for each of the 22 pairs: 169."""
+    make = partial(card, switches=switches)
+    places = (None, *PAIRS)
+    reports = [make(RG, variant, place) for place in places for variant in VARIANTS]
+    image = [make(category, pair=place) for category in _IMAGE for place in places]
+    return (make(AC), make(MC), *image, make(DI), *_measuring(switches), *reports, make(TR))
+
+
+def _layout(pair: Pair, reports: Sequence[Card], switches: Switches) -> list[Card]:
+    """The layout of the insufficient conditions: an unbound and a bound tool for what can be bound."""
+    make = partial(card, switches=switches)
+    image = [make(category, pair=place) for category in _IMAGE for place in (None, pair)]
+    return [make(AC), make(MC), *image, make(DI), *_measuring(switches), *reports, make(TR)]
+
+
+def _reports(pair: Pair, switches: Switches) -> list[Card]:
+    """Four report generators: simplest and fullest, unbound and bound."""
+    return [card(RG, variant, place, switches=switches) for place in (None, pair) for variant in ("Basic", FULL)]
+
+
+def config1(study: Study, rng: Random, switches: Switches) -> list[Card]:
+    """18 tools without the category that the task needs: 14 to 17."""
+    drawn = [(place, variant) for place in (None, study.pair) for variant in rng.sample(VARIANTS, 2)]
+    reports = [card(RG, variant, place, switches=switches) for place, variant in drawn]
+    categories, kind = REMOVED[CONFIG1[study.task.id]]
+    cards = _layout(study.pair, reports, switches)
+    return [c for c in cards if c.category not in categories or (kind is not None and c.variant != kind)]
+
+
+def config2(study: Study, rng: Random, switches: Switches) -> list[Card]:
+    """The tools of one category are for other anatomies only: 17, or 15 to 17 with ``paper_15_17``."""
+    category = REPLACED[CONFIG2[study.task.id]]
+    foreign = [place for place in PAIRS if place[0] != study.pair[0]]
+    cards = _layout(study.pair, _reports(study.pair, switches), switches)
+    if switches.config2_variant == "code_17":
+        pairs, cards = rng.sample(foreign, 2), [c for c in cards if c.category != DI]
+        variants: Sequence[str | None] = ("Basic", FULL) if category == RG else (None,)
+        placed = [card(category, variant, place, switches=switches) for place in pairs for variant in variants]
+    elif category == RG:
+        pairs = rng.sample(foreign, rng.randint(1, 3))
+        placed = [card(RG, rng.choice(VARIANTS), place, switches=switches) for place in pairs]
+    else:
+        placed = [card(category, pair=rng.choice(foreign), switches=switches)]
+    return _replaced(cards, category, placed)
+
+
+def _replaced(cards: Sequence[Card], category: str, placed: Sequence[Card]) -> list[Card]:
+    """The cards with those of one category replaced, in place."""
+    first = next(i for i, one in enumerate(cards) if one.category == category)
+    rest = [one for one in cards if one.category != category]
+    return [*rest[:first], *placed, *rest[first:]]
+
+
+def _restrictable(one: Card, entity: str) -> bool:
+    """Whether a list of this entity restricts the tool."""
+    kind = entity.removesuffix("Biomarker") if entity.endswith("Biomarker") else one.variant
+    return one.category in RESTRICTED[entity] and one.variant == kind
+
+
+def _restricted(one: Card, listed: Sequence[str], switches: Switches) -> Card:
+    """The same tool, restricted to a list."""
+    pair = None if one.anatomy is None or one.modality is None else (one.anatomy, one.modality)
+    return card(one.category, one.variant, pair, listed, switches=switches)
+
+
+def _drawn(study: Study, entity: str, counts: tuple[int, int], rng: Random, switches: Switches) -> list[str]:
+    """So many entries (uniform in ``counts``) of the entity's vocabulary beside the record's own."""
+    exact = switches.enforce_restriction == "off"
+    pool = study.vocabulary.others(entity, study.own(entity), exact)
+    return rng.sample(pool, min(rng.randint(*counts), len(pool)))
+
+
+def config3(study: Study, rng: Random, switches: Switches) -> list[Card]:
+    """18 tools, of which those for one entity list 3 to 5 entries that are not the record's."""
+    entity = CONFIG3[study.task.id]
+    listed = _drawn(study, entity, (3, 5), rng, switches)
+    cards = _layout(study.pair, _reports(study.pair, switches), switches)
+    return [_restricted(c, listed, switches) if _restrictable(c, entity) else c for c in cards]
+
+
+def differentiated(study: Study, rng: Random, switches: Switches) -> list[Card]:
+    """17 or 18 tools, of which restricted ones that list the record's entity are best."""
+    entity = CONFIG3[study.task.id]
+    listed = [study.own(entity), *_drawn(study, entity, (3, 4), rng, switches)]
+    reports = [card(RG, FULL, place, switches=switches) for place in (None, study.pair)]
+    found: list[Card] = []
+    held: list[Card] = []
+    for one in _layout(study.pair, reports, switches):
+        found.append(one)
+        if _restrictable(one, entity) and (one.anatomy is not None or one.category not in BINDABLE):
+            held.append(_restricted(one, listed, switches))
+        if held and not (entity == "Disease" and one.category == DD):
+            found += held
+            held.clear()
+    return found

@@ -1,0 +1,146 @@
+"""RadABench's simulated tools: the checks before a call, its score, and what it writes to memory.
+
+Source: Zheng et al. 2024, arXiv 2412.09529; order of checks and error classes as in the reference
+implementation (MAGIC-AI4Med/RadABench, January 2025). Departure: with switch ``enforce_restriction``
+a restricted tool fails on what its list lacks; in the reference it answers all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from components.errors import ToolError
+from components.messages import ToolSpec
+from components.protocols import Context
+from components.radiology.cards import Card
+from components.radiology.memory import RadiologyMemory, read_inputs, recorded
+from components.radiology.switches import Switches
+from components.radiology.tasks import AD, BQ, CATEGORIES, DD, DI, IE, OS, var
+from components.types import Effect, Observation, State
+
+ERROR_CLASSES: Mapping[str, str] = dict(
+    zip(
+        CATEGORIES,
+        (
+            "AnatomyError", "ModalityError", "SegmentationError", "AnomalyError", "DiagnosisError",
+            "InferenceError", "BiomarkerError", "IndicatorError", "GenerationError", "TreatmentError",
+        ),
+        strict=True,
+    )
+)  # fmt: skip
+_ANATOMY, _MODALITY = var("Anatomy"), var("Modality")
+_ENTITY: Mapping[tuple[str, str | None], str] = {
+    (OS, None): "$OrganObject$",
+    (AD, None): "$AnomalyObject$",
+    (DD, None): "$Disease$",
+    (DI, None): "$Disease$",
+    (BQ, "Organ"): "$OrganDim$",
+    (BQ, "Anomaly"): "$AnomalyDim$",
+    (IE, "Organ"): "$IndicatorName$",
+    (IE, "Anomaly"): "$IndicatorName$",
+}
+_DIMENSION: Mapping[str, str] = {OS: "$OrganDim$", AD: "$AnomalyDim$"}
+
+
+def run(card: Card, memory: RadiologyMemory, inputs: Iterable[str], switches: Switches) -> float:
+    """Run the tool on these variables (with dollar signs); its outputs' score in [0, 1].
+
+    Raises ToolError, and leaves memory as it was, when the call is not allowed.
+    """
+    given = list(inputs)
+    _check(card, memory, given)
+    if card.supported and switches.enforce_restriction == "error":
+        _check_supported(card, memory)
+    score = _score(card, memory, given)
+    if any(score > memory.fixed.get(name, 1.0) for name in card.outputs):
+        raise _error(card, "fixed_score", "would raise the score of what was known from the start")
+    memory.write(card.outputs, score, switches.rerun_value == "refresh")
+    return score
+
+
+def _check(card: Card, memory: RadiologyMemory, given: Sequence[str]) -> None:
+    """Binding, compulsory inputs, further inputs, in this order."""
+    values = memory.values
+    if card.anatomy is not None and (values.get(_ANATOMY) != card.anatomy or values.get(_MODALITY) != card.modality):
+        have = ", ".join(f"{name} = {values[name]!r}" for name in (_ANATOMY, _MODALITY) if name in values)
+        found = f"memory holds {have}" if have else "memory holds neither $Anatomy$ nor $Modality$ yet"
+        raise _error(card, "binding_mismatch", f"works on {card.modality} images of {card.anatomy} only; {found}")
+    for name in card.compulsory:
+        if name not in given:
+            raise _error(card, "missing_compulsory", f"needs {name} among its inputs, which were {_names(given)}")
+        if name not in values:
+            raise _error(card, "missing_value", f"needs {name}, which memory does not hold; it holds {_names(values)}")
+    for name in given:
+        if name not in card.compulsory and name not in card.optional:
+            takes = _names([*card.compulsory, *card.optional])
+            raise _error(card, "invalid_optional", f"does not take {name} as an input; it takes {takes}")
+
+
+def _check_supported(card: Card, memory: RadiologyMemory) -> None:
+    """Whether the tool's list holds what the record is about, whatever the letters' case."""
+    entity = str(recorded(memory.record, _ENTITY[card.category, card.variant])).strip().casefold()
+    if entity not in (entry.strip().casefold() for entry in card.supported or ()):
+        raise _error(card, "unsupported_entity", "cannot do this: its supported list does not hold what is needed here")
+
+
+def _score(card: Card, memory: RadiologyMemory, given: Iterable[str]) -> float:
+    """Lower bound times the lowest compulsory score, raised by each legal optional input in memory."""
+    scores, upper, step = memory.scores, card.upper, card.step
+    score = card.lower * min(scores[name] for name in card.compulsory)
+    for name in given:
+        if name in card.optional and name in memory.values:
+            score = min(score + step * scores[name], upper)
+    return score
+
+
+def _names(names: Iterable[str]) -> str:
+    """Variables as one text."""
+    return ", ".join(names) or "none"
+
+
+def _error(card: Card, label: str, text: str) -> ToolError:
+    """What the model hears and the scorers read."""
+    data = {"error_class": ERROR_CLASSES[card.category], "category": card.category, "variant": card.variant}
+    return ToolError(f"this {card.label} {text}", label, data)
+
+
+def memory_of(state: State) -> RadiologyMemory:
+    """The memory behind an offer. Raises TypeError when the offer is of another toolset."""
+    if not isinstance(state, RadiologyMemory):
+        raise TypeError(f"a radiology tool runs on RadiologyMemory, found {type(state).__name__}")
+    return state
+
+
+@dataclass(frozen=True)
+class RadiologyTool:
+    """A simulated tool. Source: Zheng et al. 2024, arXiv 2412.09529.
+
+    Input: names of memory variables, as text or as a list. Output: the written variables with values and
+    their score. ``registered`` False: described but not callable, a defect of the reference.
+    """
+
+    spec: ToolSpec
+    card: Card
+    switches: Switches
+    registered: bool = True
+    effect: Effect = "episode"
+
+    async def __call__(
+        self, context: Context, input: str | Sequence[str] = "", purpose: str = "", **_: Any
+    ) -> Observation:
+        """Run the tool. Raises ToolError when the call is not allowed."""
+        card = self.card
+        if not self.registered:
+            missing = {"error_class": "NameError", "category": card.category, "variant": card.variant}
+            raise ToolError(f"there is no tool {self.spec.name} that can be called", "unknown_tool", missing)
+        memory = memory_of(context.state)
+        text = input if isinstance(input, str) else orjson.dumps(input, default=str).decode()
+        score = run(card, memory, read_inputs(text), self.switches)
+        names = [*card.outputs, _DIMENSION[card.category]] if card.category in _DIMENSION else card.outputs
+        outputs = {name: memory.values[name] for name in names}
+        data = {"category": card.category, "variant": card.variant, "score": score, "outputs": outputs}
+        return Observation(orjson.dumps({**outputs, "score": round(score, 6)}).decode(), data)

@@ -1,0 +1,16 @@
+"""No tools, for agents that answer from the question alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from components.types import Offer, Sample
+
+
+@dataclass(frozen=True)
+class NoTools:
+    """An empty offer, whatever the sample."""
+
+    def open(self, sample: Sample) -> Offer:
+        """Offer nothing."""
+        return Offer({})

@@ -1,0 +1,21 @@
+"""The verifier that checks nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from components.messages import Message
+from components.protocols import Episode
+from components.types import Action
+
+
+@dataclass(frozen=True)
+class Accept:
+    """Takes the first proposal as it is."""
+
+    async def choose(
+        self, messages: Sequence[Message], propose: Callable[[], Awaitable[Action]], episode: Episode
+    ) -> Action:
+        """Propose once."""
+        return await propose()

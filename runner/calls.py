@@ -1,0 +1,121 @@
+"""Running tool calls: lookup, arguments, effects; what reaches outside is journalled like a model call."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from components.errors import ModelError, ToolError
+from components.messages import Image, Message, Purpose, Sampling, ToolCall
+from components.protocols import Tool
+from components.types import Observation, Observed, Offer, Problem, State
+
+if TYPE_CHECKING:
+    from runner.episode import Episode
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a tool gets beside its arguments."""
+
+    state: State
+    problem: Problem
+    episode: Episode
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        purpose: Purpose = "tool",
+        sampling: Sampling | None = None,
+        role: str = "tool",
+    ) -> Message:
+        """Ask a model through the door."""
+        return await self.episode.ask(messages, purpose, sampling, role)
+
+
+async def run_calls(episode: Episode, calls: Sequence[ToolCall], offer: Offer) -> list[Observed]:
+    """Run calls: in order where one changes the sample's state, together otherwise."""
+    effects = {offer.tools[call.name].effect for call in calls if call.name in offer.tools}
+    if len(calls) > 1 and "episode" not in effects:
+        return list(await asyncio.gather(*(_run_one(episode, call, offer) for call in calls)))
+    return [await _run_one(episode, call, offer) for call in calls]
+
+
+async def _run_one(episode: Episode, call: ToolCall, offer: Offer) -> Observed:
+    """Run one call; a ToolError's text becomes the observation."""
+    started = time.monotonic()
+    try:
+        observation, error = await _invoke(episode, call, offer), None
+    except ToolError as failure:
+        observation, error = Observation(str(failure), data=failure.data), failure.label
+    return Observed(call, observation, error, time.monotonic() - started)
+
+
+async def _invoke(episode: Episode, call: ToolCall, offer: Offer) -> Observation:
+    tool = offer.tools.get(call.name)
+    if tool is None:
+        raise ToolError(f"There is no tool {call.name!r}; the tools are {', '.join(offer.tools)}.", "unknown_tool")
+    try:
+        arguments = call.parsed
+    except ValueError as error:
+        raise ToolError(f"The arguments of {call.name} cannot be read: {error}.", "bad_arguments") from None
+    _check_arguments(tool, arguments)
+    context = Context(offer.state, episode.problem, episode)
+    if tool.effect == "external":
+        return await _external(episode, tool, context, call)
+    if not inspect.iscoroutinefunction(type(tool).__call__):  # a blocking tool leaves the loop
+        return await asyncio.to_thread(tool, context, **arguments)  # type: ignore[arg-type]
+    return await tool(context, **arguments)
+
+
+def _check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
+    """Names only: values are the tool's own matter."""
+    schema = tool.spec.parameters
+    known = schema.get("properties", {})
+    extra = [name for name in arguments if name not in known]
+    missing = [name for name in schema.get("required", ()) if name not in arguments]
+    if extra and not schema.get("additionalProperties", False):
+        raise ToolError(f"{tool.spec.name} takes {', '.join(known) or 'nothing'}; found {extra[0]!r}.", "bad_arguments")
+    if missing:
+        raise ToolError(f"{tool.spec.name} needs {missing[0]!r}.", "bad_arguments")
+
+
+async def _external(episode: Episode, tool: Tool, context: Context, call: ToolCall) -> Observation:
+    """Answer a tool call from the journal, or run it and write down what it returned.
+
+    Raises ToolError as the tool did; only finished observations are journalled.
+    """
+    shared = episode.shared
+    door, sample, seen = shared.door, shared.sample, shared.externals
+    base = f"tool\0{call.name}\0{call.arguments}\0{door.run_seed}\0{sample.problem.id}\0{shared.epoch}\0{episode.name}"
+    occurrence = seen[base] = seen.get(base, -1) + 1
+    key = sha256(f"{base}\0{occurrence}".encode()).digest()
+    if door.journal is not None and (payload := door.journal.get(key)) is not None:
+        return _observation(orjson.loads(payload)["observation"])
+    if door.replay:
+        raise ModelError(f"sample {sample.problem.id!r}: the call of {call.name} is not in the journal", "replay_miss")
+    observation = await tool(context, **call.parsed)
+    if door.journal is not None:
+        door.journal.put(key, orjson.dumps({"tool": call.name, "observation": _stored(observation)}))
+    return observation
+
+
+def _stored(observation: Observation) -> dict[str, Any]:
+    return {
+        "text": observation.text,
+        "data": dict(observation.data),
+        "images": [image.url for image in observation.images],
+    }
+
+
+def _observation(stored: dict[str, Any]) -> Observation:
+    if not isinstance(stored.get("text"), str):
+        raise ToolError("the journal's entry of this call is damaged", "journal")
+    return Observation(stored["text"], stored["data"], tuple(Image(url) for url in stored["images"]))

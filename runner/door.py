@@ -1,0 +1,198 @@
+"""What all episodes of a run share: models, journal, budget of the run, calls in flight."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+import orjson
+
+from components.errors import ModelError, RunLimitReached
+from components.messages import Completion, Message, Request, ToolCall, Usage
+from components.protocols import Model
+from runner.journal import Journal
+from runner.replay import explain_miss
+
+
+@dataclass
+class Budget:
+    """Limits; None = none. ``calls`` are model calls, ``steps`` actions, money in US dollars."""
+
+    usd: float | None = None
+    tokens: int | None = None
+    calls: int | None = None
+    steps: int | None = None
+    seconds: float | None = None
+
+
+@dataclass
+class Spent:
+    """What was charged so far. ``unpriced`` counts calls whose price is not known."""
+
+    usd: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    calls: int = 0
+    steps: int = 0
+    unpriced: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    def charge(self, usage: Usage) -> None:
+        """Add one call."""
+        self.calls += 1
+        self.input_tokens += usage.input_tokens or 0
+        self.output_tokens += usage.output_tokens or 0
+        if usage.cost_usd is None:
+            self.unpriced += 1
+        else:
+            self.usd += usage.cost_usd
+
+    def exceeded(self, budget: Budget) -> str | None:
+        """The first limit that leaves no room for one more call, or None."""
+        if budget.calls is not None and self.calls >= budget.calls:
+            return f"calls={budget.calls}"
+        if budget.tokens is not None and self.input_tokens + self.output_tokens >= budget.tokens:
+            return f"tokens={budget.tokens}"
+        if budget.usd is not None and self.usd >= budget.usd:
+            return f"usd={budget.usd}"
+        if budget.seconds is not None and time.monotonic() - self.started >= budget.seconds:
+            return f"seconds={budget.seconds}"
+        return None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a call is asked: with the request's own digest it makes the journal's key."""
+
+    run_seed: int
+    sample_id: str
+    epoch: int
+    branch: str
+    occurrence: int
+
+    def bytes(self) -> bytes:
+        """Canonical form."""
+        return f"{self.run_seed}\0{self.sample_id}\0{self.epoch}\0{self.branch}\0{self.occurrence}".encode()
+
+    def seed(self) -> int:
+        """The request's seed, 0 to 2**31-1."""
+        return int.from_bytes(sha256(self.bytes()).digest()[:4], "little") & 0x7FFFFFFF
+
+
+class Door:
+    """Answers model calls from the journal, from a call in flight, or from the model."""
+
+    def __init__(
+        self, models: Mapping[str, Model], journal: Journal | None, *, run_seed: int, budget: Budget, replay: bool
+    ) -> None:
+        self.models, self.journal, self.run_seed, self.budget, self.replay = models, journal, run_seed, budget, replay
+        self.spent = Spent()
+        self.in_flight = 0
+        self.replayed = 0
+        self._flying: dict[bytes, asyncio.Future[Completion]] = {}
+        self._heads = {role: (model.identity + "\0").encode() for role, model in models.items()}
+
+    def model(self, role: str) -> tuple[str, Model]:
+        """The model that plays a role; roles the config does not name are played by ``main``."""
+        role = role if role in self.models else "main"
+        return role, self.models[role]
+
+    def digest(self, role: str, request_tail: bytes, messages: tuple[Message, ...]) -> bytes:
+        """Digest of everything that is sent, without the place."""
+        return sha256(self._heads[role] + request_tail + b"".join([m.digest for m in messages])).digest()
+
+    def key(self, model: Model, digest: bytes, request: Request, place: Place) -> bytes:
+        """The journal's key; the place leaves it only for a deterministic model at temperature 0."""
+        if model.deterministic and request.sampling.temperature == 0:
+            return digest
+        return sha256(digest + place.bytes()).digest()
+
+    async def call(self, role: str, request: Request, key: bytes, n: int) -> tuple[Completion, bool]:
+        """Answer a request. Returns the completion and whether it came from the journal.
+
+        Raises ModelError, RunLimitReached before anything is sent.
+        """
+        if self.journal is not None and (payload := self.journal.get(key)) is not None:
+            self.replayed += 1
+            return _completion(orjson.loads(payload)["reply"]), True
+        model = self.models[role]
+        if self.replay:
+            assert self.journal is not None, "replay is checked to have a journal"
+            raise ModelError(explain_miss(self.journal, _head(model, request, n)), "replay_miss")
+        if (flying := self._flying.get(key)) is not None:
+            return await asyncio.shield(flying), True
+        if limit := self.spent.exceeded(self.budget):
+            raise RunLimitReached(f"budget.run.{limit} is reached")
+        return await self._send(model, request, key, n), False
+
+    async def _send(self, model: Model, request: Request, key: bytes, n: int) -> Completion:
+        """Ask the model; identical requests meanwhile wait for this reply."""
+        flying = self._flying[key] = asyncio.get_running_loop().create_future()
+        self.in_flight += 1
+        try:
+            completion = await model.generate(request)
+        except BaseException as error:
+            if not isinstance(error, ModelError):
+                flying.cancel()
+                raise
+            flying.set_exception(error)
+            flying.exception()  # it is raised here; nobody else may be waiting
+            raise
+        else:
+            self.spent.charge(completion.usage)
+            if self.journal is not None:
+                entry = _head(model, request, n) | {"reply": _reply(completion)}
+                self.journal.put(key, orjson.dumps(entry))
+            flying.set_result(completion)
+            return completion
+        finally:
+            self.in_flight -= 1
+            del self._flying[key]
+
+
+def _head(model: Model, request: Request, n: int) -> dict[str, Any]:
+    """What an entry tells of the request: enough to name a difference, never the request itself."""
+    return {
+        "at": [request.sample_id, request.epoch, request.branch, n],
+        "purpose": request.purpose,
+        "role": request.role,
+        "model": model.identity,
+        "sampling": request.sampling.wire.decode(),
+        "tools": sha256(b"".join([t.digest for t in request.tools])).hexdigest()[:16] if request.tools else "",
+        "digests": [m.digest.hex() for m in request.messages],
+        "sources": [m.source for m in request.messages],
+    }
+
+
+def _reply(completion: Completion) -> dict[str, Any]:
+    """A completion as JSON."""
+    message, usage = completion.message, completion.usage
+    reply: dict[str, Any] = {
+        "content": message.content,
+        "finish": completion.finish,
+        "usage": [
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cost_usd,
+            usage.cached_tokens,
+            usage.reasoning_tokens,
+        ],
+    }
+    if message.tool_calls:
+        reply["tool_calls"] = [[c.id, c.name, c.arguments] for c in message.tool_calls]
+    if message.reasoning:
+        reply["reasoning"] = message.reasoning
+    if completion.logprobs is not None:
+        reply["logprobs"] = completion.logprobs
+    return reply
+
+
+def _completion(reply: Mapping[str, Any]) -> Completion:
+    """The inverse of ``_reply``."""
+    calls = tuple(ToolCall(*call) for call in reply.get("tool_calls", ()))
+    message = Message("assistant", reply["content"], tool_calls=calls, reasoning=reply.get("reasoning"))
+    return Completion(message, Usage(*reply["usage"]), reply["finish"], reply.get("logprobs"))

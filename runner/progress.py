@@ -1,0 +1,84 @@
+"""What a person sees while samples run: a live bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any, Self
+
+from runner.door import Door
+
+_EVERY_SECONDS = 10.0
+
+
+class Progress:
+    """Samples, errors, calls in flight, tokens, cost and time left."""
+
+    def __init__(self, door: Door, total: int, done: int, name: str) -> None:
+        self._door, self._total, self._done, self._first, self._name = door, total, done, done, name
+        self._errors = 0
+        self._started = self._printed = time.monotonic()
+        self._live: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+            from rich.progress import Progress as Live
+
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[info]}"),
+            )
+            self._live = Live(*columns, console=Console(stderr=True), transient=True, refresh_per_second=4)
+            self._live.start()
+            self._task = self._live.add_task(self._name, total=self._total, completed=self._done, info="")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def finished(self, errored: bool) -> None:
+        """One sample is done."""
+        self._done += 1
+        self._errors += errored
+        now = time.monotonic()
+        if self._live is not None:
+            self._live.update(self._task, completed=self._done, info=self.line())
+        elif now - self._printed >= _EVERY_SECONDS:
+            self._printed = now
+            print(f"{self._name}: {self._done}/{self._total} samples, {self.line()}", file=sys.stderr, flush=True)  # noqa: T201
+
+    def line(self) -> str:
+        """The figures beside the bar."""
+        spent, door = self._door.spent, self._door
+        here = self._done - self._first
+        left = (time.monotonic() - self._started) / here * (self._total - self._done) if here else 0.0
+        parts = [
+            f"{door.in_flight} calls in flight",
+            f"{_short(spent.input_tokens + spent.output_tokens)} tokens",
+            f"${spent.usd:.4f}" + (" + unpriced calls" if spent.unpriced else ""),
+            f"{_clock(left)} left",
+        ]
+        if door.replayed:
+            parts.append(f"{door.replayed} calls from the journal")
+        if self._errors:
+            parts.append(f"{self._errors} errored")
+        return ", ".join(parts)
+
+
+def _short(n: int) -> str:
+    return f"{n / 1e6:.1f}M" if n >= 1e6 else f"{n / 1e3:.1f}k" if n >= 1e3 else str(n)
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

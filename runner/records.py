@@ -1,0 +1,132 @@
+"""A run folder's records: one whole line per finished (sample, epoch), written with one write."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from components.errors import ConfigError
+from components.types import Sample, Score, Trajectory
+from runner.stored import Packer
+from runner.texts import TextWriter
+
+FILE = "records.jsonl"
+SCHEMA = 1
+
+
+def record_of(
+    sample: Sample, epoch: int, trajectory: Trajectory, scores: Sequence[Score], seconds: float, packer: Packer
+) -> dict[str, Any]:
+    """One record: what metrics, reports and tracking need to know of an episode."""
+    refusal = trajectory.refusal
+    return {
+        "sample_id": sample.problem.id,
+        "epoch": epoch,
+        "cluster": sample.cluster,
+        "strata": dict(sample.strata),
+        "stop": trajectory.stop,
+        "answer": trajectory.answer,
+        "refusal": None if refusal is None else dict(refusal.grounds),
+        "failure": trajectory.failure,
+        "error": trajectory.error,
+        "scores": {score.name: score.value for score in scores},
+        "ceilings": {score.name: score.ceiling for score in scores if score.ceiling is not None},
+        "explanations": {score.name: score.explanation for score in scores if score.explanation},
+        "usage": usage_of(trajectory),
+        "seconds": round(seconds, 4),
+        "facts": trajectory.facts,
+        "offered": packer.offered(trajectory),
+        "steps": packer.steps(trajectory),
+    }
+
+
+def usage_of(trajectory: Trajectory) -> dict[str, Any]:
+    """Calls, tokens and US dollars of all steps, in total and by purpose; an unknown price makes cost null."""
+    total: dict[str, Any] = {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
+    purposes: dict[str, dict[str, Any]] = {}
+    for step in trajectory.steps:
+        for part in (total, purposes.setdefault(step.purpose, dict.fromkeys(total, 0) | {"cost_usd": 0.0})):
+            part["calls"] += 1
+            part["input_tokens"] += step.usage.input_tokens or 0
+            part["output_tokens"] += step.usage.output_tokens or 0
+            cost = step.usage.cost_usd
+            part["cost_usd"] = None if cost is None or part["cost_usd"] is None else part["cost_usd"] + cost
+    return total | {"purposes": purposes}
+
+
+class RecordWriter:
+    """Appends records under a lock on the folder. Raises ConfigError when another process holds it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._lock)
+            raise ConfigError(
+                f"run folder {folder} is in use by another process; wait for it or name another"
+            ) from None
+        self.kept = _mend(folder / FILE)
+        self._file = os.open(folder / FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._texts = TextWriter(folder)
+        self.packer = Packer(self._texts)
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Write one record; its texts are on disk before it."""
+        self._texts.flush()
+        os.write(self._file, orjson.dumps(record, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE))
+
+    def close(self) -> None:
+        """Finish the files and let the folder go."""
+        self._texts.close()
+        os.close(self._file)
+        os.close(self._lock)
+
+
+def slim(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record without its steps: what metrics are made of."""
+    return {name: value for name, value in record.items() if name not in ("steps", "offered", "facts", "explanations")}
+
+
+def read(folder: Path) -> Iterator[dict[str, Any]]:
+    """The whole records of a folder, in the order they were finished; a torn last line is left out."""
+    path = folder / FILE
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                yield orjson.loads(line)
+            except orjson.JSONDecodeError as error:
+                raise ConfigError(f"{path}:{number}: damaged record ({error}); delete the line and resume") from None
+
+
+def _mend(path: Path) -> list[dict[str, Any]]:
+    """Cut a torn last line and drop errored records, which are run again. Returns what stays, slim."""
+    if not path.exists():
+        return []
+    kept: list[dict[str, Any]] = []
+    dropped = False
+    fresh = path.with_suffix(".tmp")
+    with path.open("rb") as file, fresh.open("wb") as out:
+        for line in file:
+            record = orjson.loads(line) if line.endswith(b"\n") else None
+            if record is None or record["stop"] == "error":
+                dropped = True
+            else:
+                kept.append(slim(record))
+                out.write(line)
+    if dropped:
+        fresh.replace(path)
+    else:
+        fresh.unlink()
+    return kept

@@ -1,0 +1,47 @@
+"""Which samples a run plays: a seeded draw, epochs, and one part of them per shard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from components.errors import ConfigError
+from components.protocols import Dataset
+from components.types import Sample
+
+
+def select(dataset: Dataset, *, limit: int | None, shard: str | None, seed: int) -> list[Sample]:
+    """The samples of the evaluated split in the dataset's order.
+
+    ``limit`` is a draw that depends on the seed alone; ``shard`` "2/4" takes every fourth of it,
+    counted from 1, so that all shards together are the whole.
+    """
+    if dataset.split not in dataset.splits:
+        raise ConfigError(f"dataset.split={dataset.split!r}: this dataset has {', '.join(dataset.splits)}")
+    samples = list(dataset.load(dataset.split))
+    _check_ids(samples)
+    if limit is not None and limit < len(samples):
+        drawn = Random(f"{seed}/limit").sample(range(len(samples)), limit)
+        samples = [samples[i] for i in sorted(drawn)]
+    if shard is not None:
+        part, parts = read_shard(shard)
+        samples = samples[part - 1 :: parts]
+    if not samples:
+        raise ConfigError(f"no sample is left to run in split {dataset.split!r} (limit={limit}, run.shard={shard})")
+    return samples
+
+
+def read_shard(shard: str) -> tuple[int, int]:
+    """Read "i/n". Raises ConfigError when it is not 1 <= i <= n."""
+    part, slash, parts = shard.partition("/")
+    if not (slash and part.isdigit() and parts.isdigit() and 1 <= int(part) <= int(parts)):
+        raise ConfigError(f"run.shard={shard!r}: expected i/n with 1 <= i <= n, such as 1/4")
+    return int(part), int(parts)
+
+
+def _check_ids(samples: Sequence[Sample]) -> None:
+    seen: set[str] = set()
+    for sample in samples:
+        if sample.problem.id in seen:
+            raise ConfigError(f"sample id {sample.problem.id!r} stands twice in the dataset; ids must be unique")
+        seen.add(sample.problem.id)

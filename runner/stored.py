@@ -1,0 +1,201 @@
+"""Trajectories as JSON and back: what one line of ``records.jsonl`` says of the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import orjson
+
+from components.messages import Image, Message, ToolCall, ToolSpec, Usage
+from components.types import Action, Observation, Observed, Refusal, Step, Trajectory
+from runner.texts import TextReader, TextWriter
+
+_INLINE = 120  # shorter texts stand in the record itself
+
+
+class Packer:
+    """Writes trajectories as JSON-ready dictionaries, texts by reference."""
+
+    def __init__(self, texts: TextWriter) -> None:
+        self._texts = texts
+        self._seen: dict[bytes, Any] = {}
+
+    def steps(self, trajectory: Trajectory) -> list[dict[str, Any]]:
+        """All steps in their stored order."""
+        return [self._step(step) for step in trajectory.steps]
+
+    def offered(self, trajectory: Trajectory) -> str | None:
+        """Reference to the specs of the tools, one line each."""
+        if not trajectory.offered:
+            return None
+        return self._texts.add_lines([stored_spec(spec) for spec in trajectory.offered])
+
+    def _text(self, text: str) -> str | dict[str, str]:
+        return text if len(text) < _INLINE else {"ref": self._texts.add(text)}
+
+    def _message(self, message: Message) -> dict[str, Any]:
+        out: dict[str, Any] = {"role": message.role, "text": self._text(message.text)}
+        if message.source:
+            out["source"] = message.source
+        if message.tool_calls:
+            out["tool_calls"] = [[c.id, c.name, c.arguments] for c in message.tool_calls]
+        if message.tool_call_id is not None:
+            out["tool_call_id"] = message.tool_call_id
+        if not isinstance(message.content, str):
+            out["images"] = [self._text(part.url) for part in message.content if isinstance(part, Image)]
+        if message.reasoning:
+            out["reasoning"] = self._text(message.reasoning)
+        return out
+
+    def _step(self, step: Step) -> dict[str, Any]:
+        usage = step.usage
+        out: dict[str, Any] = {
+            "purpose": step.purpose, "role": step.role, "branch": step.branch, "n": step.index, "kept": step.kept,
+            "asked": [self._message(m) for m in step.asked], "reply": self._message(step.reply),
+            "usage": [usage.input_tokens, usage.output_tokens, usage.cost_usd],
+            "started": round(step.started, 4), "seconds": round(step.seconds, 4),
+        }  # fmt: skip
+        if step.finish != "stop":
+            out["finish"] = step.finish
+        if not step.committed:
+            out["committed"] = False
+        if step.verdict:
+            out["verdict"] = self._text(step.verdict)
+        if step.action is not None:
+            out["action"] = _action(step.action)
+        for name, seen in (("observed", step.observed), ("tried", step.tried)):
+            if seen:
+                out[name] = [self._observed(one) for one in seen]
+        return out
+
+    def _observed(self, one: Observed) -> dict[str, Any]:
+        out: dict[str, Any] = {
+            "call": [one.call.id, one.call.name, one.call.arguments],
+            "text": self._text(one.observation.text),
+            "seconds": round(one.seconds, 4),
+        }
+        if one.observation.data:
+            out["data"] = one.observation.data
+        if one.observation.images:
+            out["images"] = [self._text(image.url) for image in one.observation.images]
+        if one.error:
+            out["error"] = one.error
+        if one.control:
+            out["control"] = True
+        return out
+
+
+def _action(action: Action) -> dict[str, Any]:
+    """What the grammar read; the message itself is the step's reply."""
+    out: dict[str, Any] = {}
+    if action.calls:
+        out["calls"] = [[c.id, c.name, c.arguments] for c in action.calls]
+    if action.answer is not None:
+        out["answer"] = action.answer
+    if action.refusal is not None:
+        out["refusal"] = dict(action.refusal.grounds)
+    if action.last:
+        out["last"] = True
+    if action.purpose:
+        out["purpose"] = action.purpose
+    if action.error:
+        out["error"], out["error_text"] = action.error, action.error_text
+    return out
+
+
+_SPECS: dict[int, tuple[ToolSpec, str]] = {}
+
+
+def stored_spec(spec: ToolSpec) -> str:
+    """A spec as one line of JSON; made once per object, since toolsets share their specs."""
+    found = _SPECS.get(id(spec))
+    if found is None or found[0] is not spec:
+        if len(_SPECS) > 50_000:
+            _SPECS.clear()
+        found = _SPECS[id(spec)] = (spec, orjson.dumps(asdict(spec)).decode())
+    return found[1]
+
+
+class Unpacker:
+    """Rebuilds trajectories from records."""
+
+    def __init__(self, texts: TextReader) -> None:
+        self._texts = texts
+
+    def trajectory(self, record: Mapping[str, Any]) -> Trajectory:
+        """The trajectory of a record, equal to the one that was scored."""
+        refusal = record.get("refusal")
+        return Trajectory(
+            steps=[self._step(step) for step in record["steps"]],
+            offered=tuple(ToolSpec(**orjson.loads(line)) for line in self._texts.lines(record["offered"]))
+            if record.get("offered")
+            else (),
+            facts=record.get("facts") or {},
+            stop=record["stop"],
+            answer=record["answer"],
+            refusal=None if refusal is None else Refusal(refusal),
+            failure=record["failure"],
+            error=record["error"],
+        )
+
+    def text(self, value: str | Mapping[str, str]) -> str:
+        """A text that stands in the record or is referred to."""
+        return value if isinstance(value, str) else self._texts[value["ref"]]
+
+    def message(self, stored: Mapping[str, Any]) -> Message:
+        """One message."""
+        text = self.text(stored["text"])
+        images = tuple(Image(self.text(url)) for url in stored.get("images", ()))
+        reasoning = stored.get("reasoning")
+        return Message(
+            stored["role"],
+            (text, *images) if images else text,
+            tuple(ToolCall(*call) for call in stored.get("tool_calls", ())),
+            stored.get("tool_call_id"),
+            stored.get("source"),
+            None if reasoning is None else self.text(reasoning),
+        )
+
+    def _step(self, stored: Mapping[str, Any]) -> Step:
+        reply = self.message(stored["reply"])
+        action = stored.get("action")
+        return Step(
+            stored["purpose"], stored["role"], stored["branch"], stored["n"], stored["kept"],
+            [self.message(m) for m in stored["asked"]], reply, Usage(*stored["usage"]),
+            stored.get("finish", "stop"), stored["started"], stored["seconds"],
+            action=None if action is None else self._action(action, reply),
+            committed=stored.get("committed", True),
+            verdict=self.text(stored.get("verdict", "")),
+            observed=self._observed(stored.get("observed", ())), tried=self._observed(stored.get("tried", ())),
+        )  # fmt: skip
+
+    def _action(self, stored: Mapping[str, Any], reply: Message) -> Action:
+        refusal = stored.get("refusal")
+        return Action(
+            reply,
+            tuple(ToolCall(*call) for call in stored.get("calls", ())),
+            stored.get("answer"),
+            None if refusal is None else Refusal(refusal),
+            stored.get("last", False),
+            stored.get("purpose", ""),
+            stored.get("error"),
+            stored.get("error_text", ""),
+        )
+
+    def _observed(self, stored: Sequence[Mapping[str, Any]]) -> list[Observed]:
+        return [
+            Observed(
+                ToolCall(*one["call"]),
+                Observation(
+                    self.text(one["text"]),
+                    one.get("data", {}),
+                    tuple(Image(self.text(url)) for url in one.get("images", ())),
+                ),
+                one.get("error"),
+                one["seconds"],
+                one.get("control", False),
+            )
+            for one in stored
+        ]

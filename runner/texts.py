@@ -1,0 +1,136 @@
+"""Texts of a run folder: every paragraph once, in a compressed ``texts-*.jsonl.gz`` file per process.
+
+A record refers to a text by its 16-digit hash. Lines of the file: ``["p", n, paragraph]`` and
+``["t", hash, [n, ...]]``, n counting within the file. A torn tail costs only what was in flight.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+_LONG = 160  # a line this long is a paragraph of its own, such as a tool's card
+_KEEP = 150_000  # paragraphs remembered; beyond it they are stored again
+
+
+def paragraphs(text: str) -> list[str]:
+    """Split a text so that joining with line breaks gives it back."""
+    parts: list[str] = []
+    short: list[str] = []
+    for line in text.split("\n"):
+        if len(line) >= _LONG:
+            if short:
+                parts.append("\n".join(short))
+                short = []
+            parts.append(line)
+        else:
+            short.append(line)
+    if short:
+        parts.append("\n".join(short))
+    return parts
+
+
+class TextWriter:
+    """Adds texts; ``flush`` writes what is new with one write and must precede the record's line."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file: int | None = None
+        self._zip: Any = None
+        self._paragraphs: dict[str, tuple[int, bytes]] = {}
+        self._texts: set[str] = set()
+        self._lines: list[bytes] = []
+        self._count = 0
+
+    def add(self, text: str) -> str:
+        """Store a text. Returns its hash."""
+        return self.add_lines(paragraphs(text))
+
+    def add_lines(self, parts: Sequence[str]) -> str:
+        """Store a text given by its paragraphs. Returns its hash."""
+        entries = [self._paragraphs.get(part) or self._paragraph(part) for part in parts]
+        name = sha256(b"".join([digest for _, digest in entries])).hexdigest()[:16]
+        if name not in self._texts:
+            self._texts.add(name)
+            self._lines.append(orjson.dumps(["t", name, [n for n, _ in entries]]))
+        return name
+
+    def _paragraph(self, part: str) -> tuple[int, bytes]:
+        if len(self._paragraphs) >= _KEEP:
+            self._paragraphs.clear()
+            self._texts.clear()
+        entry = (self._count, sha256(part.encode("utf-8", "surrogatepass")).digest()[:12])
+        self._count += 1
+        self._paragraphs[part] = entry
+        self._lines.append(orjson.dumps(["p", entry[0], part]))
+        return entry
+
+    def flush(self) -> None:
+        """Write what is new."""
+        if not self._lines:
+            return
+        if self._file is None:
+            self._file = self._create()
+            self._zip = zlib.compressobj(1, zlib.DEFLATED, 31)
+        data = self._zip.compress(b"\n".join(self._lines) + b"\n") + self._zip.flush(zlib.Z_SYNC_FLUSH)
+        self._lines.clear()
+        os.write(self._file, data)
+
+    def _create(self) -> int:
+        for n in range(10_000):
+            try:
+                name = self._folder / f"texts-{n:04}.jsonl.gz"
+                return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
+            except FileExistsError:
+                continue
+        raise OSError(f"{self._folder} holds more than 10,000 texts files")
+
+    def close(self) -> None:
+        """Finish the file."""
+        self.flush()
+        if self._file is not None:
+            os.write(self._file, self._zip.flush())
+            os.close(self._file)
+            self._file = None
+
+
+class TextReader:
+    """All texts of a run folder, by hash."""
+
+    def __init__(self, folder: Path) -> None:
+        self._texts: dict[str, list[str]] = {}
+        for path in sorted(folder.glob("texts-*.jsonl.gz")):
+            known: dict[int, str] = {}
+            for kind, name, value in _lines(path):
+                if kind == "p":
+                    known[name] = value
+                else:
+                    self._texts[name] = [known[n] for n in value]
+
+    def lines(self, name: str) -> list[str]:
+        """The paragraphs of a text. Raises KeyError for a hash that is in no file."""
+        return self._texts[name]
+
+    def __getitem__(self, name: str) -> str:
+        return "\n".join(self._texts[name])
+
+
+def _lines(path: Path) -> Iterator[list[Any]]:
+    """The whole lines of a file, up to a torn tail."""
+    rest = b""
+    unzip = zlib.decompressobj(31)
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            try:
+                data = rest + unzip.decompress(chunk)
+            except zlib.error:
+                return
+            *whole, rest = data.split(b"\n")
+            for line in whole:
+                yield orjson.loads(line)
