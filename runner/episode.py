@@ -159,7 +159,8 @@ class Episode:
         )  # fmt: skip
         shared.trajectory.steps.append(step)
         shared.order[id(step)] = (*self._place, (n, 1, ""))
-        self._last = step
+        if purpose != "tool":  # a tool's own question belongs to the step that called it
+            self._last = step
         return step
 
     async def _within(self, call: Any) -> Any:
@@ -181,8 +182,9 @@ class Episode:
             text = f"Your reply could not be read: {action.error_text}."
             calls = action.message.tool_calls or (ToolCall("call", "", ""),)
             return [render(call, Observation(text)) for call in calls]
+        step = self.last
         seen = await run_calls(self, action.calls, self.offer)
-        self.last.observed += seen
+        step.observed += seen
         return [render(one.call, one.observation) for one in seen]
 
     async def try_(self, action: Action) -> list[Message] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -33,7 +32,8 @@ def explain_miss(journal: Journal, wanted: Mapping[str, Any]) -> str:
     place = f"sample {sample!r}, epoch {epoch}, branch {branch!r}, call {n} ({wanted['purpose']})"
     branches = _branches(journal)
     if not branches:
-        return f"{place}: the journal {str(journal.folder)!r} holds no model call"
+        state = "is empty" if journal.folder.is_dir() else "does not exist"
+        return f"{place}: the journal folder {str(journal.folder)!r} {state}"
     if (sample, epoch, branch) not in branches:
         return f"{place}: {_nearest(branches, sample, epoch)}"
     recorded = branches[sample, epoch, branch]
@@ -79,7 +79,7 @@ def _agreement(head: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[int,
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> Iterator[str]:
-    """The messages both start with."""
+    """What both start with."""
     for a, b in zip(one, other, strict=False):
         if a != b:
             return
@@ -101,9 +101,7 @@ def _difference(head: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
         return f"this run sends {asked_n} messages, the journal's call has {recorded}"
     change = "differs from the journal" if n < recorded else f"is new, the journal's call has {recorded} messages"
     source = wanted["sources"][n]
-    origin = (
-        f"comes from prompt {source!r}" if source else "comes from no prompt file: a reply, observation or question"
-    )
+    origin = f"comes from prompt {source!r}" if source else "comes from no prompt file: a reply or an observation"
     return f"message {n} {change}; it {origin}"
 
 
@@ -111,6 +109,6 @@ def _apart(one: str, other: str) -> tuple[str, str]:
     """Both texts, long ones cut around where they part."""
     if max(len(one), len(other)) <= 2 * _SHOWN:
         return one, other
-    start = max(len(os.path.commonprefix((one, other))) - _SHOWN // 3, 0)
+    start = max(len(list(_common(one, other))) - _SHOWN // 3, 0)
     left = "..." if start else ""
     return left + one[start : start + _SHOWN], left + other[start : start + _SHOWN]

@@ -1,0 +1,245 @@
+"""The simulated core as an OpenAI-compatible HTTP endpoint with fault injection.
+
+``python -m components.models.simulated.serve --dataset radabench_mini --port 8000 --latency 0.1 --status-429 0.1``
+For rehearsals, load tests and tests of the real path; ``GET /stats`` tells what it has seen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import importlib
+import os
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import orjson
+import yaml
+from aiohttp import web
+
+from components.errors import ConfigError
+from components.messages import Image, Message, ToolCall, ToolSpec
+from components.models.simulated import Simulated
+from components.types import Sample
+
+_CONF = Path(__file__).resolve().parents[3] / "conf" / "dataset"
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Shares of requests, in [0, 1], that are answered badly; times in seconds."""
+
+    status_429: float = 0.0
+    status_500: float = 0.0
+    resets: float = 0.0
+    stalls: float = 0.0
+    malformed: float = 0.0
+    retry_after: float = 0.1
+    stall_seconds: float = 600.0
+    seed: int = 0
+
+
+@dataclass
+class Server:
+    """One endpoint. ``latency`` seconds are added to every good reply; ``seen`` counts what came and went."""
+
+    model: Simulated
+    faults: Faults = field(default_factory=Faults)
+    latency: float = 0.0
+    seen: Counter[str] = field(default_factory=Counter)
+    in_flight: int = 0
+
+    def __post_init__(self) -> None:
+        self._random = Random(self.faults.seed)
+        self._runner: web.AppRunner | None = None
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
+        """Listen. Returns the base URL to give as ``model.api_base``; port 0 picks a free one."""
+        app = web.Application(client_max_size=64 << 20)
+        app.router.add_post("/v1/chat/completions", self._complete)
+        app.router.add_get("/v1/models", self._models)
+        app.router.add_get("/stats", self._stats)
+        self._runner = web.AppRunner(app, access_log=None, handler_cancellation=True)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, host, port, backlog=4096)
+        await site.start()
+        return f"http://{host}:{self._runner.addresses[0][1]}/v1"
+
+    async def stop(self) -> None:
+        """Stop listening and drop what is open."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    async def _complete(self, request: web.Request) -> web.StreamResponse:
+        self.seen["requests"] += 1
+        self.in_flight += 1
+        self.seen["most_in_flight"] = max(self.seen["most_in_flight"], self.in_flight)
+        try:
+            body = orjson.loads(await request.read())
+            bad = await self._fault(request)
+            return bad if bad is not None else await self._answer(body)
+        except (ValueError, KeyError, TypeError) as error:
+            self.seen["bad_requests"] += 1
+            return _error(400, f"unreadable request: {error}", "invalid_request_error")
+        finally:
+            self.in_flight -= 1
+
+    async def _fault(self, request: web.Request) -> web.StreamResponse | None:
+        """Maybe misbehave."""
+        faults, draw = self.faults, self._random.random()
+        for kind in ("status_429", "status_500", "resets", "stalls", "malformed"):
+            share = getattr(faults, kind)
+            if draw < share:
+                self.seen[kind] += 1
+                break
+            draw -= share
+        else:
+            return None
+        match kind:
+            case "status_429":
+                reply = _error(429, "too many requests", "rate_limit_error")
+                reply.headers["Retry-After"] = f"{faults.retry_after:g}"
+                return reply
+            case "status_500":
+                return _error(500, "internal error", "server_error")
+            case "malformed":
+                return web.Response(body=b'{"choices": [{"message": {"role": "assis', content_type="application/json")
+            case "stalls":
+                await asyncio.sleep(faults.stall_seconds)
+        if request.transport is not None:
+            request.transport.abort()
+        return web.Response(status=500)
+
+    async def _answer(self, body: Mapping[str, Any]) -> web.Response:
+        started = time.monotonic()
+        messages = tuple(_message(m) for m in body["messages"])
+        tools = tuple(_spec(t) for t in body.get("tools") or ())
+        completion = self.model.core.reply(messages, tools, int(body.get("seed") or 0) ^ self.model.seed)
+        message, usage = completion.message, completion.usage
+        said: dict[str, Any] = {"role": "assistant", "content": message.content}
+        if message.tool_calls:
+            said["tool_calls"] = orjson.loads(message.wire)["tool_calls"]
+        if self.latency:
+            await asyncio.sleep(max(0.0, self.latency - (time.monotonic() - started)))
+        self.seen["answered"] += 1
+        reply = {
+            "id": f"chatcmpl-{self.seen['answered']}",
+            "object": "chat.completion",
+            "created": int(time.time()),
+            "model": body.get("model", self.model.name),
+            "choices": [{"index": 0, "message": said, "finish_reason": completion.finish}],
+            "usage": {
+                "prompt_tokens": usage.input_tokens,
+                "completion_tokens": usage.output_tokens,
+                "total_tokens": (usage.input_tokens or 0) + (usage.output_tokens or 0),
+            },
+        }
+        return web.Response(body=orjson.dumps(reply), content_type="application/json")
+
+    async def _models(self, request: web.Request) -> web.Response:
+        return web.json_response({"object": "list", "data": [{"id": self.model.name, "object": "model"}]})
+
+    async def _stats(self, request: web.Request) -> web.Response:
+        return web.json_response(dict(self.seen) | {"in_flight": self.in_flight})
+
+
+def _error(status: int, text: str, kind: str) -> web.Response:
+    body = orjson.dumps({"error": {"message": text, "type": kind, "code": status}})
+    return web.Response(status=status, body=body, content_type="application/json")
+
+
+def _message(wire: Mapping[str, Any]) -> Message:
+    """A message from its wire form, with the same digest."""
+    content = wire.get("content") or ""
+    if not isinstance(content, str):
+        content = tuple(p["text"] if p["type"] == "text" else Image(p["image_url"]["url"]) for p in content)
+    calls = tuple(
+        ToolCall(c["id"], c["function"]["name"], c["function"]["arguments"]) for c in wire.get("tool_calls") or ()
+    )
+    return Message(wire["role"], content, calls, wire.get("tool_call_id"))
+
+
+def _spec(wire: Mapping[str, Any]) -> ToolSpec:
+    function = wire["function"]
+    return ToolSpec(function["name"], function.get("description", ""), function.get("parameters") or {})
+
+
+def dataset_samples(name: str, arguments: Mapping[str, str]) -> list[Sample]:
+    """All samples of a dataset of ``conf/dataset``, for the answer key. Raises ConfigError."""
+    path = _CONF / f"{name}.yaml"
+    if not path.exists():
+        have = ", ".join(sorted(p.stem for p in _CONF.glob("*.yaml")))
+        raise ConfigError(f"--dataset {name}: there is no such dataset; there are {have}")
+    node = yaml.safe_load(re.sub(r"\$\{oc\.env:(\w+)\}", lambda m: os.environ.get(m[1], ""), path.read_text()))
+    module, _, attribute = node.pop("_target_").rpartition(".")
+    node.pop("defaults", None)
+    dataset = getattr(importlib.import_module(module), attribute)(**{**node, **arguments})
+    return [sample for split in dataset.splits for sample in dataset.load(split)]
+
+
+def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m components.models.simulated.serve",
+        description="The simulated core as an OpenAI-compatible endpoint. Shares are in [0, 1], times in seconds.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--dataset", default="radabench_mini", help="dataset of the answer key, as in conf/dataset")
+    parser.add_argument("--dataset-arg", action="append", default=[], metavar="NAME=VALUE", help="such as path=DIR")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument("--port", type=int, default=8000, help="port; 0 picks a free one")
+    parser.add_argument("--latency", type=float, default=0.0, help="time of every good reply")
+    for name, default in (("competence", 0.85), ("planning-slip-rate", 0.1), ("wrong-tool-rate", 0.05),
+                          ("malformed-rate", 0.02), ("ignored-refusal-rate", 0.3)):  # fmt: skip
+        parser.add_argument(f"--{name}", type=float, default=default, help="of the core")
+    for name in ("status-429", "status-500", "resets", "stalls", "malformed"):
+        parser.add_argument(f"--{name}", type=float, default=0.0, help="share of requests")
+    parser.add_argument("--retry-after", type=float, default=0.1, help="header of a 429")
+    parser.add_argument("--stall-seconds", type=float, default=600.0, help="length of a stall")
+    parser.add_argument("--seed", type=int, default=0, help="which virtual core of these rates it is")
+    return parser.parse_args(argv)
+
+
+def from_arguments(argv: Sequence[str]) -> tuple[Server, str, int]:
+    """The server that a command line asks for, with host and port. Raises ConfigError."""
+    given = _arguments(argv)
+    pairs = dict(pair.partition("=")[::2] for pair in given.dataset_arg)
+    rates = {name: value for name, value in vars(given).items() if name.endswith("_rate") or name == "competence"}
+    model = Simulated(**rates, seed=given.seed)
+    model.study(dataset_samples(given.dataset, pairs))
+    names = ("status_429", "status_500", "resets", "stalls", "malformed", "retry_after", "stall_seconds")
+    faults = Faults(**{name: getattr(given, name) for name in names}, seed=given.seed)
+    return Server(model, faults, given.latency), given.host, given.port
+
+
+async def _serve(argv: Sequence[str]) -> None:
+    server, host, port = from_arguments(argv)
+    url = await server.start(host, port)
+    sys.stdout.write(f"serving the simulated core at {url}; stop with Ctrl-C\n")
+    sys.stdout.flush()
+    try:
+        await asyncio.Event().wait()
+    finally:
+        await server.stop()
+
+
+def main(argv: Iterable[str] | None = None) -> int:
+    """Serve until interrupted. Exit code 2 for a dataset that cannot be loaded."""
+    try:
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(_serve(list(argv if argv is not None else sys.argv[1:])))
+    except ConfigError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

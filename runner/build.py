@@ -1,0 +1,241 @@
+"""Parts from plain dicts: ``_target_`` names the class, what else is there are arguments, checked by their types.
+
+Dataclasses are filled from mappings and nested ``_target_`` nodes are built first. All flaws are found at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, is_dataclass
+from functools import lru_cache
+from types import ModuleType, UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from components.errors import ConfigError
+from components.models.redaction import redact
+from runner.flaws import Flaw, Flaws, nearest, shown
+
+T = TypeVar("T")
+_HOME = "components"
+_BROKEN = object()
+
+
+def construct(node: object, where: str, allow: Sequence[str] = ()) -> object:
+    """Build a component. Its class comes from ``components`` or a package in ``allow``. Raises Flaws."""
+    return _finish(_Builder(tuple(allow)), node, where)
+
+
+def part(node: object, where: str, allow: Sequence[str], protocol: type[T]) -> T:
+    """Build a component that has a protocol's methods. Raises Flaws."""
+    built = construct(node, where, allow)
+    if lacking := [name for name in _members(protocol) if inspect.getattr_static(built, name, _BROKEN) is _BROKEN]:
+        kind = type(built).__qualname__
+        text = f"{kind} is no {protocol.__name__}: it lacks {', '.join(lacking)} (see components/protocols.py)"
+        raise Flaws([Flaw(where, text)])
+    return built  # type: ignore[return-value]  # it has the protocol's members
+
+
+def check(kind: type[T], values: Mapping[str, Any], where: str = "") -> T:
+    """Fill a dataclass from a mapping; ``_target_`` nodes in it stay as they are. Raises Flaws."""
+    builder = _Builder(None)
+    filled = builder.call(kind, values, where)
+    if builder.flaws:
+        raise Flaws(builder.flaws)
+    return filled  # type: ignore[no-any-return]  # the builder is not generic
+
+
+def _finish(builder: _Builder, node: object, where: str) -> object:
+    built = builder.construct(node, where)
+    if builder.flaws:
+        raise Flaws(builder.flaws)
+    return built
+
+
+@dataclass
+class _Builder:
+    """Collects flaws while it builds; what could not be built is ``_BROKEN``. ``allow`` None: builds no nodes."""
+
+    allow: tuple[str, ...] | None
+    flaws: list[Flaw] = field(default_factory=list)
+    built: int = 0
+
+    def bad(self, key: str, text: str) -> object:
+        """Note a flaw."""
+        self.flaws.append(Flaw(key, text))
+        return _BROKEN
+
+    def construct(self, node: object, where: str) -> object:
+        """The object that a node describes."""
+        if not isinstance(node, Mapping) or "_target_" not in node:
+            return self.bad(where, f"expected a mapping with a _target_, found {shown(node)}")
+        try:
+            factory = _locate(node["_target_"], self.allow or ())
+        except ConfigError as error:
+            return self.bad(f"{where}._target_", str(error))
+        self.built += 1
+        return self.call(factory, {k: v for k, v in node.items() if k != "_target_"}, where)
+
+    def call(self, factory: Callable[..., Any], given: Mapping[Any, Any], where: str) -> Any:
+        """Check the arguments and call."""
+        before = len(self.flaws)
+        parameters = inspect.signature(factory).parameters
+        named = [name for name, p in parameters.items() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+        hints = _hints(factory)
+        arguments = {}
+        for key, value in given.items():
+            if key in named:
+                arguments[key] = self.value(hints.get(key, Any), value, _join(where, key))
+            elif takes_all:
+                arguments[key] = self.value(Any, value, _join(where, key))
+            else:
+                self.bad(_join(where, key), f"no such key; {nearest(str(key), named)}")
+        missing = [n for n in named if parameters[n].default is inspect.Parameter.empty and n not in given]
+        for name in missing:
+            self.bad(_join(where, name), "is missing and has no default")
+        if len(self.flaws) > before:
+            return _BROKEN
+        try:
+            return factory(**arguments)
+        except Flaws as error:
+            self.flaws += error.flaws
+        except (ConfigError, ValueError) as error:
+            self.bad(where, redact(str(error)))
+        return _BROKEN
+
+    def value(self, hint: Any, value: object, where: str) -> Any:
+        """A value checked against a type; parts and dataclasses in it are built first."""
+        built, flaws = self.built, len(self.flaws)
+        value = self.nested(hint, value, where)
+        if len(self.flaws) > flaws:
+            return _BROKEN
+        from pydantic import ValidationError
+
+        try:
+            adapter = _adapter(hint)
+            return adapter.validate_python(value) if self.built > built else _from_json(adapter, value)
+        except ValidationError as error:
+            self.flaws += _explained(error, value, where)
+            return _BROKEN
+
+    def nested(self, hint: Any, value: object, where: str) -> object:
+        """The value with every node in it built and every mapping that stands for a dataclass filled."""
+        hint, kinds = _plain(hint)
+        inner = get_args(hint)
+        if isinstance(value, Mapping):
+            if "_target_" in value and self.allow is not None:
+                return self.construct(value, where)
+            for kind in kinds:
+                if isinstance(kind, type) and is_dataclass(kind):
+                    self.built += 1
+                    return self.call(kind, value, where)
+            return {k: self.nested(inner[-1] if inner else Any, v, _join(where, k)) for k, v in value.items()}
+        if isinstance(value, list):
+            return [self.nested(inner[0] if inner else Any, v, f"{where}[{i}]") for i, v in enumerate(value)]
+        return value
+
+
+def _locate(target: object, allow: Sequence[str]) -> Callable[..., Any]:
+    """The class (or function) of a ``_target_``. Raises ConfigError."""
+    if not isinstance(target, str) or not re.fullmatch(r"\w+(\.\w+)+", target):
+        raise ConfigError(f"expected package.module.Class, found {shown(target)}")
+    if not _within(target, (_HOME, *allow)):
+        package = target.partition(".")[0]
+        raise ConfigError(
+            f"{target} is not one of ours; if you trust the package, allow it: run.allow_targets=[{package}]"
+        )
+    path, _, name = target.rpartition(".")
+    found = getattr(module := _module(path), name, None)
+    if not callable(found) or not _within(found.__module__, (_HOME, *allow)):
+        own = [k for k, v in vars(module).items() if isinstance(v, type) and v.__module__ == path]
+        raise ConfigError(f"no class {name} in {path}; {nearest(name, own)}")
+    return found  # type: ignore[no-any-return]  # callable
+
+
+def _module(path: str) -> ModuleType:
+    """Import a module. Raises ConfigError when it, or a library that it needs, is not there."""
+    try:
+        return importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{path}.".startswith(f"{error.name}."):
+            raise ConfigError(f"{path} needs the package {error.name}, which is not installed") from None
+        raise ConfigError(f"there is no module {error.name}; {_siblings(error.name)}") from None
+
+
+def _siblings(path: str) -> str:
+    """What stands beside a module that was not found."""
+    import pkgutil
+
+    parent, _, name = path.rpartition(".")
+    if not parent:
+        return "it must be importable from here (the current folder is searched last)"
+    return nearest(name, [m.name for m in pkgutil.iter_modules(importlib.import_module(parent).__path__)])
+
+
+def _within(name: str, packages: Iterable[str]) -> bool:
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
+
+
+def _members(protocol: type) -> list[str]:
+    return [n for n in vars(protocol) if n == "__call__" or not n.startswith("_")]
+
+
+def _plain(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    """A type without Annotated and None, and the members of a union."""
+    while get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
+    if get_origin(hint) not in (Union, UnionType):
+        return hint, (hint,)
+    kinds = tuple(kind for kind in get_args(hint) if kind is not type(None))
+    return (kinds[0] if len(kinds) == 1 else hint), kinds
+
+
+def _join(where: str, key: object) -> str:
+    return f"{where}.{key}" if where else str(key)
+
+
+def _hints(factory: Callable[..., Any]) -> dict[str, Any]:
+    """Parameter types; what cannot be read (imports for type checkers only) goes unchecked."""
+    try:
+        return get_type_hints(factory.__init__ if isinstance(factory, type) else factory, include_extras=True)
+    except (NameError, TypeError):
+        return {}
+
+
+@lru_cache(maxsize=512)
+def _adapter(hint: Any) -> Any:
+    from pydantic import ConfigDict, InstanceOf, PydanticUserError, TypeAdapter
+
+    if isinstance(hint, type) and is_dataclass(hint):
+        return TypeAdapter(InstanceOf[hint])
+    try:
+        return TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True))
+    except PydanticUserError:  # no schema for a type in it: then its own constructor must check
+        return TypeAdapter(Any)
+
+
+def _from_json(adapter: Any, value: object) -> Any:
+    """Strict as YAML's types are, but a list may be a tuple and a text a path."""
+    return adapter.validate_json(json.dumps(value, default=str), strict=True)
+
+
+def _explained(error: Any, value: object, where: str) -> list[Flaw]:
+    """Pydantic's errors as flaws, those of a union's members in one."""
+    texts: dict[str, list[str]] = {}
+    found: dict[str, object] = {}
+    for one in error.errors(include_url=False):
+        here, key = value, where
+        for step in one["loc"]:
+            if isinstance(here, Mapping) and step in here:
+                here, key = here[step], _join(key, step)
+            elif isinstance(here, list) and isinstance(step, int) and step < len(here):
+                here, key = here[step], f"{key}[{step}]"
+        expected = re.findall(r"'([^']*)'", one["ctx"]["expected"]) if one["type"] == "literal_error" else ()
+        text = nearest(str(here), expected) if expected else one["msg"].removeprefix("Input ")
+        texts.setdefault(key, []).append(text)
+        found[key] = here
+    return [Flaw(key, f"found {shown(found[key])}, {' or '.join(dict.fromkeys(t))}") for key, t in texts.items()]

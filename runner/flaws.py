@@ -1,0 +1,49 @@
+"""What is wrong with a config: the key, what was found, and the nearest names that would be right."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from components.errors import ConfigError
+from components.models.redaction import redact
+
+_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """One thing that is wrong, and the dotted key it is wrong at; ``place`` is its address where it is known."""
+
+    key: str
+    text: str
+    place: str = ""
+
+    def __str__(self) -> str:
+        text = self.text if not self.key or self.text.startswith(self.key) else f"{self.key}: {self.text}"
+        return f"{self.place}: {text}" if self.place else text
+
+
+class Flaws(ConfigError):
+    """Everything that was found wrong with a config."""
+
+    def __init__(self, flaws: Iterable[Flaw]) -> None:
+        self.flaws = tuple(dict.fromkeys(flaws))
+        super().__init__("\n".join(map(str, self.flaws)))
+
+
+def nearest(name: str, known: Iterable[object]) -> str:
+    """The end of a message: what was probably meant, and what there is."""
+    names = sorted({str(k) for k in known})
+    if not names:
+        return "there is nothing to choose from"
+    close = difflib.get_close_matches(name, names, 3, 0.5)
+    have = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    return (f"did you mean {' or '.join(close)}? " if close else "") + f"there is {have}"
+
+
+def shown(value: object) -> str:
+    """A value found in a config, cut short and without secrets."""
+    text = redact(repr(value))
+    return text if len(text) <= 80 else text[:77] + "..."

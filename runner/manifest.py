@@ -1,0 +1,95 @@
+"""What a run says of itself: versions, data, prompts, prices, decisions, how it ended."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+FILE = "manifest.json"
+SCHEMA = 1
+_LIBRARIES = (
+    "wardround", "aiohttp", "hydra-core", "litellm", "mlflow", "nltk", "numpy", "omegaconf", "orjson", "pandas",
+    "pydantic", "python-Levenshtein", "rouge-score", "sacrebleu",
+)  # fmt: skip
+
+
+def begin(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Start or go on with a folder's manifest and write it. The id stays the same on resume."""
+    old = read(folder)
+    manifest = {
+        "schema": SCHEMA,
+        "id": old.get("id") or uuid.uuid4().hex,
+        "status": "running",
+        **facts,
+        "git": git_state(),
+        "versions": versions(),
+        "command": command_line(),
+        "start": old.get("start") or now(),
+        "end": None,
+        "resumed": [*old.get("resumed", []), now()] if old else [],
+        "mlflow": old.get("mlflow"),
+    }
+    write(folder, manifest)
+    return manifest
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """The manifest of a folder; empty when there is none."""
+    path = folder / FILE
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def write(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Replace the manifest in one move."""
+    folder.mkdir(parents=True, exist_ok=True)
+    fresh = folder / (FILE + ".tmp")
+    fresh.write_text(json.dumps(manifest, indent=1, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
+    fresh.replace(folder / FILE)
+
+
+def now() -> str:
+    """The time in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def command_line() -> str:
+    """The command as it was given, without the interpreter's path."""
+    name = Path(sys.argv[0]).name
+    return " ".join(["python -m runner" if name == "__main__.py" else name, *sys.argv[1:]])
+
+
+def versions() -> dict[str, str]:
+    """Installed versions of what can change a result."""
+    found = {"python": ".".join(map(str, sys.version_info[:3]))}
+    for name in _LIBRARIES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def git_state() -> dict[str, Any]:
+    """Commit and dirtiness of the checkout this code runs from; commit None outside of one."""
+    home = Path(__file__).resolve().parent.parent
+    if not (home / ".git").exists():
+        return {"commit": None, "dirty": None}
+    commit = _git(home, "rev-parse", "HEAD")
+    return {"commit": commit or None, "dirty": bool(_git(home, "status", "--porcelain", "-uno")) if commit else None}
+
+
+def _git(home: Path, *words: str) -> str:
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+    try:
+        done = subprocess.run(["git", "-C", str(home), *words], capture_output=True, text=True, env=environment)
+    except OSError:
+        return ""
+    return done.stdout.strip()

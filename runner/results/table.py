@@ -1,0 +1,62 @@
+"""Tables of metrics: for the terminal and for Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+HEAD = ("metric", "value", "95 % interval", "n", "ceiling")
+
+
+def rows(metrics: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """One row per metric that has a value somewhere to show."""
+    return [
+        (name, number(m["value"]), interval(m), count(m), number(m["ceiling"]) if "ceiling" in m else "")
+        for name, m in metrics.items()
+    ]
+
+
+def number(value: float | int | None) -> str:
+    """Four significant places for shares and means, whole counts as they are, - for what is not known."""
+    if value is None:
+        return "-"
+    if isinstance(value, int) or (value == int(value) and abs(value) >= 1000):
+        return f"{int(value):,}"
+    return f"{value:.4f}" if abs(value) < 100 else f"{value:,.1f}"
+
+
+def interval(metric: Mapping[str, Any]) -> str:
+    """``low to high``."""
+    if metric.get("ci_low") is None or metric.get("ci_high") is None:
+        return ""
+    return f"{metric['ci_low']:.3f} to {metric['ci_high']:.3f}"
+
+
+def count(metric: Mapping[str, Any]) -> str:
+    """How many samples count, and how many were not scored."""
+    return f"{metric['n']} (+{metric['unscored']} unscored)" if metric.get("unscored") else str(metric["n"])
+
+
+def markdown(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    """A Markdown table; a pipe in a cell is escaped."""
+    lines = [head, ["---"] * len(head), *body]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str) -> None:
+    """Print a table on the terminal; group headings come from the part of a name before the slash."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*head, title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    group = ""
+    for row in body:
+        if group and row[0].partition("/")[0] != group:
+            table.add_section()
+        group = row[0].partition("/")[0]
+        table.add_row(*row)
+    console = Console()
+    console.print(table, width=None if console.is_terminal else 120)

@@ -1,0 +1,29 @@
+"""What holds for every test: no network but loopback, no keys, no user's environment."""
+
+import ipaddress
+import os
+import sys
+
+import pytest
+
+_OPEN = os.environ.get("WARDROUND_TEST_NETWORK") == "1"
+
+
+def _only_loopback(event, arguments):
+    if event != "socket.connect" or _OPEN:
+        return
+    address = arguments[1]
+    if isinstance(address, tuple):
+        host = str(address[0]).split("%")[0]
+        if host != "localhost" and not ipaddress.ip_address(host).is_loopback:
+            raise ConnectionRefusedError(f"tests have no network: {address}")
+
+
+sys.addaudithook(_only_loopback)
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch):
+    for name in list(os.environ):
+        if name.endswith("_API_KEY") or name.startswith(("MLFLOW_", "HYDRA_")):
+            monkeypatch.delenv(name)

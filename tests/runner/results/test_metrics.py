@@ -1,0 +1,58 @@
+"""Metrics by hand: means, Wilson's interval, the bootstrap over patients, strata, what is not known."""
+
+import pytest
+
+from runner.results.metrics import mean, metrics, summarise, wilson
+
+
+def record(n, value, cluster=None, stop="answered", cost=0.5, **strata):
+    usage = {"calls": 2, "input_tokens": 10, "output_tokens": 3, "cost_usd": cost}
+    return {
+        "sample_id": f"s{n}", "cluster": cluster, "strata": strata, "stop": stop, "scores": {"score/x": value},
+        "ceilings": {"score/x": 1.0}, "usage": usage | {"purposes": {"act": usage}}, "seconds": float(n),
+    }  # fmt: skip
+
+
+def test_wilson_is_the_published_interval():
+    # 8 of 10: 0.4902 to 0.9433 (Agresti & Coull 1998, by hand)
+    assert wilson(8, 10) == pytest.approx((0.490162, 0.943318), abs=1e-5)
+    assert wilson(0, 5)[0] == 0.0 and wilson(5, 5)[1] == 1.0
+
+
+def test_a_plain_proportion_gets_wilson_and_clusters_get_the_bootstrap():
+    values = [1.0] * 8 + [0.0] * 2
+    plain = mean(values, list(range(10)))
+    assert (plain.ci_low, plain.ci_high) == pytest.approx(wilson(8, 10))
+    clustered = mean(values, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
+    assert clustered.ci_low < plain.ci_low < clustered.value == 0.8
+
+
+def test_one_cluster_has_no_interval():
+    metric = mean([1.0, 0.0, 0.5], [7, 7, 7])
+    assert (metric.value, metric.ci_low, metric.ci_high, metric.n) == (0.5, None, None, 3)
+
+
+def test_what_is_unscored_is_left_out_and_counted():
+    metric = mean([1.0, None, 0.0, None], [0, 1, 2, 3], ceiling=0.75)
+    assert (metric.value, metric.n, metric.unscored, metric.ceiling) == (0.5, 2, 2, 0.75)
+    assert mean([None], [0]).value is None
+
+
+def test_strata_endings_and_totals():
+    rows = [record(0, 1.0, part="a"), record(1, 0.0, part="b"), record(2, None, stop="error", part="b")]
+    out = summarise(rows)
+    assert out["metrics"]["score/x"]["value"] == 0.5
+    assert out["metrics"]["errors/rate"]["value"] == pytest.approx(1 / 3)
+    assert out["metrics"]["stop/answered"] == pytest.approx(out["metrics"]["stop/answered"] | {"value": 1.0, "n": 2})
+    assert out["strata"]["part"]["b"]["score/x"]["value"] == 0.0
+    assert out["metrics"]["cost/usd"]["value"] == 1.5 and out["metrics"]["calls/act"]["value"] == 6
+    assert out["metrics"]["time/seconds_p50"]["value"] == 1.0
+
+
+def test_an_unknown_price_makes_the_cost_unknown():
+    found = metrics([record(0, 1.0), record(1, 1.0, cost=None)])["cost/usd"]
+    assert (found.value, found.n, found.unscored) == (None, 1, 1)
+
+
+def test_no_records_no_metrics():
+    assert metrics([]) == {}

@@ -1,0 +1,240 @@
+"""The door: what is recorded, charged, verified and answered."""
+
+import asyncio
+from dataclasses import dataclass
+
+import pytest
+
+from components.errors import ConfigError, ToolError
+from components.messages import Message, Sampling, ToolSpec
+from components.types import Answer, Failure, Observation
+from runner.door import Budget
+from runner.play import play
+from tests.parts import Kit, Rows, Speaker, door, parts
+
+SAMPLE = Rows().load("test")[0]
+
+
+def scripted(*replies):
+    left = list(replies)
+    return Speaker(lambda request: left.pop(0))
+
+
+async def run(model, agent=None, **changes):
+    trajectory, scores = await play(parts(agent, **changes), door(model), SAMPLE, 0)
+    return trajectory, scores
+
+
+async def test_steps_hold_what_was_asked_replied_called_and_observed():
+    trajectory, scores = await run(scripted('call count {"n": 3}', 'call count {"n": 4}', "answer 0"))
+    assert (trajectory.stop, trajectory.answer, scores[0].value) == ("answered", "answer 0", 1.0)
+    first, second, last = trajectory.steps
+    assert [o.observation.text for o in first.observed + second.observed] == ["3", "7"]
+    assert first.observed[0].observation.data == {"n": 3}
+    assert (first.kept, second.kept, last.kept) == (0, 1, 3)
+    assert [m.text for m in second.asked] == ['call count {"n": 3}', "saw 3"]
+    assert trajectory.offered[0].name == "count"
+
+
+async def test_a_tool_error_is_heard_by_the_model_and_labelled():
+    trajectory, _ = await run(scripted('call count {"n": 13}', "answer 0"))
+    seen = trajectory.steps[0].observed[0]
+    assert (seen.error, seen.observation.text) == ("unlucky", "13 brings bad luck")
+    assert trajectory.steps[1].asked[-1].text == "saw 13 brings bad luck"
+
+
+@pytest.mark.parametrize(
+    ("reply", "label", "words"),
+    [
+        ("call nothing {}", "unknown_tool", "There is no tool 'nothing'; the tools are count."),
+        ("call count [1]", "bad_arguments", "must be a JSON object"),
+        ("call count {broken", "bad_arguments", "cannot be read"),
+        ("call count {}", "bad_arguments", "needs 'n'"),
+        ('call count {"n": 1, "m": 2}', "bad_arguments", "takes n; found 'm'"),
+    ],
+)
+async def test_a_call_that_cannot_run_is_an_observation_and_never_the_end(reply, label, words):
+    trajectory, _ = await run(scripted(reply, "answer 0"))
+    seen = trajectory.steps[0].observed[0]
+    assert seen.error == label and words in seen.observation.text
+    assert trajectory.stop == "answered"
+
+
+async def test_an_unreadable_reply_is_answered_with_what_was_wrong():
+    trajectory, _ = await run(scripted("?", "answer 0"))
+    assert trajectory.steps[0].action.error == "unparsable_reply"
+    assert "a question mark is no action" in trajectory.steps[1].asked[-1].text
+
+
+async def test_a_refusal_is_an_outcome_of_its_own():
+    trajectory, _ = await run(scripted("no tool for this"))
+    assert trajectory.stop == "refused" and trajectory.refusal.grounds == {"reason": "tool for this"}
+
+
+@pytest.mark.parametrize(
+    ("budget", "steps", "text"),
+    [
+        (Budget(steps=2), 2, "budget.sample.steps=2"),
+        (Budget(calls=3), 3, "budget.sample.calls=3"),
+        (Budget(tokens=24), 2, "budget.sample.tokens=24"),
+        (Budget(usd=0.0015), 2, "budget.sample.usd=0.0015"),
+    ],
+)
+async def test_a_spent_budget_ends_the_sample_with_what_it_has(budget, steps, text):
+    trajectory, scores = await run(Speaker(lambda r: 'call count {"n": 1}'), budget=budget)
+    assert (trajectory.stop, trajectory.error, len(trajectory.steps)) == ("limit", text, steps)
+    assert scores[0].value == 0.0
+
+
+async def test_the_time_budget_ends_a_call_that_hangs():
+    trajectory, _ = await run(Speaker(lambda r: "answer 0", wait=60), budget=Budget(seconds=0.05))
+    assert (trajectory.stop, trajectory.error) == ("limit", "budget.sample.seconds=0.05")
+
+
+async def test_a_bug_costs_one_sample_and_is_written_on_it():
+    @dataclass(frozen=True)
+    class Broken:
+        async def solve(self, episode):
+            raise KeyError("oops")
+
+    trajectory, scores = await run(scripted(), Broken())
+    assert trajectory.stop == "error" and "KeyError: 'oops'" in trajectory.error and scores == []
+
+
+async def test_an_agents_own_failure_is_scored():
+    @dataclass(frozen=True)
+    class GivesUp:
+        async def solve(self, episode):
+            return Failure("tired", "no strength left")
+
+    trajectory, scores = await run(scripted(), GivesUp())
+    assert (trajectory.stop, trajectory.failure, trajectory.error) == ("failed", "tired", "no strength left")
+    assert len(scores) == 1
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Three experts at once, each asked twice the same, then a summary."""
+
+    async def solve(self, episode):
+        async def expert(n):
+            branch = episode.branch(f"expert/{n}", sampling=Sampling(temperature=1.0))
+            first = await branch.ask([Message("user", "view?")], "vote")
+            again = await branch.ask([Message("user", "view?")], "vote")
+            return first.text + again.text
+
+        views = await asyncio.gather(*(expert(n) for n in range(3)))
+        return Answer((await episode.ask([Message("user", " ".join(views))], "conclude")).text)
+
+
+async def test_branches_give_the_same_trajectory_whatever_the_order_of_replies():
+    def say(request):
+        return f"<{request.branch} {request.seed % 997}>"
+
+    serial, _ = await run(Speaker(say), Panel())
+    for _ in range(5):
+        mixed, _ = await run(Speaker(say, wait=0.02), Panel())
+        assert [(s.branch, s.index, s.reply.text) for s in mixed.steps] == [
+            (s.branch, s.index, s.reply.text) for s in serial.steps
+        ]
+        assert mixed.answer == serial.answer
+    assert [s.branch for s in serial.steps] == [f"expert/{n}" for n in (0, 0, 1, 1, 2, 2)] + ["main"]
+    first, again = serial.steps[0], serial.steps[1]
+    assert first.reply.text != again.reply.text, "the second identical request is a draw of its own"
+
+
+async def test_a_fresh_branch_has_a_state_of_its_own_and_the_same_budget():
+    @dataclass(frozen=True)
+    class Twice:
+        async def solve(self, episode):
+            for branch in (episode, episode.branch("second", tools="fresh"), episode.branch("third")):
+                action = await branch.act([Message("user", "go")])
+                await branch.observe(action)
+            return Answer("")
+
+    trajectory, _ = await run(Speaker(lambda r: 'call count {"n": 2}'), Twice())
+    assert sorted((s.branch, s.observed[0].observation.text) for s in trajectory.steps) == [
+        ("main", "2"), ("second", "2"), ("third", "4"),
+    ]  # fmt: skip
+    limited, _ = await run(Speaker(lambda r: 'call count {"n": 2}'), Twice(), budget=Budget(calls=2))
+    assert limited.stop == "limit" and len(limited.steps) == 2
+
+
+async def test_a_trial_is_recorded_and_leaves_nothing_behind():
+    @dataclass(frozen=True)
+    class TryThenDo:
+        async def choose(self, messages, propose, episode):
+            action = await propose()
+            tried = await episode.try_(action)
+            assert [m.text for m in tried] == ["saw 5"]
+            return action
+
+    trajectory, _ = await run(scripted('call count {"n": 5}', "answer 0"), verifier=TryThenDo())
+    step = trajectory.steps[0]
+    assert [o.observation.text for o in step.tried + step.observed] == ["5", "5"]
+
+
+async def test_only_the_chosen_of_several_proposals_is_committed():
+    @dataclass(frozen=True)
+    class Second:
+        async def choose(self, messages, propose, episode):
+            proposals = await asyncio.gather(propose(), propose())
+            return proposals[1]
+
+    replies = iter(["answer 1", "answer 0"])
+    trajectory, _ = await run(Speaker(lambda r: next(replies)), verifier=Second())
+    assert [(s.reply.text, s.committed) for s in trajectory.steps] == [("answer 1", False), ("answer 0", True)]
+
+
+async def test_a_control_that_is_not_there_is_named():
+    @dataclass(frozen=True)
+    class Wants:
+        async def solve(self, episode):
+            await episode.control("start")
+
+    trajectory, _ = await run(scripted(), Wants())
+    assert "needs the control 'start'" in trajectory.error and ConfigError.__name__ in trajectory.error
+
+
+async def test_a_blocking_tool_runs_off_the_loop_and_a_tool_may_ask_a_model():
+    class Blocking:
+        effect, spec = "pure", ToolSpec("slow", "blocks")
+
+        def __call__(self, context):
+            import threading
+
+            return Observation(threading.current_thread().name)
+
+    class Asking:
+        effect, spec = "pure", ToolSpec("ask", "asks")
+
+        async def __call__(self, context):
+            return Observation((await context.ask([Message("user", "inside")])).text)
+
+    trajectory, _ = await run(scripted("call slow {}", "answer 0"), toolset=Kit(Blocking()))
+    assert trajectory.steps[0].observed[0].observation.text != "MainThread"
+    trajectory, _ = await run(scripted("call ask {}", "from the model", "answer 0"), toolset=Kit(Asking()))
+    assert [s.purpose for s in trajectory.steps] == ["act", "tool", "act"]
+    assert trajectory.steps[0].observed[0].observation.text == "from the model"
+
+
+async def test_an_external_tool_is_journalled_and_a_failing_one_is_not():
+    class Outside:
+        effect, spec, calls = "external", ToolSpec("web", "outside"), 0
+
+        async def __call__(self, context):
+            Outside.calls += 1
+            if Outside.calls == 1:
+                raise ToolError("the line is dead", "dead")
+            return Observation(f"page {Outside.calls}", {"n": Outside.calls})
+
+    class Memory(dict):
+        def put(self, key, payload):
+            self[key] = payload
+
+    journal = Memory()
+    for _ in range(2):
+        model = Speaker(lambda r: "call web {}" if r.occurrence == 0 and len(r.messages) < 5 else "answer 0")
+        trajectory, _ = await play(parts(toolset=Kit(Outside())), door(model, journal), SAMPLE, 0)
+    assert Outside.calls == 3, "the failed call was made again, the finished one was not"
+    assert [o.observation.text for s in trajectory.steps for o in s.observed] == ["page 3", "page 2"]
