@@ -22,6 +22,16 @@ from runner.flaws import Flaw, Flaws, nearest, shown
 T = TypeVar("T")
 _HOME = "components"
 _BROKEN = object()
+_PLAIN = {
+    "Input should": "should",
+    "a valid integer": "a whole number",
+    "a valid number": "a number",
+    "a valid string": "text (quote it)",
+    "a valid boolean": "true or false",
+    "a valid array": "a list",
+    "a valid dictionary": "a mapping",
+    "an object": "a mapping",
+}
 
 
 def construct(node: object, where: str, allow: Sequence[str] = ()) -> object:
@@ -103,7 +113,9 @@ class _Builder:
             return factory(**arguments)
         except Flaws as error:
             self.flaws += error.flaws
-        except (ConfigError, ValueError) as error:
+        except ConfigError as error:
+            self.bad(where, str(error))
+        except ValueError as error:
             self.bad(where, redact(str(error)))
         return _BROKEN
 
@@ -223,6 +235,13 @@ def _from_json(adapter: Any, value: object) -> Any:
     return adapter.validate_json(json.dumps(value, default=str), strict=True)
 
 
+def _plainly(text: str) -> str:
+    """Pydantic's wording in the words of YAML."""
+    for technical, plain in _PLAIN.items():
+        text = text.replace(technical, plain)
+    return text
+
+
 def _explained(error: Any, value: object, where: str) -> list[Flaw]:
     """Pydantic's errors as flaws, those of a union's members in one."""
     texts: dict[str, list[str]] = {}
@@ -235,7 +254,7 @@ def _explained(error: Any, value: object, where: str) -> list[Flaw]:
             elif isinstance(here, list) and isinstance(step, int) and step < len(here):
                 here, key = here[step], f"{key}[{step}]"
         expected = re.findall(r"'([^']*)'", one["ctx"]["expected"]) if one["type"] == "literal_error" else ()
-        text = nearest(str(here), expected) if expected else one["msg"].removeprefix("Input ")
+        text = nearest(str(here), expected) if expected else _plainly(one["msg"])
         texts.setdefault(key, []).append(text)
         found[key] = here
     return [Flaw(key, f"found {shown(found[key])}, {' or '.join(dict.fromkeys(t))}") for key, t in texts.items()]

@@ -27,9 +27,14 @@ class Outcome:
     played: int = 0
 
     @property
+    def errored(self) -> int:
+        """How many records errored."""
+        return sum(r["stop"] == "error" for r in self.records)
+
+    @property
     def error_rate(self) -> float:
         """Share of errored records."""
-        return sum(r["stop"] == "error" for r in self.records) / len(self.records) if self.records else 0.0
+        return self.errored / len(self.records) if self.records else 0.0
 
 
 async def execute(
@@ -38,16 +43,20 @@ async def execute(
     samples: Sequence[Sample],
     epochs: int,
     writer: RecordWriter,
+    outcome: Outcome,
     *,
     name: str = "run",
     beat: Callable[[Outcome], None] | None = None,
-) -> Outcome:
-    """Play what is owed; finished records are kept whatever happens. ``beat`` is called after every sample."""
+) -> None:
+    """Play what is owed and fill ``outcome``; finished records are kept whatever happens.
+
+    ``beat`` is called after every sample.
+    """
     wanted = {(s.problem.id, epoch) for s in samples for epoch in range(epochs)}
     kept = [r for r in writer.kept if (r["sample_id"], r["epoch"]) in wanted]
     done = {(r["sample_id"], r["epoch"]) for r in kept}
     owed = ((s, epoch) for s in samples for epoch in range(epochs) if (s.problem.id, epoch) not in done)
-    outcome = Outcome(kept)
+    outcome.records += kept
     _tune_gc()
     with Progress(door, len(wanted), len(done), name) as progress:
 
@@ -68,7 +77,6 @@ async def execute(
                 worker.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.gather(*workers, return_exceptions=True)
-    return outcome
 
 
 async def _work(

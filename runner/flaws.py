@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -37,13 +38,22 @@ def nearest(name: str, known: Iterable[object]) -> str:
     """The end of a message: what was probably meant, and what there is."""
     names = sorted({str(k) for k in known})
     if not names:
-        return "there is nothing to choose from"
+        return "there are none"
     close = difflib.get_close_matches(name, names, 3, 0.5)
     have = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-    return (f"did you mean {' or '.join(close)}? " if close else "") + f"there is {have}"
+    return (f"did you mean {' or '.join(close)}? " if close else "") + f"valid: {have}"
 
 
 def shown(value: object) -> str:
     """A value found in a config, cut short and without secrets."""
     text = redact(repr(value))
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def complain(error: ConfigError, whose: str = "") -> None:
+    """Print every flaw on a line of its own, on standard error."""
+    flaws = [str(flaw) for flaw in error.flaws] if isinstance(error, Flaws) else [str(error)]
+    for text in flaws[:_SHOWN]:
+        print(f"config error: {whose}{text}", file=sys.stderr)  # noqa: T201
+    if len(flaws) > _SHOWN:
+        print(f"config error: and {len(flaws) - _SHOWN} more", file=sys.stderr)  # noqa: T201

@@ -8,7 +8,7 @@ matter; a last call that failed does not end the episode.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from components.messages import Message, Sampling
 from components.prompts import load
@@ -50,9 +50,20 @@ class ReAct:
         """Answer after the last call, for grammars whose last action is not the answer."""
         held = await _memory(episode, "final")
         ask = load(self.prompts).user("conclude", problem=episode.problem, held=held)
-        return Answer((await episode.ask([*messages, ask], "conclude")).text)
+        return Answer((await episode.ask(_continued(messages, ask), "conclude")).text)
 
 
 async def _memory(episode: Episode, control: str) -> str:
     """The variables that the toolset holds, where it holds any."""
     return (await episode.control(control)).text if control in episode.offer.controls else ""
+
+
+def _continued(messages: Sequence[Message], ask: Message) -> list[Message]:
+    """The messages with one more of the user, joined to the last: some chat templates want roles to alternate."""
+    last = messages[-1]
+    if last.role != "user":
+        return [*messages, ask]
+    if isinstance(last.content, str) and isinstance(ask.content, str):
+        return [*messages[:-1], replace(ask, content=f"{last.content}\n\n{ask.content}")]
+    parts = [(part.content,) if isinstance(part.content, str) else part.content for part in (last, ask)]
+    return [*messages[:-1], replace(ask, content=(*parts[0], *parts[1]))]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import ClassVar
 
 import orjson
 
@@ -17,8 +18,20 @@ from components.messages import Message, ToolCall, ToolSpec
 from components.prompts import load
 from components.types import Action, Observation, Offer, Refusal
 
-_ELEMENT = re.compile(r"<(Call|EndCall|NoCall)>(.*?)</\1>", re.DOTALL)
-_CALL_ONLY = re.compile(r"<(Call|EndCall)>(.*?)</\1>", re.DOTALL)
+_OPENING = re.compile(r"<(Call|EndCall|NoCall)>")
+
+
+def _element(text: str, may_refuse: bool) -> tuple[str, str] | None:
+    """Tag and content of the first element that is closed; linear in the text, whatever it holds."""
+    never_closed = set() if may_refuse else {"NoCall"}
+    for found in _OPENING.finditer(text):
+        tag = found[1]
+        if tag in never_closed:
+            continue
+        if (end := text.find(f"</{tag}>", found.end())) >= 0:
+            return tag, text[found.end() : end]
+        never_closed.add(tag)
+    return None
 
 
 def _field(tag: str, content: str) -> str:
@@ -47,6 +60,7 @@ class XmlCall:
     """Tags in the text of the reply; one call per reply."""
 
     prompts: str = "xml_call"
+    needs_tools: ClassVar[bool] = True  # there is no tag for an answer without a call
 
     def instructions(self, offer: Offer) -> str:
         """The protocol, the tools as one line of JSON each, and the refusal where it is open."""
@@ -59,11 +73,11 @@ class XmlCall:
 
     def parse(self, message: Message, offer: Offer) -> Action:
         """Read the first complete element. Raises ActionError when there is none or a field is missing."""
-        found = (_ELEMENT if offer.may_refuse else _CALL_ONLY).search(message.text)
+        found = _element(message.text, offer.may_refuse)
         if not found:
             tags = "<Call>, <EndCall> or <NoCall>" if offer.may_refuse else "<Call> or <EndCall>"
             raise ActionError(f"the reply holds no complete {tags} element")
-        tag, content = found[1], found[2]
+        tag, content = found
         if tag == "NoCall":
             grounds = {name: _field(name.capitalize(), content) for name in offer.refusal_fields}
             return Action(message, refusal=Refusal(grounds), purpose=grounds.get("purpose", ""))

@@ -64,7 +64,7 @@ TOOLS: Mapping[tuple[str, str | None], tuple[str, str, str]] = {
     (RG, "Text and Mask"): (
         f"Image {_PLACE}",
         "Report",
-        "Writes the report of the study from the image and any earlier results, in words or as masks, that it is given.",
+        "Writes the report of the study from the image and any earlier results, in words or as masks, it is given.",
     ),
     (TR, None): (
         "Information Report",

@@ -19,7 +19,6 @@ from components.radiology.switches import Switches
 from components.radiology.tool import memory_of
 from components.types import Effect, Observation
 
-
 _START = ToolSpec("start", "Begin with the variables that a plan holds known.")
 _LOOK = ToolSpec("look", "See the memory.")
 _FINAL = ToolSpec("final", "See the memory for the last time.")

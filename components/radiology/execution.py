@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from components.radiology.plan import decision_chain
 from components.radiology.switches import Switches
@@ -19,11 +20,9 @@ from components.radiology.tasks import BQ, TASKS, Task
 from components.types import Observed, Sample, Step, Trajectory
 
 
-@dataclass(frozen=True)
-class Called:
-    """A call that an agent made: the tool's name, its category and type (None: no such tool), whether it ran."""
+class Called(NamedTuple):
+    """A call that an agent made: the tool's category and type (None: no such tool), and whether it ran."""
 
-    name: str
     category: str | None
     variant: str | None
     ok: bool
@@ -31,11 +30,14 @@ class Called:
 
 @dataclass(frozen=True)
 class Execution:
-    """One episode. ``plan`` is the planning reply, None without one; ``clean`` the number of successful
-    calls before the first failure; ``faulty`` whether a call failed, a reply could not be read, or the
-    agent itself gave up or ran into a limit."""
+    """One episode. ``names`` are those of the called tools, ``plan`` is the planning reply, None without one.
+
+    ``clean`` is the number of successful calls before the first failure; ``faulty``: a call failed, a reply
+    could not be read, or the agent itself gave up or ran into a limit.
+    """
 
     calls: tuple[Called, ...]
+    names: tuple[str, ...]
     plan: str | None
     stop: str
     clean: int
@@ -90,7 +92,8 @@ def is_scored(switches: Switches, kind: str, published: Sequence[str]) -> bool:
 @lru_cache(maxsize=64)
 def ground_truth(chain: str, typing: str) -> tuple[str, ...]:
     """The ground-truth chain. ``mixed_code`` types the only quantifier of 0126 and 0136, ``typed`` all of
-    them; evaluators stay untyped, since the chains leave their type open."""
+    them; evaluators stay untyped, since the chains leave their type open.
+    """
     task = TASKS[chain]
     typed = typing == "typed" or (typing == "mixed_code" and task.categories.count(BQ) == 1)
     return tuple(f"{kind} {category}" if typed and kind else category for category, kind in task.chain)
@@ -110,6 +113,7 @@ def read(trajectory: Trajectory, switches: Switches) -> Execution:
     acting = [step for step in trajectory.steps if step.purpose == "act" and step.committed]
     branch = acting[-1].branch if acting else None
     calls: list[Called] = []
+    names: list[str] = []
     clean, faulty = 0, False
     for step in acting:
         if step.branch != branch:
@@ -123,16 +127,19 @@ def read(trajectory: Trajectory, switches: Switches) -> Execution:
             clean += not faulty
             if not lost:
                 calls.append(_called(observed, trajectory))
+                names.append(observed.call.name)
     ended = trajectory.stop not in ("answered", "refused")
-    return Execution(tuple(calls), _plan(trajectory.steps, branch), trajectory.stop, clean, faulty or ended)
+    plan = _plan(trajectory.steps, branch)
+    return Execution(tuple(calls), tuple(names), plan, trajectory.stop, clean, faulty or ended)
 
 
 def _called(observed: Observed, trajectory: Trajectory) -> Called:
     """What was called: the tool's own word for it, else that of its card."""
-    data, name = observed.observation.data, observed.call.name
+    data = observed.observation.data
     if "category" not in data:
+        name = observed.call.name
         data = next((spec.facts for spec in trajectory.offered if spec.name == name), data)
-    return Called(name, data.get("category"), data.get("variant"), observed.error is None)
+    return Called(data.get("category"), data.get("variant"), observed.error is None)
 
 
 def _plan(steps: Sequence[Step], branch: str | None) -> str | None:

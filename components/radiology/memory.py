@@ -38,23 +38,25 @@ class RadiologyMemory:
     """What the tools of one sample have found.
 
     ``scores`` are in [0, 1]; ``fixed`` are those of the variables known from the start, kept by every call.
+    ``given`` are the variables that the sample itself makes known, whatever is claimed.
     """
 
     record: Mapping[str, Any]
     values: dict[str, Any]
     scores: dict[str, float]
     fixed: Mapping[str, float]
+    given: tuple[str, ...] = ()
 
     def fork(self) -> RadiologyMemory:
         """A copy that can be changed apart."""
-        return RadiologyMemory(self.record, dict(self.values), dict(self.scores), self.fixed)
+        return RadiologyMemory(self.record, dict(self.values), dict(self.scores), self.fixed, self.given)
 
     def begin(self, known: Iterable[str]) -> None:
-        """Start again, with these variables known beside those known from the start so far.
+        """Start again, with these variables known beside those that the sample gives.
 
         Raises ToolError when the record lacks one.
         """
-        fresh = start_memory(self.record, [*self.fixed, *known])
+        fresh = start_memory(self.record, [*self.given, *known])
         self.values, self.scores, self.fixed = fresh.values, fresh.scores, fresh.fixed
 
     def write(self, outputs: Iterable[str], score: float, refresh: bool) -> None:
@@ -114,8 +116,11 @@ def start_memory(record: Mapping[str, Any], known: Iterable[str] = ()) -> Radiol
 
 def open_memory(record: Mapping[str, Any], chain: str, switches: Switches) -> RadiologyMemory:
     """The memory of a sample of this task before anything is claimed to be known."""
-    given = switches.indicator_name == "start_for_indicator_tasks" and "7" in chain
-    return start_memory(record, (INDICATOR_NAME,) if given else ())
+    named = switches.indicator_name == "start_for_indicator_tasks" and "7" in chain
+    given = (INDICATOR_NAME,) if named else ()
+    memory = start_memory(record, given)
+    memory.given = given
+    return memory
 
 
 def read_inputs(text: str) -> list[str]:

@@ -18,43 +18,44 @@ from components.radiology.cards import Card
 from components.radiology.execution import Execution, read
 from components.radiology.memory import RadiologyMemory, open_memory
 from components.radiology.plan import known_mode, read_known
-from components.radiology.suitable import best, suitable
+from components.radiology.suitable import Suitable
 from components.radiology.switches import Switches
-from components.radiology.tasks import IE, PLANNING_NAMES, TASKS, Task
+from components.radiology.tasks import IE, PLANNING_NAMES, TASKS
 from components.radiology.tool import run
-from components.types import Observation, Observed, Sample, Step, Trajectory
+from components.types import Observation, Observed, Step, Trajectory
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A play, equal to those that must go alike: same task, rules and choices of tools (name, category,
-    type, whether it is bound), whoever the patient is."""
+    """A play, equal to those that must go alike, whoever the patient is and whatever the tools are called.
+
+    ``roles``: category, type and whether it is bound, of the best suitable tool of every step.
+    """
 
     task: str
     switches: Switches
     condition: str
-    choices: tuple[tuple[str, str, str | None, bool], ...]
+    roles: tuple[tuple[str, str | None, bool], ...]
     tools: Sequence[ToolSpec] = field(compare=False)
     record: Mapping[str, Any] = field(compare=False)
 
 
-def play(sample: Sample, trajectory: Trajectory, task: Task, switches: Switches) -> Execution:
-    """What a perfect agent executes with the tools that this trajectory was offered.
+def play(chain: str, condition: str, suitable: Suitable, record: Mapping[str, Any], switches: Switches) -> Execution:
+    """What a perfect agent executes for a task with the suitable ones of the tools it was offered.
 
     It ends where a step has no suitable tool.
     """
-    record = sample.metadata["record"]
     tools: list[ToolSpec] = []
-    for category, variant in task.chain:
-        tool = best(suitable(trajectory.offered, category, variant, record))
+    for category, variant in TASKS[chain].chain:
+        tool = suitable.best(category, variant)
         if tool is None:
             break
         tools.append(tool)
-    choices = tuple(
-        (tool.name, tool.facts["category"], tool.facts["variant"], tool.facts["anatomy"] is not None) for tool in tools
-    )
-    condition = str(trajectory.facts.get("condition", ""))
-    return _executed(_Part(task.id, switches, condition, choices, tools, record))
+    facts = [tool.facts for tool in tools]
+    roles = tuple([(fact["category"], fact["variant"], fact["anatomy"] is not None) for fact in facts])
+    played = _executed(_Part(chain, switches, condition, roles, tools, record))
+    names = tuple([tool.name for tool in tools[: len(played.calls)]])
+    return Execution(played.calls, names, played.plan, played.stop, played.clean, played.faulty)
 
 
 @lru_cache(maxsize=1024)
@@ -103,7 +104,9 @@ def _call(tool: ToolSpec, memory: RadiologyMemory, switches: Switches) -> Observ
 
 def card_of(tool: ToolSpec) -> Card:
     """The card behind an offered tool."""
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in tool.facts.items()}
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in tool.facts.items()
+    }
     return Card(**values)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from components.errors import ConfigError
 from components.radiology.switches import Switches
@@ -20,9 +20,7 @@ def as_switches(value: Switches | Mapping[str, Any]) -> Switches:
         raise ConfigError(f"unknown switches {unknown}: a profile has {names}")
     hints = get_type_hints(Switches)
     for name, setting in given.items():
-        allowed = get_args(hints[name])
-        if isinstance(setting, bool) != (hints[name] is bool) or (
-            isinstance(setting, str) and allowed and setting not in allowed
-        ):
-            raise ConfigError(f"switch {name} is {setting!r}; it can be {list(allowed) or 'true or false'}")
+        allowed: Sequence[Any] = get_args(hints[name]) if get_origin(hints[name]) is Literal else (True, False)
+        if name != "max_steps" and (setting not in allowed or type(setting) is not type(allowed[0])):
+            raise ConfigError(f"switch {name} is {setting!r}; it can be {list(allowed)}")
     return Switches(**given)

@@ -7,9 +7,7 @@ the record is about; the higher upper bound is better.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from components.messages import ToolSpec
@@ -24,36 +22,41 @@ _ENTITY: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class _Same:
-    """Stands for an object by identity, so that lists of tools can be looked up in a cache."""
+class Suitable:
+    """The suitable tools among those offered for a patient, looked for once per step."""
 
-    value: Any
+    def __init__(self, offered: Iterable[ToolSpec], record: Mapping[str, Any]) -> None:
+        self._record = record
+        self._found: dict[tuple[str, str | None], list[ToolSpec]] = {}
+        self._by_category: dict[str, list[ToolSpec]] = {}
+        for spec in offered:
+            self._by_category.setdefault(spec.facts.get("category", ""), []).append(spec)
 
-    def __hash__(self) -> int:
-        return id(self.value)
+    def tools(self, category: str, variant: str | None = None) -> Sequence[ToolSpec]:
+        """The suitable tools for a step in the order of the offer; ``variant`` None leaves the type open."""
+        key = (category, variant)
+        if (found := self._found.get(key)) is None:
+            found = self._found[key] = [
+                spec
+                for spec in self._by_category.get(category, ())
+                if (variant is None or spec.facts["variant"] == variant) and is_suitable(spec.facts, self._record)
+            ]
+        return found
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.value is other.value
+    def best(self, category: str, variant: str | None = None) -> ToolSpec | None:
+        """The one with the highest upper bound, of equals the last; None when there is none."""
+        tools = self.tools(category, variant)
+        return tools[0] if len(tools) == 1 else max(reversed(tools), key=_upper, default=None)
 
 
-def by_category(offered: tuple[ToolSpec, ...]) -> Mapping[str, Sequence[ToolSpec]]:
-    """The offered tools of every category, in their order."""
-    return _by_category(_Same(offered))
-
-
-@lru_cache(maxsize=16)
-def _by_category(offered: _Same) -> dict[str, list[ToolSpec]]:
-    """Sort the tools once per offer."""
-    sorted_: dict[str, list[ToolSpec]] = {}
-    for spec in offered.value:
-        sorted_.setdefault(spec.facts.get("category", ""), []).append(spec)
-    return sorted_
+def _upper(spec: ToolSpec) -> float:
+    """What tools are ranked by."""
+    return float(spec.facts["upper"])
 
 
 def is_suitable(facts: Mapping[str, Any], record: Mapping[str, Any]) -> bool:
     """Whether the tool of these facts works on this patient's record."""
-    if facts["anatomy"] is not None and (facts["anatomy"], facts["modality"]) != (record["Anatomy"], record["Modality"]):
+    if facts["anatomy"] not in (None, record["Anatomy"]) or facts["modality"] not in (None, record["Modality"]):
         return False
     if not facts["supported"]:
         return True
@@ -61,19 +64,3 @@ def is_suitable(facts: Mapping[str, Any], record: Mapping[str, Any]) -> bool:
     name = f"{facts['variant']}Dim" if category == BQ else _ENTITY[category]
     entity = str(lookup(record, name)).strip().casefold()
     return entity in (entry.strip().casefold() for entry in facts["supported"])
-
-
-def suitable(
-    offered: tuple[ToolSpec, ...], category: str, variant: str | None, record: Mapping[str, Any]
-) -> list[ToolSpec]:
-    """The suitable tools for a step; ``variant`` None leaves the type open."""
-    return [
-        spec
-        for spec in by_category(offered).get(category, ())
-        if (variant is None or spec.facts["variant"] == variant) and is_suitable(spec.facts, record)
-    ]
-
-
-def best(tools: Sequence[ToolSpec]) -> ToolSpec | None:
-    """The tool with the highest upper bound, of equals the last; None when there is none."""
-    return max(reversed(tools), key=lambda spec: spec.facts["upper"], default=None)

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
-from weakref import ref
+from weakref import finalize, ref
 
 MEMBER_ENTRIES = 16
 _START = b"\x1f\x8b\x08" + bytes(5)  # of a member: gzip, deflate, no flags, no time
@@ -43,7 +43,7 @@ class _Member(NamedTuple):
 
 
 class Writer:
-    """The segment this process appends to, locked until it is released or the process ends.
+    """The segment this process appends to, locked until it is released, forgotten or the process ends.
 
     ``places``: key -> where its entry is. Payloads are not kept.
     """
@@ -56,6 +56,7 @@ class Writer:
         self._deflate: zlib._Compress | None = None
         hidden = self.path.with_suffix(".tmp")  # nobody sees it before it is locked
         self._file = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
+        self._close = finalize(self, os.close, self._file)
         fcntl.flock(self._file, fcntl.LOCK_EX)
         hidden.rename(self.path)
         os.register_at_fork(after_in_child=partial(_forget, ref(self)))
@@ -86,9 +87,8 @@ class Writer:
 
     def release(self) -> None:
         """Give up the lock."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        self._close()
+        self._file = -1
 
     def _append(self, data: bytes) -> None:
         """Write all at once; when that fails, the next entry starts a new member."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+_WIDE = 140  # where there is no terminal to ask
 HEAD = ("metric", "value", "95 % interval", "n", "ceiling")
 
 
@@ -14,6 +15,15 @@ def rows(metrics: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, ...]]:
         (name, number(m["value"]), interval(m), count(m), number(m["ceiling"]) if "ceiling" in m else "")
         for name, m in metrics.items()
     ]
+
+
+def totals(metrics: Mapping[str, Mapping[str, Any]]) -> str:
+    """Cost, tokens, calls and time of a run in one line."""
+    value = {name: m["value"] for name, m in metrics.items()}
+    cost = "cost not known" if value["cost/usd"] is None else f"${value['cost/usd']:.4f}"
+    tokens = f"{number(value['tokens/input'])} tokens in, {number(value['tokens/output'])} out"
+    calls = f"{number(value['calls/total'])} calls ({value['calls/per_sample']:.1f} a sample)"
+    return f"{calls}, {tokens}, {cost}, {value['time/seconds_p50']:.3f} s a sample (median)"
 
 
 def number(value: float | int | None) -> str:
@@ -50,8 +60,9 @@ def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str) -> None
     from rich.table import Table
 
     table = Table(*head, title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    table.columns[0].no_wrap = True
     for column in table.columns[1:]:
-        column.justify = "right"
+        column.justify, column.no_wrap = "right", True
     group = ""
     for row in body:
         if group and row[0].partition("/")[0] != group:
@@ -59,4 +70,6 @@ def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str) -> None
         group = row[0].partition("/")[0]
         table.add_row(*row)
     console = Console()
-    console.print(table, width=None if console.is_terminal else 120)
+    if not console.is_terminal:
+        console.width = _WIDE
+    console.print(table)

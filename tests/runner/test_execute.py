@@ -7,7 +7,7 @@ import pytest
 
 from components.errors import ConfigError, ModelError
 from runner.door import Budget
-from runner.execute import execute
+from runner.execute import Outcome, execute
 from runner.journal import Journal
 from runner.records import RecordWriter, read
 from runner.select import read_shard, select
@@ -35,8 +35,10 @@ def say(request):
 
 async def run(folder, model, samples=None, epochs=1, **changes):
     writer = RecordWriter(folder)
+    outcome = Outcome()
     try:
-        return await execute(parts(), door(model, **changes), samples or Rows().load("test"), epochs, writer)
+        await execute(parts(), door(model, **changes), samples or Rows().load("test"), epochs, writer, outcome)
+        return outcome
     finally:
         writer.close()
 

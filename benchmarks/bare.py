@@ -1,0 +1,118 @@
+"""The bare loops that ours is compared with: the same prompts, nothing recorded, nothing bounded."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from typing import Any
+
+import orjson
+
+from benchmarks.processes import Usage, measured, resident_mb
+from benchmarks.tasks import CALLS, Questions
+
+Chat = Callable[[list[dict[str, str]]], Awaitable[str]]
+
+
+def run_loop(main: Coroutine[Any, Any, Usage], uvloop: bool) -> Usage:
+    """Run on the wanted loop."""
+    if not uvloop:
+        return asyncio.run(main)
+    usage: Usage = importlib.import_module("uvloop").run(main)
+    return usage
+
+
+async def _converse(chat: Chat, system: str, questions: Iterator[str]) -> None:
+    """Take questions until none is left; each is a conversation of as many calls as ours."""
+    for question in questions:
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": question}]
+        for n in range(CALLS):
+            reply = await chat(messages)
+            messages.append({"role": "assistant", "content": reply})
+            messages.append({"role": "user", "content": f"Observation: p{n}: within limits on day 3 (SI); no note."})
+
+
+async def _all(chat: Chat, samples: int, connections: int) -> Usage:
+    """Warm up with one conversation, then measure all."""
+    asked = Questions(samples)
+    system = asked.system()
+    await _converse(chat, system, iter([asked.question(-1)]))
+    questions = (asked.question(n) for n in range(samples))
+    with measured() as usage:
+        await asyncio.gather(*(_converse(chat, system, questions) for _ in range(min(samples, connections))))
+    return usage
+
+
+def aiohttp_loop(url: str, samples: int, connections: int, uvloop: bool) -> dict[str, float]:
+    """A pooled aiohttp session and nothing else."""
+    import aiohttp
+
+    async def main() -> Usage:
+        connector = aiohttp.TCPConnector(limit=connections)
+        timeout = aiohttp.ClientTimeout(total=120)
+        headers = {"Content-Type": "application/json"}
+        async with aiohttp.ClientSession(connector=connector, timeout=timeout, headers=headers) as session:
+
+            async def chat(messages: list[dict[str, str]]) -> str:
+                body = orjson.dumps({"model": "bench", "messages": messages, "temperature": 0.0, "max_tokens": 512})
+                async with session.post(f"{url}/chat/completions", data=body) as response:
+                    reply = orjson.loads(await response.read())
+                return str(reply["choices"][0]["message"]["content"])
+
+            return await _all(chat, samples, connections)
+
+    base = resident_mb()
+    return run_loop(main(), uvloop).figures(base)
+
+
+def litellm_loop(url: str, samples: int, connections: int, uvloop: bool) -> dict[str, float]:
+    """``litellm.acompletion`` with the same flags and model string as our transport."""
+    from components.models.litellm_chat import LitellmChat
+
+    transport = LitellmChat("hosted_vllm/bench", url, "not-needed")
+    litellm, fixed = transport._litellm, transport._fixed
+
+    async def chat(messages: list[dict[str, str]]) -> str:
+        reply = await litellm.acompletion(**fixed, messages=messages, temperature=0.0, max_tokens=512, seed=1)
+        return str(reply.choices[0].message.content)
+
+    async def main() -> Usage:
+        try:
+            return await _all(chat, samples, connections)
+        finally:
+            await litellm.close_litellm_async_clients()
+
+    base = resident_mb()
+    return run_loop(main(), uvloop).figures(base)
+
+
+def inspect_loop(url: str, samples: int, connections: int, uvloop: bool) -> dict[str, float]:
+    """inspect_ai playing the same conversations through its OpenAI-compatible provider, where it is installed."""
+    import os
+
+    os.environ |= {"BENCH_API_KEY": "not-needed", "BENCH_BASE_URL": url, "INSPECT_DISPLAY": "none"}
+    library, data, model, solving = (
+        importlib.import_module(f"inspect_ai{part}") for part in ("", ".dataset", ".model", ".solver")
+    )
+    asked = Questions(samples)
+    base = resident_mb()
+
+    @solving.solver  # type: ignore[untyped-decorator]  # an optional library, imported by name
+    def stepper() -> Any:
+        async def solve(state: Any, generate: Any) -> Any:
+            for n in range(CALLS):
+                state = await generate(state)
+                state.messages.append(model.ChatMessageUser(content=f"Observation: p{n}: within limits on day 3."))
+            return state
+
+        return solve
+
+    rows = [data.Sample(input=asked.question(n)) for n in range(samples)]
+    task = library.Task(dataset=data.MemoryDataset(rows), solver=[solving.system_message(asked.system()), stepper()])
+    with measured() as usage:
+        library.eval(
+            task, model="openai-api/bench/bench", max_connections=connections, max_samples=connections,
+            max_tokens=512, temperature=0.0, log_dir=os.environ["TMPDIR"],
+        )  # fmt: skip
+    return usage.figures(base)

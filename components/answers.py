@@ -1,0 +1,117 @@
+"""Read a final answer out of a model's text: a choice letter, a decision, what follows the answer mark.
+
+An answer that cannot be read is None and has a rate of its own; it is never a letter.
+
+Source: letters by the rules of Tang et al. 2024 (MedAgents, arXiv 2311.10537) as repaired in
+docs/medagents.md §3.4: the published reader takes the first capital A-E after the last colon, also
+inside words. Decisions (PubMedQA, BioASQ) follow the same order of rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+
+DECISIONS = ("yes", "no", "maybe")
+
+_FAILURES = frozenset({"", "ERROR", "ERROR."})
+# Possessive throughout: a model's endless white space costs one pass, not a power of its length.
+_SAYS = r"(?i:option|answer|choice)\s*+(?i:is\b|would\s++be\b)?\s*+[:\-]?\s*+[\[({<\"'“”‘’`*]*+\s*+"
+_ARTICLE = re.compile(r"A\s+([a-z]+)")
+_AFTER_CHOICE_A = frozenset({"is", "was", "are", "and", "or", "nor", "because", "since", "as"})
+_MARK = re.compile(r"^[ \t*_#>]*(?:final )?answer[*_]*[ \t]*:[ \t*_]*", re.IGNORECASE | re.MULTILINE)
+
+
+def parse_letter(raw: str, options: Mapping[str, str]) -> str | None:
+    """The letter of the option that a reply chooses; None when it cannot be read.
+
+    First rule that fires: the last ``option/answer/choice [is] [:] X``; the whole reply is a letter; it
+    begins with ``X.``, ``X)`` or ``X:``; exactly one letter stands in it as a token; without a letter,
+    exactly one option's text stands in it. Letters are capital; ``A`` before an ordinary lower-case word
+    is an article.
+    """
+    text = raw.strip()
+    if text in _FAILURES or not options:
+        return None
+    said, whole, begins, token = _letter_patterns(tuple(options))
+    if found := said.findall(text):
+        return str(found[-1])
+    if match := whole.fullmatch(text) or begins.match(text):
+        return match[1]
+    letters = {match[0] for match in token.finditer(text) if not _is_article(text, match)}
+    if letters:
+        return letters.pop() if len(letters) == 1 else None
+    return _only(key for key, option in options.items() if option and _contains(text, option))
+
+
+def parse_decision(raw: str, decisions: Sequence[str] = DECISIONS) -> str | None:
+    """The decision (yes, no, maybe) that a reply takes, in lower case; None when it cannot be read.
+
+    First rule that fires: the last ``option/answer/choice/decision [is] [:] yes``; the whole reply is a
+    decision; it begins with one that a punctuation mark ends; exactly one occurs in it as a word, where
+    ``no`` and ``maybe`` before another word (no difference, maybe later) are ordinary English.
+    """
+    text = raw.strip()
+    if text in _FAILURES:
+        return None
+    said, whole, begins, token = _decision_patterns(tuple(decisions))
+    if found := said.findall(text):
+        return str(found[-1]).lower()
+    if match := whole.fullmatch(text) or begins.match(text):
+        return match[1].lower()
+    return _only(iter({word.lower() for word in token.findall(text)}))
+
+
+def after_mark(text: str) -> str:
+    """What stands after the last line that begins with ``Answer:``; the whole text when there is none."""
+    end = None
+    for match in _MARK.finditer(text):
+        end = match.end()
+    return text.strip() if end is None else text[end:].strip().rstrip("*_").rstrip()
+
+
+_Patterns = tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[str]]
+
+
+@lru_cache(maxsize=64)
+def _letter_patterns(keys: tuple[str, ...]) -> _Patterns:
+    letter = "|".join(re.escape(key.upper()) for key in keys)
+    token = rf"(?<!\w)(?:{letter})(?![\w'’])"
+    return (
+        re.compile(rf"{_SAYS}({token})"),
+        re.compile(rf"\W*({letter})\W*"),
+        re.compile(rf"({letter})[.):]\s"),
+        re.compile(token),
+    )
+
+
+@lru_cache(maxsize=64)
+def _decision_patterns(decisions: tuple[str, ...]) -> _Patterns:
+    word = "|".join(re.escape(decision) for decision in decisions)
+    says = _SAYS.replace("choice", "choice|decision")
+    plain = "|".join(re.escape(decision) for decision in decisions if decision not in ("no", "maybe")) or "(?!)"
+    ordinary = "|".join(re.escape(decision) for decision in decisions if decision in ("no", "maybe")) or "(?!)"
+    return (
+        re.compile(rf"{says}((?<!\w)(?i:{word})(?!\w))"),
+        re.compile(rf"\W*({word})\W*", re.IGNORECASE),
+        re.compile(rf"\W*({word})[.,;:!]", re.IGNORECASE),
+        re.compile(rf"(?<!\w)(?:(?:{plain})(?![\w-])|(?:{ordinary})(?![\w-])(?!\s+\w))", re.IGNORECASE),
+    )
+
+
+def _is_article(text: str, match: re.Match[str]) -> bool:
+    """Whether a letter token is the English article: ``A`` before a lower-case word that no choice precedes."""
+    following = _ARTICLE.match(text, match.start())
+    return following is not None and following[1] not in _AFTER_CHOICE_A
+
+
+def _contains(text: str, option: str) -> bool:
+    """Whether an option's text occurs as whole words, in any case."""
+    return re.search(rf"(?<!\w){re.escape(option.strip())}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def _only(found: Iterable[str]) -> str | None:
+    """The single one there is; None when there are none or several."""
+    several = list(found)
+    return several[0] if len(several) == 1 else None

@@ -1,0 +1,17 @@
+"""What a toolset offers, unchanged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from random import Random
+
+from components.types import Offer, Sample
+
+
+@dataclass(frozen=True)
+class Intact:
+    """The offer as the toolset opens it; for any toolset."""
+
+    def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
+        """Leave the tools as they are."""
+        return replace(offer, facts={"kind": "intact", **offer.facts, "condition": "intact"})

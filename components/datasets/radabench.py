@@ -1,0 +1,209 @@
+"""RadABench: synthetic patient records, each with a question for each of eleven tasks.
+
+Source: Zheng et al. 2024, arXiv 2412.09529; hub name QiaoyuZheng/RadABench-Data (2,200 records, 24,200
+questions). ``radabench_mini`` ships with the project and has the same layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from components.errors import ConfigError
+from components.radiology.profile import as_switches
+from components.radiology.records import Entry, RecordFile, parse_records
+from components.radiology.switches import Switches
+from components.radiology.tasks import TASKS
+from components.radiology.vocabulary import LISTS, Vocabulary
+from components.types import Privacy, Problem, Sample
+
+_SHIPPED = Path(__file__).parent
+_TERMS = _SHIPPED / "radabench_mini" / "terms.yaml"
+
+
+@dataclass(frozen=True)
+class RadABench:
+    """Samples ``<record>/<chain>`` in file order, with the patient's information as context.
+
+    ``path`` is a file of records (split ``test``) or a folder of such files (splits by file name);
+    ``shipped`` a folder beside this file, ``hub`` a data set on the Hugging Face hub (optional extra
+    ``datasets``); the first that is given counts. ``files`` names the splits' files in a folder.
+    """
+
+    path: str | None = None
+    shipped: str | None = None
+    hub: str | None = None
+    split: str = "test"
+    files: Mapping[str, str] | None = None
+    switches: Switches = field(default_factory=Switches)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "switches", as_switches(self.switches))
+
+    @property
+    def privacy(self) -> Privacy:
+        """Open: no record is of a real patient."""
+        return "open"
+
+    @property
+    def splits(self) -> Sequence[str]:
+        """The splits there are. Raises ConfigError when there is no data."""
+        return ("test", "train") if self._on_hub else tuple(self._files())
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the evaluated split's file (from the hub: of its records as JSON)."""
+        return sha256(self._bytes(self.split)).hexdigest()
+
+    def load(self, split: str) -> Iterable[Sample]:
+        """Read a split. Raises ConfigError, naming record and key, when a file is not as it should be."""
+        if self._on_hub:
+            return self._samples(_parsed_hub(str(self.hub), split))
+        path = self._file(split)
+        stat = path.stat()
+        return self._samples(_parsed(path, (stat.st_mtime_ns, stat.st_size)))
+
+    def _samples(self, file: RecordFile) -> Iterator[Sample]:
+        """The questions of all records."""
+        for entry in file.entries:
+            for chain in entry.questions:
+                yield self._sample(entry, chain, file.vocabulary)
+
+    def _sample(self, entry: Entry, chain: str, vocabulary: Vocabulary) -> Sample:
+        """One question."""
+        question, answer = entry.questions[chain]
+        record, task = entry.record, TASKS[chain]
+        named = self.switches.indicator_name == "start_for_indicator_tasks" and "7" in chain
+        return Sample(
+            problem=Problem(f"{entry.id}/{chain}", question, context=_context(record, named)),
+            target={"chain": chain, "answer": answer},
+            metadata={"record": record, "chain": chain, "vocabulary": vocabulary},
+            cluster=entry.id,
+            strata={
+                "complexity": task.complexity,
+                "task": task.name,
+                "anatomy": record["Anatomy"],
+                "modality": record["Modality"],
+            },
+        )
+
+    @property
+    def _on_hub(self) -> bool:
+        """Whether the data come from the hub."""
+        return self.hub is not None and self.path is None and self.shipped is None
+
+    def _files(self) -> dict[str, Path]:
+        """Split -> file."""
+        if self.path is None and self.shipped is None:
+            raise ConfigError(
+                "no data: give dataset.path=FILE_OR_FOLDER with RadABench's JSON, or"
+                " dataset.hub=QiaoyuZheng/RadABench-Data; dataset=radabench_mini needs neither"
+            )
+        root = Path(self.path).expanduser() if self.path is not None else _SHIPPED / str(self.shipped)
+        if root.is_file():
+            return {"test": root}
+        if not root.is_dir():
+            raise ConfigError(f"dataset.path={str(root)!r} does not exist")
+        if self.files:
+            return {split: root / name for split, name in self.files.items()}
+        found = sorted(root.glob("*.json"))
+        if not found:
+            raise ConfigError(f"dataset.path={str(root)!r} holds no .json file")
+        return {"test": found[0]} if len(found) == 1 else {file.stem: file for file in found}
+
+    def _file(self, split: str) -> Path:
+        """The file of a split."""
+        files = self._files()
+        if split not in files:
+            raise ConfigError(f"dataset.split={split!r} is not there; the splits are {list(files)}")
+        if not files[split].is_file():
+            raise ConfigError(f"{str(files[split])!r}, the file of split {split!r}, does not exist")
+        return files[split]
+
+    def _bytes(self, split: str) -> bytes:
+        """What a split is read from."""
+        return _hub_bytes(str(self.hub), split) if self._on_hub else self._file(split).read_bytes()
+
+
+def _context(record: Mapping[str, Any], named: bool) -> str:
+    """The patient's information as text; ``named``: with the indicator that the task asks for."""
+    patient = record["Information"]
+    lines = [
+        f"Patient: {patient['Age']} years, {patient['Sex'].lower()}, {patient['Height']} cm, {patient['Weight']} kg",
+        f"History: {patient['History']}",
+        f"Complaint: {patient['Complaint']}",
+    ]
+    if named:
+        lines.append(f"Indicator of interest ($IndicatorName$, known from the start): {record['Indicator']['Name']}")
+    return "\n".join(lines)
+
+
+@lru_cache(maxsize=4)
+def _parsed(path: Path, _stamp: tuple[int, int]) -> RecordFile:
+    """A file's records, kept while the file does not change."""
+    return parse_records(path.read_bytes(), str(path), _terms())
+
+
+@lru_cache(maxsize=2)
+def _parsed_hub(hub: str, split: str) -> RecordFile:
+    """A hub split's records."""
+    return parse_records(_hub_bytes(hub, split), f"{hub} ({split})", _terms())
+
+
+@lru_cache(maxsize=1)
+def _terms() -> Mapping[str, Sequence[str]]:
+    """The project's own terms, by list name."""
+    import yaml
+
+    terms = yaml.safe_load(_TERMS.read_text(encoding="utf-8"))
+    return {name: tuple(str(term) for term in terms[name]) for name in LISTS}
+
+
+@lru_cache(maxsize=2)
+def _hub_bytes(hub: str, split: str) -> bytes:
+    """Fetch a hub split as the JSON of a file. Raises ConfigError when it cannot be had."""
+    try:
+        library = import_module("datasets")
+    except ImportError:
+        raise ConfigError(
+            f"dataset.hub={hub!r} needs the optional extra 'datasets': pip install 'wardround[datasets]';"
+            " or give dataset.path=FILE_OR_FOLDER"
+        ) from None
+    try:
+        rows = library.load_dataset(hub, split=split)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"dataset.hub={hub!r}, split {split!r}: {error}") from None
+    return orjson.dumps(entries_of(rows))
+
+
+def entries_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Rows of a table as the object of a file: a row is a record, or a whole file with records as columns.
+
+    Cells may hold JSON text; empty cells, which a table has where records differ, are left out.
+    """
+    found: dict[str, Any] = {}
+    for number, row in enumerate(rows):
+        cells = {key: _cell(value) for key, value in row.items() if value is not None}
+        if "case" in cells or "Anatomy" in cells:
+            found[str(cells.pop("id", number))] = cells
+        else:
+            found.update(cells)
+    return found
+
+
+def _cell(value: Any) -> Any:
+    """A cell without what is empty in it, decoded where it is JSON text."""
+    if isinstance(value, str) and value[:1] == "{":
+        with suppress(orjson.JSONDecodeError):
+            value = orjson.loads(value)
+    if isinstance(value, dict):
+        return {key: _cell(inner) for key, inner in value.items() if inner is not None}
+    return value

@@ -1,0 +1,185 @@
+"""ReflecTool's actions: ``Thought: ...`` then ``Action: Name[{json}]``, ended by ``Finish[{"response": ...}]``.
+
+Source: Liao et al. 2024, arXiv 2410.17657; reading rules of docs/reflectool.md §1.4 with the repairs
+named there: a real JSON decoder (text in parameters may hold brackets, line breaks and the word Action),
+Python literals, white space around the bracket, one code fence, doubled markers, empty objects.
+Departures: a ``Thought:`` may stand before the action, which then starts a line; ``Finish`` with wrong
+parameters is told to the model and does not end the episode; ``Refuse[{...}]`` where a task may be refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from components.errors import ActionError
+from components.messages import Message, ToolCall, ToolSpec
+from components.prompts import load
+from components.types import Action, Observation, Offer, Refusal
+
+FORM = 'Action: Name[{"parameter": value}]'
+
+_LEAD = re.compile(r"\s*+(?:(?:Action:|```(?:\w*\n)?)\s*+)*+")
+_MARKER = re.compile(r"^[ \t]*Action:", re.MULTILINE)
+_HEAD = re.compile(r"(\w+)\s*(\[\s*)?(?=\{)")
+_CLOSE = re.compile(r"\s*\]")
+_PAIR_END = re.compile(r"\}\s*\]")
+_TOKEN = re.compile(r"""\s+|'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|[{}\[\](),:]|[\w.+-]+""", re.DOTALL)
+_QUOTED = re.compile(r"""\\.|["\n\r\t]""", re.DOTALL)
+_WORDS = {"True": "true", "False": "false", "None": "null", "(": "[", ")": "]"}
+_ESCAPES = {'"': '\\"', "\\'": "'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_DECODER = json.JSONDecoder(strict=False)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A name and its parameters, as read from the text."""
+
+    name: str
+    params: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Payload:
+    """A decoded object and where it ends in the text."""
+
+    params: dict[str, Any]
+    end: int
+
+
+@dataclass(frozen=True)
+class BracketJson:
+    """Actions in the text of the reply; one per reply, what follows the first is ignored."""
+
+    prompts: str = "bracket_json"
+
+    def instructions(self, offer: Offer) -> str:
+        """The form of an action, the tools as one line of JSON each, how to finish and, where it is open, to refuse."""
+        cards = [tool.spec.card_text for tool in offer.tools.values()]
+        return load(self.prompts).render("instructions", cards=cards, refusal_fields=offer.refusal_fields)
+
+    def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
+        """Nothing: the tools stand in the text."""
+        return ()
+
+    def parse(self, message: Message, offer: Offer) -> Action:
+        """Read the reply's first action. Raises ActionError when there is none that can be read."""
+        call = read_call(_without_thought(message.text))
+        if call.name == "Finish":
+            return Action(message, answer=_response(call.params))
+        if call.name == "Refuse" and offer.may_refuse:
+            refusal = _refusal(call.params, offer)
+            return Action(message, refusal=refusal, purpose=refusal.grounds.get("purpose", ""))
+        purpose = call.params.get("purpose", "")
+        calls = (ToolCall("call", call.name, _text(call.params)),)
+        return Action(message, calls=calls, purpose=purpose if isinstance(purpose, str) else "")
+
+    def render(self, call: ToolCall, observation: Observation) -> Message:
+        """The observation as the next user message."""
+        text = f"Observation: {observation.text}"
+        return Message("user", (text, *observation.images) if observation.images else text)
+
+
+def read_call(raw: str) -> Call:
+    """Read ``Name[{...}]`` or ``Name{...}`` at the start of a text.
+
+    The object is decoded as JSON, else as a Python literal, else as one pair split at the first colon
+    and space. Raises ActionError when none of them fits or the bracket is not closed.
+    """
+    text = raw[_lead(raw) :]
+    following = _MARKER.search(text)
+    text = text[: following.start()] if following else text
+    head = _HEAD.match(text)
+    if not head:
+        raise ActionError(f"it does not hold an action of the form {FORM}; check the list of actions")
+    bracketed = head[2] is not None
+    payload = _json(text, head.end()) or _literal(text, head.end())
+    if payload is None:
+        return Call(head[1], _pair(text, head.end(), bracketed))
+    if bracketed and not _CLOSE.match(text, payload.end):
+        raise ActionError(f"the bracket after {head[1]!r} is not closed; the form is {FORM}")
+    return Call(head[1], payload.params)
+
+
+def _lead(text: str) -> int:
+    """Where the action starts: after white space, markers and a code fence."""
+    match = _LEAD.match(text)
+    return match.end() if match else 0
+
+
+def _without_thought(text: str) -> str:
+    """The text from its first line that begins with the action's marker, where a thought comes first."""
+    if not text.startswith("Thought:", _lead(text)):
+        return text
+    marker = _MARKER.search(text)
+    return text[marker.start() :] if marker else text
+
+
+def _json(text: str, start: int) -> _Payload | None:
+    """Decode a JSON object; raw line breaks inside its strings are kept."""
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+    return _Payload(value, end)
+
+
+def _literal(text: str, start: int) -> _Payload | None:
+    """Read a Python literal by writing it as JSON, token by token; nothing is evaluated."""
+    written: list[str] = []
+    depth, position = 0, start
+    while match := _TOKEN.match(text, position):
+        token, position = match[0], match.end()
+        if token.isspace():
+            continue
+        depth += (token in "{[(") - (token in "}])")
+        if token in "}])" and written and written[-1] == ",":
+            written.pop()
+        written.append(_quoted(token) if token[0] in "'\"" else _WORDS.get(token, token))
+        if depth == 0:
+            payload = _json(" ".join(written), 0)
+            return payload and _Payload(payload.params, position)
+    return None
+
+
+def _quoted(token: str) -> str:
+    """A Python string literal as a JSON string."""
+    return '"' + _QUOTED.sub(lambda match: _ESCAPES.get(match[0], match[0]), token[1:-1]) + '"'
+
+
+def _pair(text: str, start: int, bracketed: bool) -> dict[str, Any]:
+    """The single pair of an object that is neither JSON nor a literal. Raises ActionError."""
+    match = _PAIR_END.search(text, start)
+    end = (match.start() if match else -1) if bracketed else text.find("}", start)
+    key, colon, value = text[start + 1 : end].partition(": ") if end >= 0 else ("", "", "")
+    key, value = (half.strip().strip("\"'") for half in (key, value))
+    if not colon or not key:
+        raise ActionError(f"its parameters are not a JSON object; the form is {FORM}")
+    return {key: value}
+
+
+def _text(value: object) -> str:
+    """A value as text: strings as they are, all else as JSON. Raises ActionError for lone surrogates."""
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        text.encode()
+    except (UnicodeEncodeError, RecursionError):
+        raise ActionError("its parameters hold what cannot be written as text") from None
+    return text
+
+
+def _response(params: dict[str, Any]) -> str:
+    """The final answer. Raises ActionError when Finish has other parameters than its one."""
+    if list(params) != ["response"]:
+        raise ActionError('Finish takes one parameter, as in Finish[{"response": "your answer"}]', "bad_arguments")
+    return _text(params["response"])
+
+
+def _refusal(params: dict[str, Any], offer: Offer) -> Refusal:
+    """The grounds of a refusal. Raises ActionError when one is missing."""
+    missing = [name for name in offer.refusal_fields if name not in params]
+    if missing:
+        raise ActionError(f"Refuse needs {', '.join(offer.refusal_fields)}; {missing[0]!r} is missing", "bad_arguments")
+    return Refusal({name: _text(params[name]) for name in offer.refusal_fields})

@@ -1,0 +1,97 @@
+"""Function calling as in chat-completions: the ``tools`` field, ended by a message without tool calls.
+
+Source: OpenAI's chat-completions reference, as vLLM, Ollama and the other providers serve it. Several
+calls in one reply are allowed. A tool message holds text only there, so the images of an observation are
+named in its text and not sent: tools that return images belong to the text grammars.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from components.errors import ActionError
+from components.messages import Message, ToolCall, ToolSpec
+from components.prompts import load
+from components.types import Action, Observation, Offer, Refusal
+
+REFUSE = "refuse"
+
+
+@dataclass(frozen=True)
+class NativeTools:
+    """Actions in the reply's own tool calls; the text of a reply without any is the answer."""
+
+    prompts: str = "native_tools"
+
+    def instructions(self, offer: Offer) -> str:
+        """That functions are offered, and when to refuse; the cards travel in the request."""
+        return load(self.prompts).render("instructions", tools=offer.tools, refusal_fields=offer.refusal_fields)
+
+    def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
+        """The offered tools, and a function for the refusal where it is open."""
+        specs = tuple(tool.spec for tool in offer.tools.values())
+        return (*specs, self._refuse(offer)) if offer.may_refuse else specs
+
+    def parse(self, message: Message, offer: Offer) -> Action:
+        """Read the reply's tool calls, or its text as the answer.
+
+        Raises ActionError when it holds neither, or when the arguments of a call are not a JSON object:
+        then none of its calls is run.
+        """
+        calls = message.tool_calls
+        if not calls:
+            if not message.text.strip():
+                raise ActionError("it holds neither text nor a function call", "empty_reply")
+            return Action(message, answer=message.text)
+        arguments = [_arguments(call, len(calls)) for call in calls]
+        for call, fields in zip(calls, arguments, strict=True):
+            if call.name == REFUSE and offer.may_refuse:
+                return _refused(message, call, fields, offer)
+        purpose = arguments[0].get("purpose", "")
+        return Action(message, calls=calls, purpose=purpose if isinstance(purpose, str) else "")
+
+    def render(self, call: ToolCall, observation: Observation) -> Message:
+        """The observation as a tool message; as a user message where it answers no call of the model."""
+        text = observation.text
+        if observation.images:
+            text += f"\n[{len(observation.images)} image(s) returned; a function's result cannot show them]"
+        if not call.name and call.id == "call":  # the door's stand-in for a reply without calls
+            return Message("user", text)
+        return Message("tool", text, tool_call_id=call.id)
+
+    def _refuse(self, offer: Offer) -> ToolSpec:
+        """The refusal as a function, with the allowed values as enums."""
+        properties = {
+            name: {"type": "string", "enum": list(allowed)} if allowed else {"type": "string"}
+            for name, allowed in offer.refusal_fields.items()
+        }
+        parameters = {"type": "object", "properties": properties, "required": list(properties)}
+        return ToolSpec(REFUSE, load(self.prompts).render("refuse"), parameters)
+
+
+def _arguments(call: ToolCall, n_calls: int) -> dict[str, Any]:
+    """The decoded arguments. Raises ActionError with the call's id."""
+    try:
+        return call.parsed
+    except ValueError as error:
+        rest = f"; none of the {n_calls} calls was run" if n_calls > 1 else ""
+        text = f"the arguments of {call.name} are not a JSON object ({error}){rest}"
+        raise ActionError(text, call_id=call.id) from None
+
+
+def _refused(message: Message, call: ToolCall, fields: dict[str, Any], offer: Offer) -> Action:
+    """A refusal, which ends the episode whatever other calls stand beside it. Raises ActionError."""
+    missing = [name for name in offer.refusal_fields if name not in fields]
+    if missing:
+        needs = ", ".join(offer.refusal_fields)
+        raise ActionError(f"{REFUSE} needs {needs}; {missing[0]!r} is missing", "bad_arguments", call.id)
+    grounds = {name: _text(fields[name]) for name in offer.refusal_fields}
+    return Action(message, refusal=Refusal(grounds), purpose=grounds.get("purpose", ""))
+
+
+def _text(value: object) -> str:
+    """A value as text: strings as they are, all else as JSON."""
+    return value if isinstance(value, str) else orjson.dumps(value).decode()

@@ -1,0 +1,134 @@
+"""What can go wrong with one attempt at a model call: its kind, and whether to try again, are decided here."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from math import isfinite
+from typing import Any
+
+import orjson
+
+from components.messages import Request
+from components.models.redaction import redact, without_echo
+
+RETRYABLE = frozenset({"rate_limit", "server", "connection", "timeout", "unreadable"})
+_LONGEST_PAUSE = 600.0
+_CONTEXT = re.compile(
+    r"(?i)context[_ ](length|window|size)|maximum context|max_model_len|(prompt|input|request) is too long"
+    r"|too many (input |prompt )?tokens|reduce the length of the (messages|input|prompt)"
+)
+_LABEL = re.compile(r"[\w.-]{1,64}")
+
+
+class Fault(Exception):
+    """One failed attempt.
+
+    ``detail`` is the provider's own text; it may hold a key or what was asked, so it is shown by
+    ``explain`` only and is no part of ``str(fault)``. ``retry_after``: seconds, as the provider asked.
+    """
+
+    def __init__(self, kind: str, summary: str, detail: str = "", retry_after: float | None = None) -> None:
+        super().__init__(summary)
+        self.kind = kind
+        self.detail = detail
+        self.retry_after = retry_after
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same call may pass later."""
+        return self.kind in RETRYABLE
+
+    def explain(self, request: Request, secrets: Iterable[str]) -> str:
+        """What went wrong, without keys and without a word of the request."""
+        detail = without_echo(redact(self.detail, secrets), request.messages).strip()
+        return redact(f"{self}: {detail}" if detail else str(self), secrets)
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """A provider's error object, whatever its shape."""
+
+    code: str = ""
+    text: str = ""
+
+
+def kind_of(status: int, code: str = "", text: str = "") -> str:
+    """The kind of an HTTP status with the error code and text that came with it."""
+    if status == 429:
+        return "quota" if code == "insufficient_quota" else "rate_limit"
+    if status <= 500 and (code == "context_length_exceeded" or _CONTEXT.search(text)):
+        return "context_window"
+    if status == 408:
+        return "timeout"
+    if status >= 500:
+        return "server"
+    return "auth" if status in (401, 403) else "bad_request"
+
+
+def from_status(status: int, raw: bytes, headers: Mapping[str, str]) -> Fault:
+    """The fault behind a reply whose HTTP status is not a success."""
+    try:
+        complaint = complaint_in(orjson.loads(raw))
+    except orjson.JSONDecodeError:
+        complaint = Complaint()
+    return from_complaint(status, complaint, headers)
+
+
+def from_complaint(status: int, complaint: Complaint, headers: Mapping[str, str]) -> Fault:
+    """The fault behind a status and the provider's complaint."""
+    code = complaint.code if _LABEL.fullmatch(redact(complaint.code)) else ""
+    summary = f"HTTP {status} ({code})" if code else f"HTTP {status}"
+    return Fault(kind_of(status, code, complaint.text), summary, complaint.text, retry_after(headers))
+
+
+def from_error_body(error: object) -> Fault:
+    """The fault behind an error object that came with status 200."""
+    complaint = complaint_in({"error": error})
+    status = int(complaint.code) if complaint.code.isdecimal() else 0
+    if not 400 <= status <= 599:
+        status = 500
+    return Fault(kind_of(status, complaint.code, complaint.text), "HTTP 200 with an error in it", complaint.text)
+
+
+def complaint_in(body: object) -> Complaint:
+    """Read the shapes in use: OpenAI's, vLLM's, Ollama's, FastAPI's."""
+    if not isinstance(body, Mapping):
+        return Complaint()
+    error: Any = body.get("error") or body.get("detail") or body
+    if isinstance(error, list) and error:
+        error = error[0]
+    if not isinstance(error, Mapping):
+        return Complaint(text=error if isinstance(error, str) else "")
+    code = next((str(error[key]) for key in ("code", "type", "status") if error.get(key) is not None), "")
+    text = error.get("message") or error.get("msg") or ""
+    return Complaint(code, text if isinstance(text, str) else "")
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait as the headers ask (seconds, milliseconds or an HTTP date), 600 at most; None if they do not."""
+    lowered = {name.lower(): value for name, value in headers.items()}
+    if (milliseconds := _number(lowered.get("retry-after-ms"))) is not None:
+        return min(milliseconds / 1000, _LONGEST_PAUSE)
+    asked = lowered.get("retry-after")
+    if (seconds := _number(asked)) is None and asked is not None:
+        seconds = _until(asked)
+    return None if seconds is None else min(seconds, _LONGEST_PAUSE)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return max(value, 0.0) if isfinite(value) else None
+
+
+def _until(date: str) -> float | None:
+    try:
+        return max(parsedate_to_datetime(date).timestamp() - time.time(), 0.0)
+    except ValueError:
+        return None

@@ -1,0 +1,244 @@
+"""The one live model: limits, retries, timeout and prices around two transports that give the same completions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
+from typing import Any, Literal
+
+from components.errors import ModelError
+from components.messages import Completion, Image, Request, Sampling
+from components.models.deadlines import Deadlines
+from components.models.endpoints import Endpoint, Transports, check_settings, key_in_environment
+from components.models.faults import Fault
+from components.models.limits import Limiter, Minute
+from components.models.prices import PriceRow, look_up, stated
+from components.models.retries import Retries
+
+_IMAGE_TOKENS = 1_000
+_REPLY_TOKENS = 256
+_HINTS = {
+    "auth": "check the key: model.api_key_env names the environment variable it is read from",
+    "bad_request": "check model.name, model.api_base (it usually ends in /v1) and the sampling parameters",
+    "connection": "check model.api_base and that something listens there",
+    "context_window": "shorten what is sent, or lower model.max_tokens",
+    "quota": "the account's quota is used up",
+    "rate_limit": "lower model.max_connections, or set model.requests_per_minute or model.tokens_per_minute",
+    "timeout": "raise model.timeout_seconds, or lower model.max_connections",
+}
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What a model did so far. ``connections``: sockets opened, None where a library hides them.
+
+    ``limit`` is the number of calls allowed at once now, ``lowest_limit`` the least it came down to
+    by 429s (``throttles``). ``waited_seconds`` is the sum over calls, ``retries`` kind -> number.
+    """
+
+    calls: int
+    failed: int
+    retries: Mapping[str, int]
+    throttles: int
+    in_flight: int
+    peak_in_flight: int
+    limit: int
+    lowest_limit: int
+    connections: int | None
+    waited_seconds: float
+
+
+@dataclass
+class Count:
+    """Calls asked for, and those that got no reply."""
+
+    calls: int = 0
+    failed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Gateway:
+    """A model behind an endpoint. Nothing is opened and nothing heavy imported before the first call.
+
+    What is sent is the request alone, sampling included: whoever makes it merges ``sampling`` into it.
+    Raises: ConfigError at construction, ModelError from ``generate`` after ``retries`` retries.
+
+    Args:
+        name: the model as the provider calls it.
+        provider: litellm's prefix; also ``vllm`` and ``ollama``. Empty: ``name`` is a whole litellm
+            model string, or ``api_base`` an endpoint that speaks chat completions.
+        transport: ``auto`` is direct wherever chat completions are spoken and litellm elsewhere.
+        api_key_env: the environment variable that holds the key.
+        price: USD per million tokens, ``{input: ..., output: ...}``, in place of the price table.
+        permits: data classes beside ``open`` that the endpoint may receive.
+        deterministic: the same request at temperature 0 always gets the same reply.
+        send_seed: send each request's seed, where the provider takes one.
+        extra: further sampling parameters, sent as they are.
+    """
+
+    name: str
+    provider: str = ""
+    transport: Literal["auto", "direct", "litellm"] = "auto"
+    api_base: str | None = None
+    api_key_env: str | None = None
+    key_optional: bool = False
+    max_connections: int = 100
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    timeout_seconds: float = 120.0
+    retries: int = 6
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    price: Mapping[str, float] | None = None
+    permits: Sequence[str] = ()
+    deterministic: bool = False
+    send_seed: bool = True
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_settings({setting.name: getattr(self, setting.name) for setting in fields(self)})
+        self._endpoint.check()
+        _ = self._key
+        if self.price is not None:
+            stated(self.price, PriceRow(None, None, None, "model.price"))
+
+    @property
+    def kind(self) -> Literal["simulated", "live"]:
+        """Live: somewhere, a model answers."""
+        return "live"
+
+    @property
+    def in_process(self) -> bool:
+        """False: requests leave this process."""
+        return False
+
+    @cached_property
+    def identity(self) -> str:
+        """The name and what else changes the answers beside a request's own content."""
+        return self.name if self.send_seed else f"{self.name} without seed"
+
+    @cached_property
+    def sampling(self) -> Sampling:
+        """The configured sampling parameters."""
+        return Sampling(self.temperature, self.top_p, self.max_tokens, extra=dict(self.extra))
+
+    @property
+    def endpoint(self) -> str:
+        """Where requests go, without path and credentials."""
+        return self._endpoint.shown
+
+    @cached_property
+    def price_row(self) -> Mapping[str, Any]:
+        """The price used and where it is from, for a manifest; ``reason`` says why there is none."""
+        return self._price_row.facts
+
+    @property
+    def context_tokens(self) -> int | None:
+        """The size of the context window, where the price table knows it."""
+        return self._price_row.context_tokens
+
+    @property
+    def stats(self) -> Stats:
+        """The counters as they stand."""
+        limiter, retries = self._limiter, self._retries
+        return Stats(
+            calls=self._count.calls,
+            failed=self._count.failed,
+            retries=dict(retries.by_kind),
+            throttles=limiter.throttles,
+            in_flight=limiter.in_flight,
+            peak_in_flight=limiter.peak,
+            limit=int(limiter.limit),
+            lowest_limit=limiter.lowest,
+            connections=self._transports.connections,
+            waited_seconds=limiter.waited_seconds + retries.waited_seconds,
+        )
+
+    async def generate(self, request: Request) -> Completion:
+        """The model's reply. Raises ModelError."""
+        self._count.calls += 1
+        try:
+            return await self._retries.run(partial(self._attempt, request))
+        except Fault as fault:
+            self._count.failed += 1
+            raise ModelError(self._story(fault, request), fault.kind) from None
+
+    async def close(self) -> None:
+        """Close the connections; a later call opens new ones."""
+        await self._transports.close()
+
+    async def _attempt(self, request: Request) -> Completion:
+        limiter = self._limiter
+        ticket = await limiter.acquire(_estimate(request) if self.tokens_per_minute else 0)
+        tokens = None
+        try:
+            with self._deadlines.watch():
+                completion = await self._transports.chosen.call(request)
+            usage = completion.usage
+            if usage.input_tokens is not None:
+                tokens = usage.input_tokens + (usage.output_tokens or 0)
+            limiter.succeeded(ticket)
+            return completion
+        except TimeoutError:
+            raise Fault("timeout", f"no reply within {self.timeout_seconds:g} seconds") from None
+        except Fault as fault:
+            if fault.kind == "rate_limit":
+                limiter.throttled(ticket, fault.retry_after)
+                tokens = 0
+            raise
+        finally:
+            limiter.release(ticket, tokens)
+
+    def _story(self, fault: Fault, request: Request) -> str:
+        told = f"{self.name} at {self.endpoint}: {fault.explain(request, (self._key,))}"
+        if fault.retryable and self.retries:
+            told += f"; gave up after {self.retries + 1} attempts"
+        hint = _HINTS.get(fault.kind)
+        return f"{told}; {hint}" if hint else told
+
+    @cached_property
+    def _endpoint(self) -> Endpoint:
+        return Endpoint(self.name, self.provider, self.transport, self.api_base)
+
+    @cached_property
+    def _key(self) -> str:
+        return key_in_environment(self.name, self.api_key_env, self.key_optional)
+
+    @cached_property
+    def _price_row(self) -> PriceRow:
+        row = look_up(self._endpoint.name, self._endpoint.price_provider)
+        return row if self.price is None else stated(self.price, row)
+
+    @cached_property
+    def _transports(self) -> Transports:
+        return Transports(
+            self._endpoint, self._key, self.key_optional, self.send_seed, self.timeout_seconds,
+            lambda: self._price_row.price,
+        )  # fmt: skip
+
+    @cached_property
+    def _limiter(self) -> Limiter:
+        requests, tokens = self.requests_per_minute, self.tokens_per_minute
+        return Limiter(self.max_connections, Minute(requests) if requests else None, Minute(tokens) if tokens else None)
+
+    @cached_property
+    def _retries(self) -> Retries:
+        return Retries(self.retries)
+
+    @cached_property
+    def _deadlines(self) -> Deadlines:
+        return Deadlines(self.timeout_seconds)
+
+    @cached_property
+    def _count(self) -> Count:
+        return Count()
+
+
+def _estimate(request: Request) -> int:
+    """About how many tokens a call takes: four characters each, and as many as the reply may have."""
+    parts = [part for message in request.messages if isinstance(message.content, tuple) for part in message.content]
+    images = sum(isinstance(part, Image) for part in parts)
+    letters = sum(len(message.text) for message in request.messages) + sum(len(tool.wire) for tool in request.tools)
+    return letters // 4 + images * _IMAGE_TOKENS + (request.sampling.max_tokens or _REPLY_TOKENS)

@@ -1,0 +1,169 @@
+"""The litellm path: every provider that does not speak chat completions itself. The only importer of litellm.
+
+Source: litellm 1.106.2 (the flags below were measured on it; ``_skip_mcp_handler`` is private, hence the pin).
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import ModuleType
+from typing import Any
+from weakref import WeakSet
+
+import orjson
+
+from components.messages import Completion, Request
+from components.models.faults import Complaint, Fault, from_complaint
+from components.models.prices import Price
+from components.models.replies import read_reply
+
+# litellm keeps its connections for the whole process, so the last one that leaves closes them.
+_OPEN: WeakSet[LitellmChat] = WeakSet()
+
+
+@dataclass(eq=False)
+class LitellmChat:
+    """Sends requests through ``litellm.acompletion``. ``model`` is litellm's model string with its prefix.
+
+    ``seeded``: send the request's seed to providers that take one.
+    """
+
+    model: str
+    api_base: str | None = None
+    key: str = field(default="", repr=False)
+    price: Price | None = None
+    timeout_seconds: float = 120.0
+    seeded: bool = True
+    connections: int | None = None
+
+    async def call(self, request: Request) -> Completion:
+        """One attempt. Raises Fault."""
+        litellm = self._litellm
+        _OPEN.add(self)
+        try:
+            response = await litellm.acompletion(**self._fixed, **self.arguments(request))
+        except self._errors as error:
+            raise _fault(error) from None
+        return read_reply(reply_of(response), self.price)
+
+    def arguments(self, request: Request) -> dict[str, Any]:
+        """What differs from call to call."""
+        arguments: dict[str, Any] = orjson.loads(request.sampling.wire)
+        arguments["messages"] = [orjson.loads(message.wire) for message in request.messages]
+        if request.tools:
+            arguments["tools"] = [orjson.loads(tool.wire) for tool in request.tools]
+        if self._takes_seed:
+            arguments.setdefault("seed", request.seed)
+        return arguments
+
+    async def close(self) -> None:
+        """Close litellm's connections unless another model of this process still uses them."""
+        used = self in _OPEN
+        _OPEN.discard(self)
+        if used and not _OPEN:
+            await self._litellm.close_litellm_async_clients()
+            self._litellm.in_memory_llm_clients_cache.flush_cache()  # or it would hand closed clients out again
+
+    @cached_property
+    def _litellm(self) -> ModuleType:
+        """The library: no download of its price table, no ``.env`` read, nothing printed."""
+        os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+        os.environ["LITELLM_MODE"] = "PRODUCTION"
+        import litellm
+
+        logging.getLogger("LiteLLM").setLevel(logging.ERROR)
+        litellm.suppress_debug_info = True
+        return litellm
+
+    @cached_property
+    def _errors(self) -> tuple[type[Exception], ...]:
+        return tuple(self._litellm.exceptions.LITELLM_EXCEPTION_TYPES)
+
+    @cached_property
+    def _fixed(self) -> dict[str, Any]:
+        """What is the same for every call; retries and the timeout of a whole call are ours."""
+        fixed: dict[str, Any] = {
+            "model": self.model,
+            "timeout": self.timeout_seconds,
+            "max_retries": 0,
+            "num_retries": 0,
+            "_skip_mcp_handler": True,
+        }
+        if self.api_base:
+            fixed["api_base"] = self.api_base
+        if self.key:
+            fixed["api_key"] = self.key
+        elif not self.api_base:
+            self._check_environment()
+        return fixed
+
+    def _check_environment(self) -> None:
+        """Raises Fault where litellm would ask a provider without the key it wants."""
+        missing = self._litellm.validate_environment(self.model)["missing_keys"]
+        if missing and all(name.endswith("_API_KEY") for name in missing):
+            raise Fault("auth", f"the environment variable {' or '.join(missing)} is not set")
+
+    @cached_property
+    def _takes_seed(self) -> bool:
+        if not self.seeded:
+            return False
+        supported = self._litellm.get_supported_openai_params(model=self.model)
+        return supported is None or "seed" in supported
+
+
+def reply_of(response: Any) -> dict[str, Any]:
+    """The response in the form the endpoint would have sent, with what litellm moved put back."""
+    choices = []
+    for choice in response.choices[:1]:
+        message = choice.message
+        kept = _kept(message)
+        body = {
+            "content": message.content,
+            "refusal": kept.get("refusal"),
+            "tool_calls": [_call(call) for call in message.tool_calls or ()],
+        }
+        if (reasoning := getattr(message, "reasoning_content", None)) is not None:
+            body["reasoning_content"] = reasoning
+        native = _kept(choice).get("native_finish_reason")
+        # Whatever litellm does not know it calls "stop": the provider's own word says more.
+        finish = native if native and choice.finish_reason == "stop" else choice.finish_reason
+        logprobs = getattr(choice, "logprobs", None)
+        choices.append({"message": body, "finish_reason": finish, "logprobs": logprobs and _plain(logprobs)})
+    usage = getattr(response, "usage", None)
+    return {"choices": choices, "usage": usage and _plain(usage)}
+
+
+def _kept(part: Any) -> Mapping[str, Any]:
+    return getattr(part, "provider_specific_fields", None) or {}
+
+
+def _plain(part: Any) -> Any:
+    return part if isinstance(part, dict) else part.model_dump()
+
+
+def _call(call: Any) -> dict[str, Any]:
+    function = getattr(call, "function", None)
+    if function is None:
+        return {"id": call.id}
+    return {"id": call.id, "function": {"name": function.name, "arguments": function.arguments}}
+
+
+def _fault(error: Any) -> Fault:
+    """Classify by status code: litellm's classes differ between providers for the same status."""
+    status = int(getattr(error, "status_code", None) or 500)
+    text = str(getattr(error, "message", "") or "")
+    name = type(error).__name__
+    if status < 400:
+        return Fault("unreadable", f"litellm {name}: the reply could not be read", text)
+    if status == 408:
+        return Fault("timeout", f"litellm {name}", text)
+    code = getattr(error, "code", None)
+    if name == "ContextWindowExceededError":
+        code = "context_length_exceeded"
+    headers = getattr(error, "litellm_response_headers", None) or {}
+    fault = from_complaint(status, Complaint(str(code or ""), text), headers)
+    return Fault(fault.kind, f"litellm {name}, {fault}", fault.detail, fault.retry_after)

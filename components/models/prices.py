@@ -1,0 +1,141 @@
+"""Prices and context sizes of models, from litellm's own table, read as a file without importing litellm.
+
+A model that has no row has no price: unknown, never 0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from components.errors import ConfigError
+
+_FILE = "model_prices_and_context_window_backup.json"
+_NOT_MODELS = frozenset({"sample_spec", "fallback_generalizations"})
+_LONG = re.compile(r"input_cost_per_token_above_(\d+)k_tokens")
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars per million tokens. ``long`` replaces it for prompts of more than ``long_above`` tokens."""
+
+    input: float
+    output: float
+    cached_input: float | None = None
+    long_above: int | None = None
+    long: Price | None = None
+
+    def cost(self, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float:
+        """US dollars of one call. ``cached_tokens`` are part of ``input_tokens``."""
+        if self.long is not None and self.long_above is not None and input_tokens > self.long_above:
+            return self.long.cost(input_tokens, output_tokens, cached_tokens)
+        cached_rate = self.input if self.cached_input is None else self.cached_input
+        fresh = input_tokens - cached_tokens
+        return (fresh * self.input + cached_tokens * cached_rate + output_tokens * self.output) / 1e6
+
+
+@dataclass(frozen=True)
+class PriceRow:
+    """What is known about a model's price. ``row`` is the table's key; ``reason`` says why there is no price."""
+
+    row: str | None
+    price: Price | None
+    context_tokens: int | None
+    source: str
+    reason: str = ""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The row for a manifest; prices in US dollars per million tokens."""
+        known = self.price
+        return {
+            "row": self.row,
+            "source": self.source,
+            "input": known and known.input,
+            "output": known and known.output,
+            "cached_input": known and known.cached_input,
+            "context_tokens": self.context_tokens,
+            "reason": self.reason,
+        }
+
+
+@lru_cache(maxsize=64)
+def look_up(name: str, provider: str) -> PriceRow:
+    """The row of a model; ``provider`` is litellm's prefix, or empty when ``name`` carries it."""
+    found = find_spec("litellm")
+    if found is None or not found.submodule_search_locations:
+        return PriceRow(None, None, None, "none", "price unknown: litellm, whose price table is read, is not installed")
+    table: dict[str, Any] = orjson.loads(Path(found.submodule_search_locations[0], _FILE).read_bytes())
+    return row_in(table, name, provider, f"litellm {version('litellm')}")
+
+
+def row_in(table: Mapping[str, Any], name: str, provider: str, source: str) -> PriceRow:
+    """The row of a model in a table: under its full name, or under its bare name if the provider agrees."""
+    prefix, _, bare = name.partition("/") if not provider and "/" in name else (provider, "", name)
+    full = f"{prefix}/{bare}" if prefix else bare
+    for key in (full, bare):
+        row = None if key in _NOT_MODELS else table.get(key)
+        if isinstance(row, Mapping) and (key == full or _served_by(row, prefix)) and prefix:
+            return _read(key, row, source)
+    where = f"{full!r} has no row in the price table" if prefix else f"{name!r} names no provider"
+    return PriceRow(None, None, None, source, f"price unknown: {where}; set model.price={{input: ..., output: ...}}")
+
+
+def stated(price: Mapping[str, Any], row: PriceRow) -> PriceRow:
+    """The row with a price from the configuration in place of the table's. Raises ConfigError."""
+    allowed = ("input", "output", "cached_input")
+    if not {"input", "output"} <= set(price) <= set(allowed):
+        raise ConfigError(
+            f"model.price must hold input and output (USD per million tokens; cached_input is optional), "
+            f"found {sorted(price)}"
+        )
+    for key, value in price.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            raise ConfigError(f"model.price.{key} must be a number of at least 0, found {value!r}")
+    return PriceRow(row.row, Price(**price), row.context_tokens, "model.price")
+
+
+def _served_by(row: Mapping[str, Any], prefix: str) -> bool:
+    served = str(row.get("litellm_provider"))
+    return served == prefix or served.startswith((f"{prefix}_", f"{prefix}-"))
+
+
+def _read(key: str, row: Mapping[str, Any], source: str) -> PriceRow:
+    context = row.get("max_input_tokens")
+    context = context if isinstance(context, int) else None
+    price = _price(row, "")
+    if price is None:
+        reason = f"price unknown: the row {key!r} holds no price per token; set model.price"
+        return PriceRow(key, None, context, source, reason)
+    if price.input == 0 and price.output == 0:
+        reason = f"price unknown: the row {key!r} says 0, as for every model it cannot price; set model.price"
+        return PriceRow(key, None, context, source, reason)
+    return PriceRow(key, _with_long(price, row), context, source)
+
+
+def _price(row: Mapping[str, Any], suffix: str) -> Price | None:
+    dollars = [
+        row.get(f"{stem}{suffix}")
+        for stem in ("input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost")
+    ]
+    per_million = [value * 1e6 if isinstance(value, int | float) else None for value in dollars]
+    if per_million[0] is None or per_million[1] is None:
+        return None
+    return Price(round(per_million[0], 9), round(per_million[1], 9), per_million[2] and round(per_million[2], 9))
+
+
+def _with_long(price: Price, row: Mapping[str, Any]) -> Price:
+    """Add the higher price of long prompts, where the row has one."""
+    for match in filter(None, map(_LONG.fullmatch, row)):
+        long = _price(row, f"_above_{match[1]}k_tokens")
+        if long is not None:
+            return Price(price.input, price.output, price.cached_input, int(match[1]) * 1000, long)
+    return price

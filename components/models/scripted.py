@@ -1,0 +1,68 @@
+"""A model that says what it is told to say: for tests and demonstrations, in process, deterministic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from typing import Literal
+
+from components.errors import ModelError
+from components.messages import Completion, Message, Request, Sampling, Usage
+
+Line = str | Message | ModelError
+
+
+class Scripted:
+    """Replies from a script, in the order of the calls, or from a function of the request.
+
+    A text becomes an assistant message, a ModelError is raised. ``requests`` holds what was asked, in
+    order. Tokens are counted as words, the cost is nothing. Where several calls are in flight at once,
+    take a function: their order is not the script's. Raises ModelError ``script_exhausted``.
+    """
+
+    kind: Literal["simulated", "live"] = "simulated"
+    in_process = True
+    permits: Sequence[str] = ()
+    deterministic = False
+
+    def __init__(
+        self,
+        replies: Sequence[Line] | Callable[[Request], Line],
+        name: str = "scripted",
+        sampling: Sampling | None = None,
+        max_connections: int = 100,
+    ) -> None:
+        self.name, self.max_connections = name, max_connections
+        self.sampling = sampling or Sampling()
+        self.requests: list[Request] = []
+        self._replies = replies
+        self._n = 0
+
+    @property
+    def identity(self) -> str:
+        """Name and a digest of the script; a function is known by its name only."""
+        script = self._replies
+        text = getattr(script, "__qualname__", "function") if callable(script) else repr(list(script))
+        return f"{self.name}:{sha256(text.encode()).hexdigest()[:16]}"
+
+    async def generate(self, request: Request) -> Completion:
+        """The next reply."""
+        self.requests.append(request)
+        line = self._next(request)
+        if isinstance(line, ModelError):
+            raise line
+        message = Message("assistant", line) if isinstance(line, str) else line
+        asked = sum(len(m.text.split()) for m in request.messages)
+        finish = "tool_calls" if message.tool_calls else "stop"
+        return Completion(message, Usage(asked, len(message.text.split()), 0.0), finish)
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+    def _next(self, request: Request) -> Line:
+        if callable(self._replies):
+            return self._replies(request)
+        if self._n >= len(self._replies):
+            raise ModelError(f"the script has {len(self._replies)} replies and no more", "script_exhausted")
+        self._n += 1
+        return self._replies[self._n - 1]

@@ -1,0 +1,83 @@
+"""A composed config as plain values, and what can be wrong with it before any part is built."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hydra.core.config_loader import ConfigLoader
+from omegaconf import DictConfig, ListConfig, OmegaConf
+from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue, OmegaConfBaseException
+
+from runner.config.places import Places, choices_of
+from runner.config.roots import CONF
+from runner.flaws import Flaw, Flaws
+
+PROFILE = "profile"
+_DICTIONARY = re.compile(r"^[~+]|^[^=]*=\s*\{")
+
+
+def resolve(config: DictConfig) -> dict[str, Any]:
+    """The config without its ``hydra`` node, every interpolation resolved. Raises Flaws."""
+    plain: dict[str, Any] = {}
+    flaws = []
+    for key in (str(k) for k in config if k != "hydra"):
+        try:
+            value = config[key]
+            is_node = isinstance(value, DictConfig | ListConfig)
+            plain[key] = OmegaConf.to_container(value, resolve=True, throw_on_missing=True) if is_node else value
+        except OmegaConfBaseException as error:
+            flaws.append(Flaw(error.full_key or key, _unresolved(error)))
+    if flaws:
+        raise Flaws(flaws)
+    return plain
+
+
+def frozen(plain: Mapping[str, Any], config: DictConfig, places: Places) -> list[Flaw]:
+    """Attempts to change a profile's single switches, which belong together."""
+    overrides: Sequence[str] = config.hydra.overrides.task
+    name = config.hydra.runtime.choices.get(PROFILE)
+    others = ", ".join(f"{PROFILE}={choice}" for choice in choices_of(places.roots, PROFILE))
+    text = f"a profile is one frozen set of switches, chosen as a whole: {others}"
+    for override in overrides:
+        key = override.lstrip("+~").partition("=")[0]
+        if key.startswith(f"{PROFILE}.") or ("." in key and _DICTIONARY.match(override) and places.follows(key, PROFILE)):
+            return [Flaw(key, text)]
+    for root in places.roots:
+        path = root / PROFILE / f"{name}.yaml"
+        if path.is_file():
+            same = OmegaConf.to_container(OmegaConf.load(path), resolve=False) == plain.get(PROFILE)
+            return [] if same else [Flaw(PROFILE, text)]
+    return []
+
+
+def hidden(roots: Sequence[Path]) -> list[Flaw]:
+    """A user's files that Hydra would silently ignore, since ours have the same names."""
+    flaws = []
+    for root in roots:
+        if root != CONF:
+            for path in sorted(root.rglob("*.yaml")):
+                if (CONF / (name := path.relative_to(root))).is_file():
+                    flaws.append(Flaw("", f"{name} is one of ours and would be read instead: rename it", f"{path}:1"))
+    return flaws
+
+
+def place(flaws: Sequence[Flaw], config: DictConfig, loader: ConfigLoader) -> Flaws:
+    """The same flaws with file and line, or the word of the command line."""
+    places = Places(loader, config)
+    return Flaws(Flaw(f.key, f.text, f.place or places.of(f.key)) for f in flaws)
+
+
+def _unresolved(error: OmegaConfBaseException) -> str:
+    """Why a value cannot be resolved, and what to do."""
+    text = str(error).partition("\n")[0]
+    if isinstance(error, MissingMandatoryValue):
+        return "must be given (??? stands in its place)"
+    if variable := re.search(r"Environment variable '([^']*)' not found", text):
+        hint = "/path/to/your/data" if variable[1].endswith(("_DIR", "_PATH")) else "..."
+        return f"the environment variable {variable[1]} is not set; set it: export {variable[1]}={hint}"
+    if isinstance(error, InterpolationResolutionError):
+        return f"cannot be resolved: {text}"
+    return text

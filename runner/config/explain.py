@@ -1,0 +1,92 @@
+"""What Hydra, OmegaConf and YAML could not read, in one line each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+from hydra.errors import ConfigCompositionException, MissingConfigException, OverrideParseException
+from omegaconf.errors import ConfigKeyError, GrammarParseError, OmegaConfBaseException
+
+from runner.config.places import COMMAND, choices_of, near, yaml_files
+from runner.flaws import Flaw, nearest, shown
+
+_MANY = re.compile(r"Ambiguous value for argument '(.*?)'|Sweep parameters '(.*?)'", re.DOTALL)
+
+
+def explain(error: BaseException, overrides: Sequence[str], roots: Sequence[Path]) -> Flaw:
+    """Name the place, what was found and what would be right."""
+    cause = error.__cause__
+    if isinstance(error, yaml.MarkedYAMLError):
+        return _bad_yaml(error)
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file:
+        return _no_choice(error.missing_cfg_file, overrides, roots)
+    if isinstance(error, OverrideParseException):
+        text = f"cannot be read as key=value ({_first(error.message)}); quote values that hold brackets, = or commas"
+        return Flaw("", text, f"{COMMAND}: {error.override}")
+    if isinstance(error, ConfigCompositionException) and isinstance(cause, ConfigKeyError):
+        return _no_key(cause, overrides, roots)
+    if several := _MANY.search(str(error)):
+        word = several[1] or several[2]
+        return Flaw("", "several values make a sweep, which needs -m; one value that is a list is key=[a,b]", f"{COMMAND}: {word}")
+    if isinstance(cause, GrammarParseError):
+        return Flaw("", f"an interpolation cannot be read: {_first(str(cause))}", _open_interpolation(overrides, roots))
+    return _other(error, overrides)
+
+
+def _bad_yaml(error: yaml.MarkedYAMLError) -> Flaw:
+    mark = error.problem_mark or error.context_mark
+    place = f"{near(Path(mark.name))}:{mark.line + 1}" if mark else "a YAML file"
+    return Flaw("", f"no valid YAML: {error.problem or error.context}", place)
+
+
+def _no_choice(missing: str, overrides: Sequence[str], roots: Sequence[Path]) -> Flaw:
+    """A group has no such file."""
+    group, _, choice = missing.rpartition("/") if missing.startswith("hydra/") else missing.partition("/")
+    place = _written(rf"{group}(@[^=]*)?=.*\b{re.escape(choice)}\b", overrides)
+    place = place or _line(rf"{group}\b.*:.*\b{re.escape(choice)}\b", roots) or COMMAND
+    options = choices_of(roots, group)
+    return Flaw("", f"{group} has no choice {choice!r}; {nearest(choice, options)}", place)
+
+
+def _no_key(cause: ConfigKeyError, overrides: Sequence[str], roots: Sequence[Path]) -> Flaw:
+    """An override names a key that the composed config does not have."""
+    key = str(cause.full_key or cause.key)
+    parent = cause.parent_node
+    known = [str(k) for k in parent if k not in ("_target_", "hydra")] if parent is not None else []  # type: ignore[attr-defined]
+    if "." not in key:
+        known += [path.name for root in roots for path in root.iterdir() if path.is_dir() and path.name != "hydra"]
+    place = _written(rf"[+~]*{re.escape(key)}(=|$)", overrides) or COMMAND
+    return Flaw(key, f"no such key; {nearest(key.rpartition('.')[2], known)}", place)
+
+
+def _other(error: BaseException, overrides: Sequence[str]) -> Flaw:
+    texts = [_first(str(e)) for e in (error, error.__cause__) if e is not None and str(e).strip()]
+    text = ": ".join(dict.fromkeys(texts)) or type(error).__name__
+    key = error.full_key if isinstance(error, OmegaConfBaseException) and error.full_key else ""
+    named = [o for o in overrides if o in text]
+    return Flaw(str(key), text, f"{COMMAND}: {named[0]}" if named else "")
+
+
+def _open_interpolation(overrides: Sequence[str], roots: Sequence[Path]) -> str:
+    """The likely place of an interpolation that is not closed."""
+    return _written(r".*\$\{[^}]*$", overrides) or _line(r"\$\{[^}]*$", roots) or COMMAND
+
+
+def _written(pattern: str, overrides: Sequence[str]) -> str:
+    found = next((o for o in overrides if re.match(pattern, o)), None)
+    return f"{COMMAND}: {shown(found)[1:-1]}" if found else ""
+
+
+def _line(pattern: str, roots: Sequence[Path]) -> str:
+    for path in yaml_files(roots):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if re.search(pattern, line.partition(" #")[0]):
+                return f"{near(path)}:{number}"
+    return ""
+
+
+def _first(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")

@@ -1,0 +1,100 @@
+"""The schema of a resolved config: the run's own fields. Groups are mappings that the parts check themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from annotated_types import Ge, Interval
+from pydantic import StringConstraints
+
+from components.errors import ConfigError
+from runner.select import read_shard
+
+Node = Mapping[str, Any]
+Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
+Amount = Annotated[float, Ge(0)]
+Count = Annotated[int, Ge(0)]
+Positive = Annotated[int, Ge(1)]
+
+
+@dataclass(frozen=True)
+class SampleBudget:
+    """Limits of one sample; null = none."""
+
+    usd: Amount | None = None
+    tokens: Count | None = None
+    calls: Count | None = None
+    steps: Count | None = None
+    seconds: Amount | None = None
+
+
+@dataclass(frozen=True)
+class RunBudget:
+    """Limits of the run; null = none."""
+
+    usd: Amount | None = None
+    tokens: Count | None = None
+    calls: Count | None = None
+    seconds: Amount | None = None
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """``budget``."""
+
+    sample: SampleBudget = SampleBudget()
+    run: RunBudget = RunBudget()
+
+
+@dataclass(frozen=True)
+class Run:
+    """``run``: what does not change a score."""
+
+    journal: str | None = None
+    replay: bool | str = False
+    resume: str | None = None
+    shard: str | None = None
+    max_error_rate: Annotated[float, Interval(ge=0, le=1)] = 0.0
+    allow_targets: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if self.shard is not None:
+            read_shard(self.shard)
+        if self.replay is True and self.journal is None:
+            raise ConfigError("run.replay=true answers from run.journal, which is null; name a journal")
+
+
+@dataclass(frozen=True)
+class Tracking:
+    """``tracking``: where finished runs are sent; ``uri`` null = nowhere."""
+
+    uri: str | None = None
+    artifacts: str | None = None
+    traces: Annotated[str, StringConstraints(pattern=r"^(all|errors|none|sample:\d+)$")] = "none"
+    ui: str | None = None
+    permits: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The whole config."""
+
+    name: Slug
+    seed: int
+    limit: Positive | None
+    epochs: Positive
+    budget: Budgets
+    run: Run
+    profile: Node
+    model: Node
+    agent: Node
+    verifier: Node
+    toolset: Node
+    condition: Node
+    dataset: Node
+    scorer: Mapping[str, Node]
+    tracking: Tracking
+    models: Mapping[str, Node]
+    grammars: Mapping[str, Node]

@@ -1,0 +1,239 @@
+"""An experiment from a config: its parts built, fitted together on the first sample, and permitted to see the data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.experimental.callback import Callback
+from omegaconf import DictConfig, read_write
+
+from components.errors import ConfigError
+from components.protocols import Agent, Condition, Dataset, Grammar, Model, Scorer, Toolset, Verifier
+from components.types import Sample
+from runner import build as builder
+from runner import config as configs
+from runner import manifest, resume
+from runner.config.places import Places, choices_of
+from runner.config.roots import CONF
+from runner.config.schema import Settings
+from runner.door import Budget
+from runner.fitting import PrivacyRefused, fit, noting, permit, prompt_digests
+from runner.flaws import Flaw, Flaws, complain, nearest
+from runner.play import Parts
+from runner.select import select
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How a run was asked for: choices per group, overrides, and its place in a sweep (folder, job's name)."""
+
+    choices: Mapping[str, str] = field(default_factory=dict)
+    overrides: Sequence[str] = ()
+    sweep: str | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """All that a run needs. ``models``: role -> model, ``budget`` that of the run, ``cfg`` the resolved config,
+    ``prompts`` name of a prompt set -> digest."""
+
+    name: str
+    seed: int
+    epochs: int
+    parts: Parts
+    models: Mapping[str, Model]
+    dataset: Dataset
+    samples: Sequence[Sample]
+    budget: Budget
+    cfg: Mapping[str, Any]
+    prompts: Mapping[str, str]
+    privacy: Mapping[str, str]
+    launch: Launch = field(default_factory=Launch)
+
+
+PREPARED: ContextVar[Experiment | None] = ContextVar("prepared", default=None)
+
+
+class Check(Callback):  # type: ignore[misc]  # hydra has no types
+    """Checks a single run before Hydra makes its folder; what it built waits in ``PREPARED``."""
+
+    def on_run_start(self, config: DictConfig, **_: Any) -> None:
+        """Refuse in one line each, exit code 2; else choose the folder."""
+        HydraConfig.instance().set_config(config)
+        try:
+            loader = GlobalHydra.instance().config_loader()
+            experiment = prepare(config, loader)
+            folder = Path(config.hydra.run.dir)
+            given = any(o.startswith("hydra.run.dir=") for o in config.hydra.overrides.hydra)
+            folder = resume.folder_for(experiment.cfg, folder, given)
+        except ConfigError as error:
+            refuse(error, Path(config.hydra.run.dir))
+        with read_write(config.hydra):
+            config.hydra.run.dir = str(folder)
+        PREPARED.set(experiment)
+
+
+def refuse(error: ConfigError, folder: Path) -> None:
+    """Say what is wrong and end with exit code 2; a refusal for privacy is written down in ``folder``."""
+    complain(error)
+    if isinstance(error, PrivacyRefused):
+        manifest.begin(folder, {"privacy": dict(error.decision)})
+        manifest.write(folder, manifest.read(folder) | {"status": "refused", "end": manifest.now()})
+    raise SystemExit(2)
+
+
+def prepare(config: DictConfig, loader: ConfigLoader) -> Experiment:
+    """Build from a composed config. Raises Flaws with file and line, PrivacyRefused."""
+    try:
+        cfg = configs.resolve(config)
+        places = Places(loader, config)
+        if flaws := [*configs.hidden(places.roots), *configs.frozen(cfg, config, places)]:
+            raise Flaws(flaws)
+        return check(cfg, launch_of(config.hydra, cfg))
+    except Flaws as error:
+        raise configs.place(error.flaws, config, loader) from None
+
+
+def launch_of(hydra: DictConfig, cfg: Mapping[str, Any]) -> Launch:
+    """What Hydra knows of a launch. Lists of choices (scorer) are known by their keys."""
+    choices = {str(k): str(v) for k, v in hydra.runtime.choices.items() if not k.startswith("hydra/") and v is not None}
+    choices["scorer"] = "+".join(cfg["scorer"]) if isinstance(cfg.get("scorer"), Mapping) else ""
+    in_sweep = str(hydra.mode).endswith("MULTIRUN")
+    sweep, label = (str(hydra.sweep.dir), str(hydra.sweep.subdir)) if in_sweep else (None, "")
+    return Launch(choices, tuple(hydra.overrides.task), sweep, label)
+
+
+@dataclass(frozen=True)
+class Job:
+    """An experiment and its folder."""
+
+    experiment: Experiment
+    folder: Path
+
+
+def job(config: DictConfig, prepared: Experiment | None) -> Job:
+    """The job that Hydra starts now. What is not ``prepared`` runs in another process: then it is built here."""
+    hydra = HydraConfig.get()
+    folder = Path(hydra.runtime.output_dir)
+    if prepared is None:
+        cfg = configs.resolve(config)
+        prepared = check(cfg, launch_of(hydra, cfg))
+        resume.refuse_changes(folder, cfg)
+    return Job(prepared, folder)
+
+
+def build(cfg: Mapping[str, Any], launch: Launch | None = None) -> Experiment:
+    """Build, check and make ready. Raises ConfigError."""
+    experiment = check(cfg, launch)
+    study(experiment)
+    return experiment
+
+
+def check(cfg: Mapping[str, Any], launch: Launch | None = None) -> Experiment:
+    """Build and check; all flaws of the config are found at once. Raises Flaws, PrivacyRefused."""
+    flaws: list[Flaw] = []
+    with noting(flaws):
+        builder.check(Settings, cfg)
+    broken = {flaw.key.partition(".")[0] for flaw in flaws}
+    made = _Workshop(cfg, broken, flaws)
+    parts, models, dataset = made.parts(), made.models(), made.one("dataset", Dataset)
+    if flaws:
+        raise Flaws(flaws)
+    decision = permit(dataset, models)
+    with noting(flaws, "dataset"):
+        samples = _drawn(*_dataset_key(cfg), cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)
+    if flaws:
+        raise Flaws(flaws)
+    fit(parts, samples[0], cfg["seed"], choices_of([CONF], "toolset"))
+    digests = prompt_digests([parts.agent, parts.verifier, parts.grammar, *parts.scorers.values()])
+    return Experiment(
+        cfg["name"], cfg["seed"], cfg["epochs"], parts, models, dataset, samples, Budget(**cfg["budget"]["run"]),
+        cfg, digests, decision, launch or Launch(),
+    )  # fmt: skip
+
+
+def study(experiment: Experiment) -> None:
+    """Give the evaluated split to models that know it privately, whatever part of it is drawn."""
+    dataset = experiment.dataset
+    for model in experiment.models.values():
+        tell = getattr(model, "study", None)
+        if tell is not None:
+            whole = experiment.cfg["limit"] is None and experiment.cfg["run"]["shard"] is None
+            tell(experiment.samples if whole else dataset.load(dataset.split))
+
+
+@dataclass
+class _Workshop:
+    """Builds the parts of a config and collects what is wrong; what is ``broken`` already is left out."""
+
+    cfg: Mapping[str, Any]
+    broken: set[str]
+    flaws: list[Flaw]
+
+    def one(self, key: str, protocol: Any, node: object = None) -> Any:
+        """The part under a key."""
+        top = key.partition(".")[0]
+        if top in self.broken:
+            return None
+        with noting(self.flaws, key):
+            return builder.part(self.cfg[top] if node is None else node, key, self._allow, protocol)
+
+    def parts(self) -> Parts:
+        """What an episode plays with."""
+        cfg = self.cfg
+        agent = {**cfg["agent"]} if isinstance(cfg.get("agent"), Mapping) else {}
+        grammar = self._grammar(agent)
+        scorers = {k: self.one(f"scorer.{k}", Scorer, v) for k, v in self._nodes("scorer")}
+        budget = Budget() if "budget" in self.broken else Budget(**cfg["budget"]["sample"])
+        return Parts(
+            self.one("agent", Agent, agent), self.one("verifier", Verifier), grammar, self.one("toolset", Toolset),
+            self.one("condition", Condition), scorers, budget,
+        )  # fmt: skip
+
+    def models(self) -> dict[str, Model]:
+        """Role -> model. A replay needs no key."""
+        nodes = {"main": ("model", self.cfg.get("model"))}
+        nodes |= {role: (f"models.{role}", node) for role, node in self._nodes("models")}
+        return {role: self.one(key, Model, self._keyless(node)) for role, (key, node) in nodes.items()}
+
+    def _grammar(self, agent: dict[str, Any]) -> Any:
+        """The grammar that the agent's node names, by default the first; the name is taken out."""
+        grammars = dict(self._nodes("grammars"))
+        name = agent.pop("grammar", next(iter(grammars), None))
+        if name in grammars:
+            return self.one(f"grammars.{name}", Grammar, grammars[name])
+        if "grammars" not in self.broken:
+            self.flaws.append(Flaw("agent.grammar", f"no grammar {name!r}; {nearest(str(name), grammars)}"))
+        return None
+
+    def _nodes(self, key: str) -> list[tuple[str, Any]]:
+        return [] if key in self.broken else list(self.cfg[key].items())
+
+    def _keyless(self, node: Any) -> Any:
+        replays = "run" not in self.broken and self.cfg["run"]["replay"] is not False
+        return {**node, "key_optional": True} if replays and isinstance(node, Mapping) and "key_optional" in node else node
+
+    @property
+    def _allow(self) -> tuple[str, ...]:
+        return () if "run" in self.broken else tuple(self.cfg["run"]["allow_targets"])
+
+
+def _dataset_key(cfg: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+    return json.dumps(cfg["dataset"], sort_keys=True), tuple(cfg["run"]["allow_targets"])
+
+
+@lru_cache(maxsize=1)
+def _drawn(node: str, allow: tuple[str, ...], limit: int | None, shard: str | None, seed: int) -> tuple[Sample, ...]:
+    """The samples of a run; those of the last one are kept, since the jobs of a sweep share them."""
+    dataset = builder.part(json.loads(node), "dataset", allow, Dataset)  # type: ignore[type-abstract]
+    return tuple(select(dataset, limit=limit, shard=shard, seed=seed))

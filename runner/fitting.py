@@ -1,0 +1,79 @@
+"""Whether the parts of an experiment fit together, and whether its models may see its data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from components.errors import ConfigError
+from components.protocols import Dataset, Model
+from components.types import Sample
+from runner.flaws import Flaw, Flaws
+from runner.play import Parts
+
+
+class PrivacyRefused(ConfigError):
+    """The data may not go to the model. ``decision`` is for the manifest."""
+
+    def __init__(self, decision: Mapping[str, str]) -> None:
+        super().__init__(decision["reason"])
+        self.decision = decision
+
+
+def permit(dataset: Dataset, models: Mapping[str, Model]) -> dict[str, str]:
+    """Whether these models may see these data, for the manifest. Raises PrivacyRefused."""
+    names = ", ".join(sorted({model.name for model in models.values()}))
+    decision = {"dataset": dataset.privacy, "model": names, "decision": "permitted"}
+    outside = {role: model for role, model in models.items() if not model.in_process}
+    if dataset.privacy == "open":
+        return decision | {"reason": "the data are open"}
+    if not outside:
+        return decision | {"reason": "the model runs in this process: nothing leaves it"}
+    for role, model in outside.items():
+        if dataset.privacy not in model.permits:
+            key = "model" if role == "main" else f"models.{role}"
+            reason = (
+                f"the dataset is {dataset.privacy} and the model {model.name!r} may only get {['open', *model.permits]};"
+                f" if its endpoint may receive such data: {key}.permits=[{dataset.privacy}]"
+            )
+            raise PrivacyRefused(decision | {"decision": "refused", "reason": reason})
+    return decision | {"reason": f"every model's permits hold {dataset.privacy}"}
+
+
+def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str]) -> None:
+    """Whether the parts work together, tried on the first sample. Raises Flaws."""
+    flaws: list[Flaw] = []
+    with noting(flaws, "toolset"):
+        parts.toolset.open(sample)
+    if not flaws:
+        with noting(flaws, "condition"):
+            offer = parts.open(sample, 0, seed)
+            with noting(flaws, "agent"):
+                lacking = [c for c in getattr(parts.agent, "needs_controls", ()) if c not in offer.controls]
+                if lacking:
+                    kind = type(parts.agent).__name__
+                    text = f"{kind} needs a toolset with the controls {', '.join(lacking)}; this one has"
+                    text += f" {', '.join(offer.controls) or 'none'}: choose another toolset ({', '.join(toolsets)}) or agent"
+                    raise ConfigError(text)
+                parts.grammar.instructions(offer)
+    if flaws:
+        raise Flaws(flaws)
+
+
+def prompt_digests(parts: Sequence[object]) -> dict[str, str]:
+    """The digests of the prompt sets that parts name. Raises ConfigError."""
+    from components.prompts import load
+
+    names = {name for part in parts if isinstance(name := getattr(part, "prompts", None), str)}
+    return {name: load(name).digest for name in sorted(names)}
+
+
+@contextmanager
+def noting(flaws: list[Flaw], key: str = "") -> Iterator[None]:
+    """Collect what a block complains about."""
+    try:
+        yield
+    except Flaws as error:
+        flaws += error.flaws
+    except ConfigError as error:
+        flaws.append(Flaw(key, str(error)))

@@ -1,0 +1,62 @@
+"""A run's report: what ran, the table, where to look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from runner.results.table import HEAD, interval, markdown, number, rows
+
+
+def report(manifest: Mapping[str, Any], summary: Mapping[str, Any], resume: str | None) -> str:
+    """The text of ``report.md``."""
+    dataset = manifest["dataset"]
+    choices = ", ".join(f"{group} {choice}" for group, choice in manifest["choices"].items())
+    lines = [f"# {manifest['name']}", "", f"{status_line(manifest)}", "", f"- Choices: {choices}"]
+    if manifest["varied"]:
+        lines.append("- Set or varied: " + ", ".join(f"{key}={value}" for key, value in manifest["varied"].items()))
+    lines += [
+        f"- Dataset: {dataset['name']}, split {dataset['split']}, {dataset['samples']} samples, "
+        f"fingerprint {dataset['fingerprint'][:16]}",
+        f"- Seed {manifest['seed']}, {manifest['epochs']} epoch(s)",
+        f"- Command: `{manifest['command']}`",
+    ]
+    if manifest["model_kind"] == "simulated":
+        lines.append("- **Simulated model: these numbers say nothing about any real model.**")
+    lines += [f"- Note: {note}" for note in manifest["notes"]]
+    if resume:
+        lines.append(f"- To go on: `{resume}`")
+    lines += ["", "## Results", "", markdown(HEAD, rows(summary["metrics"])), ""]
+    for stratum, values in summary["strata"].items():
+        lines += [f"## By {stratum}", "", _by(values), ""]
+    lines += [
+        "Intervals are 95 %: Wilson for proportions of independent samples, otherwise a bootstrap over patients. "
+        "The ceiling is what a perfect agent reaches here. Every step stands in `records.jsonl`, its texts in "
+        "`texts-*.jsonl.gz`; what ran in `config.yaml` and `manifest.json`.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def status_line(manifest: Mapping[str, Any]) -> str:
+    """How the run ended, in one sentence."""
+    counts = manifest["counts"]
+    done = f"{counts['finished']} of {counts['wanted']} episodes finished, {counts['errored']} errored"
+    return f"Status {manifest['status']}: {done}."
+
+
+def _by(values: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
+    """Metrics that have a value in some stratum as rows, the strata's values as columns."""
+    names = dict.fromkeys(name for metrics in values.values() for name in metrics)
+    body = [
+        (name, *(_cell(metrics.get(name)) for metrics in values.values()))
+        for name in names
+        if any((metrics.get(name) or {}).get("value") is not None for metrics in values.values())
+    ]
+    return markdown(("metric", *values), body)
+
+
+def _cell(metric: Mapping[str, Any] | None) -> str:
+    if metric is None or metric["value"] is None:
+        return "-"
+    return f"{number(metric['value'])} ({interval(metric)})" if interval(metric) else number(metric["value"])

@@ -1,0 +1,103 @@
+"""Going on in a run folder: which one, whether it is finished, and that nothing was changed that can change a score."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from components.errors import ConfigError
+from components.models.redaction import redact
+from runner import manifest, records
+from runner.flaws import shown
+
+CONFIG = "config.yaml"
+COMPLETE = "complete"
+_FREE = {"run", "tracking", "hydra"}
+_FREE_OF_A_MODEL = {
+    "max_connections", "api_base", "api_key_env", "key_optional", "timeout_seconds", "retries", "transport", "permits",
+    "requests_per_minute", "tokens_per_minute", "latency_seconds",
+}  # fmt: skip
+
+
+def folder_for(cfg: Mapping[str, Any], wanted: Path, given: bool) -> Path:
+    """The folder of a single run: what ``run.resume`` names, else a new one. Raises ConfigError.
+
+    ``wanted`` is the configured folder, ``given`` says that the command line named it.
+    """
+    asked = cfg["run"]["resume"]
+    if asked is None:
+        return _new(wanted, given)
+    folder = _last(wanted.parent) if asked == "last" else Path(asked)
+    if not folder.is_dir():
+        raise ConfigError(f"run.resume={asked}: there is no run folder {folder}")
+    refuse_changes(folder, cfg)
+    return folder
+
+
+def is_complete(folder: Path) -> bool:
+    """Whether nothing is left to do in a run folder."""
+    return manifest.read(folder).get("status") == COMPLETE
+
+
+def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:
+    """Raises ConfigError, naming the differences, when the folder was begun with another config."""
+    path = folder / CONFIG
+    if path.exists() and (changes := differences(yaml.safe_load(path.read_text(encoding="utf-8")) or {}, cfg)):
+        more = f" and {len(changes) - 3} more" if len(changes) > 3 else ""
+        raise ConfigError(f"{folder} was begun with another config: {'; '.join(changes[:3])}{more}")
+
+
+def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """What can change a score and is not the same: ``key was x, now is y``."""
+    before, after = _flat(old), _flat(new)
+    keys = [key for key in sorted(before.keys() | after.keys()) if not _free(key)]
+    return [
+        f"{key} was {before.get(key, 'not there')}, now is {after.get(key, 'not there')}"
+        for key in keys
+        if before.get(key) != after.get(key)
+    ]
+
+
+def quoted(path: Path) -> str:
+    """A path as a value on the command line, where commas, = and brackets mean something."""
+    near = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    plain = all(c.isalnum() or c in "_-/.+" for c in str(near))
+    return str(near) if plain else '"' + str(near).replace('"', '\\"') + '"'
+
+
+def _flat(value: Any, key: str = "") -> dict[str, str]:
+    """Dotted key -> value as text, without secrets."""
+    if isinstance(value, Mapping) and value:
+        return {k: v for step, inner in value.items() for k, v in _flat(inner, f"{key}.{step}" if key else str(step)).items()}
+    return {key: redact(json.dumps(value, default=str))}
+
+
+def _free(key: str) -> bool:
+    """Whether a key can't change a score."""
+    steps = key.split(".")
+    if steps[0] in _FREE or steps[:2] == ["budget", "run"]:
+        return True
+    setting = steps[1:] if steps[0] == "model" else steps[2:] if steps[0] == "models" else []
+    return bool(setting) and setting[0] in _FREE_OF_A_MODEL
+
+
+def _new(wanted: Path, given: bool) -> Path:
+    """A folder without a run in it: a free one for the default name, a refusal for one that was given."""
+    if given and (wanted / records.FILE).exists():
+        raise ConfigError(f"{wanted} holds a run already; go on with it by run.resume={wanted}, or name another folder")
+    folder, n = wanted, 2
+    while not given and folder.exists():
+        folder, n = wanted.with_name(f"{wanted.name}-{n}"), n + 1
+    return folder
+
+
+def _last(parent: Path) -> Path:
+    """The newest run folder in ``parent``."""
+    runs = [path.parent for path in parent.glob(f"*/{CONFIG}")] if parent.is_dir() else []
+    if not runs:
+        raise ConfigError(f"run.resume=last: there is no run folder below {parent}")
+    return max(runs, key=lambda folder: ((folder / CONFIG).stat().st_mtime_ns, folder.name))

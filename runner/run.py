@@ -1,0 +1,236 @@
+"""One job from a built experiment to a finished run folder, its table and its tracking."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from components.errors import ConfigError
+from components.models.redaction import redact
+from components.protocols import Model
+from runner import manifest
+from runner.door import Door
+from runner.execute import Outcome, execute
+from runner.journal import Journal
+from runner.records import RecordWriter
+from runner.results.metrics import summarise
+from runner.results.report import report, status_line
+
+if TYPE_CHECKING:
+    from runner.experiment import Experiment
+
+COMPLETE, ERRORS, BUDGET = 0, 1, 3
+_STATUS = {COMPLETE: "complete", ERRORS: "complete", BUDGET: "budget"}
+
+
+async def run_job(experiment: Experiment, folder: Path, *, total_jobs: int = 1) -> int:
+    """Play what is owed, write the folder, print the table, track. Returns the exit code.
+
+    When cancelled, what is finished is kept, the manifest says ``interrupted`` and the cancellation goes on.
+    """
+    cfg = experiment.cfg
+    journal = _journal(cfg["run"])
+    writer = RecordWriter(folder)
+    handler = _log_to(folder / "run.log")
+    door = Door(
+        experiment.models,
+        journal,
+        run_seed=experiment.seed,
+        budget=experiment.budget,
+        replay=cfg["run"]["replay"] is not False,
+    )
+    notes = manifest.begin(folder, _facts(experiment, door))
+    (folder / "config.yaml").write_text(redact(yaml.safe_dump(cfg, sort_keys=False, allow_unicode=True)))
+    try:
+        return await _play(experiment, folder, total_jobs, door, writer, notes)
+    finally:
+        for model in experiment.models.values():
+            await model.close()
+        if journal is not None:
+            journal.close()
+        writer.close()
+        logging.getLogger().removeHandler(handler)
+        handler.close()
+
+
+async def _play(
+    experiment: Experiment, folder: Path, total_jobs: int, door: Door, writer: RecordWriter, notes: dict[str, Any]
+) -> int:
+    """Execute between the manifest's beginning and its end."""
+    from runner.tracking import Heartbeat
+
+    outcome, sweep = Outcome(), experiment.launch.sweep
+    with Heartbeat(folder, experiment.cfg, sweep=sweep, total_jobs=total_jobs) as heartbeat:
+
+        def beat(now: Outcome) -> None:
+            tokens = door.spent.input_tokens + door.spent.output_tokens
+            heartbeat.update(samples=len(now.records), errors=now.errored, tokens=tokens, usd=door.spent.usd)
+
+        try:
+            await execute(
+                experiment.parts,
+                door,
+                experiment.samples,
+                experiment.epochs,
+                writer,
+                outcome,
+                name=folder.name,
+                beat=beat,
+            )
+        except asyncio.CancelledError:
+            _finish(experiment, folder, door, outcome, notes, "interrupted")
+            heartbeat.track()
+            raise
+        code = BUDGET if outcome.stopped else ERRORS if _too_many(experiment, outcome) else COMPLETE
+        summary = _finish(experiment, folder, door, outcome, notes, _STATUS[code])
+        url = await asyncio.to_thread(heartbeat.track)
+    _tell(folder, notes, summary, url)
+    return code
+
+
+def _too_many(experiment: Experiment, outcome: Outcome) -> bool:
+    return outcome.error_rate > float(experiment.cfg["run"]["max_error_rate"])
+
+
+def _finish(
+    experiment: Experiment, folder: Path, door: Door, outcome: Outcome, notes: dict[str, Any], status: str
+) -> dict[str, Any]:
+    """Write metrics, manifest and report from the records."""
+    summary = summarise(outcome.records)
+    wanted = len(experiment.samples) * experiment.epochs
+    resume = None if status == "complete" and not outcome.errored else resume_line(folder)
+    stats = {role: found for role, model in experiment.models.items() if (found := _stats(model))}
+    notes |= {
+        "status": status,
+        "stopped": outcome.stopped,
+        "end": manifest.now(),
+        "counts": {"finished": len(outcome.records), "wanted": wanted, "errored": outcome.errored},
+        "calls": {"sent": door.spent.calls, "from_journal": door.replayed, "models": stats},
+        "spent": {
+            "usd": None if door.spent.unpriced else door.spent.usd,
+            "input_tokens": door.spent.input_tokens,
+            "output_tokens": door.spent.output_tokens,
+        },
+    }
+    notes["mlflow"] = manifest.read(folder).get("mlflow")
+    manifest.write(folder, notes)
+    _replace(folder / "metrics.json", json.dumps(summary, indent=1))
+    _replace(folder / "report.md", report(notes, summary, resume))
+    return summary
+
+
+def _replace(path: Path, text: str) -> None:
+    fresh = path.with_name(path.name + ".tmp")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.replace(path)
+
+
+def resume_line(folder: Path) -> str:
+    """The command that goes on where this one stopped."""
+    words = [
+        word for word in manifest.command_line().split(" ") if not word.startswith(("run.resume=", "hydra.run.dir="))
+    ]
+    return " ".join([*words, f"run.resume={folder}"])
+
+
+def _tell(folder: Path, notes: Mapping[str, Any], summary: Mapping[str, Any], url: str | None) -> None:
+    """The last lines on the terminal: the table, the folder, the link."""
+    from runner.results.table import HEAD, rows, show, totals
+
+    simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
+    metrics = summary["metrics"]
+    shown = {
+        name: m for name, m in metrics.items() if name.partition("/")[0] not in ("cost", "tokens", "calls", "time")
+    }
+    show(HEAD, rows(shown), title=f"{notes['name']}{simulated}: {status_line(notes)}")
+    lines = [totals(metrics) if metrics else "", notes["stopped"], *notes["notes"], f"run folder: {folder}"]
+    if notes["counts"]["errored"]:
+        lines.append(f"to go on:   {resume_line(folder)}")
+    if url:
+        lines.append(f"MLflow:     {url}   (make ui starts it)")
+    for line in lines:
+        if line:
+            print(line)  # noqa: T201
+
+
+def _journal(run: Mapping[str, Any]) -> Journal | None:
+    """The journal to write to, or to replay from without writing. Raises ConfigError."""
+    replay = run["replay"]
+    if replay is False:
+        return None if run["journal"] is None else Journal(Path(run["journal"]))
+    folder = Path(run["journal"] if replay is True else replay)
+    if not folder.is_dir():
+        raise ConfigError(f"run.replay: there is no journal {folder}; run once without replay, or name its folder")
+    return Journal(folder, read_only=True)
+
+
+def _facts(experiment: Experiment, door: Door) -> dict[str, Any]:
+    """What is known before the first sample."""
+    cfg, dataset, main = experiment.cfg, experiment.dataset, experiment.models["main"]
+    prices = {role: row for role, model in experiment.models.items() if (row := getattr(model, "price_row", None))}
+    return {
+        "name": experiment.name,
+        "sweep": experiment.launch.sweep,
+        "choices": dict(experiment.launch.choices),
+        "varied": varied(experiment.launch.overrides),
+        "model_kind": "replayed" if door.replay else main.kind,
+        "models": {role: model.name for role, model in experiment.models.items()},
+        "dataset": {
+            "name": experiment.launch.choices.get("dataset", type(dataset).__name__),
+            "split": dataset.split,
+            "fingerprint": dataset.fingerprint,
+            "samples": len(experiment.samples),
+            "ids": hashlib.sha256("\n".join(s.problem.id for s in experiment.samples).encode()).hexdigest()[:16],
+            "privacy": dataset.privacy,
+        },
+        "privacy": dict(experiment.privacy),
+        "prompts": dict(experiment.prompts),
+        "scorers": {name: scorer.version for name, scorer in experiment.parts.scorers.items()},
+        "memory": None,
+        "prices": prices,
+        "seed": experiment.seed,
+        "epochs": experiment.epochs,
+        "limit": cfg["limit"],
+        "shard": cfg["run"]["shard"],
+        "notes": _notes(experiment),
+    }
+
+
+def _notes(experiment: Experiment) -> list[str]:
+    """What a reader of the results must know."""
+    notes = []
+    for role, model in experiment.models.items():
+        if model.kind == "live" and getattr(model, "price_row", None) is None:
+            notes.append(
+                f"the price of {model.name} ({role}) is not known: cost is left out; set model.price to have it"
+            )
+    return notes
+
+
+def varied(overrides: Sequence[str]) -> dict[str, str]:
+    """What the command line set, without what cannot change a result."""
+    pairs = (override.lstrip("+~").partition("=") for override in overrides)
+    return {k: v for k, _, v in pairs if k.partition(".")[0] not in ("run", "tracking", "hydra", "name", "experiment")}
+
+
+def _stats(model: Model) -> dict[str, Any]:
+    """A model's own counters, where it keeps them."""
+    stats = getattr(model, "stats", None)
+    return asdict(stats) if stats is not None else {}
+
+
+def _log_to(path: Path) -> logging.Handler:
+    """Warnings and our own news into the run's log, without secrets."""
+    handler = logging.FileHandler(path, encoding="utf-8", delay=True)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setLevel(logging.INFO)
+    logging.getLogger().addHandler(handler)
+    return handler

@@ -1,0 +1,157 @@
+"""Our launcher and sweeper: every job is composed and checked first, then all run in one process and one loop.
+
+Other launchers (joblib, submitit) work with the same sweeper. Registered without a distribution of plugins of its
+own, as ``hydra_plugins.wardround``; ``conf/hydra/`` makes both the default.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import sys
+import traceback
+import types
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.plugins import Plugins
+from hydra.core.utils import JobReturn, JobStatus, configure_log, setup_globals
+from hydra.errors import HydraException
+from hydra.plugins.launcher import Launcher as HydraLauncher
+from hydra.types import HydraContext
+from omegaconf import DictConfig, OmegaConf, open_dict, read_write
+from omegaconf.errors import OmegaConfBaseException
+
+from components.errors import ConfigError
+from runner.flaws import Flaws, complain
+from runner.sweep.plan import Cell, cells
+
+if TYPE_CHECKING:
+    from runner.__main__ import Task
+
+Plugins.instance()  # before the import below: its scan would load that module a second time
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper  # noqa: E402
+
+JOB: ContextVar[str] = ContextVar("job", default="")
+_HOME = "hydra_plugins"
+
+
+def register() -> None:
+    """Make both known to Hydra."""
+    try:
+        import hydra_plugins as plugins
+    except ImportError:
+        plugins = sys.modules[_HOME] = types.ModuleType(_HOME)
+        plugins.__path__ = []
+    plugins.wardround = sys.modules[f"{_HOME}.wardround"] = sys.modules[__name__]
+    for kind in (Launcher, Sweeper):
+        kind.__module__ = f"{_HOME}.wardround"
+        Plugins.instance().register(kind)
+
+
+class Sweeper(BasicSweeper):  # type: ignore[misc]  # hydra has no types
+    """All combinations, checked as a whole; finished jobs of the same folder are skipped, others continued."""
+
+    task: Task
+
+    def setup(self, *, hydra_context: HydraContext, task_function: Any, config: DictConfig) -> None:
+        """Remember what a sweep needs."""
+        super().setup(hydra_context=hydra_context, task_function=task_function, config=config)
+        self.task = task_function
+
+    def sweep(self, arguments: list[str]) -> None:
+        """Compose and check all jobs, then run those that are not finished."""
+        assert self.config is not None and self.hydra_context is not None
+        loader = self.hydra_context.config_loader
+        self.task.started = True
+        parser = OverridesParser.create(config_loader=loader)
+        plan = cells(parser.parse_overrides(self._parse_config()), parser.parse_overrides(arguments))
+        home = _sweep_folder(self.config)
+        _check_all(plan, self.config, loader, home)
+        self.task.resume = f"hydra.sweep.dir={_resume_value(home)}"
+        owed = [cell for cell in plan if not cell.complete]
+        _say(f"sweep of {len(plan)} jobs, {len(plan) - len(owed)} of them finished before: {home}")
+        if isinstance(self.launcher, Launcher):
+            self.launcher.plan = owed
+        if owed:
+            results = self.launcher.launch([list(cell.overrides) for cell in owed], initial_job_idx=0)
+            for cell, result in zip(owed, results, strict=True):
+                _note(cell, result)
+        self.task.code = _conclude(plan)
+
+
+class Launcher(HydraLauncher):  # type: ignore[misc]
+    """Runs the jobs that the sweeper has checked, one after the other, in one process and one event loop."""
+
+    plan: Sequence[Cell] = ()
+
+    def setup(self, *, hydra_context: HydraContext, task_function: Any, config: DictConfig) -> None:
+        """Remember what a job needs."""
+        self.context, self.task, self.config = hydra_context, task_function, config
+
+    def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
+        """Run all jobs; one that breaks off does not stop the others."""
+        setup_globals()
+        configure_log(self.config.hydra.hydra_logging, self.config.hydra.verbose)
+        assert len(job_overrides) == len(self.plan), "the sweeper hands over the plan"
+        return self.task.run(self._all())  # type: ignore[no-any-return]  # the list of _all
+
+    async def _all(self) -> list[JobReturn]:
+        """The seam between jobs: here they could overlap."""
+        return [await self._one(cell) for cell in self.plan]
+
+    async def _one(self, cell: Cell) -> JobReturn:
+        """Run a job to its end, whatever that is."""
+        result = JobReturn(cell.overrides, cell.cfg, cell.config.hydra, os.getcwd(), cell.label)
+        self.context.callbacks.on_job_start(config=cell.config, task_function=self.task)
+        with _log_file(cell.folder):
+            job = asyncio.create_task(self._play(cell))
+            try:
+                await asyncio.wait({job})
+            finally:
+                job.cancel()
+                await asyncio.gather(job, return_exceptions=True)
+            error = job.exception()
+            if error is None:
+                result.status, result.return_value = JobStatus.COMPLETED, job.result()
+            else:
+                result.status, result.return_value = JobStatus.FAILED, error
+                logging.getLogger(__name__).error("job %s broke off", cell.label, exc_info=error)
+        self.context.callbacks.on_job_end(config=cell.config, job_return=result)
+        return result
+
+    async def _play(self, cell: Cell) -> int:
+        from runner.experiment import check
+
+        return await self.task.play(check(cell.cfg, cell.launch), cell.folder)
+
+
+def _check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path) -> None:
+    """Compose and check every job. Raises SystemExit 2 after all bad ones were named; then none has run."""
+    from runner.experiment import PrivacyRefused, refuse
+
+    _keep_files(loader)
+    bad: dict[str, list[str]] = {}
+    refusals = []
+    for number, cell in enumerate(plan):
+        try:
+            _check(cell, number, master, loader, home)
+        except (ConfigError, HydraException, OmegaConfBaseException, ValueError) as error:
+            told = _told(error, cell, loader)
+            for flaw in told.flaws if isinstance(told, Flaws) else (str(told),):
+                bad.setdefault(str(flaw), []).append(cell.label)
+            refusals += [(told, home / cell.label)] if isinstance(told, PrivacyRefused) else []
+    for text, labels in bad.items():
+        more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
+        complain(ConfigError(text), f"job {labels[0]}{more}: ")
+    for refusal, folder in refusals:
+        refuse(refusal, folder, quiet=True)
+    if bad:
+        raise SystemExit(2)

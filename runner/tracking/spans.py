@@ -1,0 +1,194 @@
+"""One trajectory as the spans of a trace: plain dictionaries in the form that MLflow's ``Span.from_dict`` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from components.messages import Image, Message
+from components.types import Observed, Step, Trajectory
+
+_LIMIT = 4_000  # characters of one text; the record holds the whole
+_HEAD = 3_000
+_CHECKS = ("verify", "validate", "judge")
+
+
+class Spans:
+    """The spans of one trace, parents before children; ``models`` names the model of each role."""
+
+    def __init__(self, trace_id: str, record: Mapping[str, Any], models: Mapping[str, str], start: float) -> None:
+        self.trace_id, self._record, self._models = trace_id, record, models
+        self.found: list[dict[str, Any]] = []
+        self._branches: dict[str, str] = {}
+        self._first = start
+
+    def build(self, trajectory: Trajectory) -> list[dict[str, Any]]:
+        """All spans; the first is the root."""
+        steps = trajectory.steps
+        self.start = min((step.started for step in steps), default=self._first)
+        self.end = max([self.start + self._record["seconds"], *(_end(step) for step in steps)])
+        self.question, self.answer = question_of(steps), answer_of(trajectory)
+        root = self._add(
+            str(self._record["sample_id"]), "AGENT", "", self.start, self.end, self.question, self.answer,
+            error=trajectory.error or "error" if trajectory.stop == "error" else None, stop=trajectory.stop,
+        )  # fmt: skip
+        self._branches["main"] = root
+        for n, step in enumerate(steps):
+            self._step(step, steps[n + 1 :], steps)
+        return self.found
+
+    def _step(self, step: Step, later: Sequence[Step], steps: Sequence[Step]) -> None:
+        """A model call, what was tried and the tools that were called after it."""
+        parent = self._branch(step.branch, steps)
+        usage = step.usage
+        attributes: dict[str, Any] = {"mlflow.llm.model": self._models.get(step.role) or self._models.get("main"),
+                                      "mlflow.message.format": "openai", "earlier_messages": step.kept}  # fmt: skip
+        if usage.input_tokens is not None or usage.output_tokens is not None:
+            a, b = usage.input_tokens or 0, usage.output_tokens or 0
+            tokens = {"input_tokens": a, "output_tokens": b, "total_tokens": a + b}
+            attributes["mlflow.chat.tokenUsage"] = tokens
+        # an unknown price is said to be unknown: without the attribute MLflow would import litellm and guess
+        attributes["mlflow.llm.cost"] = {} if usage.cost_usd is None else {"total_cost": usage.cost_usd}
+        if step.verdict:
+            attributes["verdict"] = self._cut(step.verdict, step)
+        failed = None if step.action is None else step.action.error
+        self._add(
+            _name(step), "CHAT_MODEL" if step.purpose not in _CHECKS else "GUARDRAIL", parent, step.started, _end(step),
+            {"messages": [self._message(message, step) for message in step.asked]},
+            {"choices": [{"message": self._message(step.reply, step), "finish_reason": step.finish}]},
+            error=failed and f"{failed}: {step.action.error_text if step.action else ''}", **attributes,
+        )  # fmt: skip
+        until = min((other.started for other in later if other.branch == step.branch), default=self.end)
+        self._tools(step, step.tried, until, "try ", parent)
+        self._tools(step, step.observed, until, "", parent)
+
+    def _tools(self, step: Step, seen: Sequence[Observed], until: float, prefix: str, parent: str) -> None:
+        """Calls one after the other where they fit before the next model call, else at once."""
+        at = _end(step)
+        in_turn = sum(one.seconds for one in seen) <= until - at + 0.001
+        for one in seen:
+            kind = "TASK" if one.control else "TOOL"
+            given = _arguments(one.call.arguments)
+            said = self._cut(one.observation.text, step) + _pictures(len(one.observation.images))
+            self._add(
+                prefix + (one.call.name or "?"), kind, parent, at, at + one.seconds,
+                given if isinstance(given, dict) else self._cut(given, step), said, error=one.error,
+            )  # fmt: skip
+            at += one.seconds if in_turn else 0.0
+
+    def _branch(self, name: str, steps: Sequence[Step]) -> str:
+        """The span of a branch, below that of the branch it was opened from."""
+        if name not in self._branches:
+            above, _, _ = name.rpartition("/")
+            parent = next((self._branches[b] for b in _parents(above) if b in self._branches), self._branches["main"])
+            own = [step for step in steps if step.branch == name or step.branch.startswith(f"{name}/")]
+            start, end = min(step.started for step in own), max(_end(step) for step in own)
+            self._branches[name] = self._add(name, "CHAIN", parent, start, end, None, None)
+        return self._branches[name]
+
+    def _add(
+        self,
+        name: str,
+        kind: str,
+        parent: str,
+        start: float,
+        end: float,
+        inputs: Any,
+        outputs: Any,
+        error: str | None = None,
+        **attributes: Any,
+    ) -> str:
+        """One span. Returns its id."""
+        number = f"{len(self.found) + 1:016x}"
+        told = {"mlflow.traceRequestId": self.trace_id, "mlflow.spanType": kind, "mlflow.spanInputs": inputs,
+                "mlflow.spanOutputs": outputs, **attributes}  # fmt: skip
+        self.found.append({
+            "trace_id": self.trace_id, "span_id": number, "parent_span_id": parent, "name": name, "events": [],
+            "start_time_unix_nano": _nano(start), "end_time_unix_nano": _nano(max(end, start)),
+            "status": {"code": "STATUS_CODE_ERROR", "message": error[:_LIMIT]} if error else {"code": "STATUS_CODE_OK"},
+            "attributes": {key: orjson.dumps(value).decode() for key, value in told.items() if value is not None},
+        })  # fmt: skip
+        return number
+
+    def _message(self, message: Message, step: Step) -> dict[str, Any]:
+        """A message in chat-completions form, images left out."""
+        images = 0 if isinstance(message.content, str) else sum(isinstance(part, Image) for part in message.content)
+        text = self._cut(message.text, step) + _pictures(images)
+        out: dict[str, Any] = {"role": message.role, "content": text}
+        if message.tool_calls:
+            out["tool_calls"] = [
+                {"id": call.id, "type": "function",
+                 "function": {"name": call.name, "arguments": self._cut(call.arguments, step)}}
+                for call in message.tool_calls
+            ]  # fmt: skip
+        if message.tool_call_id is not None:
+            out["tool_call_id"] = message.tool_call_id
+        if message.reasoning:
+            out["reasoning_content"] = self._cut(message.reasoning, step)
+        return out
+
+    def _cut(self, text: str, step: Step) -> str:
+        """Head and tail of a long text, and where the whole stands."""
+        if len(text) <= _LIMIT:
+            return text
+        record = self._record
+        where = f"records.jsonl, sample {record['sample_id']!r}, epoch {record['epoch']}, step {step.index}"
+        where += f" of {step.branch}"
+        left = len(text) - _LIMIT
+        return f"{text[:_HEAD]}\n[... {left:,} characters left out: {where} ...]\n{text[_HEAD - _LIMIT :]}"
+
+
+def question_of(steps: Sequence[Step]) -> str:
+    """The last thing a person or the house said before the first reply."""
+    asked = [message.text for message in steps[0].asked if message.role == "user"] if steps else []
+    return asked[-1][:_LIMIT] if asked else ""
+
+
+def answer_of(trajectory: Trajectory) -> str:
+    """How it ended, in one text."""
+    match trajectory.stop:
+        case "answered":
+            return (trajectory.answer or "")[:_LIMIT]
+        case "refused":
+            grounds = trajectory.refusal.grounds if trajectory.refusal else {}
+            return "refused: " + "; ".join(f"{key}: {value}" for key, value in grounds.items())[:_LIMIT]
+        case "failed":
+            return f"failed: {trajectory.failure}"
+        case stop:
+            return f"{stop}: {(trajectory.error or '')[:_LIMIT]}"
+
+
+def _name(step: Step) -> str:
+    """The purpose, with the role where it is not the main one."""
+    role = "" if step.role == "main" else f" ({step.role})"
+    return step.purpose + role + ("" if step.committed else ", not chosen")
+
+
+def _end(step: Step) -> float:
+    return step.started + step.seconds
+
+
+def _nano(seconds: float) -> int:
+    return int(seconds * 1e9)
+
+
+def _arguments(text: str) -> Any:
+    """Decoded where they are a small object, else as they were written."""
+    if not text or len(text) > _LIMIT:
+        return text
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+
+
+def _pictures(n: int) -> str:
+    return f"\n[{n} image{'s' * (n > 1)}: see the record]" if n else ""
+
+
+def _parents(name: str) -> list[str]:
+    """``a/b/c`` -> a/b/c, a/b, a."""
+    parts = name.split("/")
+    return ["/".join(parts[:n]) for n in range(len(parts), 0, -1)]

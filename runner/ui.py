@@ -1,0 +1,96 @@
+"""MLflow's page over the local database, started lean (4 s and 0.5 GB instead of 13 s and 3 GB).
+
+``python -m runner.ui [--port 5000] [--uri sqlite:///...] [--quiet] [further options of mlflow server]``
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+
+_DATABASE = "sqlite:///outputs/.mlflow/mlflow.db"
+_HOST = "127.0.0.1"
+_START_SECONDS = 120.0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until interrupted. Returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m runner.ui", description="Look at tracked runs.")
+    parser.add_argument("--port", type=int, default=5000)
+    parser.add_argument("--uri", default=_DATABASE, help="database of the runs (default: %(default)s)")
+    parser.add_argument("--quiet", action="store_true", help="only serve, open no browser")
+    options, further = parser.parse_known_args(arguments)
+    database = Path(options.uri.removeprefix("sqlite:///")).absolute()
+    if not database.exists():
+        _say(f"no tracked runs yet: {database} does not exist; run an experiment first")
+        return 2
+    if _listens(options.port):
+        _say(f"port {options.port} is taken; choose another: make ui PORT={options.port + 1}")
+        return 2
+    address = f"http://{_HOST}:{options.port}/#{newest(database)}"
+    threading.Thread(target=_open, args=(options.port, address, options.quiet), daemon=True).start()
+    return _serve(command(database, options.port, further))
+
+
+def command(database: Path, port: int, further: Sequence[str] = ()) -> list[str]:
+    """The server's command line."""
+    return [
+        sys.executable, "-m", "mlflow", "server", "--backend-store-uri", f"sqlite:///{database}",
+        "--default-artifact-root", database.with_name("artifacts").as_uri(),
+        "--host", _HOST, "--port", str(port), "--workers", "1", *further,
+    ]  # fmt: skip
+
+
+def newest(database: Path) -> str:
+    """The page of the newest run or sweep, as tracking noted it."""
+    note = database.with_name("newest")
+    return note.read_text().strip() if note.exists() else "/experiments"
+
+
+def environment() -> dict[str, str]:
+    """The server's environment: no job workers, no telemetry, no chatter."""
+    quiet = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", "MLFLOW_DISABLE_TELEMETRY": "true",
+             "MLFLOW_LOGGING_LEVEL": "WARNING", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}  # fmt: skip
+    return {**os.environ, **quiet}
+
+
+def _serve(line: Sequence[str]) -> int:
+    with subprocess.Popen(line, env=environment()) as server:
+        try:
+            return server.wait()
+        except KeyboardInterrupt:
+            server.terminate()
+            return 130
+
+
+def _open(port: int, address: str, quiet: bool) -> None:
+    """Wait for the server, then say where it is and open it."""
+    end = time.monotonic() + _START_SECONDS
+    while not _listens(port) and time.monotonic() < end:
+        time.sleep(0.2)
+    _say(f"MLflow: {address}")
+    if not quiet and (sys.platform == "darwin" or "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ):
+        webbrowser.open(address)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(0.5)
+        return probe.connect_ex((_HOST, port)) == 0
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,161 @@
+import orjson
+import pytest
+
+from components.agents.react import ReAct
+from components.datasets.radabench import RadABench
+from components.grammars.bracket_json import BracketJson
+from components.grammars.native_tools import NativeTools
+from components.grammars.xml_call import XmlCall
+from components.messages import Image, Message, ToolCall
+from components.toolsets.radiology import Radiology
+from components.types import Problem
+
+DOSE = Problem(
+    "dose",
+    "What is the daily dose?",
+    {"A": "7 mg", "B": "9 mg"},
+    context="Two tablets of 2 mg in the morning and one of 5 mg at night.",
+)
+SCAN = Problem(
+    "scan", "Which part of the body is shown?", context="A man of 40.", images=(Image("data:image/png;base64,AA"),)
+)
+
+
+def calls(*calls):
+    return Message("assistant", "", tuple(ToolCall(f"id{n}", name, text) for n, (name, text) in enumerate(calls)))
+
+
+def xml(tag, tool, given):
+    return f"<{tag}>\n<Purpose>find out</Purpose>\n<Tool>{tool}</Tool>\n<Input>{given}</Input>\n</{tag}>"
+
+
+async def test_dialogue_with_function_calls(perform, same_dialogue, react, adding):
+    replies = [
+        calls(("sum", '{"numbers": [2, 2]}'), ("add", '{"numbers": [2, 2, 5]}')),
+        calls(("add", '{"numbers": [')),
+        Message("assistant", " "),
+        "The sum is 9.\nAnswer: B",
+    ]
+    played = await perform(react, DOSE, replies, NativeTools(), adding)
+    same_dialogue(played, "react_native_tools")
+
+
+async def test_dialogue_with_bracketed_actions(perform, same_dialogue, react, adding):
+    replies = [
+        'Thought: add them up\nAction: add[{"numbers": [2, 2, 5]}]',
+        "I think that it is B.",
+        'Action: add[{"numbers": []}]',
+        'Action: Finish[{"response": "Answer: B"}]',
+    ]
+    played = await perform(react, DOSE, replies, BracketJson(), adding)
+    same_dialogue(played, "react_bracket_json")
+
+
+async def test_dialogue_on_a_value_memory_with_a_last_call(perform, same_dialogue, react, scanning):
+    replies = [
+        xml("EndCall", "TOOL1", "[$Anatomy$]"),
+        xml("EndCall", "TOOL9", "[$Image$]"),
+        xml("EndCall", "TOOL1", "[$Image$]"),
+        "The chest is shown.",
+    ]
+    played = await perform(react, SCAN, replies, XmlCall(), scanning)
+    same_dialogue(played, "react_xml_call")
+
+
+async def test_refusal_ends_the_episode_with_its_grounds_in_every_grammar(perform, react, scanning):
+    grounds = {
+        "purpose": "No classifier.",
+        "category": "Anatomy Classifier",
+        "anatomy": "Universal",
+        "modality": "Universal",
+        "ability": "CategoryMissing",
+    }
+    json_text = "{" + ", ".join(f'"{name}": "{value}"' for name, value in grounds.items()) + "}"
+    tags = "".join(f"<{name.capitalize()}>{value}</{name.capitalize()}>" for name, value in grounds.items())
+    for grammar, reply in (
+        (XmlCall(), f"<NoCall>{tags}</NoCall>"),
+        (BracketJson(), f"Thought: no\nAction: Refuse[{json_text}]"),
+        (NativeTools(), calls(("refuse", json_text))),
+    ):
+        played = await perform(react, SCAN, [reply], grammar, scanning)
+        assert played.stop == "refused"
+        assert played.trajectory.refusal.grounds == grounds
+
+
+async def test_same_action_twice_is_no_end(perform, react, adding):
+    action = 'Action: add[{"numbers": [1]}]'
+    played = await perform(react, DOSE, [action, action, 'Finish[{"response": "A"}]'], BracketJson(), adding)
+    assert played.trajectory.answer == "A"
+    assert [one.observation.text for step in played.trajectory.steps for one in step.observed] == ["1", "1"]
+
+
+async def test_budget_ends_an_agent_that_never_answers(perform, react, adding):
+    played = await perform(react, DOSE, lambda request: "Hm.", BracketJson(), adding, steps=3)
+    assert (played.stop, len(played.trajectory.steps)) == ("limit", 3)
+
+
+async def test_without_tools_the_first_message_is_the_answer(perform, react):
+    played = await perform(react, DOSE, ["Answer: B"], NativeTools())
+    assert (played.stop, played.trajectory.answer) == ("answered", "Answer: B")
+    assert played.model.requests[0].tools == ()
+
+
+async def test_stop_strings_are_sent_only_where_they_are_set(perform, adding):
+    replies = ['Finish[{"response": "B"}]']
+    for stop in ((), ("Observation:",)):
+        played = await perform(ReAct(stop=stop), DOSE, replies, BracketJson(), adding)
+        assert played.sampling[0].stop == stop
+
+
+STUDY = next(s for s in RadABench(shipped="radabench_mini").load("test") if s.metadata["chain"] == "012")
+
+
+def named(request, category):
+    """The tool's name as the request tells it, natively or on a card."""
+    for spec in request.tools:
+        if spec.description.startswith(category):
+            return spec.name
+    cards = [orjson.loads(line) for line in request.messages[0].text.splitlines() if line.startswith('{"Name"')]
+    return next(card["Name"] for card in cards if card["Property"].startswith(category))
+
+
+def natively(name, given, last):
+    return calls((name, orjson.dumps({"purpose": "find out", "input": given}).decode()))
+
+
+def in_brackets(name, given, last):
+    return f"Thought: next\nAction: {name}[{orjson.dumps({'purpose': 'find out', 'input': given}).decode()}]"
+
+
+def in_tags(name, given, last):
+    return xml("EndCall" if last else "Call", name, given)
+
+
+@pytest.mark.parametrize(
+    ("grammar", "written", "closing"),
+    [
+        (NativeTools(), natively, "The lung."),
+        (BracketJson(), in_brackets, 'Action: Finish[{"response": "The lung."}]'),
+        (XmlCall(), in_tags, "The lung."),
+    ],
+)
+async def test_every_grammar_runs_on_the_radiology_tools(perform, react, grammar, written, closing):
+    chain = [
+        ("Anatomy Classifier", ["$Image$"]),
+        ("Modality Classifier", ["$Image$"]),
+        ("Organ Segmentor", ["$Image$", "$Anatomy$", "$Modality$"]),
+    ]
+    left = [*chain]
+
+    def reply(request):
+        if not left:
+            return closing
+        category, given = left.pop(0)
+        return written(named(request, category), given, not left)
+
+    played = await perform(react, STUDY, reply, grammar, Radiology())
+    seen = [one for step in played.trajectory.steps for one in step.observed if not one.control]
+    assert [one.observation.data["category"] for one in seen] == [category for category, _ in chain]
+    assert [one.error for one in seen] == [None, None, None]
+    assert played.trajectory.answer == "The lung."
+    assert "$Image$" in played.model.requests[0].messages[1].text

@@ -1,0 +1,90 @@
+import os
+from collections import Counter
+from pathlib import Path
+
+import orjson
+import pytest
+
+from components.datasets.pubmedqa import PubMedQA
+from components.errors import ConfigError
+
+ROWS = {
+    "101": {"QUESTION": "Does it help?", "CONTEXTS": ["Ten took part.", "Nine got well."], "LABELS": ["METHODS", "RESULTS"], "YEAR": "2011", "final_decision": "yes", "LONG_ANSWER": "It helps."},
+    "102": {"QUESTION": "Does it harm?", "CONTEXTS": ["None was harmed."], "YEAR": None, "final_decision": "no"},
+    "103": {"QUESTION": "Does it last?", "CONTEXTS": ["Some relapsed."], "final_decision": "maybe"},
+}  # fmt: skip
+TRUTH = {"101": "yes", "103": "maybe"}
+
+
+def written(folder, rows=ROWS, truth=TRUTH):
+    (folder / "data").mkdir(exist_ok=True)
+    (folder / "data" / "ori_pqal.json").write_bytes(orjson.dumps(rows, option=orjson.OPT_INDENT_2))
+    (folder / "data" / "test_ground_truth.json").write_bytes(orjson.dumps(truth))
+    return PubMedQA(str(folder))
+
+
+def test_question_comes_with_its_abstract_and_without_the_conclusion(tmp_path):
+    first, last = written(tmp_path).load("test")
+    assert first.problem.question == "Does it help?\nAnswer with yes, no or maybe."
+    assert first.problem.context == "Ten took part.\nNine got well."
+    assert (first.problem.id, first.problem.choices, first.target) == ("pubmedqa-101", {}, "yes")
+    assert list(first.metadata["decisions"]) == ["yes", "no", "maybe"]
+    assert (first.strata, last.strata) == ({"decade": "2010s"}, {})
+
+
+def test_train_is_what_the_truth_file_does_not_name(tmp_path):
+    dataset = written(tmp_path)
+    assert [[sample.target for sample in dataset.load(split)] for split in dataset.splits] == [["yes", "maybe"], ["no"]]
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"final_decision": "perhaps"}, "final_decision: must be one of yes, no, maybe, found 'perhaps'"),
+        ({"final_decision": "no"}, "final_decision: is 'no', but 'maybe' in"),
+        ({"CONTEXTS": "Some"}, "CONTEXTS: must be a list of texts, found 'Some'"),
+        ({"QUESTION": None}, "QUESTION: must be a text, found None"),
+    ],
+)
+def test_wrong_record_is_refused_with_file_line_and_key(tmp_path, fields, told):
+    dataset = written(tmp_path, {**ROWS, "103": {**ROWS["103"], **fields}})
+    with pytest.raises(ConfigError) as caught:
+        list(dataset.load("test"))
+    lines = (tmp_path / "data" / "ori_pqal.json").read_text().splitlines()
+    line = next(n for n, text in enumerate(lines, 1) if '"103"' in text)
+    assert f"ori_pqal.json:{line}: {told}" in str(caught.value)
+
+
+def test_truth_about_a_question_that_is_not_there_is_refused(tmp_path):
+    dataset = written(tmp_path, truth={**TRUTH, "999": "no"})
+    with pytest.raises(ConfigError, match="999: there is no such question"):
+        list(dataset.load("test"))
+
+
+def test_file_that_is_cut_off_is_refused(tmp_path):
+    dataset = written(tmp_path)
+    path = tmp_path / "data" / "ori_pqal.json"
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(ConfigError, match=r"ori_pqal\.json: not JSON, perhaps cut off"):
+        list(dataset.load("test"))
+
+
+def test_missing_file_says_how_to_get_the_data(tmp_path):
+    with pytest.raises(ConfigError, match=r"ori_pqal\.json; set CLINICAL_DATA_DIR .*github\.com/pubmedqa"):
+        PubMedQA(str(tmp_path)).load("test")
+    with pytest.raises(ConfigError, match="has test, train; found 'dev'"):
+        PubMedQA(str(tmp_path)).load("dev")
+
+
+def test_fingerprint_follows_both_files(tmp_path):
+    prints = {written(tmp_path, truth=truth).fingerprint for truth in (TRUTH, {"101": "yes"}, TRUTH)}
+    assert len(prints) == 2
+
+
+@pytest.mark.skipif("CLINICAL_DATA_DIR" not in os.environ, reason="needs the data: CLINICAL_DATA_DIR")
+def test_every_row_of_the_data_is_read():
+    dataset = PubMedQA(str(Path(os.environ["CLINICAL_DATA_DIR"]) / "pubmedqa"))
+    samples = {split: list(dataset.load(split)) for split in dataset.splits}
+    assert all(samples.values())
+    assert set(Counter(sample.target for sample in samples["test"])) == {"yes", "no", "maybe"}
+    assert not {s.problem.id for s in samples["test"]} & {s.problem.id for s in samples["train"]}

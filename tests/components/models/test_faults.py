@@ -1,0 +1,97 @@
+import time
+from email.utils import formatdate
+
+import pytest
+
+from components.messages import Message
+from components.models.faults import (
+    Fault,
+    complaint_in,
+    from_complaint,
+    from_error_body,
+    from_status,
+    kind_of,
+    retry_after,
+)
+
+
+def test_only_what_can_pass_is_retryable():
+    kinds = ("rate_limit", "server", "connection", "timeout", "unreadable")
+    assert all(Fault(kind, "").retryable for kind in kinds)
+    others = ("auth", "bad_request", "context_window", "quota")
+    assert not any(Fault(kind, "").retryable for kind in others)
+
+
+def test_a_used_up_quota_does_not_pass():
+    assert kind_of(429, "insufficient_quota") == "quota"
+
+
+def test_a_429_that_speaks_of_tokens_is_a_rate_limit():
+    assert kind_of(429, "", "Too many tokens, please wait before trying again.") == "rate_limit"
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"Retry-After": "7"}, 7.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"RETRY-AFTER": "-3"}, 0.0),
+        ({"Retry-After": "99999"}, 600.0),
+        ({"Retry-After": "nan"}, None),
+        ({"Retry-After": "inf"}, None),
+        ({"Retry-After": "soon"}, None),
+        ({"Retry-After": ""}, None),
+        ({"Retry-After": "9", "retry-after-ms": "1500"}, 1.5),
+        ({"Retry-After": "Thu, 01 Jan 2015 00:00:00 GMT"}, 0.0),
+    ],
+)
+def test_retry_after_in_every_form(headers, seconds):
+    assert retry_after(headers) == seconds
+
+
+def test_retry_after_as_a_date():
+    assert retry_after({"Retry-After": formatdate(time.time() + 20, usegmt=True)}) == pytest.approx(20, abs=2)
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "text"),
+    [
+        ({"error": {"message": "m", "type": "t", "code": "c"}}, "c", "m"),
+        ({"error": {"message": "m", "type": "t", "code": None}}, "t", "m"),
+        ({"error": "m"}, "", "m"),
+        ({"object": "error", "message": "m", "code": 400}, "400", "m"),
+        ({"detail": "m"}, "", "m"),
+        ({"detail": [{"loc": ["body"], "msg": "m", "type": "missing", "input": "x"}]}, "missing", "m"),
+        ([1], "", ""),
+        ({"error": {"message": {"a": 1}}}, "", ""),
+    ],
+)
+def test_complaints_in_every_shape(body, code, text):
+    complaint = complaint_in(body)
+    assert (complaint.code, complaint.text) == (code, text)
+
+
+def test_a_page_instead_of_json_is_not_shown(ask):
+    fault = from_status(502, b"<html>Bad gateway</html>", {})
+    assert fault.explain(ask("Hi"), ()) == "HTTP 502"
+
+
+@pytest.mark.parametrize(("code", "kind"), [(401, "auth"), (429, "rate_limit"), (None, "server"), ("x", "server")])
+def test_an_error_with_status_200_counts_by_its_code(code, kind):
+    assert from_error_body({"message": "m", "code": code}).kind == kind
+
+
+def test_an_explanation_shows_neither_key_nor_request(ask):
+    request = ask(Message("user", "Mrs Adelaide Quarterman, 71, has a swollen left knee."))
+    complaint = complaint_in(
+        {"error": {"message": "Incorrect key: mysecretvalue. Invalid value 'swollen left knee' at messages[0]."}}
+    )
+    text = from_complaint(400, complaint, {}).explain(request, ("mysecretvalue",))
+    assert "mysecretvalue" not in text and "swollen" not in text
+    assert text.startswith("HTTP 400: Incorrect key: [hidden]. Invalid value '") and text.endswith("at messages[0].")
+
+
+@pytest.mark.parametrize("code", ["Mrs Quarterman has a swollen knee", "sk-proj-abcDEF0123456789"])
+def test_a_code_that_is_no_label_is_not_shown(code):
+    assert str(from_complaint(400, complaint_in({"error": {"code": code}}), {})) == "HTTP 400"

@@ -1,0 +1,273 @@
+import asyncio
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import orjson
+import pytest
+import uvloop
+import yaml
+
+from components.errors import ConfigError, ModelError
+from components.messages import Message
+from components.models.gateway import Gateway
+from components.models.retries import Retries
+from components.protocols import Model
+
+KEY = "sk-proj-abcDEF0123456789secret"
+ROOT = Path(__file__).parents[3]
+CONFIGS = sorted((ROOT / "conf/model").glob("*.yaml"))
+OURS = [path for path in CONFIGS if "gateway.Gateway" in path.read_text()]
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("TEST_KEY", KEY)
+
+
+@pytest.fixture
+async def open_gateway(server):
+    """Makes gateways to the server that retry at once, and closes them."""
+    opened = []
+
+    def make(**settings):
+        gateway = Gateway(**{"name": "test-model", "api_base": server.url, "api_key_env": "TEST_KEY", **settings})
+        gateway.__dict__["_retries"] = Retries(gateway.retries, first_seconds=0.001)
+        opened.append(gateway)
+        return gateway
+
+    yield make
+    for gateway in opened:
+        await gateway.close()
+
+
+async def failure(gateway, request):
+    with pytest.raises(ModelError) as caught:
+        await gateway.generate(request)
+    return caught.value
+
+
+async def test_a_call_gets_its_completion(open_gateway, server, ask):
+    gateway = open_gateway(price={"input": 1.0, "output": 10.0})
+    completion = await gateway.generate(ask("Hi", temperature=0.5))
+    assert (completion.message.text, completion.usage.cost_usd) == ("Hello", pytest.approx(30 / 1e6))
+    assert server.bodies[0]["temperature"] == 0.5
+    assert isinstance(gateway, Model)
+
+
+async def test_what_is_sent_is_the_request_alone(open_gateway, server, ask):
+    gateway = open_gateway(temperature=0.7, extra={"top_k": 5})
+    await gateway.generate(ask("Hi"))
+    assert "temperature" not in server.bodies[0]
+    assert orjson.loads(gateway.sampling.wire) == {"temperature": 0.7, "top_k": 5}
+
+
+@pytest.mark.parametrize("transport", ["direct", "litellm"])
+async def test_whatever_can_pass_is_retried_and_counted(open_gateway, server, ask, transport):
+    gateway = open_gateway(provider="vllm", transport=transport)
+    server.will(server.status(429), server.status(500), server.resets(), server.cuts(), server.raw(b"{"))
+    assert (await gateway.generate(ask("Hi"))).message.text == "Hello"
+    stats = gateway.stats
+    assert (stats.calls, stats.failed, sum(stats.retries.values()), stats.throttles) == (1, 0, 5, 1)
+    assert (stats.in_flight, len(server.bodies)) == (0, 6)
+
+
+async def test_empty_choices_and_errors_with_status_200_are_retried(open_gateway, server, ask, reply):
+    gateway = open_gateway()
+    server.will(server.replies(reply(choices=[])), server.replies({"error": {"message": "overloaded", "code": 503}}))
+    assert (await gateway.generate(ask("Hi"))).message.text == "Hello"
+    assert gateway.stats.retries == {"unreadable": 1, "server": 1}
+
+
+async def test_it_gives_up_after_the_retries(open_gateway, server, ask):
+    gateway = open_gateway(retries=3)
+    server.will(*[server.status(503, {"message": "The server is overloaded"})] * 10)
+    error = await failure(gateway, ask("Hi"))
+    assert (error.kind, len(server.bodies), gateway.stats.failed) == ("server", 4, 1)
+    assert (
+        str(error) == f"test-model at {server.url[:-3]}: HTTP 503: The server is overloaded; gave up after 4 attempts"
+    )
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404])
+async def test_4xx_is_not_retried(open_gateway, server, ask, status):
+    server.will(server.status(status))
+    error = await failure(open_gateway(), ask("Hi"))
+    assert len(server.bodies) == 1
+    assert error.kind == ("auth" if status in (401, 403) else "bad_request")
+
+
+@pytest.mark.parametrize("transport", ["direct", "litellm"])
+@pytest.mark.parametrize("status", [400, 401, 503])
+async def test_neither_key_nor_request_is_in_an_error_text(open_gateway, server, ask, transport, status):
+    message = f"Incorrect API key provided: {KEY}. Input was 'Mrs Quarterman, swollen knee' Bearer {KEY}"
+    server.will(server.status(status, {"message": message, "code": KEY}))
+    gateway = open_gateway(provider="openai", transport=transport, retries=0)
+    error = await failure(gateway, ask(Message("user", "Mrs Quarterman, swollen knee")))
+    texts = (str(error), repr(error), repr(gateway), str(gateway.stats), repr(gateway._transports))
+    assert not any(KEY in text or "abcDEF" in text or "Quarterman" in text for text in texts)
+
+
+async def test_a_stalled_call_times_out_and_is_retried(open_gateway, server, ask):
+    gateway = open_gateway(timeout_seconds=0.1, retries=1)
+    server.will(server.stalls(), server.stalls())
+    error = await failure(gateway, ask("Hi"))
+    assert (error.kind, gateway.stats.retries, gateway.stats.in_flight) == ("timeout", {"timeout": 1}, 0)
+    assert "no reply within 0.1 seconds" in str(error) and "model.timeout_seconds" in str(error)
+
+
+async def test_retry_after_is_honoured(open_gateway, server, ask):
+    server.will(server.status(429, Retry_After="0.2"))
+    gateway, loop = open_gateway(), asyncio.get_running_loop()
+    before = loop.time()
+    await gateway.generate(ask("Hi"))
+    assert 0.2 <= loop.time() - before < 1
+    assert 0.2 <= gateway.stats.waited_seconds < 1
+
+
+async def test_100_calls_through_a_limit_of_10(open_gateway, server, ask):
+    server.latency = 0.01
+    gateway = open_gateway(max_connections=10)
+    await asyncio.gather(*(gateway.generate(ask(str(n))) for n in range(100)))
+    assert (server.peak, len(server.bodies)) == (10, 100)
+    assert (gateway.stats.peak_in_flight, gateway.stats.connections) == (10, 10)
+
+
+async def test_429s_bring_the_concurrency_down(open_gateway, server, ask):
+    server.latency = 0.01
+    server.will(*[server.status(429)] * 20)
+    gateway = open_gateway(max_connections=20)
+    await asyncio.gather(*(gateway.generate(ask(str(n))) for n in range(40)))
+    assert (gateway.stats.throttles, gateway.stats.lowest_limit) == (20, 10)
+    assert gateway.stats.failed == 0
+
+
+async def test_cancelling_closes_the_connection_and_frees_the_limiter(open_gateway, server, ask):
+    server.will(server.stalls())
+    gateway = open_gateway(max_connections=1)
+    first = asyncio.create_task(gateway.generate(ask("a")))
+    second = asyncio.create_task(gateway.generate(ask("b")))
+    while not server.in_flight:
+        await asyncio.sleep(0.01)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert (await second).message.text == "Hello"
+    await asyncio.sleep(0.05)
+    assert (server.lost, gateway.stats.in_flight) == (1, 0)
+
+
+async def test_tokens_per_minute_hold_calls_back(open_gateway, server, ask):
+    gateway = open_gateway(tokens_per_minute=300)
+    gateway._limiter.tokens.seconds = 0.3
+    loop = asyncio.get_running_loop()
+    before = loop.time()
+    await asyncio.gather(*(gateway.generate(ask("Hi", max_tokens=200)) for _ in range(2)))
+    assert loop.time() - before < 0.25  # the first call took 12 tokens, not the 200 it might have
+    await gateway.generate(ask(Message("user", "word " * 300)))
+    assert loop.time() - before > 0.25
+
+
+def test_it_works_on_uvloop(serving, ask):
+    async def once():
+        async with serving() as server:
+            gateway = Gateway("m", api_base=server.url, timeout_seconds=0.2, retries=0)
+            text = (await gateway.generate(ask("Hi"))).message.text
+            server.will(server.stalls())
+            kind = (await failure(gateway, ask("Hi"))).kind
+            await gateway.close()
+            return text, kind
+
+    assert uvloop.run(once()) == ("Hello", "timeout")
+
+
+def test_a_missing_key_is_told_at_construction(monkeypatch):
+    monkeypatch.delenv("TEST_KEY")
+    with pytest.raises(ConfigError, match="the environment variable TEST_KEY is not set"):
+        Gateway("gpt-4o-mini", provider="openai", api_key_env="TEST_KEY")
+    Gateway("gpt-4o-mini", provider="openai", api_key_env="TEST_KEY", key_optional=True)
+
+
+def test_a_key_in_the_configuration_is_refused_and_not_repeated():
+    with pytest.raises(ConfigError, match="must be the name of an environment variable") as caught:
+        Gateway("m", provider="openai", api_key_env=KEY)
+    assert KEY not in str(caught.value)
+    with pytest.raises(ConfigError, match="must not hold credentials") as caught:
+        Gateway("m", api_base="http://me:pa55word@host/v1")
+    assert "pa55word" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"name": ""}, "model.name must be the name of a model, found ''"),
+        ({"transport": "fast"}, "model.transport must be auto, direct or litellm, found 'fast'"),
+        ({"max_connections": 0}, "model.max_connections must be a whole number of at least 1, found 0"),
+        ({"retries": 1.5}, "model.retries must be a whole number of at least 0, found 1.5"),
+        ({"retries": None}, "model.retries must be a whole number of at least 0, found None"),
+        ({"timeout_seconds": "2 min"}, "model.timeout_seconds must be a number of at least 0.001, found '2 min'"),
+        ({"temperature": -1}, "model.temperature must be a number of at least 0, found -1"),
+        ({"permits": "phi"}, "model.permits must be a list of open, credentialed, phi, found 'phi'"),
+        ({"permits": ["secret"]}, "model.permits must be a list of open, credentialed, phi, found ['secret']"),
+        ({"extra": {"stream": True}}, "model.extra holds further sampling parameters, found ['stream']"),
+        ({"price": {"input": 1}}, "model.price must hold input and output"),
+        ({"api_base": "127.0.0.1:8000"}, "model.api_base must be an http(s) URL such as http://127.0.0.1:8000/v1"),
+        ({"provider": "anthropic", "transport": "direct"}, "model.transport=direct needs model.api_base"),
+    ],
+)
+def test_a_wrong_setting_is_named(settings, told):
+    with pytest.raises(ConfigError) as caught:
+        Gateway(**{"name": "m", **settings})
+    assert told in str(caught.value)
+
+
+def test_identity_is_the_name_and_not_where_it_is_served():
+    here = Gateway("m", api_base="http://here/v1", max_connections=5, timeout_seconds=1.0)
+    there = Gateway(
+        "m", provider="vllm", api_base="http://there/v1", transport="litellm", price={"input": 0, "output": 0}
+    )
+    assert here.identity == there.identity == "m"
+    assert Gateway("m", send_seed=False).identity != "m"
+
+
+def test_price_row_says_what_was_used_or_why_nothing_was():
+    assert Gateway("gpt-4o-mini", provider="openai").price_row["row"] == "gpt-4o-mini"
+    assert Gateway("gpt-4o-mini", provider="openai").context_tokens == 128_000
+    own = Gateway("openai/gpt-4o-mini", api_base="http://here/v1").price_row
+    assert (own["row"], own["input"]) == (None, None) and own["reason"].startswith("price unknown")
+    stated = Gateway("gpt-4o-mini", provider="openai", price={"input": 0, "output": 0}).price_row
+    assert (stated["row"], stated["input"], stated["source"]) == ("gpt-4o-mini", 0, "model.price")
+    assert orjson.dumps(dict(stated))
+
+
+def test_stats_can_be_written_down():
+    assert orjson.dumps(asdict(Gateway("m").stats))
+
+
+def test_construction_imports_nothing_heavy():
+    code = (
+        "import sys; from components.models.gateway import Gateway; Gateway('m', provider='openai');"
+        "print([m for m in ('aiohttp', 'litellm', 'openai', 'httpx') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
+def test_every_configuration_builds_and_shows_every_setting(path, monkeypatch):
+    lines = path.read_text().splitlines()
+    settings = yaml.safe_load(path.read_text())
+    assert settings.pop("_target_") == "components.models.gateway.Gateway"
+    assert list(settings) == list(Gateway.__dataclass_fields__)
+    assert lines[0].startswith("# ") and len(lines) <= 30
+    if settings["api_key_env"]:
+        monkeypatch.setenv(settings["api_key_env"], KEY)
+    gateway = Gateway(**settings)
+    assert isinstance(gateway, Model)
+    assert (gateway.price_row["input"] is None) == (path.stem in ("ollama", "vllm"))
+
+
+def test_there_is_a_configuration_for_every_provider():
+    names = {path.stem for path in OURS}
+    assert names >= {"openai", "anthropic", "gemini", "azure", "bedrock", "ollama", "vllm", "litellm"}

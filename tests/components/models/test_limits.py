@@ -1,0 +1,169 @@
+import asyncio
+
+import pytest
+
+from components.models.limits import Limiter, Minute
+
+
+async def started(limiter, n, tokens=0):
+    tasks = []
+    for _ in range(n):
+        tasks.append(asyncio.create_task(limiter.acquire(tokens)))
+        await asyncio.sleep(0)
+    return tasks
+
+
+async def test_no_more_than_the_ceiling_are_under_way():
+    limiter, peaks = Limiter(10), []
+
+    async def call():
+        ticket = await limiter.acquire()
+        peaks.append(limiter.in_flight)
+        await asyncio.sleep(0.001)
+        limiter.release(ticket)
+
+    await asyncio.gather(*(call() for _ in range(100)))
+    assert (max(peaks), limiter.peak, limiter.in_flight, len(peaks)) == (10, 10, 0, 100)
+
+
+async def test_first_come_first_served():
+    limiter, order = Limiter(1), []
+
+    async def call(n):
+        ticket = await limiter.acquire()
+        order.append(n)
+        await asyncio.sleep(0)
+        limiter.release(ticket)
+
+    await asyncio.gather(*(call(n) for n in range(20)))
+    assert order == list(range(20))
+
+
+async def test_newcomer_does_not_overtake_those_who_wait():
+    limiter = Limiter(1)
+    ticket = await limiter.acquire()
+    (waiting,) = await started(limiter, 1)
+    limiter.release(ticket)
+    newcomer = asyncio.create_task(limiter.acquire())
+    await asyncio.sleep(0.01)
+    assert (waiting.done(), newcomer.done()) == (True, False)
+    limiter.release(waiting.result())
+    limiter.release(await newcomer)
+
+
+async def test_cancelled_while_waiting_leaves_the_queue():
+    limiter = Limiter(1)
+    ticket = await limiter.acquire()
+    first, second = await started(limiter, 2)
+    first.cancel()
+    await asyncio.sleep(0)
+    limiter.release(ticket)
+    limiter.release(await second)
+    assert limiter.in_flight == 0
+
+
+async def test_cancelled_just_after_it_was_admitted_passes_its_ticket_on():
+    limiter = Limiter(1, requests=Minute(10), tokens=Minute(1000))
+    ticket = await limiter.acquire(100)
+    first, second = await started(limiter, 2, tokens=100)
+    limiter.release(ticket)
+    first.cancel()
+    limiter.release(await asyncio.wait_for(second, 1))
+    assert limiter.in_flight == 0
+    assert limiter.requests.delay(8, asyncio.get_running_loop().time()) == 0
+    assert limiter.tokens.delay(800, asyncio.get_running_loop().time()) == 0
+
+
+async def test_the_429s_of_one_window_halve_it_once():
+    limiter = Limiter(100)
+    tickets = [await limiter.acquire() for _ in range(100)]
+    for ticket in tickets:
+        limiter.throttled(ticket, None)
+        limiter.release(ticket)
+    assert (limiter.limit, limiter.throttles) == (50, 100)
+    for _ in range(20):
+        ticket = await limiter.acquire()
+        limiter.throttled(ticket, None)
+        limiter.release(ticket)
+    assert (limiter.limit, limiter.lowest) == (1, 1)
+
+
+async def test_good_replies_let_it_recover_step_by_step():
+    limiter = Limiter(100)
+    ticket = await limiter.acquire()
+    limiter.throttled(ticket, None)
+    limiter.succeeded(ticket)
+    assert limiter.limit == 50
+    limiter.release(ticket)
+    seen = []
+    for _ in range(2000):
+        ticket = await limiter.acquire()
+        limiter.succeeded(ticket)
+        limiter.release(ticket)
+        seen.append(limiter.limit)
+    assert seen[49] == pytest.approx(55, abs=0.5)
+    assert seen[-1] == 100
+
+
+async def test_retry_after_pauses_everybody():
+    limiter, loop = Limiter(10), asyncio.get_running_loop()
+    ticket = await limiter.acquire()
+    limiter.throttled(ticket, 0.1)
+    limiter.release(ticket)
+    before = loop.time()
+    tickets = await asyncio.gather(*(limiter.acquire() for _ in range(3)))
+    assert 0.09 < loop.time() - before < 0.3
+    assert limiter.waited_seconds == pytest.approx(0.3, abs=0.15)
+    for ticket in tickets:
+        limiter.release(ticket)
+
+
+async def test_requests_per_minute_hold_in_every_window():
+    limiter, times, loop = Limiter(100, requests=Minute(5, seconds=0.1)), [], asyncio.get_running_loop()
+
+    async def call():
+        ticket = await limiter.acquire()
+        times.append(loop.time())
+        limiter.release(ticket)
+
+    await asyncio.gather(*(call() for _ in range(17)))
+    assert times == sorted(times)
+    assert all(later - sooner >= 0.099 for sooner, later in zip(times, times[5:], strict=False))
+    assert times[-1] - times[0] < 0.6
+
+
+async def test_tokens_per_minute_reserve_an_estimate_and_correct_it():
+    limiter, loop = Limiter(100, tokens=Minute(100, seconds=0.2)), asyncio.get_running_loop()
+    first = await limiter.acquire(90)
+    waiting = asyncio.create_task(limiter.acquire(60))
+    await asyncio.sleep(0.01)
+    assert not waiting.done()
+    limiter.release(first, 20)
+    await asyncio.sleep(0.01)
+    assert waiting.done()
+    before = loop.time()
+    big = await limiter.acquire(500)
+    assert loop.time() - before > 0.1
+    limiter.release(waiting.result(), 60)
+    limiter.release(big)
+
+
+def test_a_correction_after_the_window_changes_nothing():
+    minute = Minute(100, seconds=1.0)
+    old = minute.spend(90, now=0.0)
+    assert minute.delay(20, now=0.5) == 0.5
+    assert minute.delay(20, now=1.5) == 0
+    minute.correct(old, 500)
+    assert minute.delay(100, now=1.6) == 0
+
+
+def test_a_limiter_serves_one_loop_after_another():
+    limiter = Limiter(1, requests=Minute(1, seconds=0.01))
+
+    async def twice():
+        for _ in range(2):
+            limiter.release(await limiter.acquire())
+
+    asyncio.run(twice())
+    asyncio.run(twice())
+    assert limiter.in_flight == 0

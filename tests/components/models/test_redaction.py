@@ -1,0 +1,85 @@
+import pytest
+
+from components.messages import Message, ToolCall
+from components.models.redaction import redact, without_echo
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "sk-proj-abcDEF123456789",
+        "sk-abc1*********wxyz",
+        "sk-ant-api03-abc_def-ghi",
+        "AIzaSyA1234567890abcdefg",
+        "AKIAIOSFODNN7EXAMPLE",
+        "hf_abcdefghijklmnop",
+        "gsk_abcdefghijklmnop",
+        "xai-abcdefghijklmnop",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc",
+        "0123456789abcdef0123456789abcdef",
+        "01234567-89ab-cdef-0123-456789abcdef",
+    ],
+)
+def test_what_looks_like_a_key_is_hidden(key):
+    assert redact(f"Incorrect API key provided: {key}.").find(key[:9]) == -1
+    assert key not in redact(f"header Authorization: Bearer {key} was sent")
+    assert key not in redact(f"GET https://host/v1?key={key}&x=1")
+
+
+def test_credentials_in_a_url_are_hidden():
+    assert redact("http://user:pa55@host/v1") == "http://[hidden]host/v1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The model `meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8` does not exist.",
+        "gpt-4o-mini-2024-07-18 at https://api.openai.com: HTTP 404 (model_not_found)",
+        "This model's maximum context length is 8192 tokens, max_tokens: 20000",
+        "the environment variable OPENAI_API_KEY is not set",
+        "HF_TOKEN_READ",
+    ],
+)
+def test_ordinary_text_stays(text):
+    assert redact(text) == text
+
+
+def test_a_named_secret_is_hidden_whatever_it_looks_like():
+    assert redact("wrong: hunter2", ("hunter2", "")) == "wrong: [hidden]"
+
+
+ASKED = (
+    Message("system", "You are a radiologist."),
+    Message("user", "Mr Jon Doe (71 y), fever.\nCRP 140 mg/L, infiltrate in the left lower lobe."),
+    Message("assistant", "", (ToolCall("1", "look", '{"site": "left lower lobe"}'),)),
+)
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [
+        "Mr Jon Doe (71 y), fever.\nCRP 140 mg/L",
+        "mr jon doe (71 y), fever.\\nCRP 140 mg/L",
+        "{'content': 'Mr Jon Doe (71 y), fever.\\nCRP 140 mg/L, infiltrate in the left lower lobe.'}",
+        "'Jon Doe'",
+        '"fever"',
+        "`left lower lobe`",
+    ],
+)
+def test_an_echo_of_the_request_is_hidden(echo):
+    told = without_echo(f"1 validation error: input was {echo} (type=string)", ASKED)
+    assert not any(word in told.lower() for word in ("jon doe", "fever", "crp 140", "lower lobe"))
+    assert told.startswith("1 validation error: input was ")
+
+
+def test_what_the_provider_says_itself_stays():
+    text = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."
+    assert without_echo(text, ASKED) == text
+
+
+def test_long_texts_are_cut():
+    assert len(without_echo("no " * 1000, ASKED)) == 400
+
+
+def test_letters_that_grow_in_lower_case_hide_the_whole():
+    assert without_echo("İstanbul said Mr Jon Doe (71 y), fever", ASKED) == "..."

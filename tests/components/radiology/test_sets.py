@@ -1,0 +1,143 @@
+from collections import Counter
+from random import Random
+
+import pytest
+
+from components.radiology.sets import baseline, config1, config2, config3, differentiated, high, medium, regular
+from components.radiology.study import Study
+from components.radiology.switches import Switches
+from components.radiology.tasks import AD, BQ, DD, DI, IE, OS, PAIRS, RG, TASKS
+from components.radiology.vocabulary import Vocabulary
+from tests.golden.vectors import CODE, PAPER, dev
+
+DATA = dev().data
+SMALL = {("Breast", "Mammography"): 23, ("Breast", "MRI"): 33, ("Breast", "Ultrasound"): 33}
+SMALL |= {pair: 33 for pair in PAIRS if pair[0] == "Spine"}
+CONFIG1 = {
+    "012": 17, "013": 17, "014": 15, "0123": 16, "01235": 16, "0126": 17, "0136": 17, "01348": 16, "0123568": 15,
+    "01235678": 14, "012356789": 17,
+}  # fmt: skip
+LARGE = {"014", "01235", "0123568", "01235678", "012356789"}
+
+
+def study(pair=("Chest", "CT"), chain="012"):
+    record = {**DATA["records"]["dev_chest_ct"], "Anatomy": pair[0], "Modality": pair[1]}
+    return Study(record, TASKS[chain], Vocabulary(DATA["entities"], {}))
+
+
+def places(cards, category):
+    return [None if c.anatomy is None else (c.anatomy, c.modality) for c in cards if c.category == category]
+
+
+def test_there_are_22_pairs():
+    assert len(PAIRS) == len(set(PAIRS)) == 22
+
+
+@pytest.mark.parametrize("switches", [CODE, PAPER])
+def test_fixed_sets(switches):
+    assert len(baseline(switches)) == 12
+    cards = high(switches)
+    assert len(cards) == len(set(cards)) == 169
+    assert places(cards, OS) == places(cards, DD) == [None, *PAIRS]
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_regular_adds_at_most_one_foreign_tool_per_category(pair):
+    assert list(regular(pair, Random(1), CODE)) == list(baseline(CODE))
+    assert len(regular(pair, Random(1), Switches(regular_variant="code_basic_15"))) == 15
+    sizes = set()
+    for seed in range(30):
+        cards = regular(pair, Random(seed), PAPER)
+        sizes.add(len(cards))
+        assert [c for c in cards if c.anatomy is None] == list(baseline(PAPER))
+        for category in (OS, AD, DD):
+            assert places(cards, category)[0] is None and pair not in places(cards, category)
+            assert len(places(cards, category)) <= 2
+    assert sizes == {12, 13, 14, 15}
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_medium_has_bound_tools_only(pair):
+    code, paper = medium(pair, Random(3), CODE), medium(pair, Random(3), PAPER)
+    assert len(code) == SMALL.get(pair, 34)
+    assert len(paper) == (33 if pair in SMALL else 34)
+    for cards in (code, paper):
+        assert len(cards) == len(set(cards))
+        for category in (OS, AD, DD, RG):
+            found = places(cards, category)
+            assert found[0] == pair and None not in found
+        assert places(cards, RG).count(pair) == 4
+    for category in (OS, AD, DD):
+        foreign = set(places(paper, category)) - {pair}
+        assert len(foreign) == 4
+    assert len(set(places(paper, RG)) - {pair}) in (6, 7)
+
+
+@pytest.mark.parametrize("chain", TASKS)
+@pytest.mark.parametrize("pair", PAIRS)
+def test_insufficient_and_differentiated_sizes(pair, chain):
+    one = study(pair, chain)
+    for seed in range(3):
+        for switches in (CODE, PAPER):
+            assert len(config1(one, Random(seed), switches)) == CONFIG1[chain]
+            assert len(config3(one, Random(seed), switches)) == 18
+            assert len(differentiated(one, Random(seed), switches)) == (18 if chain in LARGE else 17)
+        assert len(config2(one, Random(seed), CODE)) == 17
+        report = chain in ("0123568", "01235678", "012356789")
+        assert len(config2(one, Random(seed), PAPER)) in ((15, 16, 17) if report else (17,))
+
+
+def test_config2_has_foreign_anatomies_only_and_keeps_the_inferencer_in_the_repaired_variant():
+    for seed in range(20):
+        for switches in (CODE, PAPER):
+            cards = config2(study(("Chest", "CT"), "013"), Random(seed), switches)
+            assert all(place is not None and place[0] != "Chest" for place in places(cards, AD))
+            assert (DI in {c.category for c in cards}) == (switches is PAPER)
+    sizes = {len(places(config2(study(chain="0123568"), Random(seed), PAPER), RG)) for seed in range(30)}
+    assert sizes == {1, 2, 3}
+
+
+ENTITIES = [
+    ("012", {OS: 2}), ("013", {AD: 2}), ("014", {DD: 2, DI: 1}), ("0126", {BQ: 1}), ("0136", {BQ: 1}),
+    ("01235678", {IE: 2}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("chain,restricted", ENTITIES)
+def test_config3_restricts_one_entity_to_one_list_without_the_records_own(chain, restricted):
+    lengths = set()
+    for seed in range(20):
+        for switches in (CODE, PAPER):
+            cards = [c for c in config3(study(chain=chain), Random(seed), switches) if c.supported]
+            assert Counter(c.category for c in cards) == restricted
+            (listed,) = {c.supported for c in cards}
+            lengths.add(len(listed))
+            assert not set(listed) & {"Right lung", "Spiculated nodule", "Primary lung adenocarcinoma"}
+            own = {"0126": "volume", "0136": "diameter"}.get(chain, "Fleischner category")
+            assert own not in listed
+            if switches is PAPER:
+                assert own not in [entry.casefold() for entry in listed]
+    assert lengths == {3, 4, 5}
+
+
+BEST = [("012", {OS: 1}), ("014", {DD: 1, DI: 1}), ("0136", {BQ: 1}), ("01235678", {IE: 2})]
+
+
+@pytest.mark.parametrize("chain,restricted", BEST)
+def test_differentiated_restricts_tools_that_fit_and_are_best(chain, restricted):
+    for seed in range(10):
+        cards = differentiated(study(chain=chain), Random(seed), PAPER)
+        held = [c for c in cards if c.supported]
+        assert Counter(c.category for c in held) == restricted
+        for one in held:
+            assert one.anatomy in (None, "Chest") and len(one.supported) in (4, 5)
+            rivals = [c for c in cards if c.category == one.category and c.variant == one.variant and not c.supported]
+            assert all(rival.upper < one.upper for rival in rivals)
+
+
+def test_draws_come_from_rng_alone():
+    for build in (config1, config2, config3, differentiated):
+        for chain in TASKS:
+            one = study(chain=chain)
+            assert build(one, Random(5), PAPER) == build(one, Random(5), PAPER)
+    assert any(medium(("Chest", "CT"), Random(1), CODE) != medium(("Chest", "CT"), Random(n), CODE) for n in (2, 3))

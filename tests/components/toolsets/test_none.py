@@ -1,0 +1,9 @@
+from components.protocols import Toolset
+from components.toolsets.none import NoTools
+from components.types import Problem, Sample
+
+
+def test_nothing_is_offered():
+    assert isinstance(NoTools(), Toolset)
+    offer = NoTools().open(Sample(Problem("q", "?"), "A"))
+    assert not offer.tools and not offer.controls and not offer.may_refuse and offer.fork() == offer
