@@ -39,6 +39,8 @@ def _overlap(common: int, n_reference: int, n_response: int) -> Overlap:
 
 def word_f1(reference: str, response: str) -> float:
     """F1 of the sets of lower-case words."""
+    if reference == response:
+        return float(bool(reference.strip()))
     expected, found = _word_set(reference), _word_set(response)
     return _overlap(len(expected & found), len(expected), len(found)).f1
 
@@ -63,11 +65,11 @@ def bleu(reference: str, response: str, order: int = _MAX_ORDER) -> float:
     """Sentence BLEU up to n-grams of this order as sacrebleu has it: 13a tokens, exponential smoothing,
     effective order.
     """
+    if reference == response:
+        return float(bool(_tokens(reference)))
     expected, found = _grams(reference), _grams(response)
     if not expected[0] or not found[0]:
         return 0.0
-    if expected == found:
-        return 1.0
     correct = [_clipped(theirs, mine) for theirs, mine in zip(expected[1 : order + 1], found[1:], strict=False)]
     total = [max(0, found[0] - size) for size in range(order)]
     score = _sacrebleu().compute_bleu(
@@ -94,10 +96,22 @@ def _tokenizer() -> Any:
     return import_module("sacrebleu.tokenizers.tokenizer_13a").Tokenizer13a()
 
 
+@lru_cache(maxsize=32768)
+def _cut(chunk: str) -> tuple[str, ...]:
+    """The tokens of a run of text without blanks; its rules look no further."""
+    return tuple(_tokenizer()(chunk).split())
+
+
+def _tokens(text: str) -> list[str]:
+    """The tokens of a text, in which a hyphen at the end of a line joins two runs."""
+    chunks = [text] if "-\n" in text else text.split()
+    return [token for chunk in chunks for token in _cut(chunk)]
+
+
 @lru_cache(maxsize=4096)
 def _grams(text: str) -> tuple[Any, ...]:
     """The number of tokens of a text and its n-grams of every order, counted."""
-    tokens = _tokenizer()(text.rstrip()).split()
+    tokens = _tokens(text)
     shifted = [tokens[start:] for start in range(_MAX_ORDER)]
     return (len(tokens), *(Counter(zip(*shifted[:size], strict=False)) for size in range(1, _MAX_ORDER + 1)))
 

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.global_hydra import GlobalHydra
@@ -21,15 +21,16 @@ from components.protocols import Agent, Condition, Dataset, Grammar, Model, Scor
 from components.types import Sample
 from runner import build as builder
 from runner import config as configs
-from runner import manifest, resume
 from runner.config.places import Places, choices_of
 from runner.config.roots import CONF
 from runner.config.schema import Settings
-from runner.door import Budget
 from runner.fitting import PrivacyRefused, fit, noting, permit, prompt_digests
 from runner.flaws import Flaw, Flaws, complain, nearest
-from runner.play import Parts
-from runner.select import select
+
+
+if TYPE_CHECKING:  # loaded for a config that is not refused
+    from runner.door import Budget
+    from runner.play import Parts
 
 
 @dataclass(frozen=True)
@@ -69,27 +70,31 @@ class Check(Callback):  # type: ignore[misc]  # hydra has no types
 
     def on_run_start(self, config: DictConfig, **_: Any) -> None:
         """Refuse in one line each, exit code 2; else choose the folder."""
+        from runner.resume import folder_for
+
         HydraConfig.instance().set_config(config)
         try:
             loader = GlobalHydra.instance().config_loader()
             experiment = prepare(config, loader)
             folder = Path(config.hydra.run.dir)
             given = any(o.startswith("hydra.run.dir=") for o in config.hydra.overrides.hydra)
-            folder = resume.folder_for(experiment.cfg, folder, given)
+            folder = folder_for(experiment.cfg, folder, given)
         except ConfigError as error:
-            refuse(error, Path(config.hydra.run.dir))
+            complain(error)
+            note_refusal(error, Path(config.hydra.run.dir))
+            raise SystemExit(2) from None
         with read_write(config.hydra):
             config.hydra.run.dir = str(folder)
         PREPARED.set(experiment)
 
 
-def refuse(error: ConfigError, folder: Path) -> None:
-    """Say what is wrong and end with exit code 2; a refusal for privacy is written down in ``folder``."""
-    complain(error)
+def note_refusal(error: ConfigError, folder: Path) -> None:
+    """A refusal for privacy is written down: a manifest, and nothing else."""
     if isinstance(error, PrivacyRefused):
+        from runner import manifest
+
         manifest.begin(folder, {"privacy": dict(error.decision)})
         manifest.write(folder, manifest.read(folder) | {"status": "refused", "end": manifest.now()})
-    raise SystemExit(2)
 
 
 def prepare(config: DictConfig, loader: ConfigLoader) -> Experiment:
@@ -123,12 +128,14 @@ class Job:
 
 def job(config: DictConfig, prepared: Experiment | None) -> Job:
     """The job that Hydra starts now. What is not ``prepared`` runs in another process: then it is built here."""
+    from runner.resume import refuse_changes
+
     hydra = HydraConfig.get()
     folder = Path(hydra.runtime.output_dir)
     if prepared is None:
         cfg = configs.resolve(config)
         prepared = check(cfg, launch_of(hydra, cfg))
-        resume.refuse_changes(folder, cfg)
+        refuse_changes(folder, cfg)
     return Job(prepared, folder)
 
 
@@ -146,9 +153,14 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None) -> Experiment:
         builder.check(Settings, cfg)
     broken = {flaw.key.partition(".")[0] for flaw in flaws}
     made = _Workshop(cfg, broken, flaws)
-    parts, models, dataset = made.parts(), made.models(), made.one("dataset", Dataset)
+    pieces, models, dataset = made.pieces(), made.models(), made.one("dataset", Dataset)
+    scorers = {} if flaws else made.scorers()  # they load the most, and a refusal should be quick
     if flaws:
         raise Flaws(flaws)
+    from runner.door import Budget
+    from runner.play import Parts
+
+    parts = Parts(**pieces, scorers=scorers, budget=Budget(**cfg["budget"]["sample"]))
     decision = permit(dataset, models)
     with noting(flaws, "dataset"):
         samples = _drawn(*_dataset_key(cfg), cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)
@@ -188,17 +200,17 @@ class _Workshop:
         with noting(self.flaws, key):
             return builder.part(self.cfg[top] if node is None else node, key, self._allow, protocol)
 
-    def parts(self) -> Parts:
-        """What an episode plays with."""
-        cfg = self.cfg
-        agent = {**cfg["agent"]} if isinstance(cfg.get("agent"), Mapping) else {}
+    def pieces(self) -> dict[str, Any]:
+        """What an episode plays with, by the names of ``Parts``."""
+        agent = {} if "agent" in self.broken else {**self.cfg["agent"]}
         grammar = self._grammar(agent)
-        scorers = {k: self.one(f"scorer.{k}", Scorer, v) for k, v in self._nodes("scorer")}
-        budget = Budget() if "budget" in self.broken else Budget(**cfg["budget"]["sample"])
-        return Parts(
-            self.one("agent", Agent, agent), self.one("verifier", Verifier), grammar, self.one("toolset", Toolset),
-            self.one("condition", Condition), scorers, budget,
-        )  # fmt: skip
+        kinds = {"verifier": Verifier, "toolset": Toolset, "condition": Condition}
+        others = {key: self.one(key, protocol) for key, protocol in kinds.items()}
+        return {"agent": self.one("agent", Agent, agent), "grammar": grammar, **others}
+
+    def scorers(self) -> dict[str, Scorer]:
+        """Name -> scorer."""
+        return {name: self.one(f"scorer.{name}", Scorer, node) for name, node in self._nodes("scorer")}
 
     def models(self) -> dict[str, Model]:
         """Role -> model. A replay needs no key."""
@@ -235,5 +247,7 @@ def _dataset_key(cfg: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
 @lru_cache(maxsize=1)
 def _drawn(node: str, allow: tuple[str, ...], limit: int | None, shard: str | None, seed: int) -> tuple[Sample, ...]:
     """The samples of a run; those of the last one are kept, since the jobs of a sweep share them."""
+    from runner.select import select
+
     dataset = builder.part(json.loads(node), "dataset", allow, Dataset)  # type: ignore[type-abstract]
     return tuple(select(dataset, limit=limit, shard=shard, seed=seed))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from components.errors import ConfigError
 from components.protocols import Dataset, Model
 from components.types import Sample
 from runner.flaws import Flaw, Flaws
-from runner.play import Parts
+
+if TYPE_CHECKING:
+    from runner.play import Parts
 
 
 class PrivacyRefused(ConfigError):

@@ -89,8 +89,13 @@ def _new(wanted: Path, given: bool) -> Path:
     """A folder without a run in it: a free one for the default name, a refusal for one that was given."""
     if given and (wanted / records.FILE).exists():
         raise ConfigError(f"{wanted} holds a run already; go on with it by run.resume={wanted}, or name another folder")
+    return wanted if given else unused(wanted)
+
+
+def unused(wanted: Path) -> Path:
+    """The folder, or the next one that is not there yet: two runs may begin in one second."""
     folder, n = wanted, 2
-    while not given and folder.exists():
+    while folder.exists():
         folder, n = wanted.with_name(f"{wanted.name}-{n}"), n + 1
     return folder
 

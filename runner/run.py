@@ -21,7 +21,7 @@ from runner.door import Door
 from runner.execute import Outcome, execute
 from runner.journal import Journal
 from runner.records import RecordWriter
-from runner.results.metrics import summarise
+from runner.results.metrics import summarise as summary_of
 from runner.results.report import report, status_line
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ async def _play(
     """Execute between the manifest's beginning and its end."""
     from runner.tracking import Heartbeat
 
-    outcome, sweep = Outcome(), experiment.launch.sweep
+    outcome, sweep = Outcome(), sweep_id(experiment.launch.sweep)
     with Heartbeat(folder, experiment.cfg, sweep=sweep, total_jobs=total_jobs) as heartbeat:
 
         def beat(now: Outcome) -> None:
@@ -92,8 +92,16 @@ async def _play(
         code = BUDGET if outcome.stopped else ERRORS if _too_many(experiment, outcome) else COMPLETE
         summary = _finish(experiment, folder, door, outcome, notes, _STATUS[code])
         url = await asyncio.to_thread(heartbeat.track)
-    _tell(folder, notes, summary, url)
+    if sweep is None:
+        _tell(folder, notes, summary, url)
+    else:
+        print(f"{experiment.launch.label}: {status_line(notes)} {folder}")  # noqa: T201
     return code
+
+
+def sweep_id(folder: str | None) -> str | None:
+    """The name of a sweep: its folder's."""
+    return None if folder is None else Path(folder).name
 
 
 def _too_many(experiment: Experiment, outcome: Outcome) -> bool:
@@ -104,7 +112,7 @@ def _finish(
     experiment: Experiment, folder: Path, door: Door, outcome: Outcome, notes: dict[str, Any], status: str
 ) -> dict[str, Any]:
     """Write metrics, manifest and report from the records."""
-    summary = summarise(outcome.records)
+    summary = summary_of(outcome.records)
     wanted = len(experiment.samples) * experiment.epochs
     resume = None if status == "complete" and not outcome.errored else resume_line(folder)
     stats = {role: found for role, model in experiment.models.items() if (found := _stats(model))}
@@ -178,7 +186,7 @@ def _facts(experiment: Experiment, door: Door) -> dict[str, Any]:
     prices = {role: row for role, model in experiment.models.items() if (row := getattr(model, "price_row", None))}
     return {
         "name": experiment.name,
-        "sweep": experiment.launch.sweep,
+        "sweep": sweep_id(experiment.launch.sweep),
         "choices": dict(experiment.launch.choices),
         "varied": varied(experiment.launch.overrides),
         "model_kind": "replayed" if door.replay else main.kind,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -63,12 +64,14 @@ def environment() -> dict[str, str]:
 
 
 def _serve(line: Sequence[str]) -> int:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with subprocess.Popen(line, env=environment()) as server:
         try:
             return server.wait()
         except KeyboardInterrupt:
-            server.terminate()
             return 130
+        finally:
+            server.terminate()
 
 
 def _open(port: int, address: str, quiet: bool) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 from hydra.errors import ConfigCompositionException, MissingConfigException, OverrideParseException
-from omegaconf.errors import ConfigKeyError, GrammarParseError, OmegaConfBaseException
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseError, OmegaConfBaseException
 
 from runner.config.places import COMMAND, choices_of, near, yaml_files
 from runner.flaws import Flaw, nearest, shown
@@ -26,7 +26,7 @@ def explain(error: BaseException, overrides: Sequence[str], roots: Sequence[Path
     if isinstance(error, OverrideParseException):
         text = f"cannot be read as key=value ({_first(error.message)}); quote values that hold brackets, = or commas"
         return Flaw("", text, f"{COMMAND}: {error.override}")
-    if isinstance(error, ConfigCompositionException) and isinstance(cause, ConfigKeyError):
+    if isinstance(error, ConfigCompositionException) and isinstance(cause, ConfigAttributeError | ConfigKeyError):
         return _no_key(cause, overrides, roots)
     if several := _MANY.search(str(error)):
         word = several[1] or several[2]
@@ -51,7 +51,7 @@ def _no_choice(missing: str, overrides: Sequence[str], roots: Sequence[Path]) ->
     return Flaw("", f"{group} has no choice {choice!r}; {nearest(choice, options)}", place)
 
 
-def _no_key(cause: ConfigKeyError, overrides: Sequence[str], roots: Sequence[Path]) -> Flaw:
+def _no_key(cause: OmegaConfBaseException, overrides: Sequence[str], roots: Sequence[Path]) -> Flaw:
     """An override names a key that the composed config does not have."""
     key = str(cause.full_key or cause.key)
     parent = cause.parent_node

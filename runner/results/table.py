@@ -54,7 +54,7 @@ def markdown(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
 
 
 def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str) -> None:
-    """Print a table on the terminal; group headings come from the part of a name before the slash."""
+    """Print a table on the terminal; names with a slash are set apart by the part before it."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -65,7 +65,7 @@ def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str) -> None
         column.justify, column.no_wrap = "right", True
     group = ""
     for row in body:
-        if group and row[0].partition("/")[0] != group:
+        if group and "/" in row[0] and row[0].partition("/")[0] != group:
             table.add_section()
         group = row[0].partition("/")[0]
         table.add_row(*row)

@@ -7,7 +7,6 @@ own, as ``hydra_plugins.wardround``; ``conf/hydra/`` makes both the default.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import sys
@@ -19,18 +18,16 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus, configure_log, setup_globals
-from hydra.errors import HydraException
 from hydra.plugins.launcher import Launcher as HydraLauncher
 from hydra.types import HydraContext
-from omegaconf import DictConfig, OmegaConf, open_dict, read_write
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf import DictConfig
 
-from components.errors import ConfigError
-from runner.flaws import Flaws, complain
+from components.models.redaction import redact
+from runner.resume import quoted, unused
+from runner.sweep.check import check_all
 from runner.sweep.plan import Cell, cells
 
 if TYPE_CHECKING:
@@ -41,6 +38,7 @@ from hydra._internal.core_plugins.basic_sweeper import BasicSweeper  # noqa: E40
 
 JOB: ContextVar[str] = ContextVar("job", default="")
 _HOME = "hydra_plugins"
+BUDGET = 3
 
 
 def register() -> None:
@@ -74,8 +72,8 @@ class Sweeper(BasicSweeper):  # type: ignore[misc]  # hydra has no types
         parser = OverridesParser.create(config_loader=loader)
         plan = cells(parser.parse_overrides(self._parse_config()), parser.parse_overrides(arguments))
         home = _sweep_folder(self.config)
-        _check_all(plan, self.config, loader, home)
-        self.task.resume = f"hydra.sweep.dir={_resume_value(home)}"
+        check_all(plan, self.config, loader, home)
+        self.task.resume = f"hydra.sweep.dir={quoted(home)}"
         owed = [cell for cell in plan if not cell.complete]
         _say(f"sweep of {len(plan)} jobs, {len(plan) - len(owed)} of them finished before: {home}")
         if isinstance(self.launcher, Launcher):
@@ -111,7 +109,7 @@ class Launcher(HydraLauncher):  # type: ignore[misc]
         """Run a job to its end, whatever that is."""
         result = JobReturn(cell.overrides, cell.cfg, cell.config.hydra, os.getcwd(), cell.label)
         self.context.callbacks.on_job_start(config=cell.config, task_function=self.task)
-        with _log_file(cell.folder):
+        with _log_file(cell):
             job = asyncio.create_task(self._play(cell))
             try:
                 await asyncio.wait({job})
@@ -133,25 +131,51 @@ class Launcher(HydraLauncher):  # type: ignore[misc]
         return await self.task.play(check(cell.cfg, cell.launch), cell.folder)
 
 
-def _check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path) -> None:
-    """Compose and check every job. Raises SystemExit 2 after all bad ones were named; then none has run."""
-    from runner.experiment import PrivacyRefused, refuse
+def _sweep_folder(config: DictConfig) -> Path:
+    """The folder of the sweep: the one that was given, else a new one."""
+    folder = Path(config.hydra.sweep.dir)
+    given = any(o.startswith("hydra.sweep.dir=") for o in config.hydra.overrides.hydra)
+    return folder if given else unused(folder)
 
-    _keep_files(loader)
-    bad: dict[str, list[str]] = {}
-    refusals = []
-    for number, cell in enumerate(plan):
-        try:
-            _check(cell, number, master, loader, home)
-        except (ConfigError, HydraException, OmegaConfBaseException, ValueError) as error:
-            told = _told(error, cell, loader)
-            for flaw in told.flaws if isinstance(told, Flaws) else (str(told),):
-                bad.setdefault(str(flaw), []).append(cell.label)
-            refusals += [(told, home / cell.label)] if isinstance(told, PrivacyRefused) else []
-    for text, labels in bad.items():
-        more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
-        complain(ConfigError(text), f"job {labels[0]}{more}: ")
-    for refusal, folder in refusals:
-        refuse(refusal, folder, quiet=True)
-    if bad:
-        raise SystemExit(2)
+
+def _note(cell: Cell, result: JobReturn) -> None:
+    """Write down how a job ended; not by its property, which prints and raises."""
+    value = result._return_value
+    if result.status == JobStatus.COMPLETED:
+        cell.code = int(value)
+    else:
+        lines = traceback.format_exception_only(value) if isinstance(value, BaseException) else [str(value)]
+        cell.code, cell.error = 1, redact(lines[-1].strip())
+
+
+def _conclude(plan: Sequence[Cell]) -> int:
+    """One table over the jobs and what failed. Returns the sweep's exit code."""
+    from runner.sweep.summary import summarise
+
+    summarise(plan)
+    for cell in plan:
+        if cell.code:
+            _say(f"job {cell.label} ended with exit code {cell.code}{cell.error and f': {cell.error}'}: {cell.folder}")
+    codes = {cell.code for cell in plan if cell.code}
+    return 0 if not codes else BUDGET if codes == {BUDGET} else 1
+
+
+@contextmanager
+def _log_file(cell: Cell) -> Iterator[None]:
+    """What a job logs goes to its own ``run.log``, whatever runs beside it."""
+    cell.folder.mkdir(parents=True, exist_ok=True)
+    handler = logging.FileHandler(cell.folder / "run.log", delay=True)
+    handler.setFormatter(logging.Formatter("[%(asctime)s][%(name)s][%(levelname)s] - %(message)s"))
+    handler.addFilter(lambda _: JOB.get() == cell.label)
+    token = JOB.set(cell.label)
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+        handler.close()
+        JOB.reset(token)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)  # noqa: T201

@@ -24,8 +24,8 @@ from runner.tracking.views import share, view_url
 log = logging.getLogger(__name__)
 
 _PATIENCE_SECONDS = 30.0
-_BARE = ("config.yaml", "manifest.json", "metrics.json", "report.*")  # files without texts of samples
-_WITH_TEXTS = ("records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
+_BARE = ("config.yaml", "manifest.json", "metrics.json")  # files without texts of samples
+_WITH_TEXTS = ("report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
 
 
 def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1) -> str | None:
@@ -87,8 +87,7 @@ class Heartbeat:
 
     def __enter__(self) -> Self:
         folder, config, _, _ = self._place
-        if enabled(config):
-            describe.identify(folder)
+        if enabled(config) and _guarded(lambda: describe.identify(folder), folder):
             self._thread = threading.Thread(target=self._work, name="tracking", daemon=True)
             self._thread.start()
         return self
@@ -150,7 +149,7 @@ def _track(folder: Path, config: Mapping[str, Any], sweep: str | None, total_job
     _figures(tracker, run_id, job, config, {"level": "job"} | ({"sweep": safe(sweep)} if sweep else {}))
     tracker.client.set_terminated(run_id, job.status, job.end)
     tracker.client.update_run(run_id, name=job.name)
-    texts = texts_may_leave(config, str((job.manifest.get("dataset") or {}).get("privacy", "open")))
+    texts = texts_may_leave(config, str((job.manifest.get("dataset") or {}).get("privacy", "unknown")))
     _files(tracker, run_id, folder, (*_BARE, *_WITH_TEXTS) if texts else _BARE)
     if texts:
         traces.send(tracker, run_id, job, config)
@@ -191,7 +190,8 @@ def _files(tracker: Tracker, run_id: str, folder: Path, patterns: Sequence[str])
 
 
 def _finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], sweep: str) -> str:
-    jobs, tracker = [job_of(folder) for folder in folders], connect(config)
+    tracker = connect(config)
+    jobs = [job_of(folder) for folder in folders if (folder / "manifest.json").exists()]
     starts = [job.start for job in jobs if job.start is not None]
     ends = [job.end for job in jobs if job.end is not None]
     parent = tracker.parent(sweep, min(starts, default=None))

@@ -13,8 +13,10 @@ from uuid import uuid4
 
 import orjson
 
+from runner.records import FILE
+
 _LATE = ("errors", "cost", "tokens", "calls", "time")  # groups that are never the headline
-_STATUS = {"running": "RUNNING", "interrupted": "KILLED", "budget": "KILLED", "partial": "KILLED", "failed": "FAILED",
+_STATUS = {"running": "KILLED", "interrupted": "KILLED", "budget": "KILLED", "partial": "KILLED", "failed": "FAILED",
            "errors": "FAILED"}  # fmt: skip
 _EXTRA = ("seed", "limit", "epochs", "model.name", "model.temperature", "agent.grammar", "agent.prompts", "verifier.n")
 _NOTE = 7_800  # MLflow cuts tags at 8,000 characters
@@ -46,8 +48,10 @@ class Job:
 
     @property
     def end(self) -> int | None:
-        """When it ended."""
-        return moment(self.manifest.get("end"))
+        """When it ended, or finished its last sample."""
+        records = self.folder / FILE
+        last = records.stat().st_mtime if records.exists() else None
+        return moment(self.manifest.get("end") or last)
 
     @property
     def varied(self) -> dict[str, Any]:

@@ -42,15 +42,8 @@ class Spans:
     def _step(self, step: Step, later: Sequence[Step], steps: Sequence[Step]) -> None:
         """A model call, what was tried and the tools that were called after it."""
         parent = self._branch(step.branch, steps)
-        usage = step.usage
-        attributes: dict[str, Any] = {"mlflow.llm.model": self._models.get(step.role) or self._models.get("main"),
-                                      "mlflow.message.format": "openai", "earlier_messages": step.kept}  # fmt: skip
-        if usage.input_tokens is not None or usage.output_tokens is not None:
-            a, b = usage.input_tokens or 0, usage.output_tokens or 0
-            tokens = {"input_tokens": a, "output_tokens": b, "total_tokens": a + b}
-            attributes["mlflow.chat.tokenUsage"] = tokens
-        # an unknown price is said to be unknown: without the attribute MLflow would import litellm and guess
-        attributes["mlflow.llm.cost"] = {} if usage.cost_usd is None else {"total_cost": usage.cost_usd}
+        attributes: dict[str, Any] = {"mlflow.message.format": "openai", "earlier_messages": step.kept}
+        attributes |= self._charges(step)
         if step.verdict:
             attributes["verdict"] = self._cut(step.verdict, step)
         failed = None if step.action is None else step.action.error
@@ -63,6 +56,19 @@ class Spans:
         until = min((other.started for other in later if other.branch == step.branch), default=self.end)
         self._tools(step, step.tried, until, "try ", parent)
         self._tools(step, step.observed, until, "", parent)
+
+    def _charges(self, step: Step) -> dict[str, Any]:
+        """Model, tokens and cost; only the total is known. Where a price of the trajectory is not known MLflow
+        must not see the model beside the tokens: it would import litellm and guess."""
+        usage, model = step.usage, self._models.get(step.role) or self._models.get("main")
+        found: dict[str, Any] = {}
+        if usage.input_tokens is not None or usage.output_tokens is not None:
+            a, b = usage.input_tokens or 0, usage.output_tokens or 0
+            found["mlflow.chat.tokenUsage"] = {"input_tokens": a, "output_tokens": b, "total_tokens": a + b}
+        if self._record["usage"]["cost_usd"] is None:
+            return {**found, "asked_model": model}
+        cost = {"input_cost": 0.0, "output_cost": 0.0, "total_cost": usage.cost_usd}
+        return {**found, "mlflow.llm.model": model, "mlflow.llm.cost": cost}
 
     def _tools(self, step: Step, seen: Sequence[Observed], until: float, prefix: str, parent: str) -> None:
         """Calls one after the other where they fit before the next model call, else at once."""

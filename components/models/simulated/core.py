@@ -22,6 +22,7 @@ from components.models.simulated.skills.write import Style, write
 from components.types import Sample
 
 VERSION = "1"
+_CONCLUDE = ("Write the final answer", "Now answer the question")
 _MALFORMED = "I would use the next tool that fits, and then see what it returns."
 
 
@@ -49,7 +50,7 @@ class Core:
         if "<VALID>" in last:
             return _said(validate(situation, sample))
         choice = sample is not None and not isinstance(sample.target, dict)
-        if "final answer" in last and not choice:
+        if not choice and any(words in last for words in _CONCLUDE):
             return _said(conclude(situation, sample, self.rates, draws))
         style = _style(situation, tools)
         if style is None and "Tool Chain:" in situation.marks:

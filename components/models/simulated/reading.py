@@ -65,7 +65,9 @@ class _Noted:
 
 def read(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Situation:
     """Read a whole conversation. A call counts as finished when its outputs are in memory later."""
-    situation = Situation(cards={spec.name: card for spec in tools if (card := _native_card(spec)) is not None})
+    situation = Situation(
+        cards={spec.name: card for spec in tools if (card := _native_card(spec.name, spec.description))}
+    )
     pending: list[Card] = []
     for message in messages:
         noted = _note(message)
@@ -122,15 +124,13 @@ def _card(line: str) -> Card:
 
 
 @lru_cache(maxsize=50_000)
-def _native_card(spec: ToolSpec) -> Card | None:
+def _native_card(name: str, description: str) -> Card | None:
     """The card in a native tool's description; None for other tools."""
-    found = re.search(
-        r"Compulsory inputs: ([^.]*)\.(?: Optional inputs: ([^.]*)\.)? Outputs: ([^.]*)\.", spec.description
-    )
+    found = re.search(r"Compulsory inputs: ([^.]*)\.(?: Optional inputs: ([^.]*)\.)? Outputs: ([^.]*)\.", description)
     if not found:
         return None
-    label, _, rest = spec.description.partition(". ")
-    return _make(spec.name, label, rest, rest, found[1], found[2] or "", found[3])
+    label, _, rest = description.partition(". ")
+    return _make(name, label, rest, rest, found[1], found[2] or "", found[3])
 
 
 def _make(name: str, label: str, ability: str, performance: str, *variables: str) -> Card:

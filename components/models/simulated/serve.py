@@ -30,7 +30,7 @@ from components.messages import Image, Message, ToolCall, ToolSpec
 from components.models.simulated import Simulated
 from components.types import Sample
 
-_CONF = Path(__file__).resolve().parents[3] / "conf" / "dataset"
+_CONF = Path(__file__).resolve().parents[3] / "conf"
 
 
 @dataclass(frozen=True)
@@ -172,16 +172,18 @@ def _spec(wire: Mapping[str, Any]) -> ToolSpec:
     return ToolSpec(function["name"], function.get("description", ""), function.get("parameters") or {})
 
 
-def dataset_samples(name: str, arguments: Mapping[str, str]) -> list[Sample]:
+def dataset_samples(name: str, arguments: Mapping[str, str], profile: str = "paper") -> list[Sample]:
     """All samples of a dataset of ``conf/dataset``, for the answer key. Raises ConfigError."""
-    path = _CONF / f"{name}.yaml"
+    path = _CONF / "dataset" / f"{name}.yaml"
     if not path.exists():
-        have = ", ".join(sorted(p.stem for p in _CONF.glob("*.yaml")))
+        have = ", ".join(sorted(p.stem for p in path.parent.glob("*.yaml")))
         raise ConfigError(f"--dataset {name}: there is no such dataset; there are {have}")
     node = yaml.safe_load(re.sub(r"\$\{oc\.env:(\w+)\}", lambda m: os.environ.get(m[1], ""), path.read_text()))
     module, _, attribute = node.pop("_target_").rpartition(".")
     node.pop("defaults", None)
-    dataset = getattr(importlib.import_module(module), attribute)(**{**node, **arguments})
+    switches = yaml.safe_load((_CONF / "profile" / f"{profile}.yaml").read_text())
+    given = {k: switches[v[10:-1]] if str(v).startswith("${profile.") else v for k, v in node.items()}
+    dataset = getattr(importlib.import_module(module), attribute)(**{**given, **arguments})
     return [sample for split in dataset.splits for sample in dataset.load(split)]
 
 
@@ -193,6 +195,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--dataset", default="radabench_mini", help="dataset of the answer key, as in conf/dataset")
     parser.add_argument("--dataset-arg", action="append", default=[], metavar="NAME=VALUE", help="such as path=DIR")
+    parser.add_argument("--profile", choices=("paper", "code"), default="paper", help="profile of the dataset")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=int, default=8000, help="port; 0 picks a free one")
     parser.add_argument("--latency", type=float, default=0.0, help="time of every good reply")
@@ -213,7 +216,7 @@ def from_arguments(argv: Sequence[str]) -> tuple[Server, str, int]:
     pairs = dict(pair.partition("=")[::2] for pair in given.dataset_arg)
     rates = {name: value for name, value in vars(given).items() if name.endswith("_rate") or name == "competence"}
     model = Simulated(**rates, seed=given.seed)
-    model.study(dataset_samples(given.dataset, pairs))
+    model.study(dataset_samples(given.dataset, pairs, given.profile))
     names = ("status_429", "status_500", "resets", "stalls", "malformed", "retry_after", "stall_seconds")
     faults = Faults(**{name: getattr(given, name) for name in names}, seed=given.seed)
     return Server(model, faults, given.latency), given.host, given.port

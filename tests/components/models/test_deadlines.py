@@ -16,7 +16,7 @@ async def test_a_call_beyond_its_deadline_times_out():
     before = loop.time()
     with pytest.raises(TimeoutError):
         await wait(Deadlines(0.05), 5)
-    assert 0.045 < loop.time() - before < 0.5
+    assert 0.045 < loop.time() - before < 2
     assert asyncio.current_task().cancelling() == 0
 
 
@@ -31,7 +31,7 @@ async def test_calls_of_different_age_end_each_at_its_time():
         ended.append(loop.time() - started)
 
     await asyncio.gather(*(call(n * 0.02) for n in range(6)), wait(deadlines, 0.01))
-    assert len(ended) == 6 and all(0.095 < seconds < 0.2 for seconds in ended)
+    assert len(ended) == 6 and all(0.095 < seconds < 1 for seconds in ended)
 
 
 async def test_a_cancellation_from_outside_stays_one():

@@ -122,8 +122,8 @@ async def test_retry_after_is_honoured(open_gateway, server, ask):
     gateway, loop = open_gateway(), asyncio.get_running_loop()
     before = loop.time()
     await gateway.generate(ask("Hi"))
-    assert 0.2 <= loop.time() - before < 1
-    assert 0.2 <= gateway.stats.waited_seconds < 1
+    assert 0.2 <= loop.time() - before < 3
+    assert 0.2 <= gateway.stats.waited_seconds < 3
 
 
 async def test_100_calls_through_a_limit_of_10(open_gateway, server, ask):
@@ -160,13 +160,13 @@ async def test_cancelling_closes_the_connection_and_frees_the_limiter(open_gatew
 
 async def test_tokens_per_minute_hold_calls_back(open_gateway, server, ask):
     gateway = open_gateway(tokens_per_minute=300)
-    gateway._limiter.tokens.seconds = 0.3
+    gateway._limiter.tokens.seconds = 0.6
     loop = asyncio.get_running_loop()
     before = loop.time()
     await asyncio.gather(*(gateway.generate(ask("Hi", max_tokens=200)) for _ in range(2)))
-    assert loop.time() - before < 0.25  # the first call took 12 tokens, not the 200 it might have
+    assert loop.time() - before < 0.55  # the first call took 12 tokens, not the 200 it might have
     await gateway.generate(ask(Message("user", "word " * 300)))
-    assert loop.time() - before > 0.25
+    assert loop.time() - before > 0.55
 
 
 def test_it_works_on_uvloop(serving, ask):

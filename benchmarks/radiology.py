@@ -1,0 +1,122 @@
+"""Simulated RadABench in process: records made from the shipped ones, whole runs, and finished runs resumed."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import time
+from collections.abc import Mapping
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+import orjson
+import yaml
+
+from benchmarks.processes import ROOT, measured, resident_mb
+from components.agents.radagent import Radagent
+from components.datasets.radabench import RadABench
+from components.grammars.xml_call import XmlCall
+from components.models.simulated import Simulated
+from components.radiology.profile import as_switches
+from components.toolsets.radiology import Radiology
+from components.types import Sample
+from components.verifiers.accept import Accept
+from runner.build import construct
+from runner.door import Budget, Door
+from runner.execute import Outcome, execute
+from runner.journal import Journal
+from runner.play import Parts
+from runner.records import RecordWriter
+from runner.results.metrics import summarise
+
+_MINI = ROOT / "components" / "datasets" / "radabench_mini" / "test.json"
+
+
+def records(path: str, n: int) -> dict[str, Any]:
+    """Write a file of ``n`` records. Each is a shipped one with questions, answers and report of its own."""
+    shipped = orjson.loads(_MINI.read_bytes())
+    made = {}
+    for number, (name, entry) in enumerate(islice(cycle(shipped.items()), n)):
+        case, mark = entry["case"], f"study S{number:05d}"
+        report = case["Report"] | {"Impression": f"{case['Report']['Impression']} This is {mark}."}
+        told = {
+            chain: {"Q": f"{pair['Q']} ({mark})", "A": f"{pair['A']} The patient's file names {mark}."}
+            for chain, pair in entry["QA"].items()
+        }
+        made[f"{name}-{number}"] = {"case": case | {"Report": report}, "QA": told}
+    Path(path).write_bytes(orjson.dumps(made))
+    return {"records": len(made)}
+
+
+def _profile() -> Mapping[str, Any]:
+    """The switches of the default profile, as YAML has them."""
+    given: Mapping[str, Any] = yaml.safe_load((ROOT / "conf" / "profile" / "paper.yaml").read_text())["radabench"]
+    return given
+
+
+def _part(group: str, name: str) -> Any:
+    """What a YAML of ``conf`` describes: one part, or several by name."""
+    node, switches = yaml.safe_load((ROOT / "conf" / group / f"{name}.yaml").read_text()), _profile()
+
+    def filled(part: Mapping[str, Any]) -> object:
+        changed = {k: switches if v == "${profile.radabench}" else v for k, v in part.items()}
+        return construct(changed, f"{group}.{name}")
+
+    return filled(node) if "_target_" in node else {key: filled(part) for key, part in node.items()}
+
+
+def _parts(condition: str) -> Parts:
+    switches = as_switches(_profile())
+    return Parts(
+        Radagent(switches), Accept(), XmlCall(), Radiology(switches), _part("condition", condition),
+        _part("scorer", "radabench"), Budget(calls=100, steps=40),
+    )  # fmt: skip
+
+
+def _samples(data: str) -> list[Sample]:
+    return list(RadABench(data, switches=as_switches(_profile())).load("test"))
+
+
+def _size_mb(folder: Path) -> float:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 2**20
+
+
+def play(data: str, folder: str, condition: str, journal: bool) -> dict[str, Any]:
+    """Play all samples of a file of records on one core, or what is owed of them, and reduce them to metrics.
+
+    ``play`` is the time from the first owed sample to closed files, ``wall`` all beyond imports.
+    """
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    base = resident_mb()
+    resident: list[float] = []
+    with measured() as whole:
+        samples, model, outcome = _samples(data), Simulated(), Outcome()
+        model.study(samples)
+        written = Journal(Path(folder) / "journal") if journal else None
+        writer = RecordWriter(Path(folder) / "run")
+        door = Door({"main": model}, written, run_seed=0, budget=Budget(), replay=False)
+        every = max(1, len(samples) // 20)
+
+        def beat(so_far: Outcome) -> None:
+            if so_far.played % every == 0:
+                resident.append(resident_mb())
+
+        with measured() as playing:
+            asyncio.run(execute(_parts(condition), door, samples, 1, writer, outcome, beat=beat))
+            writer.close()
+            if written is not None:
+                written.close()
+        gc.unfreeze()
+        started = time.process_time()
+        summarise(outcome.records)
+        reduced = time.process_time() - started
+    half = resident[len(resident) // 2 :] or [0.0]
+    return whole.figures(base) | {
+        "samples": len(samples), "played": outcome.played, "calls": door.spent.calls, "replayed": door.replayed,
+        "errors": outcome.error_rate, "play_wall": playing.wall, "play_cpu": playing.cpu, "metrics_cpu": reduced,
+        "grown_mb": max(half) - half[0], "records_mb": _size_mb(Path(folder) / "run"),
+        "journal_mb": _size_mb(Path(folder) / "journal") if journal else 0.0,
+    }  # fmt: skip

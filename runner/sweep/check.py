@@ -1,0 +1,99 @@
+"""Composes and checks every job of a sweep before the first one runs."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
+from omegaconf import DictConfig, open_dict, read_write
+from omegaconf.errors import OmegaConfBaseException
+
+from components.errors import ConfigError
+from runner.flaws import Flaws, complain
+from runner.resume import is_complete, quoted, refuse_changes
+from runner.sweep.plan import Cell
+
+
+def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path) -> None:
+    """Compose and check; when a job is bad, all bad ones are named, none runs, and the exit code is 2."""
+    from runner.experiment import note_refusal
+
+    bad: dict[int, ConfigError] = {}
+    for number, cell in enumerate(plan):
+        try:
+            _compose(cell, number, master, loader, home)
+        except (HydraException, OmegaConfBaseException, ValueError) as error:
+            bad[number] = _explained(error, cell)
+    for number, cell in sorted(enumerate(plan), key=lambda pair: _data_of(pair[1])):
+        if number not in bad:
+            try:
+                _check(cell, loader)
+            except ConfigError as error:
+                bad[number] = error
+                note_refusal(error, cell.folder)
+    shared = [str(f) for f, n in Counter(c.folder for c in plan).items() if n > 1 and not bad]
+    bad |= {-1 - n: ConfigError(f"several jobs would write to {f}") for n, f in enumerate(shared)}
+    if bad:
+        _tell(plan, dict(sorted(bad.items())))
+        raise SystemExit(2)
+
+
+def _compose(cell: Cell, number: int, master: DictConfig, loader: Any, home: Path) -> None:
+    """The job's config, and its folder."""
+    words = [f"hydra.sweep.dir={quoted(home)}"]
+    if not any(o.startswith("hydra.sweep.subdir=") for o in master.hydra.overrides.hydra):
+        words.append(f"hydra.sweep.subdir={cell.label}")
+    cell.overrides = (*cell.overrides, *words)
+    config = cell.config = loader.load_sweep_config(master, list(cell.overrides))
+    hydra = config.hydra
+    with read_write(hydra), open_dict(hydra):
+        hydra.job.id, hydra.job.num = str(number), number
+    HydraConfig.instance().set_config(config)
+    cell.label = str(hydra.sweep.subdir)
+    cell.folder = home / cell.label
+    with read_write(hydra), open_dict(hydra):
+        hydra.runtime.output_dir = os.path.abspath(cell.folder)
+
+
+def _check(cell: Cell, loader: Any) -> None:
+    """Build the job, try it, and see what there is in its folder. Raises ConfigError."""
+    from runner.experiment import prepare
+
+    HydraConfig.instance().set_config(cell.config)
+    if cell.config.hydra.job.chdir or cell.config.hydra.job.env_set:
+        raise ConfigError("hydra.job.chdir and hydra.job.env_set would change all jobs of the process: leave them out")
+    experiment = prepare(cell.config, loader)
+    if experiment.cfg["run"]["resume"] is not None:
+        raise ConfigError("run.resume is for a single run; a sweep goes on when hydra.sweep.dir is the same again")
+    cell.cfg, cell.launch = experiment.cfg, experiment.launch
+    refuse_changes(cell.folder, cell.cfg)
+    cell.complete = is_complete(cell.folder)
+
+
+def _data_of(cell: Cell) -> str:
+    """Jobs over the same data are checked one after the other, so that they are read once."""
+    return "" if cell.config is None else repr(cell.config._get_node("dataset"))
+
+
+def _explained(error: Exception, cell: Cell) -> ConfigError:
+    """What Hydra could not compose, in one line."""
+    from runner.config.explain import explain
+    from runner.config.roots import CONF
+
+    return Flaws([explain(error, cell.overrides, [CONF])])
+
+
+def _tell(plan: Sequence[Cell], bad: dict[int, ConfigError]) -> None:
+    """Every flaw once, with the jobs that have it."""
+    jobs: dict[str, list[str]] = {}
+    for number, error in bad.items():
+        for flaw in error.flaws if isinstance(error, Flaws) else (error,):
+            jobs.setdefault(str(flaw), []).append(plan[number].label if number >= 0 else "")
+    for text, labels in jobs.items():
+        more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
+        complain(ConfigError(text), f"job {labels[0]}{more}: " if labels[0] else "")
