@@ -41,6 +41,7 @@ async def _play(url: str, samples: int, connections: int, transport: str, folder
     trajectory, _ = await play(experiment, warm, asked.pop(), 0)  # imports, templates, prices, a connection
     assert trajectory.stop == "answered", trajectory.error
     gc.collect()
+    gc.freeze()  # execute does so too: the libraries' objects are start-up
     with measured() as usage:
         writer, journal = RecordWriter(folder / "run"), Journal(folder / "journal")
         door = Door(models, journal, run_seed=0, budget=Budget(), replay=False)

@@ -8,9 +8,11 @@ replies, since each waits equally long. ``GET /v1/stats`` tells CPU seconds and 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import sys
 from collections import deque
+from importlib.util import find_spec
 from typing import cast
 
 from benchmarks.processes import cpu_seconds
@@ -115,10 +117,7 @@ async def _serve(latency: float, calls: int) -> None:
 
 def main() -> None:
     """Serve, on uvloop where it is there."""
-    try:
-        from uvloop import run
-    except ImportError:
-        run = asyncio.run
+    run = importlib.import_module("uvloop").run if find_spec("uvloop") else asyncio.run
     run(_serve(float(sys.argv[1]), int(sys.argv[2])))
 
 

@@ -45,7 +45,7 @@ def word_f1(reference: str, response: str) -> float:
     return _overlap(len(expected & found), len(expected), len(found)).f1
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _word_set(text: str) -> frozenset[str]:
     """The different words of a text."""
     return frozenset(words(text))
@@ -57,8 +57,7 @@ def bleu_unigram(reference: str, response: str) -> float:
     common = _clipped(Counter(expected), Counter(found))
     if not common:
         return 0.0
-    penalty = 1.0 if len(found) > len(expected) else exp(1 - len(expected) / len(found))
-    return penalty * common / len(found)
+    return _brevity(len(expected), len(found)) * common / len(found)
 
 
 def bleu(reference: str, response: str, order: int = _MAX_ORDER) -> float:
@@ -71,12 +70,18 @@ def bleu(reference: str, response: str, order: int = _MAX_ORDER) -> float:
     if not expected[0] or not found[0]:
         return 0.0
     correct = [_clipped(theirs, mine) for theirs, mine in zip(expected[1 : order + 1], found[1:], strict=False)]
+    if order == 1 or not correct[0]:
+        return float(_brevity(expected[0], found[0]) * correct[0] / found[0])
     total = [max(0, found[0] - size) for size in range(order)]
     score = _sacrebleu().compute_bleu(
-        correct, total, found[0], expected[0],
-        smooth_method="exp", effective_order=True, max_ngram_order=order,
-    )  # fmt: skip
+        correct, total, found[0], expected[0], smooth_method="exp", effective_order=True, max_ngram_order=order
+    )
     return min(1.0, float(score.score) / 100)
+
+
+def _brevity(n_reference: int, n_response: int) -> float:
+    """BLEU's penalty for responses shorter than the reference."""
+    return 1.0 if n_response >= n_reference else exp(1 - n_reference / n_response)
 
 
 def _clipped(reference: Mapping[Any, int], response: Mapping[Any, int]) -> int:
@@ -96,7 +101,7 @@ def _tokenizer() -> Any:
     return import_module("sacrebleu.tokenizers.tokenizer_13a").Tokenizer13a()
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=16384)
 def _cut(chunk: str) -> tuple[str, ...]:
     """The tokens of a run of text without blanks; its rules look no further."""
     return tuple(_tokenizer()(chunk).split())
@@ -108,7 +113,7 @@ def _tokens(text: str) -> list[str]:
     return [token for chunk in chunks for token in _cut(chunk)]
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _grams(text: str) -> tuple[Any, ...]:
     """The number of tokens of a text and its n-grams of every order, counted."""
     tokens = _tokens(text)
@@ -122,7 +127,7 @@ def rouge_l(reference: str, response: str) -> Overlap:
     return _overlap(_lcs_length(expected, found), len(expected), len(found))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _plain_words(text: str) -> tuple[str, ...]:
     """Runs of ASCII letters and digits in lower case."""
     return tuple(_NOT_WORD.sub(" ", text.lower()).split())

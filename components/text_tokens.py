@@ -42,7 +42,7 @@ def _ends(word: str, following: str) -> bool:
     return not core or "'" in core or ends_before(f"{core}.", following)
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=16384)
 def _marked(chunk: str) -> tuple[str, ...]:
     """The words and marks of a run of text without blanks."""
     return tuple(_MARKS.sub(_spaced, chunk).split())
@@ -69,7 +69,7 @@ def _quick(text: str) -> list[str]:
     return words
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def words(text: str) -> tuple[str, ...]:
     """The words and marks of a text in lower case, in order."""
     lowered = text.lower()

@@ -49,13 +49,13 @@ class Task:
             self.code = 2
         return self.code
 
-    async def play(self, experiment: Experiment, folder: Path) -> int:
-        """Run an experiment in a folder. Returns its exit code."""
+    async def play(self, experiment: Experiment, folder: Path, *, total_jobs: int = 1) -> int:
+        """Run an experiment in a folder, alone or as one of a sweep's jobs. Returns its exit code."""
         from runner.experiment import study
         from runner.run import run_job
 
         study(experiment)
-        return await run_job(experiment, folder)
+        return await run_job(experiment, folder, total_jobs=total_jobs)
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         """Run a coroutine on the fastest loop there is."""
@@ -83,6 +83,7 @@ def main() -> int:
         print(f"wardround {version('wardround')}")  # noqa: T201
         return 0
     os.environ["HYDRA_FULL_ERROR"] = "1"
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look through every installed package
     task = Task()
     try:
         with _Signals():

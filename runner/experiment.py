@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -104,7 +104,7 @@ def prepare(config: DictConfig, loader: ConfigLoader) -> Experiment:
         places = Places(loader, config)
         if flaws := [*configs.hidden(places.roots), *configs.frozen(cfg, config, places)]:
             raise Flaws(flaws)
-        return check(cfg, launch_of(config.hydra, cfg))
+        return check(cfg, launch_of(config.hydra, cfg), configs.touched(config, places))
     except Flaws as error:
         raise configs.place(error.flaws, config, loader) from None
 
@@ -146,21 +146,27 @@ def build(cfg: Mapping[str, Any], launch: Launch | None = None) -> Experiment:
     return experiment
 
 
-def check(cfg: Mapping[str, Any], launch: Launch | None = None) -> Experiment:
-    """Build and check; all flaws of the config are found at once. Raises Flaws, PrivacyRefused."""
+def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collection[str] = ()) -> Experiment:
+    """Build and check. Raises Flaws, PrivacyRefused.
+
+    The flaws of the run's own fields and of the parts that were ``touched`` are found at once, before the code
+    of other parts is loaded: a refusal is quick.
+    """
     flaws: list[Flaw] = []
     with noting(flaws):
         builder.check(Settings, cfg)
-    broken = {flaw.key.partition(".")[0] for flaw in flaws}
-    made = _Workshop(cfg, broken, flaws)
-    pieces, models, dataset = made.pieces(), made.models(), made.one("dataset", Dataset)
-    scorers = {} if flaws else made.scorers()  # they load the most, and a refusal should be quick
+    made = _Workshop(cfg, {flaw.key.partition(".")[0] for flaw in flaws}, flaws, touched)
+    made.everything()
+    if flaws:
+        raise Flaws(flaws)
+    made.only = None
+    pieces, models, dataset = made.everything()
     if flaws:
         raise Flaws(flaws)
     from runner.door import Budget
     from runner.play import Parts
 
-    parts = Parts(**pieces, scorers=scorers, budget=Budget(**cfg["budget"]["sample"]))
+    parts = Parts(**pieces, budget=Budget(**cfg["budget"]["sample"]))
     decision = permit(dataset, models)
     with noting(flaws, "dataset"):
         samples = _drawn(*_dataset_key(cfg), cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)
@@ -186,33 +192,36 @@ def study(experiment: Experiment) -> None:
 
 @dataclass
 class _Workshop:
-    """Builds the parts of a config and collects what is wrong; what is ``broken`` already is left out."""
+    """Builds the parts of a config, each once, and collects what is wrong.
+
+    What is ``broken`` already is left out; ``only`` these groups are built, None = all.
+    """
 
     cfg: Mapping[str, Any]
-    broken: set[str]
+    broken: Collection[str]
     flaws: list[Flaw]
+    only: Collection[str] | None
+    made: dict[str, Any] = field(default_factory=dict)
+
+    def everything(self) -> tuple[dict[str, Any], dict[str, Model], Any]:
+        """What an episode plays with by the names of ``Parts``, the models, the dataset."""
+        agent = {} if "agent" in self.broken else {**self.cfg["agent"]}
+        pieces = {"grammar": self._grammar(agent), "agent": self.one("agent", Agent, agent)}
+        kinds = {"verifier": Verifier, "toolset": Toolset, "condition": Condition}
+        pieces |= {key: self.one(key, protocol) for key, protocol in kinds.items()}
+        pieces["scorers"] = {k: self.one(f"scorer.{k}", Scorer, node) for k, node in self._nodes("scorer")}
+        return pieces, self._models(), self.one("dataset", Dataset)
 
     def one(self, key: str, protocol: Any, node: object = None) -> Any:
         """The part under a key."""
         top = key.partition(".")[0]
-        if top in self.broken:
-            return None
-        with noting(self.flaws, key):
-            return builder.part(self.cfg[top] if node is None else node, key, self._allow, protocol)
+        if key not in self.made and top not in self.broken and (self.only is None or top in self.only):
+            with noting(self.flaws, key):
+                node = self.cfg[top] if node is None else node
+                self.made[key] = builder.part(node, key, self._allow, protocol)
+        return self.made.get(key)
 
-    def pieces(self) -> dict[str, Any]:
-        """What an episode plays with, by the names of ``Parts``."""
-        agent = {} if "agent" in self.broken else {**self.cfg["agent"]}
-        grammar = self._grammar(agent)
-        kinds = {"verifier": Verifier, "toolset": Toolset, "condition": Condition}
-        others = {key: self.one(key, protocol) for key, protocol in kinds.items()}
-        return {"agent": self.one("agent", Agent, agent), "grammar": grammar, **others}
-
-    def scorers(self) -> dict[str, Scorer]:
-        """Name -> scorer."""
-        return {name: self.one(f"scorer.{name}", Scorer, node) for name, node in self._nodes("scorer")}
-
-    def models(self) -> dict[str, Model]:
+    def _models(self) -> dict[str, Model]:
         """Role -> model. A replay needs no key."""
         nodes = {"main": ("model", self.cfg.get("model"))}
         nodes |= {role: (f"models.{role}", node) for role, node in self._nodes("models")}

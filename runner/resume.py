@@ -39,8 +39,9 @@ def folder_for(cfg: Mapping[str, Any], wanted: Path, given: bool) -> Path:
 
 
 def is_complete(folder: Path) -> bool:
-    """Whether nothing is left to do in a run folder."""
-    return manifest.read(folder).get("status") == COMPLETE
+    """Whether nothing is left to do in a run folder; errored samples are."""
+    notes = manifest.read(folder)
+    return notes.get("status") == COMPLETE and not notes.get("counts", {}).get("errored")
 
 
 def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:

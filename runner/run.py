@@ -151,15 +151,11 @@ def resume_line(folder: Path) -> str:
 
 def _tell(folder: Path, notes: Mapping[str, Any], summary: Mapping[str, Any], url: str | None) -> None:
     """The last lines on the terminal: the table, the folder, the link."""
-    from runner.results.table import HEAD, rows, show, totals
+    from runner.results.table import present
 
     simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
-    metrics = summary["metrics"]
-    shown = {
-        name: m for name, m in metrics.items() if name.partition("/")[0] not in ("cost", "tokens", "calls", "time")
-    }
-    show(HEAD, rows(shown), title=f"{notes['name']}{simulated}: {status_line(notes)}")
-    lines = [totals(metrics) if metrics else "", notes["stopped"], *notes["notes"], f"run folder: {folder}"]
+    present(f"{notes['name']}{simulated}: {status_line(notes)}", summary["metrics"])
+    lines = [notes["stopped"], *notes["notes"], f"run folder: {folder}"]
     if notes["counts"]["errored"]:
         lines.append(f"to go on:   {resume_line(folder)}")
     if url:

@@ -99,7 +99,7 @@ def ground_truth(chain: str, typing: str) -> tuple[str, ...]:
     return tuple(f"{kind} {category}" if typed and kind else category for category, kind in task.chain)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def decided(plan: str, switches: Switches) -> tuple[str, ...]:
     """The planned chain. The reference's reader types the organ quantifier, which ``untyped`` undoes."""
     chain = decision_chain(plan, switches.plan_reader)

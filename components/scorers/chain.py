@@ -61,7 +61,7 @@ def _longest_run(first: Sequence[str], second: Sequence[str]) -> int:
     return longest
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def planning(
     chain: str, decision: tuple[str, ...] | None, executed: tuple[str, ...], switches: Switches
 ) -> Mapping[str, float | None]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 import shlex
+import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
+from typing import Any
 
 import orjson
 
@@ -21,72 +23,74 @@ from components.errors import ConfigError
 from components.types import Sample, Score, Trajectory
 
 NAME = "response/ratescore"
+PACKAGE = "RaTEScore"
 Measure = Callable[[str, str], float]
+_ELSE = "point scorer.ratescore.source at a module:function of (reference, response) or a command of yours"
 
 
 @lru_cache(maxsize=8)
 def measure(source: str, seconds: float) -> Measure:
-    """The function behind ``module:function`` or a command line, which takes reference and response.
+    """The function behind the package's name, a ``module:function``, or a command line.
 
-    A command reads them as one line of JSON {"reference", "response"} and prints the score. Raises
-    ConfigError when the module or function is not there.
+    A command reads one line of JSON, {"reference", "response"}, and prints the score. Raises ConfigError
+    for what is not installed.
     """
+    if source == PACKAGE:
+        return _packaged()
     module, colon, name = source.partition(":")
-    if not colon or " " in source or "/" in source:
-        return lambda reference, response: _run(source, seconds, reference, response)
-    try:
-        found = getattr(import_module(module), name, None)
-    except ModuleNotFoundError as error:
-        missing = error.name or module
-        raise ConfigError(
-            f"scorer ratescore cannot import {missing!r}: install wardround[ratescore], or point"
-            " scorer.ratescore.source at a module:function or a command of yours"
-        ) from error
-    if not callable(found):
-        raise ConfigError(f"scorer ratescore: {module!r} has no function {name!r}")
-    function: Measure = found
-    return function
+    if colon and all(part.isidentifier() for part in (*module.split("."), name)):
+        return _function(module, name)
+    command = shlex.split(source)
+    if not command or shutil.which(command[0]) is None:
+        raise ConfigError(f"scorer ratescore: there is no command {source!r}; {_ELSE}")
+    return lambda reference, response: _ask(command, seconds, reference, response)
 
 
-def _run(command: str, seconds: float, reference: str, response: str) -> float:
-    """Ask the command. Raises ConfigError when there is no such command, ValueError for what is no number."""
-    body = orjson.dumps({"reference": reference, "response": response})
-    try:
-        done = subprocess.run(shlex.split(command), input=body, capture_output=True, timeout=seconds, check=True)
-    except FileNotFoundError as error:
-        raise ConfigError(f"scorer ratescore: there is no command {command!r}") from error
-    return float(done.stdout)
-
-
-@lru_cache(maxsize=1)
 def _packaged() -> Measure:
-    """The score of package RaTEScore, whose models are loaded once. Raises ConfigError without it."""
-    try:
-        scorer = import_module("RaTEScore").RaTEScore()
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            "scorer ratescore needs package RaTEScore: install wardround[ratescore], or point"
-            " scorer.ratescore.source at a module:function or a command of yours"
-        ) from error
+    """The package's score, whose models are loaded once."""
+    scorer = _imported(PACKAGE).RaTEScore()
     return lambda reference, response: float(scorer.compute_score([response], [reference])[0])
 
 
-def package_score(reference: str, response: str) -> float:
-    """RaTEScore, 0 to 1, by its authors' package."""
-    return _packaged()(reference, response)
+def _function(module: str, name: str) -> Measure:
+    """A function of an installed module."""
+    found = getattr(_imported(module), name, None)
+    if not callable(found):
+        raise ConfigError(f"scorer ratescore: {module!r} has no function {name!r}")
+    return lambda reference, response: float(found(reference, response))
+
+
+def _imported(module: str) -> Any:
+    """The module. Raises ConfigError when it or something it needs is not installed."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"scorer ratescore cannot import {error.name!r}: pip install 'wardround[ratescore]', or {_ELSE}"
+        ) from error
+
+
+def _ask(command: Sequence[str], seconds: float, reference: str, response: str) -> float:
+    """The number that a command prints."""
+    body = orjson.dumps({"reference": reference, "response": response})
+    return float(subprocess.run(command, input=body, capture_output=True, timeout=seconds, check=True).stdout)
 
 
 @dataclass(frozen=True)
 class RaTEScore:
-    """RaTEScore of a sample, 0 to 1, from ``source``: a ``module:function`` of (reference, response) or a
-    command. Unscored without an answer."""
+    """RaTEScore of a sample, 0 to 1. ``source``: the package, a ``module:function``, or a command, which is
+    given ``seconds`` per answer. Raises ConfigError when it is not installed.
+    """
 
-    source: str = "components.scorers.ratescore:package_score"
+    source: str = PACKAGE
     seconds: float = 60.0
     version: str = "1"
 
+    def __post_init__(self) -> None:
+        measure(self.source, self.seconds)
+
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
-        """Raises ConfigError when the source is not installed."""
+        """Unscored without an answer or a reference, and where the program gives no number."""
         reference, answer = str(sample.target["answer"]), trajectory.answer
         if not reference or not answer:
             return [Score(NAME, None)]

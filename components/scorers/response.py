@@ -45,7 +45,7 @@ def overlap(reference: str, response: str, metrics: str) -> dict[str, float | No
     return values
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def ceilings(reference: str, scope: str, metrics: str) -> Mapping[str, float | None]:
     """The text scores of an agent that answers with the reference."""
     return overlap(reference, conclusion(reference, scope), metrics)

@@ -53,6 +53,16 @@ def frozen(plain: Mapping[str, Any], config: DictConfig, places: Places) -> list
     return []
 
 
+def touched(config: DictConfig, places: Places) -> set[str]:
+    """The groups whose parts are not as we ship them: overridden, or from a user's folder."""
+    words = [override.lstrip("+~").partition("=")[0] for override in config.hydra.overrides.task]
+    groups = {word.partition(".")[0] for word in words if "." in word}
+    for group, choice in config.hydra.runtime.choices.items():
+        if choice is not None and not (CONF / group / f"{choice}.yaml").is_file():
+            groups |= {str(k) for k in config} if group == "experiment" else {group}
+    return groups | ({"grammars"} if "agent" in groups else set())
+
+
 def hidden(roots: Sequence[Path]) -> list[Flaw]:
     """A user's files that Hydra would silently ignore, since ours have the same names."""
     flaws = []

@@ -94,13 +94,13 @@ class Folder:
         self._look()
         dead, live = self._uncovered()
         if dead and self.read_only:
-            self._indices += (_held({name: self._segments[name] for name in dead}, [self._scanned(dead)]),)
+            self._indices += (_held(self._sizes(dead), [self._scanned(dead)]),)
         elif dead:
             with self._locked():
                 self._look()
                 dead, live = self._uncovered()
                 if dead:
-                    self._save({name: self._segments[name] for name in dead}, [self._scanned(dead)])
+                    self._save(self._sizes(dead), [self._scanned(dead)])
                     self.stats.repaired += len(dead)
                     self._look()
         self._live = dict(self._scan_live(live))
@@ -157,6 +157,10 @@ class Folder:
         for name in sorted(name for name, size in self._segments.items() if (name, size) not in covered):
             (live if has_writer(self.path / name) else dead).append(name)
         return dead, live
+
+    def _sizes(self, dead: Iterable[str]) -> dict[str, int]:
+        """Asked once more: a writer may have gone on after it was listed and before it died."""
+        return {name: (self.path / name).stat().st_size for name in dead}
 
     def _scanned(self, names: Iterable[str]) -> Rows:
         return rows_of((n, entry.key, entry.at) for n, name in enumerate(names) for entry in scan(self.path / name))

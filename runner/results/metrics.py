@@ -1,7 +1,8 @@
 """Metrics: a pure function of the records, with 95 % intervals and the same per stratum.
 
 Intervals: Wilson for a proportion whose samples are independent, otherwise a percentile bootstrap over
-clusters (patients), 1,000 resamples with a fixed seed. Source: Wilson 1927; Efron & Tibshirani 1993, ch. 13.
+clusters (patients), 1,000 resamples with a fixed seed. Where a proportion is 0 or 1 throughout, resampling
+has nothing to vary: Wilson over the number of clusters. Source: Wilson 1927; Efron & Tibshirani 1993, ch. 13.
 """
 
 from __future__ import annotations
@@ -90,8 +91,9 @@ def mean(values: Sequence[float | None], clusters: Sequence[int], ceiling: float
         return Metric(None, unscored=len(values), ceiling=ceiling)
     total = math.fsum(scored)
     counts = np.bincount(codes)
-    if counts.max() == 1 and bool(np.isin(scored, (0.0, 1.0)).all()):
-        interval: tuple[float | None, float | None] = wilson(total, n)
+    n_clusters, binary = int((counts > 0).sum()), bool(np.isin(scored, (0.0, 1.0)).all())
+    if binary and (n_clusters == n or total in (0.0, n)):
+        interval: tuple[float | None, float | None] = wilson(total / n * n_clusters, n_clusters)
     else:
         sums = np.bincount(codes, weights=scored).astype(np.float64)
         interval = bootstrap(sums[counts > 0], counts[counts > 0])

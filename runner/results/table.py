@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+_TOTALS = ("cost", "tokens", "calls", "time")
 _WIDE = 140  # where there is no terminal to ask
 HEAD = ("metric", "value", "95 % interval", "n", "ceiling")
 
@@ -15,6 +16,17 @@ def rows(metrics: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, ...]]:
         (name, number(m["value"]), interval(m), count(m), number(m["ceiling"]) if "ceiling" in m else "")
         for name, m in metrics.items()
     ]
+
+
+def present(title: str, metrics: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print a run's metrics: those that have a value as a table, the undefined by name, totals in one line."""
+    main = {n: m for n, m in metrics.items() if n.partition("/")[0] not in _TOTALS}
+    there = {n: m for n, m in main.items() if m["value"] is not None}
+    show(HEAD, rows(there), title)
+    if undefined := [n for n in main if n not in there]:
+        print(f"not defined here: {', '.join(undefined)}")  # noqa: T201
+    if metrics:
+        print(totals(metrics))  # noqa: T201
 
 
 def totals(metrics: Mapping[str, Mapping[str, Any]]) -> str:

@@ -12,9 +12,7 @@ import os
 import sys
 import traceback
 import types
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
 Plugins.instance()  # before the import below: its scan would load that module a second time
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper  # noqa: E402
 
-JOB: ContextVar[str] = ContextVar("job", default="")
 _HOME = "hydra_plugins"
 BUDGET = 3
 
@@ -77,7 +74,7 @@ class Sweeper(BasicSweeper):  # type: ignore[misc]  # hydra has no types
         owed = [cell for cell in plan if not cell.complete]
         _say(f"sweep of {len(plan)} jobs, {len(plan) - len(owed)} of them finished before: {home}")
         if isinstance(self.launcher, Launcher):
-            self.launcher.plan = owed
+            self.launcher.plan, self.launcher.total_jobs = owed, len(plan)
         if owed:
             results = self.launcher.launch([list(cell.overrides) for cell in owed], initial_job_idx=0)
             for cell, result in zip(owed, results, strict=True):
@@ -89,6 +86,7 @@ class Launcher(HydraLauncher):  # type: ignore[misc]
     """Runs the jobs that the sweeper has checked, one after the other, in one process and one event loop."""
 
     plan: Sequence[Cell] = ()
+    total_jobs: int = 1
 
     def setup(self, *, hydra_context: HydraContext, task_function: Any, config: DictConfig) -> None:
         """Remember what a job needs."""
@@ -97,7 +95,7 @@ class Launcher(HydraLauncher):  # type: ignore[misc]
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         """Run all jobs; one that breaks off does not stop the others."""
         setup_globals()
-        configure_log(self.config.hydra.hydra_logging, self.config.hydra.verbose)
+        configure_log(self.config.hydra.job_logging, self.config.hydra.verbose)
         assert len(job_overrides) == len(self.plan), "the sweeper hands over the plan"
         return self.task.run(self._all())  # type: ignore[no-any-return]  # the list of _all
 
@@ -109,26 +107,25 @@ class Launcher(HydraLauncher):  # type: ignore[misc]
         """Run a job to its end, whatever that is."""
         result = JobReturn(cell.overrides, cell.cfg, cell.config.hydra, os.getcwd(), cell.label)
         self.context.callbacks.on_job_start(config=cell.config, task_function=self.task)
-        with _log_file(cell):
-            job = asyncio.create_task(self._play(cell))
-            try:
-                await asyncio.wait({job})
-            finally:
-                job.cancel()
-                await asyncio.gather(job, return_exceptions=True)
-            error = job.exception()
-            if error is None:
-                result.status, result.return_value = JobStatus.COMPLETED, job.result()
-            else:
-                result.status, result.return_value = JobStatus.FAILED, error
-                logging.getLogger(__name__).error("job %s broke off", cell.label, exc_info=error)
+        job = asyncio.create_task(self._play(cell))
+        try:
+            await asyncio.wait({job})
+        finally:
+            job.cancel()
+            await asyncio.gather(job, return_exceptions=True)
+        error = job.exception()
+        if error is None:
+            result.status, result.return_value = JobStatus.COMPLETED, job.result()
+        else:
+            result.status, result.return_value = JobStatus.FAILED, error
+            logging.getLogger(__name__).error("job %s broke off", cell.label, exc_info=error)
         self.context.callbacks.on_job_end(config=cell.config, job_return=result)
         return result
 
     async def _play(self, cell: Cell) -> int:
         from runner.experiment import check
 
-        return await self.task.play(check(cell.cfg, cell.launch), cell.folder)
+        return await self.task.play(check(cell.cfg, cell.launch), cell.folder, total_jobs=self.total_jobs)
 
 
 def _sweep_folder(config: DictConfig) -> Path:
@@ -158,23 +155,6 @@ def _conclude(plan: Sequence[Cell]) -> int:
             _say(f"job {cell.label} ended with exit code {cell.code}{cell.error and f': {cell.error}'}: {cell.folder}")
     codes = {cell.code for cell in plan if cell.code}
     return 0 if not codes else BUDGET if codes == {BUDGET} else 1
-
-
-@contextmanager
-def _log_file(cell: Cell) -> Iterator[None]:
-    """What a job logs goes to its own ``run.log``, whatever runs beside it."""
-    cell.folder.mkdir(parents=True, exist_ok=True)
-    handler = logging.FileHandler(cell.folder / "run.log", delay=True)
-    handler.setFormatter(logging.Formatter("[%(asctime)s][%(name)s][%(levelname)s] - %(message)s"))
-    handler.addFilter(lambda _: JOB.get() == cell.label)
-    token = JOB.set(cell.label)
-    logging.getLogger().addHandler(handler)
-    try:
-        yield
-    finally:
-        logging.getLogger().removeHandler(handler)
-        handler.close()
-        JOB.reset(token)
 
 
 def _say(text: str) -> None:

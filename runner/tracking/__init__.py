@@ -177,7 +177,7 @@ def _figures(tracker: Tracker, run_id: str, job: Job, config: Mapping[str, Any],
         name = " ".join(str(dataset[key]) for key in ("name", "split") if dataset.get(key))
         profile = orjson.dumps({"num_rows": dataset.get("samples")}).decode()
         entity = Dataset(name, str(dataset.get("fingerprint", ""))[:36], "local", "{}", profile=profile)
-        tracker.client.log_inputs(run_id, [DatasetInput(entity, [InputTag("mlflow.data.context", "evaluation")])])
+        tracker.dataset(run_id, DatasetInput(entity, [InputTag("mlflow.data.context", "evaluation")]))
 
 
 def _files(tracker: Tracker, run_id: str, folder: Path, patterns: Sequence[str]) -> None:

@@ -219,11 +219,8 @@ def _number(value: Any) -> float | None:
 def _word(key: str, value: Any) -> str:
     """``agent=react`` -> react, ``verifier.n=3`` -> n=3."""
     short = _value(value)
-    return short if isinstance(value, str) and not _numeric(short) else f"{key.rsplit('.', 1)[-1]}={short}"
-
-
-def _numeric(text: str) -> bool:
-    return re.fullmatch(r"[-+.\deE/]+", text) is not None
+    speaks = re.fullmatch(r"[-+.\deE/]+|true|false|null|", short, flags=re.IGNORECASE) is None
+    return short if speaks else f"{key.rsplit('.', 1)[-1]}={short}"
 
 
 def _value(value: Any) -> str:

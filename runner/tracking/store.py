@@ -8,6 +8,7 @@ import os
 import re
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from runner.tracking.describe import Job
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
+    from mlflow.entities import DatasetInput
 
 _ENVIRONMENT = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
                 "MLFLOW_LOGGING_LEVEL": "CRITICAL", "MLFLOW_DISABLE_AGENT_HINT": "true",
@@ -47,6 +49,15 @@ class Tracker:
         where, tags = f"tags.level = 'sweep' AND tags.sweep = '{sweep}'", {"level": "sweep", "sweep": sweep}
         return self._run(where, sweep, tags, start)
 
+    def dataset(self, run_id: str, dataset: DatasetInput) -> None:
+        """Log the run's dataset; where another job was faster with the same one, it is there the second time."""
+        from mlflow.exceptions import MlflowException
+
+        try:
+            self.client.log_inputs(run_id, [dataset])
+        except MlflowException:
+            self.client.log_inputs(run_id, [dataset])
+
     def _run(self, where: str, name: str, tags: dict[str, str], start: int | None) -> str:
         with locked(self.lock):
             if found := self.client.search_runs([self.experiment_id], where, max_results=1):
@@ -64,12 +75,13 @@ def connect(config: Mapping[str, Any]) -> Tracker:
     tracking, name = config["tracking"], str(config["name"])
     uri, lock = absolute(tracking["uri"]), _lock_of(tracking["uri"])
     lock.parent.mkdir(parents=True, exist_ok=True)
-    with locked(lock):
-        if (database := database_of(uri)) is not None and not database.exists():
+    if (database := database_of(uri)) is not None and not database.exists():
+        with locked(lock):
             _create(database)
-        from mlflow import MlflowClient
+    from mlflow import MlflowClient
 
-        client = MlflowClient(uri)
+    client = MlflowClient(uri)
+    with locked(lock):
         return Tracker(client, uri, _experiment(client, name, tracking.get("artifacts")), lock)
 
 
@@ -78,7 +90,9 @@ def quiet() -> None:
     os.environ.update(_ENVIRONMENT)
     for name, value in _PATIENCE.items():
         os.environ.setdefault(name, value)
+    logging.getLogger("mlflow").setLevel(logging.CRITICAL)
     logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", module=r"mlflow|sqlalchemy|alembic|pydantic")
 
 
 def troubles() -> tuple[type[Exception], ...]:
@@ -145,6 +159,8 @@ def _lock_of(uri: str) -> Path:
 
 def _create(database: Path) -> None:
     """Make the database beside its place and move it there, so that a kill leaves none or a whole one."""
+    if database.exists():  # another process was faster
+        return
     from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
 
     fresh = database.with_name(f"{database.name}.new")

@@ -27,6 +27,11 @@ def test_a_plain_proportion_gets_wilson_and_clusters_get_the_bootstrap():
     assert clustered.ci_low < plain.ci_low < clustered.value == 0.8
 
 
+def test_a_proportion_without_variation_is_not_told_to_be_certain():
+    metric = mean([1.0] * 10, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
+    assert (metric.ci_low, metric.ci_high) == pytest.approx(wilson(5, 5))
+
+
 def test_one_cluster_has_no_interval():
     metric = mean([1.0, 0.0, 0.5], [7, 7, 7])
     assert (metric.value, metric.ci_low, metric.ci_high, metric.n) == (0.5, None, None, 3)

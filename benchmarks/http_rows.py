@@ -1,0 +1,124 @@
+"""Rows over HTTP: our stack beside bare loops on the same server, in turn within one run."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from benchmarks.figures import Figure, Settings, middle, span
+from benchmarks.processes import run_job, server, server_stats
+from benchmarks.tasks import CALLS
+
+LATENCY = 0.1
+_UVLOOP = find_spec("uvloop") is not None
+Runs = dict[str, list[dict[str, Any]]]
+Jobs = Mapping[str, tuple[str, dict[str, Any]]]
+
+
+def _each(url: str, jobs: Jobs, repeat: int) -> Runs:
+    """Run all jobs in turn, as often as wanted; every run also tells how busy the server was."""
+    runs: Runs = {name: [] for name in jobs}
+    for _ in range(repeat):
+        for name, (job, arguments) in jobs.items():
+            before = server_stats(url)
+            told = run_job(job, url=url, **arguments)
+            after = server_stats(url)
+            calls = after["calls"] - before["calls"]
+            runs[name].append(told | {"calls": calls, "server": (after["cpu"] - before["cpu"]) / told["wall"]})
+    return runs
+
+
+def _ratio(runs: Runs, over: str, under: str, what: str) -> list[float]:
+    """Ratios between runs that were made one after the other."""
+    return [mine[what] / theirs[what] for mine, theirs in zip(runs[over], runs[under], strict=True)]
+
+
+def _per_call(runs: Runs, name: str) -> list[float]:
+    """CPU milliseconds per model call of the measured section."""
+    return [run["cpu"] / (run["samples"] * CALLS) * 1e3 for run in runs[name]]
+
+
+def _check(runs: Runs) -> None:
+    for run in runs["ours"]:
+        assert not run["errors"], f"{run['errors']:.1%} of the samples errored: nothing was measured"
+
+
+def _jobs(samples: int, connections: int) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Ours between the two bare loops."""
+    common = {"samples": samples, "connections": connections}
+    return {
+        "asyncio": ("bare.aiohttp_loop", common | {"uvloop": False}),
+        "ours": ("ours.http", common | {"uvloop": _UVLOOP}),
+        "uvloop": ("bare.aiohttp_loop", common | {"uvloop": _UVLOOP}),
+    }
+
+
+def _with_samples(runs: Runs, samples: int) -> Runs:
+    return {name: [run | {"samples": samples} for run in found] for name, found in runs.items()}
+
+
+def throughput(settings: Settings) -> Sequence[Figure]:
+    """1,000 samples x 5 calls at 100 connections: wall, CPU, memory."""
+    samples, connections = settings.count(1000, 4), settings.count(100, 2) if settings.scale < 1 else 100
+    jobs = _jobs(samples, connections)
+    inspect = find_spec("inspect_ai") is not None
+    if inspect:
+        jobs["inspect"] = ("bare.inspect_loop", {"samples": samples, "connections": connections, "uvloop": False})
+        os.environ.setdefault("TMPDIR", tempfile.gettempdir())
+    latency = LATENCY if settings.scale == 1 else LATENCY * min(1, settings.scale * 10)
+    with server(latency, CALLS) as url:
+        runs = _with_samples(_each(url, jobs, settings.repeat), samples)
+    _check(runs)
+    ideal = samples * CALLS * latency / connections
+    wall = {name: [run["wall"] / ideal for run in found] for name, found in runs.items()}
+    cpu = {name: _per_call(runs, name) for name in runs}
+    loops = [name for name in runs if name != "ours"]
+    walls = ", ".join(f"{name} {middle(wall[name]):.3f}" for name in loops)
+    cpus = ", ".join(f"{name} {middle(cpu[name]):.3f}" for name in loops)
+    busy = max(run["server"] for found in runs.values() for run in found)
+    memory = [run["beyond_mb"] for run in runs["ours"]]
+    return [
+        Figure("throughput", "wall / ideal, 100 connections", middle(wall["ours"]), "x", 1.10,
+               beside=f"{walls}; ours {span(wall['ours'])}; server busy {busy:.0%}"),
+        Figure("throughput", "CPU per model call", middle(cpu["ours"]), "ms", 0.3,
+               beside=f"{cpus}; ours {span(cpu['ours'])}"),
+        Figure("throughput", "the same / bare loop", middle(_ratio(runs, "ours", "uvloop", "cpu")), "x",
+               beside=f"targets: 0.3 / 0.13 = 2.3; {span(_ratio(runs, 'ours', 'uvloop', 'cpu'))}"),
+        Figure("throughput", "peak memory beyond imports", middle(memory), "MB", 200, beside=span(memory, " MB")),
+    ]  # fmt: skip
+
+
+def connections(settings: Settings) -> Sequence[Figure]:
+    """The same at 1,000 connections against the bare loop; short and noisy, hence repeated twice as often."""
+    samples = width = settings.count(1000, 4)
+    with server(LATENCY, CALLS) as url:
+        runs = _with_samples(_each(url, _jobs(samples, width), settings.repeat * 2), samples)
+    _check(runs)
+    ratio, cpu = _ratio(runs, "ours", "uvloop", "wall"), _ratio(runs, "ours", "uvloop", "cpu")
+    seconds = ", ".join(f"{name} {middle(run['wall'] for run in runs[name]):.2f} s" for name in runs)
+    memory = middle(run["beyond_mb"] for run in runs["ours"])
+    return [
+        Figure("connections", "wall / bare loop, 1,000 connections", middle(ratio), "x", 1.2,
+               beside=f"{seconds}; {span(ratio)}"),
+        Figure("connections", "CPU / bare loop", middle(cpu), "x",
+               beside=f"{span(cpu)}; peak {memory:.0f} MB beyond imports"),
+    ]  # fmt: skip
+
+
+def litellm(settings: Settings) -> Sequence[Figure]:
+    """CPU per call of our stack on litellm's transport beyond a loop that only calls litellm."""
+    samples = settings.count(200, 2)
+    common: dict[str, Any] = {"samples": samples, "connections": min(100, samples), "uvloop": _UVLOOP}
+    jobs: Jobs = {"ours": ("ours.http", common | {"transport": "litellm"}), "bare": ("bare.litellm_loop", common)}
+    with server(0.02, CALLS) as url:
+        runs = _with_samples(_each(url, jobs, settings.repeat), samples)
+    _check(runs)
+    mine, bare = _per_call(runs, "ours"), _per_call(runs, "bare")
+    beyond = [one - other for one, other in zip(mine, bare, strict=True)]
+    return [
+        Figure("litellm", "CPU per call beyond bare litellm", middle(beyond), "ms", 0.5,
+               beside=f"bare {middle(bare):.2f} ms; {span(beyond)}"),
+    ]  # fmt: skip

@@ -1,0 +1,35 @@
+"""Scores of stored trajectories, made again by the scorers of the folder's config."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from components.errors import ConfigError
+from runner.records import read
+from runner.stored import Unpacker
+from runner.texts import TextReader
+
+
+def rescored(folder: Path, cfg: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The folder's records with fresh scores. Raises ConfigError when a sample is no longer in the data."""
+    from runner.experiment import check
+
+    offline = {**cfg, "run": {**cfg["run"], "replay": True}}  # builds the model without a key; nothing is asked
+    experiment = check(offline)
+    samples = {sample.problem.id: sample for sample in experiment.samples}
+    unpacker = Unpacker(TextReader(folder))
+    out = []
+    for record in read(folder):
+        sample = samples.get(record["sample_id"])
+        if sample is None:
+            raise ConfigError(f"{folder}: sample {record['sample_id']!r} is not in the dataset any more")
+        if record["stop"] != "error":
+            trajectory = unpacker.trajectory(record)
+            scores = [s for scorer in experiment.parts.scorers.values() for s in scorer.score(sample, trajectory)]
+            record["scores"] = {s.name: s.value for s in scores}
+            record["ceilings"] = {s.name: s.ceiling for s in scores if s.ceiling is not None}
+            record["explanations"] = {s.name: s.explanation for s in scores if s.explanation}
+        out.append(record)
+    return out

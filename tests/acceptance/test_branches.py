@@ -1,0 +1,72 @@
+"""Which reply belongs to which call is never decided by which came first."""
+
+import asyncio
+from dataclasses import dataclass, field
+from random import Random
+
+import pytest
+
+from components.models.simulated.serve import Server
+from tests.acceptance.command import Served, endpoint, start, told
+from tests.acceptance.own import Voice
+
+
+@dataclass
+class Uneven(Server):
+    """Every reply takes its own random time, so they arrive in any order."""
+
+    longest: float = 0.0
+    order: Random = field(default_factory=Random)
+    arrived: list[bytes] = field(default_factory=list)
+
+    async def _answer(self, body):
+        await asyncio.sleep(self.order.random() * self.longest)
+        reply = await super()._answer(body)
+        self.arrived.append(reply.body)
+        return reply
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """The records and arrivals of: serial; at once, twice, in other orders; at once on one connection."""
+    words = ("tracking=off", "dataset=cohort", "agent=panel", "dataset.n=16")
+    kinds = {
+        "serial": (0.0, "agent.at_once=false", "model.max_connections=1"),
+        "first": (0.03, "agent.at_once=true", "model.max_connections=16"),
+        "second": (0.03, "agent.at_once=true", "model.max_connections=5"),
+    }
+    servers, started = {}, {}
+    for kind, (longest, *more) in kinds.items():
+        servers[kind] = Served(Uneven(Voice(), longest=longest, order=Random(kind)))
+        cwd = tmp_path_factory.mktemp(kind)
+        started[kind] = start(cwd, *words, *endpoint(servers[kind].url, *more))
+    found = {}
+    for kind, command in started.items():
+        done = command.done()
+        assert done.code == 0, done.err
+        servers[kind].die()
+        found[kind] = (told(command.cwd / done.folder), servers[kind].server)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["first", "second"])
+def test_concurrent_branches_leave_the_records_of_a_serial_run(runs, kind):
+    serial, concurrent = runs["serial"][0], runs[kind][0]
+    assert len(serial) == 16
+    for one, other in zip(serial, concurrent, strict=True):
+        assert one == other
+
+
+def test_the_replies_did_arrive_in_different_orders_and_at_the_same_time(runs):
+    assert runs["first"][1].arrived != runs["serial"][1].arrived
+    assert runs["second"][1].seen["most_in_flight"] > 3
+    assert runs["serial"][1].seen["most_in_flight"] == 1
+
+
+def test_branches_and_repeated_questions_got_draws_of_their_own(runs):
+    for record in runs["first"][0]:
+        replies = [(step["branch"], step["n"], step["reply"]["text"]) for step in record["steps"]]
+        first = {branch: text for branch, n, text in replies if n == 0}
+        third = {branch: text for branch, n, text in replies if n == 2}
+        assert len(set(first.values())) == 4
+        assert all(first[branch] != third[branch] for branch in third)

@@ -1,0 +1,147 @@
+"""A bad endpoint costs time; one that is gone costs samples, never the run."""
+
+import json
+import socket
+
+import pytest
+
+from components.models.simulated.serve import Faults, Server
+from tests.acceptance.command import Served, counted, endpoint, go_on, metric, run, start, told
+from tests.acceptance.own import Voice
+
+SAMPLES, CALLS = 60, 5
+WORDS = (
+    "tracking=off", "dataset=cohort", f"dataset.n={SAMPLES}", "agent=react", "toolset=ledger", "model.max_connections=30",
+)  # fmt: skip
+BAD = Faults(
+    status_429=0.10, status_500=0.05, resets=0.02, stalls=0.01, malformed=0.01, retry_after=0.05, stall_seconds=30, seed=1
+)
+
+
+@pytest.fixture(scope="module")
+def healthy(tmp_path_factory):
+    with Served(Server(Voice())) as served:
+        done = run(tmp_path_factory.mktemp("healthy"), *WORDS, *endpoint(served.url))
+    assert done.code == 0, done.err
+    return told(done.folder)
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory):
+    with Served(Server(Voice(), BAD)) as served:
+        words = ("model.timeout_seconds=1", "model.retries=8")
+        done = run(tmp_path_factory.mktemp("faulty"), *WORDS, *endpoint(served.url, *words))
+    return done, dict(served.seen)
+
+
+def test_faults_cost_no_sample(faulty):
+    done, seen = faulty
+    assert done.code == 0, done.err
+    assert metric(done.folder, "errors/rate") == 0.0
+    for kind in ("status_429", "status_500", "resets", "stalls", "malformed"):
+        assert seen[kind] > 0, f"the server never did {kind}"
+
+
+def test_results_equal_those_without_faults(faulty, healthy):
+    assert told(faulty[0].folder) == healthy
+
+
+def test_every_retry_is_counted_in_the_manifest_by_its_kind(faulty):
+    done, seen = faulty
+    model = counted(done.folder)["calls"]["models"]["main"]
+    kinds = {"rate_limit": "status_429", "server": "status_500", "connection": "resets", "timeout": "stalls", "unreadable": "malformed"}  # fmt: skip
+    assert model["retries"] == {kind: seen[name] for kind, name in kinds.items()}
+    assert (model["calls"], model["failed"]) == (SAMPLES * CALLS, 0)
+    assert seen["requests"] == SAMPLES * CALLS + sum(model["retries"].values())
+
+
+def test_faults_leave_the_terminal_and_the_log_quiet(faulty):
+    done, _ = faulty
+    assert done.err == ""
+    assert "Traceback" not in done.out
+    log = done.folder / "run.log"
+    assert not log.exists() or "Traceback" not in log.read_text()
+
+
+def closed_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def absent(tmp_path_factory):
+    """A run against a port where nothing listens, and again when something does."""
+    cwd, port = tmp_path_factory.mktemp("absent"), closed_port()
+    words = endpoint(f"http://127.0.0.1:{port}/v1", "model.retries=2")
+    done = run(cwd, *WORDS, *words, "hydra.run.dir=run")
+    before = told(cwd / "run"), counted(cwd / "run"), metric(cwd / "run", "errors/rate")
+    with Served(Server(Voice()), port):
+        again = go_on(cwd, done.out)
+    return done, before, again, cwd / "run"
+
+
+def test_a_server_that_never_comes_ends_the_run_with_exit_1(absent):
+    done, (records, manifest, rate), _, _ = absent
+    assert done.code == 1
+    assert done.seconds < 20
+    assert rate == 1.0
+    assert manifest["counts"] == {"finished": SAMPLES, "wanted": SAMPLES, "errored": SAMPLES}
+    assert all(record["stop"] == "error" and record["error"].startswith("connection:") for record in records)
+    assert all(record["scores"] == {} for record in records)
+    assert "Traceback" not in done.out + done.err
+
+
+def test_when_the_server_comes_the_printed_command_plays_what_errored(absent, healthy):
+    _, _, again, folder = absent
+    assert again.code == 0, again.err
+    assert told(folder) == healthy
+
+
+@pytest.fixture(scope="module")
+def dying(tmp_path_factory):
+    """A server that dies for good in the middle, and comes back when the run has ended."""
+    cwd = tmp_path_factory.mktemp("dying")
+    served = Served(Server(Voice(), latency=0.02))
+    words = endpoint(served.url, "model.retries=2", "model.timeout_seconds=2", "model.max_connections=8")
+    begun = start(cwd, *WORDS, *words, "hydra.run.dir=run").when(lambda: served.seen["answered"] >= 150)
+    served.die()
+    done = begun.done()
+    before = told(cwd / "run"), (cwd / "run" / "metrics.json").read_text()
+    with Served(Server(Voice()), served.port) as back:
+        again = go_on(cwd, done.out)
+    return done, before, again, cwd / "run", served.seen["answered"] + back.seen["answered"]
+
+
+def test_a_server_that_dies_costs_the_samples_that_it_left(dying, healthy):
+    done, (records, _), _, _, _ = dying
+    assert done.code == 1
+    assert done.seconds < 30
+    assert len(records) == SAMPLES
+    finished = [record for record in records if record["stop"] != "error"]
+    assert 0 < len(finished) < SAMPLES
+    assert finished == [record for record in healthy if record["sample_id"] in {f["sample_id"] for f in finished}]
+
+
+def test_errored_samples_are_a_rate_and_never_a_score(dying):
+    _, (records, metrics), _, _, _ = dying
+    told_metrics = json.loads(metrics)["metrics"]
+    errored = sum(record["stop"] == "error" for record in records)
+    right = [record["scores"]["score/accuracy"] for record in records if record["stop"] != "error"]
+    assert told_metrics["errors/rate"]["value"] == pytest.approx(errored / SAMPLES)
+    assert told_metrics["score/accuracy"]["value"] == pytest.approx(sum(right) / len(right))
+    assert (told_metrics["score/accuracy"]["n"], told_metrics["score/accuracy"]["unscored"]) == (len(right), errored)
+
+
+def test_when_the_server_is_back_the_printed_command_completes_the_run(dying, healthy):
+    _, _, again, folder, answered = dying
+    assert again.code == 0, again.err
+    assert told(folder) == healthy
+    assert answered <= SAMPLES * CALLS + 8
+
+
+def test_a_tolerated_error_rate_is_no_failure(tmp_path):
+    words = endpoint(f"http://127.0.0.1:{closed_port()}/v1", "model.retries=0", "run.max_error_rate=1")
+    done = run(tmp_path, *WORDS, *words, "limit=3")
+    assert done.code == 0
+    assert metric(done.folder, "errors/rate") == 1.0

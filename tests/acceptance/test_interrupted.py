@@ -1,0 +1,89 @@
+"""Ctrl-C, and a scheduler's SIGTERM: one clean line, exit 130, and the command that goes on."""
+
+import pytest
+
+from components.models.simulated.serve import Server
+from tests.acceptance.command import INTERRUPT, TERMINATE, Served, counted, endpoint, go_on, start, told
+from tests.acceptance.own import Voice
+
+WORDS = (
+    "tracking=off", "dataset=cohort", "dataset.n=40", "agent=react", "toolset=ledger", "model.max_connections=8",
+    "name=stopped-run",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=[INTERRUPT, TERMINATE], ids=["SIGINT", "SIGTERM"])
+def stopped(request, tmp_path_factory):
+    """A run that was stopped in the middle, and its continuation by the line that was printed."""
+    cwd = tmp_path_factory.mktemp("stopped")
+    with Served(Server(Voice(), latency=0.03)) as served:
+        begun = start(cwd, *WORDS, *endpoint(served.url)).when(lambda: served.seen["answered"] >= 60)
+        begun.signal(request.param)
+        done = begun.done()
+        folder = next((cwd / "outputs" / "stopped-run").iterdir())
+        partly, manifest = told(folder), counted(folder)
+        further = go_on(cwd, done.err)
+        return done, folder, partly, manifest, further, dict(served.seen)
+
+
+def test_exit_code_is_130(stopped):
+    assert stopped[0].code == 130
+
+
+def test_stderr_is_one_clean_line_and_the_command_to_go_on(stopped):
+    lines = stopped[0].err.splitlines()
+    assert len(lines) == 2, stopped[0].err
+    assert lines[0].startswith("interrupted")
+    assert lines[1].strip().startswith("python -m runner ")
+    assert "run.resume=" in lines[1]
+
+
+def test_no_traceback_and_no_noise_of_asyncio(stopped):
+    said = stopped[0].out + stopped[0].err
+    for noise in ("Traceback", "Task ", "Unclosed", "CancelledError", "KeyboardInterrupt", "never retrieved", "Warning"):
+        assert noise not in said
+    log = stopped[1] / "run.log"
+    assert not log.exists() or "Traceback" not in log.read_text()
+
+
+def test_what_was_finished_is_kept_and_valid(stopped):
+    _, folder, partly, manifest, _, _ = stopped
+    assert 0 < len(partly) < 40
+    assert all(record["stop"] == "answered" for record in partly)
+    assert manifest["status"] == "interrupted"
+    assert manifest["counts"]["finished"] == len(partly)
+    assert (folder / "metrics.json").exists()
+
+
+def test_the_printed_command_finishes_the_run(stopped):
+    _, folder, partly, _, further, seen = stopped
+    assert further.code == 0, further.err
+    whole = told(folder)
+    assert len(whole) == 40
+    assert [record for record in whole if record in partly] == partly
+    assert counted(folder)["status"] == "complete"
+    assert seen["requests"] <= 40 * 5 + 8
+
+
+def test_ctrl_c_before_the_first_reply_is_as_clean(tmp_path):
+    with Served(Server(Voice(), latency=5.0)) as served:
+        begun = start(tmp_path, *WORDS, *endpoint(served.url)).when(lambda: served.seen["requests"] >= 8)
+        begun.signal(INTERRUPT)
+        done = begun.done(10)
+    assert done.code == 130
+    assert len(done.err.splitlines()) == 2, done.err
+    assert "Traceback" not in done.out + done.err
+
+
+def test_ctrl_c_during_start_up_is_as_clean(tmp_path):
+    """At any moment after the interpreter reads our code."""
+    for seconds in (0.15, 0.3, 0.45):
+        begun = start(tmp_path, *WORDS, "model.latency_seconds=5")
+        try:
+            begun.process.wait(seconds)
+        except Exception:
+            begun.signal(INTERRUPT)
+        done = begun.done(10)
+        assert done.code == 130
+        assert "Traceback" not in done.out + done.err
+        assert len(done.err.splitlines()) <= 2

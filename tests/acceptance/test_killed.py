@@ -1,0 +1,103 @@
+"""kill -9 at any moment loses what was in flight and nothing else."""
+
+from random import Random
+
+import pytest
+
+from components.models.simulated.serve import Server
+from tests.acceptance.command import KILL, Served, counted, endpoint, run, start, told
+from tests.acceptance.own import Voice
+
+SAMPLES, CALLS, CONNECTIONS, KILLS = 200, 5, 20, 3
+WORDS = (
+    "tracking=off", "dataset=cohort", f"dataset.n={SAMPLES}", "agent=react", "toolset=ledger",
+    f"model.max_connections={CONNECTIONS}",
+)  # fmt: skip
+
+
+def moments(seed):
+    """After how many of the server's requests to kill, at random over the whole run."""
+    return sorted(Random(seed).sample(range(1, SAMPLES * CALLS), KILLS))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    cwd = tmp_path_factory.mktemp("undisturbed")
+    with Served(Server(Voice(), latency=0.01)) as served:
+        done = run(cwd, *WORDS, *endpoint(served.url))
+        assert done.code == 0, done.err
+        assert served.seen["requests"] == SAMPLES * CALLS
+    return done.folder
+
+
+@pytest.fixture(scope="module", params=[3])
+def killed(request, tmp_path_factory):
+    """A run killed three times and then finished: its folder, the server's counts, and those at the kills."""
+    cwd = tmp_path_factory.mktemp("killed")
+    with Served(Server(Voice(), latency=0.01)) as served:
+        words = [*WORDS, *endpoint(served.url), "hydra.run.dir=run"]
+        at_kills = []
+        for moment in moments(request.param):
+            begun = start(cwd, *words).when(lambda moment=moment: served.seen["requests"] >= moment)
+            begun.signal(KILL)
+            assert begun.done().code == -KILL
+            at_kills.append((served.seen["requests"], sum(1 for _ in (cwd / "run" / "records.jsonl").open())))
+            words = [*WORDS, *endpoint(served.url), "run.resume=run"]
+        done = run(cwd, *words)
+        assert done.code == 0, done.err
+        return cwd / "run", dict(served.seen), at_kills
+
+
+def test_the_kills_fell_into_the_work(killed):
+    _, _, at_kills = killed
+    assert len(at_kills) == KILLS
+    assert all(0 < n_requests < SAMPLES * CALLS + KILLS * CONNECTIONS for n_requests, _ in at_kills)
+    assert at_kills[-1][1] < SAMPLES
+
+
+def test_records_equal_those_of_an_undisturbed_run(killed, undisturbed):
+    mended, whole = told(killed[0]), told(undisturbed)
+    assert len(mended) == len(whole) == SAMPLES
+    for one, other in zip(mended, whole, strict=True):
+        assert one == other
+
+
+def test_metrics_equal_those_of_an_undisturbed_run(killed, undisturbed):
+    import json
+
+    found = []
+    for folder in (killed[0], undisturbed):
+        summary = json.loads((folder / "metrics.json").read_text())
+        found.append({k: v for k, v in summary["metrics"].items() if not k.startswith("time/")} | summary["strata"])
+    assert found[0] == found[1]
+
+
+def test_no_call_was_paid_twice_but_those_in_flight(killed):
+    _, seen, _ = killed
+    assert SAMPLES * CALLS <= seen["requests"] <= SAMPLES * CALLS + KILLS * CONNECTIONS
+
+
+def test_the_manifest_tells_of_every_resumption(killed):
+    manifest = counted(killed[0])
+    assert manifest["status"] == "complete"
+    assert len(manifest["resumed"]) == KILLS
+    assert manifest["counts"] == {"finished": SAMPLES, "wanted": SAMPLES, "errored": 0}
+
+
+def test_resuming_a_finished_run_sends_nothing_and_changes_nothing(killed, tmp_path):
+    folder, _, _ = killed
+    before = (folder / "records.jsonl").read_bytes()
+    with Served(Server(Voice())) as served:
+        done = run(folder.parent, *WORDS, *endpoint(served.url), "run.resume=run")
+        assert done.code == 0, done.err
+        assert served.seen["requests"] == 0
+    assert (folder / "records.jsonl").read_bytes() == before
+
+
+def test_resume_with_another_agent_is_refused_and_names_the_difference(killed):
+    folder, _, _ = killed
+    words = [word.replace("react", "direct") for word in WORDS]
+    done = run(folder.parent, *words, *endpoint("http://127.0.0.1:9/v1"), "run.resume=run")
+    assert done.code == 2
+    assert len(done.err.splitlines()) == 1
+    assert "agent" in done.err

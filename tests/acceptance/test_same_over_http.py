@@ -1,0 +1,62 @@
+"""The same run in this process and through the HTTP server leaves the same records."""
+
+import json
+
+import pytest
+
+from components.models.simulated.serve import from_arguments
+from tests.acceptance.command import Served, endpoint, run, told
+
+GRAMMARS = ("xml_call", "bracket_json", "native_tools")
+CELLS = [f"agent-{agent}+condition-{condition}+grammar-{grammar}"
+         for agent in ("radagent", "react") for condition in ("baseline", "insufficient_config2") for grammar in GRAMMARS]  # fmt: skip
+SWEEP = (
+    "-m", "tracking=off", "limit=6", "hydra.sweep.dir=sweep", "agent=radagent,react",
+    "condition=baseline,insufficient_config2", f"agent.grammar={','.join(GRAMMARS)}",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def served():
+    server, _, _ = from_arguments(["--dataset", "radabench_mini"])
+    with Served(server) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def sweeps(served, tmp_path_factory):
+    here, there = tmp_path_factory.mktemp("here"), tmp_path_factory.mktemp("there")
+    for cwd, model in ((here, ["model=simulated"]), (there, endpoint(served.url))):
+        done = run(cwd, *SWEEP, *model, own=False)
+        assert done.code == 0, done.err
+    return here / "sweep", there / "sweep"
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_records_in_process_and_over_http_are_the_same(sweeps, cell):
+    here, there = (told(sweep / cell) for sweep in sweeps)
+    assert len(here) == 6
+    assert here == there
+
+
+def test_the_compared_runs_hold_answers_refusals_and_tool_calls(sweeps):
+    records = [record for cell in CELLS for record in told(sweeps[1] / cell)]
+    assert {"answered", "refused"} <= {record["stop"] for record in records}
+    assert any(step.get("observed") for record in records for step in record["steps"])
+    assert all(record["error"] is None or record["stop"] != "error" for record in records)
+
+
+def test_metrics_in_process_and_over_http_are_the_same(sweeps):
+    for cell in CELLS:
+        here, there = (json.loads((sweep / cell / "metrics.json").read_text()) for sweep in sweeps)
+        for metrics in (here["metrics"], there["metrics"]):
+            for name in [name for name in metrics if name.startswith("time/")]:
+                del metrics[name]
+        assert here["metrics"] == there["metrics"]
+
+
+def test_litellm_transport_leaves_the_same_records(served, sweeps, tmp_path):
+    words = ("tracking=off", "limit=6", "agent=react", "agent.grammar=native_tools", "model.transport=litellm")
+    done = run(tmp_path, *words, *endpoint(served.url), own=False)
+    assert done.code == 0, done.err
+    assert told(done.folder) == told(sweeps[0] / "agent-react+condition-baseline+grammar-native_tools")

@@ -1,0 +1,94 @@
+"""Ceilings of the metrics."""
+
+from collections.abc import Mapping
+from statistics import fmean
+
+import pytest
+
+from components.radiology.perfect import card_of, plan_of, play
+from components.radiology.plan import decision_chain
+from components.radiology.suitable import Suitable
+from components.radiology.switches import Switches
+from components.radiology.tasks import BQ, IE, OS, TASKS
+from components.scorers.chain import Chain
+from components.scorers.completion import Completion
+from components.scorers.io import InputOutput
+from components.scorers.orchestration import Orchestration
+from components.scorers.response import Response
+from tests.components.radiology.scripted import CODE, PAIR, PAPER, RECORD, episode, sample, tools
+
+SCORERS = (Chain, InputOutput, Orchestration, Completion, Response)
+# What the specification says an exact agent gets under the reference's rules, in any redundant condition (6.11).
+CODE_CEILINGS = {
+    "execution/ecr": 9 / 11,
+    "execution/thr": 7 / 11,
+    "execution/pfsp": (8 / 9 + 8 / 10) / 2,
+    "planning/levenshtein": 2 / 9,
+    "planning/levenshtein_drift": 4 / 9,
+    "planning/levenshtein_decision": 3 / 9,
+    "planning/fdr": 0.5 / 9,
+    "planning/tma": 8.5 / 9,
+}
+BOUND = tuple((category, None, PAIR) for category in (OS, "Anomaly Detector", "Disease Diagnoser"))
+
+
+def ceilings(switches: Switches, kind: str, *extra: tuple[object, ...]) -> Mapping[str, float]:
+    found: dict[str, list[float]] = {}
+    for chain in TASKS:
+        trajectory = episode([], stop="failed", kind=kind, offered=tools(*extra, switches=switches))
+        for scorer in SCORERS:
+            for score in scorer(switches).score(sample(chain), trajectory):
+                if score.ceiling is not None:
+                    found.setdefault(score.name, []).append(score.ceiling)
+    return {name: fmean(values) for name, values in found.items()}
+
+
+@pytest.mark.parametrize("extra", [(), BOUND])
+def test_ceilings_of_the_reference(extra: tuple[tuple[object, ...], ...]) -> None:
+    assert ceilings(CODE, "redundant_high", *extra) == pytest.approx(CODE_CEILINGS)
+
+
+def test_ceilings_of_the_reference_with_a_choice_of_tools() -> None:
+    found = ceilings(CODE, "differentiated")
+    assert found["execution/mhr"] == pytest.approx(10 / 11)
+    assert found["response/f1"] == found["response/bleu"] == 1.0
+    assert found["response/rouge_l"] == pytest.approx(0.999999995, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["baseline", "redundant_medium", "differentiated", "intact"])
+def test_every_rate_of_the_article_can_be_reached(kind: str) -> None:
+    found = ceilings(PAPER, kind, *BOUND)
+    for name, value in found.items():
+        zero = "levenshtein" in name or "fdr" in name
+        assert value == (0.0 if zero else pytest.approx(1.0)), name
+    assert {"completion/rate", "execution/ots", "planning/tma_decision", "response/bleu1"} <= set(found)
+
+
+def test_a_play_uses_the_names_of_the_offer_although_equal_plays_are_shared() -> None:
+    first = play("012", "redundant", Suitable(tools(), RECORD), RECORD, PAPER)
+    moved = play("012", "redundant", Suitable(tools(leave_out=["Anatomy Classifier"])[::-1], RECORD), RECORD, PAPER)
+    swapped = play("012", "redundant", Suitable(tools()[:3][::-1], RECORD), RECORD, PAPER)
+    assert first.names == swapped.names == ("TOOL1", "TOOL2", "TOOL3")
+    assert moved.names == () and moved.stop == "failed"
+
+
+def test_a_play_ends_where_a_tool_is_missing() -> None:
+    execution = play("0126", "withhold", Suitable(tools(leave_out=[BQ]), RECORD), RECORD, PAPER)
+    assert len(execution.calls) == 3 and not execution.completed
+
+
+def test_indicators_can_be_claimed_in_the_baseline_of_the_reference_only() -> None:
+    suitable = Suitable(tools(switches=CODE), RECORD)
+    assert play("01235678", "baseline", suitable, RECORD, CODE).completed
+    failed = play("01235678", "redundant_regular", suitable, RECORD, CODE)
+    assert failed.calls[-1].category == IE and not failed.calls[-1].ok
+
+
+@pytest.mark.parametrize("chain", TASKS)
+def test_the_plan_names_the_chain(chain: str) -> None:
+    assert tuple(decision_chain(plan_of(chain), "tolerant")) == TASKS[chain].categories
+
+
+def test_a_card_survives_its_facts() -> None:
+    restricted = tools((OS, None, PAIR, ("Lung", "Heart")))[-1]
+    assert card_of(restricted).facts == restricted.facts

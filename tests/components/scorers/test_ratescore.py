@@ -1,0 +1,48 @@
+"""The external text score."""
+
+import sys
+
+import pytest
+
+from components.errors import ConfigError
+from components.scorers.ratescore import RaTEScore
+from components.types import Trajectory
+from tests.components.radiology.scripted import episode, sample
+
+COMMAND = f"{sys.executable} -c \"import json, sys; d = json.load(sys.stdin); print(len(d['response']) / 10)\""
+
+
+def shorter(reference: str, response: str) -> float:
+    return len(response) / len(reference) if response != "nan" else float("nan")
+
+
+def value(source: str, trajectory: Trajectory, reference: str = "ab cd") -> float | None:
+    (score,) = RaTEScore(source).score(sample("012", reference), trajectory)
+    assert score.name == "response/ratescore"
+    return score.value
+
+
+def test_a_function_and_a_command() -> None:
+    assert value(f"{__name__}:shorter", episode([], answer="a")) == 0.2
+    assert value(COMMAND, episode([], answer="ab")) == 0.2
+
+
+def test_nothing_to_score() -> None:
+    source = f"{__name__}:shorter"
+    assert value(source, episode([], stop="failed")) is None
+    assert value(source, episode([], answer="a"), reference="") is None
+    assert value(source, episode([], answer="nan")) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("RaTEScore", r"pip install 'wardround\[ratescore\]'"),
+        ("no.such.module:f", "cannot import 'no'"),
+        (f"{__name__}:missing", "has no function 'missing'"),
+        ("no-such-command --x", "there is no command"),
+    ],
+)
+def test_what_is_not_installed_is_a_config_error(source: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        RaTEScore(source)

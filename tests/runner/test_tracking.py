@@ -1,0 +1,459 @@
+"""Run folders in a real MLflow on SQLite: one database for the module, an experiment per test."""
+
+import logging
+import multiprocessing
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import orjson
+import pytest
+
+from components.errors import ConfigError
+from components.messages import Message, ToolCall, Usage
+from components.types import (
+    Action,
+    Observation,
+    Observed,
+    Problem,
+    Refusal,
+    Sample,
+    Score,
+    Step,
+    Trajectory,
+)  # fmt: skip
+from runner import tracking, ui
+from runner.records import RecordWriter, record_of
+from runner.tracking import describe, store, traces, views
+
+T0 = 1_760_000_000.0
+LONG = "tool card " * 2_000
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    return tmp_path_factory.mktemp("tracking")
+
+
+def config(base, name, **changes):
+    uri = f"sqlite:///{base}/.mlflow/mlflow.db"
+    return {
+        "name": name, "seed": 0, "limit": None, "epochs": 1, "model": {"name": "gpt-4.1", "temperature": 0.0},
+        "models": {"verifier": {"name": "small"}}, "agent": {"grammar": "xml_call"},
+        "tracking": {"uri": uri, "artifacts": f"{base}/.mlflow/artifacts", "traces": "sample:200", **changes},
+    }  # fmt: skip
+
+
+def step(purpose, started, reply, **fields):
+    given = {"role": "main", "branch": "main", "kept": 0, "usage": Usage(100, 10, 0.002), **fields}
+    given.setdefault("asked", [Message("user", "Is there a nodule?")])
+    message = Message("assistant", reply)
+    return Step(purpose, given.pop("role"), given.pop("branch"), given.pop("index", 0), given.pop("kept"),
+                given.pop("asked"), message, given.pop("usage"), started=started, seconds=0.5, **given)  # fmt: skip
+
+
+def trajectory(stop="answered", price=0.002):
+    call, final = ToolCall("c1", "segment", '{"organ": "lung"}'), ToolCall("control", "final", "")
+    acted = step("act", T0 + 1.0, "<Call>", action=Action(Message("assistant", ""), (call,)), index=2)
+    acted.observed = [
+        Observed(call, Observation("mask_1"), None, 0.2),
+        Observed(ToolCall("c2", "detect", "not json"), Observation(LONG), "tool_error", 0.1),
+        Observed(final, Observation("$mask$ = mask_1"), None, 0.0, control=True),
+    ]
+    acted.tried = [Observed(call, Observation("mask_0"), None, 0.1)]
+    steps = [
+        step(
+            "plan", T0, "segment, then detect", asked=[Message("system", LONG), Message("user", "Is there a nodule?")]
+        ),
+        step("act", T0 + 0.5, "<Bad>", committed=False, index=1),
+        step("verify", T0 + 0.6, "No.", role="verifier", verdict="wrong organ", usage=Usage(50, 5, price)),
+        acted,
+        step("vote", T0 + 2.0, "A", branch="expert/1"),
+        step("vote", T0 + 2.1, "B", branch="expert/1/again"),
+    ]
+    found = Trajectory(steps=steps, stop=stop)
+    match stop:
+        case "answered":
+            found.answer = "One nodule."
+        case "refused":
+            found.refusal = Refusal({"problem": "ToolMissing"})
+        case "failed":
+            found.failure = "unreadable_reply"
+        case _:
+            found.error = "timeout: no reply"
+    return found
+
+
+def make(folder, stops, varied=None, manifest=None, metrics=None, price=0.002):
+    """A run folder as the runner leaves it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write(folder, stops, price)
+    facts = {
+        "schema": 1, "status": "complete", "name": "x", "choices": {"agent": "radagent", "model": "openai", "scorer": ["a", "b"]},
+        "varied": varied or {}, "model_kind": "simulated", "git": {"commit": "ab" * 20, "dirty": False},
+        "dataset": {"name": "mini", "split": "test", "fingerprint": "f" * 64, "samples": len(stops), "privacy": "open"},
+        "prompts": {"radagent": "12ab"}, "start": "2026-10-09T08:53:20+00:00", "end": "2026-10-09T08:58:20+00:00",
+        "command": "python -m runner", **(manifest or {}),
+    }  # fmt: skip
+    (folder / "manifest.json").write_bytes(orjson.dumps(facts))
+    values = metrics or {"cost/usd": 0.1, "planning/levenshtein": 0.5, "pass@1": 0.25, "a/none": None}
+    body = {
+        name: {"value": v, "ci_low": v and v - 0.1, "ci_high": None, "n": 9, "unscored": 0}
+        for name, v in values.items()
+    }
+    (folder / "metrics.json").write_bytes(orjson.dumps({"metrics": body, "strata": {}}))
+    (folder / "config.yaml").write_text("name: x\n")
+    (folder / "plots").mkdir(exist_ok=True)
+    (folder / "plots" / "cost.svg").write_text("<svg/>")
+    (folder / "foreign.bin").write_text("not ours")
+    return folder
+
+
+def write(folder, stops, price=0.002):
+    writer = RecordWriter(folder)
+    for n, stop in enumerate(stops):
+        scores = (
+            []
+            if stop == "error"
+            else [Score("planning/levenshtein", n / 10, "why"), Score("done", float(n % 2)), Score("x", None)]
+        )
+        sample = Sample(Problem(f"s{n}", "q"), "t", strata={"task": "ct"})
+        writer.append(record_of(sample, 0, trajectory(stop, price), scores, 3.0, writer.packer))
+    writer.close()
+
+
+def look(config):
+    """Client, experiment id, runs and traces of the experiment."""
+    from mlflow import MlflowClient
+    from mlflow.tracing.client import TracingClient
+
+    client = MlflowClient(store.absolute(config["tracking"]["uri"]))
+    experiment = client.get_experiment_by_name(config["name"])
+    runs = client.search_runs([experiment.experiment_id])
+    infos, _ = TracingClient(client.tracking_uri).store.search_traces(
+        locations=[experiment.experiment_id], max_results=500
+    )
+    return client, experiment, runs, infos
+
+
+def whole(config, info):
+    from mlflow.tracing.client import TracingClient
+
+    return TracingClient(store.absolute(config["tracking"]["uri"])).get_trace(info.trace_id)
+
+
+def test_importing_the_room_does_not_import_mlflow():
+    code = "import runner.tracking, runner.ui, sys; assert not {'mlflow', 'pandas', 'sqlalchemy'} & set(sys.modules)"
+    assert (
+        subprocess.run([sys.executable, "-c", code], cwd=Path(tracking.__file__).parents[2], check=False).returncode
+        == 0
+    )
+
+
+def test_a_flat_run_shows_what_ran_and_how_it_ended(base, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    settings = config(base, "flat")
+    folder = make(base / "flat/1", ["answered", "refused", "failed", "limit", "error"])
+    url = tracking.track(folder, settings)
+    client, experiment, [run], infos = look(settings)
+    assert (
+        url
+        == f"http://127.0.0.1:5000/#/experiments/{experiment.experiment_id}/runs/{run.info.run_id}?workflowType=machine_learning"
+    )
+    assert (run.info.run_name, run.info.status, run.info.end_time) == ("radagent openai", "FINISHED", 1791536300000)
+    assert run.data.params == {
+        "agent": "radagent", "model": "openai", "scorer": "a,b", "seed": "0", "epochs": "1", "model.name": "gpt-4.1",
+        "model.temperature": "0.0", "agent.grammar": "xml_call",
+    }  # fmt: skip
+    assert list(run.data.metrics) == [
+        "planning/levenshtein", "pass_1", "cost/usd",
+        "uncertainty/planning/levenshtein_low", "uncertainty/pass_1_low", "uncertainty/cost/usd_low",
+    ]  # fmt: skip
+    tags = run.data.tags
+    assert tags["level"] == "job" and tags["model_kind"] == "simulated" and tags["prompts.radagent"] == "12ab"
+    assert tags["git_commit"] == "ab" * 20 and tags["dataset_fingerprint"] == "f" * 64
+    assert "Simulated model" in tags["mlflow.note.content"]
+    [used] = run.inputs.dataset_inputs
+    assert (used.dataset.name, used.tags[0].value) == ("mini test", "evaluation")
+    files = {item.path for item in client.list_artifacts(run.info.run_id)}
+    assert {"config.yaml", "manifest.json", "metrics.json", "records.jsonl", "texts-0000.jsonl.gz", "plots"} == files
+    assert experiment.artifact_location.startswith(f"file://{base}/.mlflow/artifacts")
+    assert len(infos) == 5 and not list(tmp_path.iterdir())
+    assert orjson.loads((folder / "manifest.json").read_bytes())["mlflow"]["run_id"] == run.info.run_id
+    assert (base / ".mlflow/newest").read_text() == url.partition("#")[2]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_trace_tells_calls_tools_and_verifier_with_their_own_times(base):
+    settings = config(base, "spans")
+    tracking.track(make(base / "spans/1", ["answered"]), settings)
+    *_, [info] = look(settings)
+    trace = whole(settings, info)
+    spans = {span.name: span for span in trace.data.spans}
+    assert list(spans) == [
+        "s0", "plan", "act, not chosen", "verify (verifier)", "act", "try segment", "segment", "detect", "final",
+        "expert/1", "vote", "expert/1/again",
+    ]  # fmt: skip
+    root, act, tool = spans["s0"], spans["act"], spans["segment"]
+    assert root.start_time_ns == int(T0 * 1e9) and (root.end_time_ns - root.start_time_ns) / 1e9 == pytest.approx(3.0)
+    assert (
+        act.start_time_ns == int((T0 + 1.0) * 1e9) and act.parent_id == root.span_id and act.span_type == "CHAT_MODEL"
+    )
+    assert tool.start_time_ns == act.end_time_ns and tool.inputs == {"organ": "lung"} and tool.outputs == "mask_1"
+    assert spans["detect"].start_time_ns == tool.end_time_ns and spans["detect"].status.status_code == "ERROR"
+    assert spans["detect"].inputs == "not json" and spans["final"].span_type == "TASK"
+    assert spans["verify (verifier)"].attributes["mlflow.llm.model"] == "small"
+    assert spans["verify (verifier)"].attributes["verdict"] == "wrong organ"
+    assert spans["expert/1/again"].parent_id == spans["expert/1"].span_id
+    assert spans["act"].attributes["mlflow.llm.cost"]["total_cost"] == 0.002
+    assert trace.info.token_usage == {"input_tokens": 550, "output_tokens": 55, "total_tokens": 605}
+    assert trace.info.cost["total_cost"] == pytest.approx(0.012)
+    assert (info.request_preview, info.response_preview) == ("Is there a nodule?", "One nodule.")
+    assert info.tags["strata.task"] == "ct" and "mlflow.trace.session" not in info.trace_metadata
+    told = spans["plan"].inputs["messages"][0]["content"]
+    assert (
+        len(told) < 4_200 and "16,000 characters left out: records.jsonl, sample 's0', epoch 0, step 0 of main" in told
+    )
+
+
+def test_scores_are_assessments_and_an_unscored_one_is_none(base):
+    settings = config(base, "scores")
+    tracking.track(make(base / "scores/1", ["answered", "answered", "error"]), settings)
+    *_, infos = look(settings)
+    values = {i.tags["sample"]: {a.name: a.value for a in i.assessments} for i in infos}
+    assert values == {
+        "s0": {"planning levenshtein": 0.0, "done": False},
+        "s1": {"planning levenshtein": 0.1, "done": True},
+        "s2": {},
+    }
+    assert {i.tags["sample"]: i.state.value for i in infos}["s2"] == "ERROR"
+
+
+def test_an_unknown_price_stays_unknown_and_nobody_guesses_it(base):
+    settings = config(base, "unpriced")
+    tracking.track(make(base / "unpriced/1", ["answered"], price=None), settings)
+    *_, [info] = look(settings)
+    trace = whole(settings, info)
+    assert trace.info.cost is None and trace.info.token_usage["total_tokens"] == 605
+    assert {s.attributes.get("asked_model") for s in trace.data.spans} == {None, "gpt-4.1", "small"}
+
+
+def test_sending_again_doubles_nothing_and_follows_what_changed(base):
+    settings = config(base, "again")
+    folder = make(base / "again/1", ["answered", "error"], metrics={"score/accuracy": 0.5})
+    assert tracking.track(folder, settings) == tracking.track(folder, settings)
+    client, _, [run], infos = look(settings)
+    assert len(infos) == 2 and [len(i.assessments) for i in infos] in ([0, 2], [2, 0])
+    assert len(client.get_metric_history(run.info.run_id, "score/accuracy")) == 1
+    assert len(run.inputs.dataset_inputs) == 1
+
+    lines = (folder / "records.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "records.jsonl").write_bytes(lines[0])  # resumed: the errored sample is played again, in fewer steps
+    writer = RecordWriter(folder)
+    short = Trajectory(steps=[step("act", T0, "done")], stop="answered", answer="Yes.")
+    writer.append(record_of(Sample(Problem("s1", "q"), "t"), 0, short, [Score("done", 1.0)], 1.0, writer.packer))
+    writer.close()
+    (folder / "metrics.json").write_bytes(orjson.dumps({"metrics": {"score/accuracy": {"value": 0.25}}}))
+    tracking.track(folder, {**settings, "seed": 7})
+    client, _, [run], infos = look(settings)
+    assert run.data.metrics["score/accuracy"] == 0.25 and run.data.params["seed"] == "0"
+    assert sorted(len(whole(settings, info).data.spans) for info in infos) == [2, 13]
+
+
+def test_failures_come_first_then_a_draw_that_does_not_depend_on_order(tmp_path):
+    stops = ["answered", "refused", "failed", "limit", "error", "answered", "answered"]
+    folder = make(tmp_path / "a", stops)
+    chosen = traces.plan(folder, "sample:4", 0).chosen
+    assert {("s2", 0), ("s3", 0), ("s4", 0)} < chosen and len(chosen) == 4
+    lines = (folder / "records.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "records.jsonl").write_bytes(b"".join(reversed(lines)))
+    assert traces.plan(folder, "sample:4", 0).chosen == chosen
+    assert len({traces.plan(folder, "sample:4", seed).chosen for seed in range(20)}) > 1
+    assert len(traces.plan(folder, "errors", 0).chosen) == 3 and not traces.plan(folder, "none", 0).chosen
+    assert len(traces.plan(folder, "all", 0).chosen) == 7
+
+
+def test_a_sweep_is_a_parent_with_its_table_and_a_view_with_its_columns(base):
+    settings, folders = config(base, "sweep", traces="none"), []
+    for n, agent in enumerate(["react", "radagent", "cot"]):
+        kind = {"model_kind": "live", "status": "failed" if agent == "cot" else "complete"}
+        metrics = {"score/accuracy": n / 10 + 0.1, "cost/usd": 0.1}
+        folders.append(make(base / f"sweep/s/{n}", ["answered"], {"agent": agent, "verifier.n": 2}, kind, metrics))
+        tracking.track(folders[-1], settings, sweep="sweep/s", total_jobs=3)
+    url = tracking.finish_sweep([*folders, base / "sweep/s/never"], settings, sweep="sweep/s")
+    assert url == tracking.finish_sweep(folders, settings, sweep="sweep/s")
+    _, experiment, runs, _ = look(settings)
+    [parent] = [run for run in runs if run.data.tags["level"] == "sweep"]
+    jobs = {run.info.run_name: run for run in runs if run.data.tags["level"] == "job"}
+    assert set(jobs) == {"react n=2", "radagent n=2", "cot n=2"} and jobs["cot n=2"].info.status == "FAILED"
+    assert {run.data.tags["mlflow.parentRunId"] for run in jobs.values()} == {parent.info.run_id}
+    assert not parent.data.metrics and parent.info.status == "FAILED"
+    rows = parent.data.tags["mlflow.note.content"].splitlines()
+    assert rows[0] == "| run | score/accuracy | cost/usd | status |"
+    assert [row.split(" | ")[0] for row in rows[2:]] == ["| cot n=2", "| radagent n=2", "| react n=2"]
+    view = orjson.loads(experiment.tags["mlflow.sharedViewState.sweep/s"])
+    assert view["searchFilter"] == "tags.level = 'job' AND tags.sweep = 'sweep/s'"
+    assert view["selectedColumns"] == [
+        "params.`agent`",
+        "params.`verifier.n`",
+        "metrics.`score/accuracy`",
+        "metrics.`cost/usd`",
+    ]
+    assert url.endswith(
+        f"/#/experiments/{experiment.experiment_id}/runs?viewStateShareKey=sweep%2Fs&workflowType=machine_learning"
+    )
+    assert tracking.finish_sweep(folders[:1], settings, sweep="one") is None
+
+
+def test_eight_processes_may_start_on_a_missing_database(tmp_path):
+    settings = config(tmp_path, "eight", traces="none")
+    folders = [make(tmp_path / f"eight/s/{n}", ["answered"], {"seed": n}) for n in range(8)]
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["mlflow.store.tracking.sqlalchemy_store", "runner.tracking"])
+    processes = [
+        context.Process(target=tracking.track, args=(folder, settings), kwargs={"sweep": "s", "total_jobs": 8})
+        for folder in folders
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * 8
+    _, _, runs, _ = look(settings)
+    names = sorted(run.info.run_name for run in runs if run.info.status == "FINISHED")
+    assert names == [f"seed={n}" for n in range(8)] and len(runs) == 9
+
+
+def test_a_database_that_was_being_made_when_the_power_went_is_made_again(tmp_path):
+    settings = config(tmp_path, "torn", traces="none")
+    (tmp_path / ".mlflow").mkdir()
+    (tmp_path / ".mlflow/mlflow.db.new").write_bytes(b"SQLite format 3\0 half a database")
+    assert tracking.track(make(tmp_path / "torn/1", ["answered"]), settings)
+    assert not list(tmp_path.glob(".mlflow/*.new*"))
+
+
+def test_the_heartbeat_shows_progress_and_ends_in_the_same_run(base):
+    settings = config(base, "beat")
+    folder = make(base / "beat/1", ["answered"], manifest={"status": "running"})
+    with tracking.Heartbeat(folder, settings, every_seconds=0.05) as heart:
+        end = time.monotonic() + 10
+        heart.update(samples=3, errors=1, tokens=500, usd=0.01)
+        while time.monotonic() < end and not (_runs(settings) and _runs(settings)[0].data.metrics):
+            time.sleep(0.05)
+        [running] = _runs(settings)
+    assert running.info.status == "RUNNING"
+    assert running.data.metrics == {
+        f"system/progress/{k}": v for k, v in {"samples": 3, "errors": 1, "tokens": 500, "cost_usd": 0.01}.items()
+    }
+    facts = orjson.loads((folder / "manifest.json").read_bytes())
+    (folder / "manifest.json").write_bytes(orjson.dumps({**facts, "status": "complete"}))
+    assert running.info.run_id in heart.track()
+    [run] = _runs(settings)
+    assert run.info.status == "FINISHED" and run.info.run_id == running.info.run_id
+
+
+def _runs(settings):
+    from mlflow import MlflowClient
+
+    client = MlflowClient(settings["tracking"]["uri"])
+    experiment = client.get_experiment_by_name(settings["name"])
+    return client.search_runs([experiment.experiment_id]) if experiment else []
+
+
+@pytest.fixture
+def silent_server():
+    """Takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://someone:secret@127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_a_tracker_that_is_slow_costs_one_warning_that_says_how_to_send_again(
+    tmp_path, silent_server, monkeypatch, caplog, capfd
+):
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    folder = make(tmp_path / "slow", ["answered"])
+    before = (folder / "records.jsonl").read_bytes()
+    settings = config(tmp_path, "slow", uri=silent_server, artifacts=None)
+    started = time.monotonic()
+    with tracking.Heartbeat(folder, settings) as heart:
+        heart.update(samples=1)
+    assert time.monotonic() - started < 0.1
+    with caplog.at_level(logging.WARNING):
+        assert heart.track() is None
+    [line] = [record.getMessage() for record in caplog.records]
+    assert f"send again: python -m runner.report {folder} --track" in line and "secret" not in line and "\n" not in line
+    assert (folder / "records.jsonl").read_bytes() == before and capfd.readouterr().out == ""
+
+
+def test_texts_of_closed_data_leave_this_machine_only_where_permitted(tmp_path):
+    server = config(tmp_path, "closed", uri="https://mlflow.example.org")
+    assert not store.texts_may_leave(server, "credentialed") and store.texts_may_leave(server, "open")
+    assert not store.texts_may_leave(server, "unknown")
+    server["tracking"]["permits"] = ["credentialed"]
+    assert store.texts_may_leave(server, "credentialed") and not store.texts_may_leave(server, "phi")
+    assert store.texts_may_leave(config(tmp_path, "closed"), "phi")
+
+
+def test_tracking_off_does_nothing(tmp_path):
+    folder = make(tmp_path / "off", ["answered"])
+    for settings in ({"name": "x", "tracking": {"uri": None}}, {"name": "x", "tracking": None}):
+        assert (
+            tracking.track(folder, settings) is None
+            and tracking.finish_sweep([folder, folder], settings, sweep="s") is None
+        )
+        with tracking.Heartbeat(folder, settings) as heart:
+            heart.update(samples=1)
+        assert heart.track() is None
+    assert "mlflow" not in orjson.loads((folder / "manifest.json").read_bytes())
+
+
+def test_settings_that_cannot_work_are_refused():
+    store.check({"tracking": {"uri": None}})
+    with pytest.raises(ConfigError, match="'sample:many'"):
+        store.check({"tracking": {"traces": "sample:many"}})
+    with pytest.raises(ConfigError, match="holds a password"):
+        store.check({"tracking": {"uri": "https://a:b@host", "traces": "all"}})
+
+
+def test_names_are_made_fit_for_mlflow():
+    assert (
+        describe.safe("pass@1") == "pass_1" and describe.safe("a=b[0]//c/") == "a_b_0_/c" and describe.safe("@") == "_"
+    )
+
+
+def test_run_names_say_what_varies():
+    job = describe.Job(
+        Path("."), {"varied": {"agent": "react", "verifier.n": 3, "scorer": ["a", "b"], "model.name": "gpt-4.1"}}, {}
+    )
+    assert job.name == "react n=3 a,b gpt-4.1"
+
+
+def test_a_long_table_ends_in_a_count():
+    jobs = [
+        describe.Job(Path("."), {"varied": {"agent": f"agent_with_a_long_name_{n}"}}, {"m": {"value": n}})
+        for n in range(500)
+    ]
+    text = describe.table(jobs)
+    assert len(text) < 8_000 and text.endswith("more runs") and "name_499" in text.splitlines()[2]
+
+
+def test_links_hold_no_password(tmp_path):
+    settings = config(tmp_path, "x", uri="https://me:secret@host:8443/")
+    assert (
+        views.view_url(settings, "3", sweep="a/b")
+        == "https://host:8443/#/experiments/3/runs?viewStateShareKey=a%2Fb&workflowType=machine_learning"
+    )
+
+
+def test_the_page_starts_lean_and_opens_at_the_newest_view(tmp_path, capsys):
+    database = tmp_path / "mlflow.db"
+    assert ui.main(["--uri", f"sqlite:///{database}"]) == 2 and "no tracked runs yet" in capsys.readouterr().err
+    assert ui.newest(database) == "/experiments"
+    (tmp_path / "newest").write_text("/experiments/1/runs/abc?workflowType=machine_learning")
+    assert ui.newest(database).endswith("abc?workflowType=machine_learning")
+    line = ui.command(database, 5001, ["--gunicorn-opts", ""])
+    assert line[1:4] == ["-m", "mlflow", "server"] and line[line.index("--workers") + 1] == "1" and "127.0.0.1" in line
+    assert ui.environment()["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] == "false"
