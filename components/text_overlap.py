@@ -86,7 +86,7 @@ def _brevity(n_reference: int, n_response: int) -> float:
 
 def _clipped(reference: Mapping[Any, int], response: Mapping[Any, int]) -> int:
     """How much of the response is in the reference, nothing counted more often than there."""
-    return sum(min(n, reference[item]) for item, n in response.items() if item in reference)
+    return sum([min(reference[item], response[item]) for item in reference.keys() & response.keys()])
 
 
 @lru_cache(maxsize=1)

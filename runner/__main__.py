@@ -62,10 +62,10 @@ class Task:
         import asyncio
 
         try:
-            from uvloop import new_event_loop
+            import uvloop
         except ImportError:
-            new_event_loop = asyncio.new_event_loop
-        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            return asyncio.run(work)
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(work)
 
 
@@ -111,7 +111,7 @@ def _guarded(task: Task, words: list[str]) -> int:
     hasten()
     register()
     try:
-        hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")(task)()  # type: ignore[arg-type]
+        hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")(task)()
     except ConfigError as error:
         complain(error)
         return 2

@@ -5,25 +5,25 @@ Dataclasses are filled from mappings and nested ``_target_`` nodes are built fir
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from functools import lru_cache
-from types import ModuleType, UnionType
+from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from components.errors import ConfigError
 from components.models.redaction import redact
 from runner.flaws import Flaw, Flaws, nearest, shown
+from runner.targets import locate
 
 T = TypeVar("T")
-_HOME = "components"
 _BROKEN = object()
 _PLAIN = {
     "Input should": "should",
+    "String should match pattern": "should match",
     "a valid integer": "a whole number",
     "a valid number": "a number",
     "a valid string": "text (quote it)",
@@ -83,7 +83,7 @@ class _Builder:
         if not isinstance(node, Mapping) or "_target_" not in node:
             return self.bad(where, f"expected a mapping with a _target_, found {shown(node)}")
         try:
-            factory = _locate(node["_target_"], self.allow or ())
+            factory = locate(node["_target_"], self.allow or ())
         except ConfigError as error:
             return self.bad(f"{where}._target_", str(error))
         self.built += 1
@@ -151,47 +151,6 @@ class _Builder:
         return value
 
 
-def _locate(target: object, allow: Sequence[str]) -> Callable[..., Any]:
-    """The class (or function) of a ``_target_``. Raises ConfigError."""
-    if not isinstance(target, str) or not re.fullmatch(r"\w+(\.\w+)+", target):
-        raise ConfigError(f"expected package.module.Class, found {shown(target)}")
-    if not _within(target, (_HOME, *allow)):
-        package = target.partition(".")[0]
-        raise ConfigError(
-            f"{target} is not one of ours; if you trust the package, allow it: run.allow_targets=[{package}]"
-        )
-    path, _, name = target.rpartition(".")
-    found = getattr(module := _module(path), name, None)
-    if not callable(found) or not _within(found.__module__, (_HOME, *allow)):
-        own = [k for k, v in vars(module).items() if isinstance(v, type) and v.__module__ == path]
-        raise ConfigError(f"no class {name} in {path}; {nearest(name, own)}")
-    return found  # type: ignore[no-any-return]  # callable
-
-
-def _module(path: str) -> ModuleType:
-    """Import a module. Raises ConfigError when it, or a library that it needs, is not there."""
-    try:
-        return importlib.import_module(path)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{path}.".startswith(f"{error.name}."):
-            raise ConfigError(f"{path} needs the package {error.name}, which is not installed") from None
-        raise ConfigError(f"there is no module {error.name}; {_siblings(error.name)}") from None
-
-
-def _siblings(path: str) -> str:
-    """What stands beside a module that was not found."""
-    import pkgutil
-
-    parent, _, name = path.rpartition(".")
-    if not parent:
-        return "it must be importable from here (the current folder is searched last)"
-    return nearest(name, [m.name for m in pkgutil.iter_modules(importlib.import_module(parent).__path__)])
-
-
-def _within(name: str, packages: Iterable[str]) -> bool:
-    return any(name == package or name.startswith(f"{package}.") for package in packages)
-
-
 def _members(protocol: type) -> list[str]:
     return [n for n in vars(protocol) if n == "__call__" or not n.startswith("_")]
 
@@ -213,7 +172,8 @@ def _join(where: str, key: object) -> str:
 def _hints(factory: Callable[..., Any]) -> dict[str, Any]:
     """Parameter types; what cannot be read (imports for type checkers only) goes unchecked."""
     try:
-        return get_type_hints(factory.__init__ if isinstance(factory, type) else factory, include_extras=True)
+        call = getattr(factory, "__init__") if isinstance(factory, type) else factory  # noqa: B009
+        return get_type_hints(call, include_extras=True)
     except (NameError, TypeError):
         return {}
 

@@ -203,9 +203,10 @@ class Episode:
             have = ", ".join(self.offer.controls) or "none"
             raise ConfigError(f"the agent needs the control {name!r}; this toolset and condition have {have}")
         observation = await self.offer.controls[name](Context(self.offer.state, self.problem, self), **arguments)
-        if self._last is not None:
-            call = ToolCall("control", name, "")
-            self._last.observed.append(Observed(call, observation, control=True))
+        if self._last is not None and observation.data:
+            # What a control says reaches the model in prompts, which are recorded; its facts only here.
+            seen = Observed(ToolCall("control", name, ""), Observation("", observation.data), control=True)
+            self._last.observed.append(seen)
         return observation
 
     def branch(

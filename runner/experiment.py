@@ -17,16 +17,16 @@ from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, read_write
 
 from components.errors import ConfigError
-from components.protocols import Agent, Condition, Dataset, Grammar, Model, Scorer, Toolset, Verifier
+from components.protocols import Dataset, Model
 from components.types import Sample
 from runner import build as builder
 from runner import config as configs
-from runner.config.places import Places, choices_of
+from runner.config.places import Places, choices_of, words_of
 from runner.config.roots import CONF
 from runner.config.schema import Settings
 from runner.fitting import PrivacyRefused, fit, noting, permit, prompt_digests
-from runner.flaws import Flaw, Flaws, complain, nearest
-
+from runner.flaws import Flaw, Flaws, complain
+from runner.workshop import Workshop
 
 if TYPE_CHECKING:  # loaded for a config that is not refused
     from runner.door import Budget
@@ -65,7 +65,7 @@ class Experiment:
 PREPARED: ContextVar[Experiment | None] = ContextVar("prepared", default=None)
 
 
-class Check(Callback):  # type: ignore[misc]  # hydra has no types
+class Check(Callback):
     """Checks a single run before Hydra makes its folder; what it built waits in ``PREPARED``."""
 
     def on_run_start(self, config: DictConfig, **_: Any) -> None:
@@ -77,24 +77,24 @@ class Check(Callback):  # type: ignore[misc]  # hydra has no types
             loader = GlobalHydra.instance().config_loader()
             experiment = prepare(config, loader)
             folder = Path(config.hydra.run.dir)
-            given = any(o.startswith("hydra.run.dir=") for o in config.hydra.overrides.hydra)
+            given = any(word.startswith("hydra.run.dir=") for word in words_of(config, "hydra"))
             folder = folder_for(experiment.cfg, folder, given)
         except ConfigError as error:
             complain(error)
-            note_refusal(error, Path(config.hydra.run.dir))
+            if isinstance(error, PrivacyRefused):
+                note_refusal(error, Path(config.hydra.run.dir))
             raise SystemExit(2) from None
         with read_write(config.hydra):
             config.hydra.run.dir = str(folder)
         PREPARED.set(experiment)
 
 
-def note_refusal(error: ConfigError, folder: Path) -> None:
+def note_refusal(error: PrivacyRefused, folder: Path) -> None:
     """A refusal for privacy is written down: a manifest, and nothing else."""
-    if isinstance(error, PrivacyRefused):
-        from runner import manifest
+    from runner import manifest
 
-        manifest.begin(folder, {"privacy": dict(error.decision)})
-        manifest.write(folder, manifest.read(folder) | {"status": "refused", "end": manifest.now()})
+    manifest.begin(folder, {"privacy": dict(error.decision)})
+    manifest.write(folder, manifest.read(folder) | {"status": "refused", "end": manifest.now()})
 
 
 def prepare(config: DictConfig, loader: ConfigLoader) -> Experiment:
@@ -104,18 +104,19 @@ def prepare(config: DictConfig, loader: ConfigLoader) -> Experiment:
         places = Places(loader, config)
         if flaws := [*configs.hidden(places.roots), *configs.frozen(cfg, config, places)]:
             raise Flaws(flaws)
-        return check(cfg, launch_of(config.hydra, cfg), configs.touched(config, places))
+        return check(cfg, launch_of(config, cfg), configs.touched(config, places))
     except Flaws as error:
         raise configs.place(error.flaws, config, loader) from None
 
 
-def launch_of(hydra: DictConfig, cfg: Mapping[str, Any]) -> Launch:
+def launch_of(config: DictConfig, cfg: Mapping[str, Any]) -> Launch:
     """What Hydra knows of a launch. Lists of choices (scorer) are known by their keys."""
+    hydra = config.hydra
     choices = {str(k): str(v) for k, v in hydra.runtime.choices.items() if not k.startswith("hydra/") and v is not None}
     choices["scorer"] = "+".join(cfg["scorer"]) if isinstance(cfg.get("scorer"), Mapping) else ""
     in_sweep = str(hydra.mode).endswith("MULTIRUN")
     sweep, label = (str(hydra.sweep.dir), str(hydra.sweep.subdir)) if in_sweep else (None, "")
-    return Launch(choices, tuple(hydra.overrides.task), sweep, label)
+    return Launch(choices, tuple(words_of(config, "task")), sweep, label)
 
 
 @dataclass(frozen=True)
@@ -130,8 +131,8 @@ def job(config: DictConfig, prepared: Experiment | None) -> Job:
     """The job that Hydra starts now. What is not ``prepared`` runs in another process: then it is built here."""
     from runner.resume import refuse_changes
 
-    hydra = HydraConfig.get()
-    folder = Path(hydra.runtime.output_dir)
+    hydra: Any = HydraConfig.instance().cfg
+    folder = Path(hydra.hydra.runtime.output_dir)
     if prepared is None:
         cfg = configs.resolve(config)
         prepared = check(cfg, launch_of(hydra, cfg))
@@ -155,7 +156,7 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     flaws: list[Flaw] = []
     with noting(flaws):
         builder.check(Settings, cfg)
-    made = _Workshop(cfg, {flaw.key.partition(".")[0] for flaw in flaws}, flaws, touched)
+    made = Workshop(cfg, {flaw.key.partition(".")[0] for flaw in flaws}, flaws, touched)
     made.everything()
     if flaws:
         raise Flaws(flaws)
@@ -188,65 +189,6 @@ def study(experiment: Experiment) -> None:
         if tell is not None:
             whole = experiment.cfg["limit"] is None and experiment.cfg["run"]["shard"] is None
             tell(experiment.samples if whole else dataset.load(dataset.split))
-
-
-@dataclass
-class _Workshop:
-    """Builds the parts of a config, each once, and collects what is wrong.
-
-    What is ``broken`` already is left out; ``only`` these groups are built, None = all.
-    """
-
-    cfg: Mapping[str, Any]
-    broken: Collection[str]
-    flaws: list[Flaw]
-    only: Collection[str] | None
-    made: dict[str, Any] = field(default_factory=dict)
-
-    def everything(self) -> tuple[dict[str, Any], dict[str, Model], Any]:
-        """What an episode plays with by the names of ``Parts``, the models, the dataset."""
-        agent = {} if "agent" in self.broken else {**self.cfg["agent"]}
-        pieces = {"grammar": self._grammar(agent), "agent": self.one("agent", Agent, agent)}
-        kinds = {"verifier": Verifier, "toolset": Toolset, "condition": Condition}
-        pieces |= {key: self.one(key, protocol) for key, protocol in kinds.items()}
-        pieces["scorers"] = {k: self.one(f"scorer.{k}", Scorer, node) for k, node in self._nodes("scorer")}
-        return pieces, self._models(), self.one("dataset", Dataset)
-
-    def one(self, key: str, protocol: Any, node: object = None) -> Any:
-        """The part under a key."""
-        top = key.partition(".")[0]
-        if key not in self.made and top not in self.broken and (self.only is None or top in self.only):
-            with noting(self.flaws, key):
-                node = self.cfg[top] if node is None else node
-                self.made[key] = builder.part(node, key, self._allow, protocol)
-        return self.made.get(key)
-
-    def _models(self) -> dict[str, Model]:
-        """Role -> model. A replay needs no key."""
-        nodes = {"main": ("model", self.cfg.get("model"))}
-        nodes |= {role: (f"models.{role}", node) for role, node in self._nodes("models")}
-        return {role: self.one(key, Model, self._keyless(node)) for role, (key, node) in nodes.items()}
-
-    def _grammar(self, agent: dict[str, Any]) -> Any:
-        """The grammar that the agent's node names, by default the first; the name is taken out."""
-        grammars = dict(self._nodes("grammars"))
-        name = agent.pop("grammar", next(iter(grammars), None))
-        if name in grammars:
-            return self.one(f"grammars.{name}", Grammar, grammars[name])
-        if "grammars" not in self.broken:
-            self.flaws.append(Flaw("agent.grammar", f"no grammar {name!r}; {nearest(str(name), grammars)}"))
-        return None
-
-    def _nodes(self, key: str) -> list[tuple[str, Any]]:
-        return [] if key in self.broken else list(self.cfg[key].items())
-
-    def _keyless(self, node: Any) -> Any:
-        replays = "run" not in self.broken and self.cfg["run"]["replay"] is not False
-        return {**node, "key_optional": True} if replays and isinstance(node, Mapping) and "key_optional" in node else node
-
-    @property
-    def _allow(self) -> tuple[str, ...]:
-        return () if "run" in self.broken else tuple(self.cfg["run"]["allow_targets"])
 
 
 def _dataset_key(cfg: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:

@@ -35,8 +35,9 @@ def permit(dataset: Dataset, models: Mapping[str, Model]) -> dict[str, str]:
     for role, model in outside.items():
         if dataset.privacy not in model.permits:
             key = "model" if role == "main" else f"models.{role}"
+            allowed = ", ".join(["open", *model.permits])
             reason = (
-                f"the dataset is {dataset.privacy} and the model {model.name!r} may only get {['open', *model.permits]};"
+                f"the dataset is {dataset.privacy} and the model {model.name!r} may only get data that are {allowed};"
                 f" if its endpoint may receive such data: {key}.permits=[{dataset.privacy}]"
             )
             raise PrivacyRefused(decision | {"decision": "refused", "reason": reason})
@@ -55,9 +56,11 @@ def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str]) -> Non
                 lacking = [c for c in getattr(parts.agent, "needs_controls", ()) if c not in offer.controls]
                 if lacking:
                     kind = type(parts.agent).__name__
-                    text = f"{kind} needs a toolset with the controls {', '.join(lacking)}; this one has"
-                    text += f" {', '.join(offer.controls) or 'none'}: choose another toolset ({', '.join(toolsets)}) or agent"
-                    raise ConfigError(text)
+                    has = ", ".join(offer.controls) or "none"
+                    raise ConfigError(
+                        f"{kind} needs a toolset with the controls {', '.join(lacking)}; this one has {has}:"
+                        f" choose another toolset ({', '.join(toolsets)}) or another agent"
+                    )
                 parts.grammar.instructions(offer)
     if flaws:
         raise Flaws(flaws)

@@ -12,7 +12,6 @@ import yaml
 from components.errors import ConfigError
 from components.models.redaction import redact
 from runner import manifest, records
-from runner.flaws import shown
 
 CONFIG = "config.yaml"
 COMPLETE = "complete"
@@ -73,7 +72,8 @@ def quoted(path: Path) -> str:
 def _flat(value: Any, key: str = "") -> dict[str, str]:
     """Dotted key -> value as text, without secrets."""
     if isinstance(value, Mapping) and value:
-        return {k: v for step, inner in value.items() for k, v in _flat(inner, f"{key}.{step}" if key else str(step)).items()}
+        inner = [_flat(v, f"{key}.{step}" if key else str(step)) for step, v in value.items()]
+        return {k: v for flat in inner for k, v in flat.items()}
     return {key: redact(json.dumps(value, default=str))}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 import orjson
@@ -67,12 +67,15 @@ class Packer:
             out["action"] = _action(step.action)
         for name, seen in (("observed", step.observed), ("tried", step.tried)):
             if seen:
-                out[name] = [self._observed(one) for one in seen]
+                calls = step.action.calls if step.action is not None else ()
+                out[name] = [self._observed(one, calls) for one in seen]
         return out
 
-    def _observed(self, one: Observed) -> dict[str, Any]:
+    def _observed(self, one: Observed, calls: Sequence[ToolCall]) -> dict[str, Any]:
+        """One observation; its call is a number where it is one of the action's."""
+        call = one.call
         out: dict[str, Any] = {
-            "call": [one.call.id, one.call.name, one.call.arguments],
+            "call": calls.index(call) if call in calls else [call.id, call.name, call.arguments],
             "text": self._text(one.observation.text),
             "seconds": round(one.seconds, 4),
         }
@@ -105,6 +108,7 @@ def _action(action: Action) -> dict[str, Any]:
     return out
 
 
+_SPEC_FIELDS = tuple(field.name for field in fields(ToolSpec))
 _SPECS: dict[int, tuple[ToolSpec, str]] = {}
 
 
@@ -114,7 +118,8 @@ def stored_spec(spec: ToolSpec) -> str:
     if found is None or found[0] is not spec:
         if len(_SPECS) > 50_000:
             _SPECS.clear()
-        found = _SPECS[id(spec)] = (spec, orjson.dumps(asdict(spec)).decode())
+        line = orjson.dumps({name: getattr(spec, name) for name in _SPEC_FIELDS}).decode()
+        found = _SPECS[id(spec)] = (spec, line)
     return found[1]
 
 
@@ -160,15 +165,17 @@ class Unpacker:
 
     def _step(self, stored: Mapping[str, Any]) -> Step:
         reply = self.message(stored["reply"])
-        action = stored.get("action")
+        action = None if stored.get("action") is None else self._action(stored["action"], reply)
+        calls = () if action is None else action.calls
         return Step(
             stored["purpose"], stored["role"], stored["branch"], stored["n"], stored["kept"],
             [self.message(m) for m in stored["asked"]], reply, Usage(*stored["usage"]),
             stored.get("finish", "stop"), stored["started"], stored["seconds"],
-            action=None if action is None else self._action(action, reply),
+            action=action,
             committed=stored.get("committed", True),
             verdict=self.text(stored.get("verdict", "")),
-            observed=self._observed(stored.get("observed", ())), tried=self._observed(stored.get("tried", ())),
+            observed=self._observed(stored.get("observed", ()), calls),
+            tried=self._observed(stored.get("tried", ()), calls),
         )  # fmt: skip
 
     def _action(self, stored: Mapping[str, Any], reply: Message) -> Action:
@@ -184,10 +191,10 @@ class Unpacker:
             stored.get("error_text", ""),
         )
 
-    def _observed(self, stored: Sequence[Mapping[str, Any]]) -> list[Observed]:
+    def _observed(self, stored: Sequence[Mapping[str, Any]], calls: Sequence[ToolCall]) -> list[Observed]:
         return [
             Observed(
-                ToolCall(*one["call"]),
+                calls[one["call"]] if isinstance(one["call"], int) else ToolCall(*one["call"]),
                 Observation(
                     self.text(one["text"]),
                     one.get("data", {}),

@@ -46,7 +46,7 @@ def command(database: Path, port: int, further: Sequence[str] = ()) -> list[str]
     return [
         sys.executable, "-m", "mlflow", "server", "--backend-store-uri", f"sqlite:///{database}",
         "--default-artifact-root", database.with_name("artifacts").as_uri(),
-        "--host", _HOST, "--port", str(port), "--workers", "1", *further,
+        "--host", _HOST, "--port", str(port), "--workers", "1", "--uvicorn-opts", "--log-level=warning", *further,
     ]  # fmt: skip
 
 
@@ -59,7 +59,8 @@ def newest(database: Path) -> str:
 def environment() -> dict[str, str]:
     """The server's environment: no job workers, no telemetry, no chatter."""
     quiet = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", "MLFLOW_DISABLE_TELEMETRY": "true",
-             "MLFLOW_LOGGING_LEVEL": "WARNING", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}  # fmt: skip
+             "MLFLOW_LOGGING_LEVEL": "WARNING", "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+             "PYTHONWARNINGS": "ignore"}  # fmt: skip
     return {**os.environ, **quiet}
 
 

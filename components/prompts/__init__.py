@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -10,9 +12,10 @@ from typing import Any
 import jinja2
 
 from components.errors import ConfigError
-from components.messages import Image, Message
+from components.messages import Image, Message, Role
 
 _ROOT = Path(__file__).parent
+_SHORT, _REMEMBERED = 1000, 4096
 
 
 class PromptSet:
@@ -29,6 +32,7 @@ class PromptSet:
         environment = jinja2.Environment(
             undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
         )
+        self._made: dict[tuple[Any, ...], Message] = {}
         self._templates = {stem: environment.from_string(text) for stem, text in texts.items()}
 
     def source(self, template: str) -> str:
@@ -47,16 +51,29 @@ class PromptSet:
 
     def system(self, template: str, **values: Any) -> Message:
         """A system message from a template."""
-        return Message("system", self.render(template, **values), source=self.source(template))
+        return self._message("system", template, values)
 
     def user(self, template: str, images: tuple[Image, ...] = (), **values: Any) -> Message:
         """A user message from a template, with images after the text."""
-        text = self.render(template, **values)
-        return Message("user", (text, *images) if images else text, source=self.source(template))
+        message = self._message("user", template, values)
+        return replace(message, content=(message.text, *images)) if images else message
 
     def assistant(self, template: str, **values: Any) -> Message:
         """An assistant message that our code wrote in the model's place."""
-        return Message("assistant", self.render(template, **values), source=self.source(template))
+        return self._message("assistant", template, values)
+
+    def _message(self, role: Role, template: str, values: Mapping[str, Any]) -> Message:
+        """Render; messages of few and short values are made once, since episodes repeat them."""
+        small = all(isinstance(value, str) and len(value) < _SHORT for value in values.values())
+        key = (role, template, *values.items()) if small else None
+        message = self._made.get(key) if key is not None else None
+        if message is None:
+            message = Message(role, self.render(template, **values), source=self.source(template))
+            if key is not None:
+                if len(self._made) >= _REMEMBERED:
+                    self._made.clear()
+                self._made[key] = message
+        return message
 
 
 @lru_cache(maxsize=64)

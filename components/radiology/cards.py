@@ -181,7 +181,7 @@ def _card(
     )  # fmt: skip
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=65536)
 def spec(card: Card, name: str) -> ToolSpec:
     """What a model is told about the tool under this name."""
     return ToolSpec(name, card.description, _PARAMETERS, {"Name": name, **card.shown}, card.facts)

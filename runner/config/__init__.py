@@ -37,13 +37,14 @@ def resolve(config: DictConfig) -> dict[str, Any]:
 
 def frozen(plain: Mapping[str, Any], config: DictConfig, places: Places) -> list[Flaw]:
     """Attempts to change a profile's single switches, which belong together."""
-    overrides: Sequence[str] = config.hydra.overrides.task
+    overrides = places.overrides
     name = config.hydra.runtime.choices.get(PROFILE)
     others = ", ".join(f"{PROFILE}={choice}" for choice in choices_of(places.roots, PROFILE))
     text = f"a profile is one frozen set of switches, chosen as a whole: {others}"
     for override in overrides:
         key = override.lstrip("+~").partition("=")[0]
-        if key.startswith(f"{PROFILE}.") or ("." in key and _DICTIONARY.match(override) and places.follows(key, PROFILE)):
+        whole = "." in key and _DICTIONARY.match(override) is not None
+        if key.startswith(f"{PROFILE}.") or (whole and places.follows(key, PROFILE)):
             return [Flaw(key, text)]
     for root in places.roots:
         path = root / PROFILE / f"{name}.yaml"
@@ -55,7 +56,7 @@ def frozen(plain: Mapping[str, Any], config: DictConfig, places: Places) -> list
 
 def touched(config: DictConfig, places: Places) -> set[str]:
     """The groups whose parts are not as we ship them: overridden, or from a user's folder."""
-    words = [override.lstrip("+~").partition("=")[0] for override in config.hydra.overrides.task]
+    words = [override.lstrip("+~").partition("=")[0] for override in places.overrides]
     groups = {word.partition(".")[0] for word in words if "." in word}
     for group, choice in config.hydra.runtime.choices.items():
         if choice is not None and not (CONF / group / f"{choice}.yaml").is_file():
@@ -77,7 +78,13 @@ def hidden(roots: Sequence[Path]) -> list[Flaw]:
 def place(flaws: Sequence[Flaw], config: DictConfig, loader: ConfigLoader) -> Flaws:
     """The same flaws with file and line, or the word of the command line."""
     places = Places(loader, config)
-    return Flaws(Flaw(f.key, f.text, f.place or places.of(f.key)) for f in flaws)
+    return Flaws(Flaw(f.key, f.text, f.place or places.of(_narrowed(f))) for f in flaws)
+
+
+def _narrowed(flaw: Flaw) -> str:
+    """The key that the text itself names, where it is the more exact one."""
+    named = re.match(r"\w+(\.\w+)+", flaw.text)
+    return named[0] if named and named[0].startswith(f"{flaw.key}.") else flaw.key
 
 
 def _unresolved(error: OmegaConfBaseException) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 from hydra.errors import ConfigCompositionException, MissingConfigException, OverrideParseException
+from omegaconf import DictConfig
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseError, OmegaConfBaseException
 
 from runner.config.places import COMMAND, choices_of, near, yaml_files
@@ -29,8 +30,12 @@ def explain(error: BaseException, overrides: Sequence[str], roots: Sequence[Path
     if isinstance(error, ConfigCompositionException) and isinstance(cause, ConfigAttributeError | ConfigKeyError):
         return _no_key(cause, overrides, roots)
     if several := _MANY.search(str(error)):
-        word = several[1] or several[2]
-        return Flaw("", "several values make a sweep, which needs -m; one value that is a list is key=[a,b]", f"{COMMAND}: {word}")
+        text = "several values make a sweep, which needs -m; one value that is a list is key=[a,b]"
+        return Flaw("", text, f"{COMMAND}: {several[1] or several[2]}")
+    if "Got NoneType" in str(error):
+        word = next((o for o in overrides if o.endswith("=null")), "")
+        choices = choices_of(roots, word.lstrip("+").partition("=")[0])
+        return Flaw("", f"a group needs a choice; {nearest('', choices)}", f"{COMMAND}: {word}")
     if isinstance(cause, GrammarParseError):
         return Flaw("", f"an interpolation cannot be read: {_first(str(cause))}", _open_interpolation(overrides, roots))
     return _other(error, overrides)
@@ -55,7 +60,7 @@ def _no_key(cause: OmegaConfBaseException, overrides: Sequence[str], roots: Sequ
     """An override names a key that the composed config does not have."""
     key = str(cause.full_key or cause.key)
     parent = cause.parent_node
-    known = [str(k) for k in parent if k not in ("_target_", "hydra")] if parent is not None else []  # type: ignore[attr-defined]
+    known = [str(k) for k in parent if k not in ("_target_", "hydra")] if isinstance(parent, DictConfig) else []
     if "." not in key:
         known += [path.name for root in roots for path in root.iterdir() if path.is_dir() and path.name != "hydra"]
     place = _written(rf"[+~]*{re.escape(key)}(=|$)", overrides) or COMMAND

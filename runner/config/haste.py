@@ -13,7 +13,7 @@ from hydra.plugins.config_source import ConfigResult
 _MAY_SET_MODE = ("experiment=", "+experiment=", "hydra.mode=", "+hydra.mode=", "++hydra.mode=")
 
 
-class Kept(ConfigRepository):  # type: ignore[misc]  # hydra has no types
+class Kept(ConfigRepository):
     """Reads every file once, and is not copied for every group that is listed and every config composed."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Kept:
@@ -33,7 +33,7 @@ class Kept(ConfigRepository):  # type: ignore[misc]  # hydra has no types
 
 def hasten() -> None:
     """Put both in place."""
-    config_loader_impl.ConfigRepository = Kept  # type: ignore[misc]
+    setattr(config_loader_impl, "ConfigRepository", Kept)  # noqa: B010  # a name that is not exported
     compose_mode = Hydra.get_mode
 
     def mode(self: Hydra, config_name: str | None, overrides: list[str]) -> Any:
@@ -41,4 +41,4 @@ def hasten() -> None:
         asked = any(override.startswith(_MAY_SET_MODE) for override in overrides)
         return compose_mode(self, config_name, overrides) if asked else None
 
-    Hydra.get_mode = mode
+    setattr(Hydra, "get_mode", mode)  # noqa: B010  # a method

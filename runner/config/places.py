@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from hydra.core.config_loader import ConfigLoader
 from hydra.types import RunMode
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 COMMAND = "command line"
 
@@ -43,9 +43,14 @@ class Places:
         sources = self.loader.get_sources()
         return tuple(Path(s.path) for s in sources if s.scheme() == "file" and s.path)
 
+    @cached_property
+    def overrides(self) -> list[str]:
+        """The words of the command line, as they were given."""
+        return words_of(self.config, "task")
+
     def of(self, key: str) -> str:
         """The address of a key, or of the deepest part of it that is written anywhere."""
-        for override in reversed(self.config.hydra.overrides.task):
+        for override in reversed(self.overrides):
             name = override.lstrip("+~").partition("=")[0]
             if name == key or ("." in name and key.startswith((f"{name}.", f"{name}["))):
                 return f"{COMMAND}: {override}"
@@ -71,10 +76,10 @@ class Places:
     @cached_property
     def _files(self) -> list[tuple[list[str], Path]]:
         """(package, file) of everything that was merged, the one that wins first."""
-        overrides = [*self.config.hydra.overrides.hydra, *self.config.hydra.overrides.task]
+        overrides = [*words_of(self.config, "hydra"), *self.overrides]
         name = self.config.hydra.job.config_name
         # ConfigLoaderImpl's, not in the abstract class
-        defaults: Any = self.loader.compute_defaults_list(name, overrides, RunMode.RUN)  # type: ignore[attr-defined]
+        defaults: Any = self.loader.compute_defaults_list(name, overrides, RunMode.RUN)
         files = []
         for default in reversed(defaults.defaults):
             for root in self.roots:
@@ -83,6 +88,12 @@ class Places:
                     files.append(([p for p in (default.package or "").split(".") if p], path))
                     break
         return files
+
+
+def words_of(config: DictConfig, kind: Literal["hydra", "task"]) -> list[str]:
+    """Overrides of one kind; interpolations in them are nobody's to resolve."""
+    words = OmegaConf.to_container(config.hydra.overrides[kind], resolve=False)
+    return [str(word) for word in words] if isinstance(words, list) else []
 
 
 def near(path: Path) -> str:

@@ -14,6 +14,7 @@ from omegaconf import DictConfig, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
 from components.errors import ConfigError
+from runner.config.places import words_of
 from runner.flaws import Flaws, complain
 from runner.resume import is_complete, quoted, refuse_changes
 from runner.sweep.plan import Cell
@@ -22,6 +23,7 @@ from runner.sweep.plan import Cell
 def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path) -> None:
     """Compose and check; when a job is bad, all bad ones are named, none runs, and the exit code is 2."""
     from runner.experiment import note_refusal
+    from runner.fitting import PrivacyRefused
 
     bad: dict[int, ConfigError] = {}
     for number, cell in enumerate(plan):
@@ -35,7 +37,8 @@ def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path)
                 _check(cell, loader)
             except ConfigError as error:
                 bad[number] = error
-                note_refusal(error, cell.folder)
+                if isinstance(error, PrivacyRefused):
+                    note_refusal(error, cell.folder)
     shared = [str(f) for f, n in Counter(c.folder for c in plan).items() if n > 1 and not bad]
     bad |= {-1 - n: ConfigError(f"several jobs would write to {f}") for n, f in enumerate(shared)}
     if bad:
@@ -46,7 +49,7 @@ def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path)
 def _compose(cell: Cell, number: int, master: DictConfig, loader: Any, home: Path) -> None:
     """The job's config, and its folder."""
     words = [f"hydra.sweep.dir={quoted(home)}"]
-    if not any(o.startswith("hydra.sweep.subdir=") for o in master.hydra.overrides.hydra):
+    if not any(word.startswith("hydra.sweep.subdir=") for word in words_of(master, "hydra")):
         words.append(f"hydra.sweep.subdir={cell.label}")
     cell.overrides = (*cell.overrides, *words)
     config = cell.config = loader.load_sweep_config(master, list(cell.overrides))

@@ -7,6 +7,7 @@ own, as ``hydra_plugins.wardround``; ``conf/hydra/`` makes both the default.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 import os
 import sys
@@ -24,6 +25,7 @@ from hydra.types import HydraContext
 from omegaconf import DictConfig
 
 from components.models.redaction import redact
+from runner.config.places import words_of
 from runner.resume import quoted, unused
 from runner.sweep.check import check_all
 from runner.sweep.plan import Cell, cells
@@ -41,7 +43,7 @@ BUDGET = 3
 def register() -> None:
     """Make both known to Hydra."""
     try:
-        import hydra_plugins as plugins
+        plugins: Any = importlib.import_module(_HOME)
     except ImportError:
         plugins = sys.modules[_HOME] = types.ModuleType(_HOME)
         plugins.__path__ = []
@@ -51,7 +53,7 @@ def register() -> None:
         Plugins.instance().register(kind)
 
 
-class Sweeper(BasicSweeper):  # type: ignore[misc]  # hydra has no types
+class Sweeper(BasicSweeper):
     """All combinations, checked as a whole; finished jobs of the same folder are skipped, others continued."""
 
     task: Task
@@ -63,7 +65,7 @@ class Sweeper(BasicSweeper):  # type: ignore[misc]  # hydra has no types
 
     def sweep(self, arguments: list[str]) -> None:
         """Compose and check all jobs, then run those that are not finished."""
-        assert self.config is not None and self.hydra_context is not None
+        assert self.config is not None and self.hydra_context is not None and self.launcher is not None
         loader = self.hydra_context.config_loader
         self.task.started = True
         parser = OverridesParser.create(config_loader=loader)
@@ -82,7 +84,7 @@ class Sweeper(BasicSweeper):  # type: ignore[misc]  # hydra has no types
         self.task.code = _conclude(plan)
 
 
-class Launcher(HydraLauncher):  # type: ignore[misc]
+class Launcher(HydraLauncher):
     """Runs the jobs that the sweeper has checked, one after the other, in one process and one event loop."""
 
     plan: Sequence[Cell] = ()
@@ -97,7 +99,8 @@ class Launcher(HydraLauncher):  # type: ignore[misc]
         setup_globals()
         configure_log(self.config.hydra.job_logging, self.config.hydra.verbose)
         assert len(job_overrides) == len(self.plan), "the sweeper hands over the plan"
-        return self.task.run(self._all())  # type: ignore[no-any-return]  # the list of _all
+        results: list[JobReturn] = self.task.run(self._all())
+        return results
 
     async def _all(self) -> list[JobReturn]:
         """The seam between jobs: here they could overlap."""
@@ -105,7 +108,7 @@ class Launcher(HydraLauncher):  # type: ignore[misc]
 
     async def _one(self, cell: Cell) -> JobReturn:
         """Run a job to its end, whatever that is."""
-        result = JobReturn(cell.overrides, cell.cfg, cell.config.hydra, os.getcwd(), cell.label)
+        result = JobReturn(cell.overrides, cell.config, cell.config.hydra, os.getcwd(), cell.label)
         self.context.callbacks.on_job_start(config=cell.config, task_function=self.task)
         job = asyncio.create_task(self._play(cell))
         try:
@@ -125,13 +128,14 @@ class Launcher(HydraLauncher):  # type: ignore[misc]
     async def _play(self, cell: Cell) -> int:
         from runner.experiment import check
 
-        return await self.task.play(check(cell.cfg, cell.launch), cell.folder, total_jobs=self.total_jobs)
+        code: int = await self.task.play(check(cell.cfg, cell.launch), cell.folder, total_jobs=self.total_jobs)
+        return code
 
 
 def _sweep_folder(config: DictConfig) -> Path:
     """The folder of the sweep: the one that was given, else a new one."""
     folder = Path(config.hydra.sweep.dir)
-    given = any(o.startswith("hydra.sweep.dir=") for o in config.hydra.overrides.hydra)
+    given = any(word.startswith("hydra.sweep.dir=") for word in words_of(config, "hydra"))
     return folder if given else unused(folder)
 
 

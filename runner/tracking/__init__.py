@@ -79,6 +79,7 @@ class Heartbeat:
         self._figures: dict[str, float] = {}
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._id: str | None = None
         self._warned = False
 
     def update(self, *, samples: int, errors: int = 0, tokens: int = 0, usd: float = 0.0) -> None:
@@ -87,7 +88,8 @@ class Heartbeat:
 
     def __enter__(self) -> Self:
         folder, config, _, _ = self._place
-        if enabled(config) and _guarded(lambda: describe.identify(folder), folder):
+        if enabled(config) and (id := _guarded(lambda: describe.identify(folder), folder)):
+            self._id = id
             self._thread = threading.Thread(target=self._work, name="tracking", daemon=True)
             self._thread.start()
         return self
@@ -103,6 +105,8 @@ class Heartbeat:
         if self._thread is not None:
             self._thread.join(_PATIENCE_SECONDS)
         folder, config, sweep, total_jobs = self._place
+        if (known := self._id) is not None:  # a manifest that was written anew may have lost it
+            _guarded(lambda: str(describe.remember(folder, {"id": known})), folder)
         return track(folder, config, sweep=sweep, total_jobs=total_jobs)
 
     def _work(self) -> None:

@@ -92,8 +92,8 @@ def run(cwd: Path, *words: str, env: Mapping[str, str] = {}, own: bool = True, s
 
 def go_on(cwd: Path, told: str, **more: Any) -> Done:
     """Run the command that a run printed to go on."""
-    line = next(line.strip() for line in told.splitlines() if line.strip().startswith("python -m runner"))
-    words = shlex.split(line)[3:]
+    line = next(line for line in told.splitlines() if "python -m runner " in line and "run.resume=" in line)
+    words = shlex.split(line[line.index("python -m runner ") :])[3:]
     return run(cwd, *words, own=False, **more)
 
 

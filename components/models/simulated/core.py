@@ -13,7 +13,7 @@ from components.messages import Completion, Message, ToolSpec, Usage
 from components.models.simulated.draws import Draws
 from components.models.simulated.key import AnswerKey
 from components.models.simulated.rates import Rates
-from components.models.simulated.reading import Situation, read
+from components.models.simulated.reading import Reader, Situation
 from components.models.simulated.skills.act import Move, decide
 from components.models.simulated.skills.choose import choose
 from components.models.simulated.skills.conclude import conclude, validate
@@ -32,6 +32,7 @@ class Core:
 
     rates: Rates
     key: AnswerKey = field(default_factory=AnswerKey)
+    _reader: Reader = field(default_factory=Reader, repr=False)
 
     def study(self, samples: Iterable[Sample]) -> None:
         """Take samples as the private answer key."""
@@ -46,7 +47,7 @@ class Core:
 
     def _message(self, messages: Sequence[Message], tools: Sequence[ToolSpec], draws: Draws) -> Message:
         """Recognise what is asked by the formats that the messages give."""
-        sample, situation, last = self.key.find(messages), read(messages, tools), messages[-1].text
+        sample, situation, last = self.key.find(messages), self._reader.read(messages, tools), messages[-1].text
         if "<VALID>" in last:
             return _said(validate(situation, sample))
         choice = sample is not None and not isinstance(sample.target, dict)

@@ -39,6 +39,8 @@ class AnswerKey:
         """Samples whose question stands in the text, those whose context does too first."""
         found: list[Sample] = []
         for line in text.split("\n"):
+            if line.startswith("{"):  # a tool's card
+                continue
             for start in (line, line.partition(": ")[2]):
                 found += [s for s in self._by_line.get(start.strip(), ()) if s.problem.question.strip() in text]
         found.sort(key=lambda s: not (s.problem.context and s.problem.context in text))

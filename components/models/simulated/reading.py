@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -13,6 +13,7 @@ import orjson
 from components.messages import Message, ToolSpec
 from components.radiology.tasks import CATEGORIES, PLANNING_NAMES
 
+_REMEMBERED = 20_000
 _VARIABLES = re.compile(r"\$\w+\$")
 _UPPER = re.compile(r"upper bound ([\d.]+)")
 _LISTED = re.compile(r"Supported list: \[([^\]]*)\]")
@@ -39,75 +40,93 @@ class Card:
     upper: float
 
 
-@dataclass
+@dataclass(frozen=True)
 class Situation:
     """All that a conversation tells: the offered cards, the memory, the plan, the finished calls, and
     ``marks`` of the formats that its prompts ask for.
     """
 
-    cards: dict[str, Card] = field(default_factory=dict)
-    memory: dict[str, Any] = field(default_factory=dict)
+    cards: Mapping[str, Card] = field(default_factory=dict)
+    memory: Mapping[str, Any] = field(default_factory=dict)
     plan: tuple[tuple[str, str | None], ...] = ()
-    called: list[Card] = field(default_factory=list)
-    marks: set[str] = field(default_factory=set)
+    called: tuple[Card, ...] = ()
+    pending: tuple[Card, ...] = ()
+    marks: frozenset[str] = frozenset()
+
+    def after(self, noted: Noted) -> Situation:
+        """The situation when one more message is read."""
+        cards = {**self.cards, **{card.name: card for card in noted.cards}} if noted.cards else self.cards
+        memory, called, pending = self.memory, self.called, self.pending
+        if noted.memory:
+            memory = {**memory, **dict(noted.memory)}
+            called += tuple(c for c in pending if all(v in memory for v in c.outputs))
+            pending = ()
+        pending += tuple(cards[name] for name in noted.tools if name in cards)
+        marks = self.marks | noted.marks if noted.marks else self.marks
+        return Situation(cards, memory, self.plan or noted.plan, called, pending, marks)
 
 
 @dataclass(frozen=True)
-class _Noted:
+class Noted:
     """What one message holds."""
 
     cards: tuple[Card, ...] = ()
     memory: tuple[tuple[str, Any], ...] = ()
     plan: tuple[tuple[str, str | None], ...] = ()
     tools: tuple[str, ...] = ()
-    marks: tuple[str, ...] = ()
+    marks: frozenset[str] = frozenset()
 
 
-def read(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Situation:
-    """Read a whole conversation. A call counts as finished when its outputs are in memory later."""
-    situation = Situation(
-        cards={spec.name: card for spec in tools if (card := _native_card(spec.name, spec.description))}
-    )
-    pending: list[Card] = []
-    for message in messages:
-        noted = _note(message)
-        situation.marks.update(noted.marks)
-        situation.cards.update((card.name, card) for card in noted.cards)
-        if noted.plan and not situation.plan:
-            situation.plan = noted.plan
-        if noted.memory:
-            situation.memory.update(noted.memory)
-            situation.called += [c for c in pending if all(v in situation.memory for v in c.outputs)]
-            pending = []
-        pending += [situation.cards[name] for name in noted.tools if name in situation.cards]
-    return situation
+class Reader:
+    """Reads conversations. What was read of a conversation's beginning is remembered, since each call repeats it."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Situation] = {}
+
+    def read(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Situation:
+        """All that the messages tell. A call counts as finished when its outputs are in memory later."""
+        keys = [m.digest for m in messages]
+        natives = b"".join([t.digest for t in tools])
+        situation, start = None, 0
+        for start in range(len(keys) - 1, max(len(keys) - 4, 0), -1):
+            if (situation := self._known.get(natives + b"".join(keys[:start]))) is not None:
+                break
+        if situation is None:
+            cards = {t.name: card for t in tools if (card := _native_card(t.name, t.description))}
+            situation, start = Situation(cards), 0
+        for message in messages[start:]:
+            situation = situation.after(_note(message))
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        self._known[natives + b"".join(keys)] = situation
+        return situation
 
 
-_NOTES: dict[bytes, _Noted] = {}
+_NOTES: dict[bytes, Noted] = {}
 
 
-def _note(message: Message) -> _Noted:
+def _note(message: Message) -> Noted:
     """Read one message; remembered by its digest, since conversations repeat their beginnings."""
     noted = _NOTES.get(message.digest)
     if noted is None:
-        if len(_NOTES) > 20_000:
+        if len(_NOTES) > _REMEMBERED:
             _NOTES.clear()
         noted = _NOTES[message.digest] = _read_one(message)
     return noted
 
 
-def _read_one(message: Message) -> _Noted:
+def _read_one(message: Message) -> Noted:
     if message.role == "system":  # its examples are nobody's plan
-        return _Noted(cards=_cards(message.text), marks=_marks(message.text))
+        return Noted(cards=_cards(message.text), marks=_marks(message.text))
     if message.role == "assistant":
         names = [call.name for call in message.tool_calls]
         names += _XML_TOOL.findall(message.text) or _BRACKET_TOOL.findall(message.text)
-        return _Noted(plan=_plan(message.text), memory=_memory(message.text), tools=tuple(names[:1] or names))
-    return _Noted(cards=_cards(message.text), memory=_memory(message.text), marks=_marks(message.text))
+        return Noted(plan=_plan(message.text), memory=_memory(message.text), tools=tuple(names[:1] or names))
+    return Noted(cards=_cards(message.text), memory=_memory(message.text), marks=_marks(message.text))
 
 
-def _marks(text: str) -> tuple[str, ...]:
-    return tuple(mark for mark in _MARKS if mark in text)
+def _marks(text: str) -> frozenset[str]:
+    return frozenset(mark for mark in _MARKS if mark in text)
 
 
 def _cards(text: str) -> tuple[Card, ...]:

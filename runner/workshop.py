@@ -1,0 +1,72 @@
+"""Builds the parts that a config names, and collects all that is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from components.protocols import Agent, Condition, Dataset, Grammar, Model, Scorer, Toolset, Verifier
+from runner import build as builder
+from runner.fitting import noting
+from runner.flaws import Flaw, nearest
+
+
+@dataclass
+class Workshop:
+    """Builds the parts of a config, each once, and collects what is wrong.
+
+    What is ``broken`` already is left out; ``only`` these groups are built, None = all.
+    """
+
+    cfg: Mapping[str, Any]
+    broken: Collection[str]
+    flaws: list[Flaw]
+    only: Collection[str] | None
+    made: dict[str, Any] = field(default_factory=dict)
+
+    def everything(self) -> tuple[dict[str, Any], dict[str, Model], Any]:
+        """What an episode plays with by the names of ``Parts``, the models, the dataset."""
+        agent = {} if "agent" in self.broken else {**self.cfg["agent"]}
+        pieces = {"grammar": self._grammar(agent), "agent": self.one("agent", Agent, agent)}
+        kinds = {"verifier": Verifier, "toolset": Toolset, "condition": Condition}
+        pieces |= {key: self.one(key, protocol) for key, protocol in kinds.items()}
+        pieces["scorers"] = {k: self.one(f"scorer.{k}", Scorer, node) for k, node in self._nodes("scorer")}
+        return pieces, self._models(), self.one("dataset", Dataset)
+
+    def one(self, key: str, protocol: Any, node: object = None) -> Any:
+        """The part under a key."""
+        top = key.partition(".")[0]
+        if key not in self.made and top not in self.broken and (self.only is None or top in self.only):
+            with noting(self.flaws, key):
+                node = self.cfg[top] if node is None else node
+                self.made[key] = builder.part(node, key, self._allow, protocol)
+        return self.made.get(key)
+
+    def _models(self) -> dict[str, Model]:
+        """Role -> model. A replay needs no key."""
+        nodes = {"main": ("model", self.cfg.get("model"))}
+        nodes |= {role: (f"models.{role}", node) for role, node in self._nodes("models")}
+        return {role: self.one(key, Model, self._keyless(node)) for role, (key, node) in nodes.items()}
+
+    def _grammar(self, agent: dict[str, Any]) -> Any:
+        """The grammar that the agent's node names, by default the first; the name is taken out."""
+        grammars = dict(self._nodes("grammars"))
+        name = agent.pop("grammar", next(iter(grammars), None))
+        if name in grammars:
+            return self.one(f"grammars.{name}", Grammar, grammars[name])
+        if "grammars" not in self.broken:
+            self.flaws.append(Flaw("agent.grammar", f"no grammar {name!r}; {nearest(str(name), grammars)}"))
+        return None
+
+    def _nodes(self, key: str) -> list[tuple[str, Any]]:
+        return [] if key in self.broken else list(self.cfg[key].items())
+
+    def _keyless(self, node: Any) -> Any:
+        replays = "run" not in self.broken and self.cfg["run"]["replay"] is not False
+        keyed = isinstance(node, Mapping) and "key_optional" in node
+        return {**node, "key_optional": True} if replays and keyed else node
+
+    @property
+    def _allow(self) -> tuple[str, ...]:
+        return () if "run" in self.broken else tuple(self.cfg["run"]["allow_targets"])

@@ -1,0 +1,44 @@
+"""Paired comparisons."""
+
+import pytest
+
+from components.significance import compare, incomplete_beta, t_test_p
+
+
+@pytest.mark.parametrize(
+    ("t", "df", "p"),
+    [
+        (0.0, 5, 1.0),
+        (1.0, 1, 0.5),
+        (12.7062047364, 1, 0.05),
+        (2.0930240544, 19, 0.05),
+        (-2.8609346065, 19, 0.01),
+        (1.9599639845, 10**7, 0.05),
+    ],
+)
+def test_p_values_of_tables(t: float, df: int, p: float) -> None:
+    assert t_test_p(t, df) == pytest.approx(p, abs=1e-7)
+
+
+def test_the_incomplete_beta_function() -> None:
+    assert incomplete_beta(1.0, 1.0, 0.3) == pytest.approx(0.3)
+    assert incomplete_beta(2.0, 3.0, 0.4) == pytest.approx(0.5248)
+    assert incomplete_beta(2.0, 3.0, 0.0) == 0.0 and incomplete_beta(2.0, 3.0, 1.0) == 1.0
+
+
+def test_wins_follow_the_direction() -> None:
+    lower, higher = compare([1, 2, 3], [2, 2, 2]), compare([1, 2, 3], [2, 2, 2], lower_is_better=False)
+    assert (lower.win, lower.tie, lower.loss) == (1, 1, 1) == (higher.win, higher.tie, higher.loss)
+    assert lower.t == 0.0 and lower.p_value == 1.0 and lower.df == 2
+    assert compare([1, 1], [2, 3]).win == 2 == compare([1, 1], [2, 3], lower_is_better=False).loss
+
+
+def test_without_spread_there_is_no_test() -> None:
+    for a, b in (([1, 2], [1, 2]), ([1.0], [2.0]), ([], []), ([1, 2], [2, 3])):
+        found = compare(a, b)
+        assert found.t is None and found.p_value is None
+
+
+def test_items_must_pair() -> None:
+    with pytest.raises(ValueError, match="argument 2"):
+        compare([1, 2], [1])
