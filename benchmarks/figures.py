@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from statistics import median
+from typing import Any
+
+from benchmarks.processes import run_job
 
 README = Path(__file__).parent / "README.md"
 _START, _END = "<!-- table: written by python -m benchmarks --write -->", "<!-- end of table -->"
@@ -45,10 +48,14 @@ class Figure:
 
 @dataclass(frozen=True)
 class Settings:
-    """``scale`` shrinks what is long, ``repeat`` is how often a figure is measured for its median."""
+    """``scale`` shrinks what is long, ``repeat`` is how often a figure is measured for its median.
+
+    ``run`` runs a job: in a process of its own, or, for tests that want numbers and no measurement, here.
+    """
 
     scale: float = 1.0
     repeat: int = 3
+    run: Callable[..., dict[str, Any]] = run_job
 
     def count(self, full: int, least: int = 1) -> int:
         """A number of things at this scale."""

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from benchmarks.figures import Figure, Settings, middle, span
-from benchmarks.processes import run_job, server, server_stats
+from benchmarks.processes import server, server_stats
 from benchmarks.tasks import CALLS
 
 LATENCY = 0.1
@@ -18,13 +18,13 @@ Runs = dict[str, list[dict[str, Any]]]
 Jobs = Mapping[str, tuple[str, dict[str, Any]]]
 
 
-def _each(url: str, jobs: Jobs, repeat: int) -> Runs:
+def _each(settings: Settings, url: str, jobs: Jobs, repeat: int) -> Runs:
     """Run all jobs in turn, as often as wanted; every run also tells how busy the server was."""
     runs: Runs = {name: [] for name in jobs}
     for _ in range(repeat):
         for name, (job, arguments) in jobs.items():
             before = server_stats(url)
-            told = run_job(job, url=url, **arguments)
+            told = settings.run(job, url=url, **arguments)
             after = server_stats(url)
             calls = after["calls"] - before["calls"]
             runs[name].append(told | {"calls": calls, "server": (after["cpu"] - before["cpu"]) / told["wall"]})
@@ -70,7 +70,7 @@ def throughput(settings: Settings) -> Sequence[Figure]:
         os.environ.setdefault("TMPDIR", tempfile.gettempdir())
     latency = LATENCY if settings.scale == 1 else LATENCY * min(1, settings.scale * 10)
     with server(latency, CALLS) as url:
-        runs = _with_samples(_each(url, jobs, settings.repeat), samples)
+        runs = _with_samples(_each(settings, url, jobs, settings.repeat), samples)
     _check(runs)
     ideal = samples * CALLS * latency / connections
     wall = {name: [run["wall"] / ideal for run in found] for name, found in runs.items()}
@@ -95,7 +95,7 @@ def connections(settings: Settings) -> Sequence[Figure]:
     """The same at 1,000 connections against the bare loop; short and noisy, hence repeated twice as often."""
     samples = width = settings.count(1000, 4)
     with server(LATENCY, CALLS) as url:
-        runs = _with_samples(_each(url, _jobs(samples, width), settings.repeat * 2), samples)
+        runs = _with_samples(_each(settings, url, _jobs(samples, width), settings.count(settings.repeat * 2)), samples)
     _check(runs)
     ratio, cpu = _ratio(runs, "ours", "uvloop", "wall"), _ratio(runs, "ours", "uvloop", "cpu")
     seconds = ", ".join(f"{name} {middle(run['wall'] for run in runs[name]):.2f} s" for name in runs)
@@ -114,7 +114,7 @@ def litellm(settings: Settings) -> Sequence[Figure]:
     common: dict[str, Any] = {"samples": samples, "connections": min(100, samples), "uvloop": _UVLOOP}
     jobs: Jobs = {"ours": ("ours.http", common | {"transport": "litellm"}), "bare": ("bare.litellm_loop", common)}
     with server(0.02, CALLS) as url:
-        runs = _with_samples(_each(url, jobs, settings.repeat), samples)
+        runs = _with_samples(_each(settings, url, jobs, settings.repeat), samples)
     _check(runs)
     mine, bare = _per_call(runs, "ours"), _per_call(runs, "bare")
     beyond = [one - other for one, other in zip(mine, bare, strict=True)]

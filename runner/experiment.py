@@ -15,12 +15,14 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, read_write
+from omegaconf.errors import OmegaConfBaseException
 
 from components.errors import ConfigError
 from components.protocols import Dataset, Model
 from components.types import Sample
 from runner import build as builder
 from runner import config as configs
+from runner.config.explain import explain
 from runner.config.places import Places, choices_of, words_of
 from runner.config.roots import CONF
 from runner.config.schema import Settings
@@ -79,8 +81,8 @@ class Check(Callback):
             folder = Path(config.hydra.run.dir)
             given = any(word.startswith("hydra.run.dir=") for word in words_of(config, "hydra"))
             folder = folder_for(experiment.cfg, folder, given)
-        except ConfigError as error:
-            complain(error)
+        except (ConfigError, OmegaConfBaseException) as error:
+            complain(error if isinstance(error, ConfigError) else Flaws([explain(error, words_of(config, "hydra"), ())]))
             if isinstance(error, PrivacyRefused):
                 note_refusal(error, Path(config.hydra.run.dir))
             raise SystemExit(2) from None

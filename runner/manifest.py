@@ -16,8 +16,8 @@ from typing import Any
 FILE = "manifest.json"
 SCHEMA = 1
 _LIBRARIES = (
-    "wardround", "aiohttp", "hydra-core", "litellm", "mlflow", "nltk", "numpy", "omegaconf", "orjson", "pandas",
-    "pydantic", "python-Levenshtein", "rouge-score", "sacrebleu",
+    "wardround", "aiohttp", "hydra-core", "litellm", "mlflow", "numpy", "omegaconf", "orjson", "pandas",
+    "pydantic", "python-Levenshtein", "rapidfuzz", "sacrebleu",
 )  # fmt: skip
 
 

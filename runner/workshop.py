@@ -69,4 +69,5 @@ class Workshop:
 
     @property
     def _allow(self) -> tuple[str, ...]:
-        return () if "run" in self.broken else tuple(self.cfg["run"]["allow_targets"])
+        named = self.cfg["run"].get("allow_targets") if isinstance(self.cfg.get("run"), Mapping) else None
+        return tuple(map(str, named)) if isinstance(named, list) else ()

@@ -71,7 +71,7 @@ def _other(error: BaseException, overrides: Sequence[str]) -> Flaw:
     texts = [_first(str(e)) for e in (error, error.__cause__) if e is not None and str(e).strip()]
     text = ": ".join(dict.fromkeys(texts)) or type(error).__name__
     key = error.full_key if isinstance(error, OmegaConfBaseException) and error.full_key else ""
-    named = [o for o in overrides if o in text]
+    named = [o for o in overrides if o in text or (key and o.startswith(f"{key}="))]
     return Flaw(str(key), text, f"{COMMAND}: {named[0]}" if named else "")
 
 

@@ -41,6 +41,7 @@ class Metric:
 
 def summarise(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Everything for ``metrics.json``: {"metrics": {name: ...}, "strata": {stratum: {value: {name: ...}}}}."""
+    records = sorted(records, key=lambda r: (r["sample_id"], r["epoch"]))  # the order of finishing says nothing
     strata: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
     for record in records:
         for stratum, value in record["strata"].items():

@@ -37,6 +37,8 @@ def share(tracker: Tracker, sweep: str, jobs: Sequence[Job]) -> None:
     """Store the view: the sweep's jobs, best first, with what varies and the headline metrics as columns."""
     varied, metrics = columns(jobs)
     chosen = [f"params.`{safe(name)}`" for name in varied] + [f"metrics.`{safe(name)}`" for name in metrics]
+    if any(job.manifest.get("model_kind") != "live" for job in jobs):
+        chosen.append("tags.`model_kind`")
     view = {
         "searchFilter": f"tags.level = 'job' AND tags.sweep = '{sweep}'",
         "orderByKey": f"metrics.`{safe(metrics[0])}`" if metrics else "attributes.start_time",

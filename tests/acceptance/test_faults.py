@@ -9,9 +9,9 @@ from components.models.simulated.serve import Faults, Server
 from tests.acceptance.command import Served, counted, endpoint, go_on, metric, run, start, told
 from tests.acceptance.own import Voice
 
-SAMPLES, CALLS = 60, 5
+SAMPLES, CALLS = 40, 5
 WORDS = (
-    "tracking=off", "dataset=cohort", f"dataset.n={SAMPLES}", "agent=react", "toolset=ledger", "model.max_connections=30",
+    "tracking=off", "dataset=cohort", f"dataset.n={SAMPLES}", "agent=react", "toolset=ledger", "model.max_connections=20",
 )  # fmt: skip
 BAD = Faults(
     status_429=0.10, status_500=0.05, resets=0.02, stalls=0.01, malformed=0.01, retry_after=0.05, stall_seconds=30, seed=1
@@ -104,7 +104,7 @@ def dying(tmp_path_factory):
     cwd = tmp_path_factory.mktemp("dying")
     served = Served(Server(Voice(), latency=0.02))
     words = endpoint(served.url, "model.retries=2", "model.timeout_seconds=2", "model.max_connections=8")
-    begun = start(cwd, *WORDS, *words, "hydra.run.dir=run").when(lambda: served.seen["answered"] >= 150)
+    begun = start(cwd, *WORDS, *words, "hydra.run.dir=run").when(lambda: served.seen["answered"] >= 90)
     served.die()
     done = begun.done()
     before = told(cwd / "run"), (cwd / "run" / "metrics.json").read_text()

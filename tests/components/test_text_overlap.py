@@ -67,7 +67,6 @@ def test_rouge_l_by_hand() -> None:
     assert rouge_l("", "x").f1 == rouge_l("…", "…").f1 == 0.0 and rouge_l(A, A).recall == 1.0
 
 
-@pytest.mark.slow
 def test_rouge_l_is_that_of_rouge_score() -> None:
     from rouge_score.rouge_scorer import RougeScorer
 

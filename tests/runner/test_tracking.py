@@ -300,7 +300,7 @@ def test_a_sweep_is_a_parent_with_its_table_and_a_view_with_its_columns(base):
         "params.`verifier.n`",
         "metrics.`score/accuracy`",
         "metrics.`cost/usd`",
-    ]
+    ]  # a simulated run would add its kind
     assert url.endswith(
         f"/#/experiments/{experiment.experiment_id}/runs?viewStateShareKey=sweep%2Fs&workflowType=machine_learning"
     )

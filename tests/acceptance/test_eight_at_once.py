@@ -1,0 +1,49 @@
+"""Eight runs that start at once, on a machine without a tracking database."""
+
+import sqlite3
+
+import pytest
+
+from tests.acceptance.command import counted, start, told
+
+EIGHT = range(8)
+
+
+@pytest.fixture(scope="module")
+def eight(tmp_path_factory):
+    cwd = tmp_path_factory.mktemp("eight")
+    begun = [start(cwd, "dataset=cohort", "agent=direct", "limit=3", f"seed={n}") for n in EIGHT]
+    return cwd, [one.done(120) for one in begun]
+
+
+def test_all_succeed(eight):
+    for done in eight[1]:
+        assert done.code == 0, done.err
+        assert "Traceback" not in done.out + done.err
+
+
+def test_every_run_has_a_folder_and_records_of_its_own(eight):
+    cwd, ended = eight
+    folders = {done.folder for done in ended}
+    assert len(folders) == len(EIGHT)
+    assert folders == {path.resolve() for path in (cwd / "outputs" / "scratch").iterdir()}
+    assert all(len(told(folder)) == 3 for folder in folders)
+    assert sorted(counted(folder)["seed"] for folder in folders) == list(EIGHT)
+
+
+def test_every_run_stands_once_in_the_database(eight):
+    cwd, ended = eight
+    database = sqlite3.connect(cwd / "outputs" / ".mlflow" / "mlflow.db")
+    try:
+        runs = dict(database.execute("select run_uuid, status from runs"))
+        experiments = database.execute("select count(*) from experiments where name = 'scratch'").fetchone()[0]
+    finally:
+        database.close()
+    assert {counted(done.folder)["mlflow"]["run_id"] for done in ended} == set(runs)
+    assert set(runs.values()) == {"FINISHED"}
+    assert experiments == 1
+
+
+def test_the_last_line_links_to_mlflow(eight):
+    for done in eight[1]:
+        assert done.out.splitlines()[-1].startswith("MLflow:")

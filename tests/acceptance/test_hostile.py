@@ -1,0 +1,144 @@
+"""Texts of others stay texts: in prompts, replies, tool results, ids, tables, on the terminal, in files."""
+
+import json
+import os
+import re
+from collections.abc import Mapping
+
+import orjson
+import pytest
+from aiohttp import web
+
+from components.models.simulated.serve import Server
+from tests.acceptance.command import Served, counted, endpoint, run, told
+from tests.acceptance.own import HOSTILE, IDS, Trickster
+
+FILES = {"config.yaml", "manifest.json", "metrics.json", "records.jsonl", "report.md", "run.log", "texts-0000.jsonl.gz"}
+KINDS = {
+    "tools": ("agent=react", "toolset=leaflets", "agent.grammar=native_tools"),
+    "no tools": ("agent=direct",),
+    "brackets": ("agent=react", "toolset=leaflets", "agent.grammar=bracket_json", "budget.sample.steps=3"),
+}
+
+
+class Careless(Server):
+    """Sends half surrogates, as some small servers do."""
+
+    async def _answer(self, body: Mapping[str, object]) -> web.Response:
+        said = self.model.core.reply(*_read(body))
+        message = {"role": "assistant", "content": said.message.content}
+        if said.message.tool_calls:
+            message["tool_calls"] = [
+                {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
+                for c in said.message.tool_calls
+            ]
+        self.seen["answered"] += 1
+        reply = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": {"prompt_tokens": 7, "completion_tokens": 3}}  # fmt: skip
+        return web.Response(body=json.dumps(reply).encode(), content_type="application/json")
+
+
+def _read(body):
+    from components.models.simulated import serve
+
+    return (
+        tuple(serve._message(m) for m in body["messages"]),
+        tuple(serve._spec(t) for t in body.get("tools") or ()),
+        int(body.get("seed") or 0),
+    )
+
+
+@pytest.fixture(scope="module", params=list(KINDS))
+def hostile(request, tmp_path_factory):
+    """A run over the traps: its working folder, how it ended, and the run again from its journal."""
+    cwd = tmp_path_factory.mktemp("hostile") / "deeper"
+    cwd.mkdir()
+    words = ("tracking=off", "dataset=traps", *KINDS[request.param])
+    with Served(Careless(Trickster())) as served:
+        done = run(cwd, *words, *endpoint(served.url))
+    again = run(cwd, *words, *endpoint(served.url), "run.replay=true", "hydra.run.dir=again")
+    return request.param, cwd, done, again
+
+
+def well_formed(text):
+    """As it can be sent: half surrogates replaced."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def test_every_trap_is_played_to_its_end(hostile):
+    _, _, done, _ = hostile
+    assert done.code == 0, done.err + done.out
+    records = told(done.folder)
+    assert {record["sample_id"] for record in records} == set(IDS)
+    assert all(record["stop"] in ("answered", "limit") for record in records)
+
+
+def test_what_was_asked_is_the_question_as_it_is_written(hostile):
+    _, _, done, _ = hostile
+    by_id = {record["sample_id"]: record for record in told(done.folder)}
+    for name, text in zip(IDS, HOSTILE, strict=True):
+        asked = "\n".join(message["text"] for message in by_id[name]["steps"][0]["asked"])
+        assert f"{well_formed(text)}\nIs it so?" in asked
+
+
+def test_nothing_of_others_was_evaluated(hostile):
+    _, _, done, _ = hostile
+    written = "\n".join(json.dumps(record, ensure_ascii=False) for record in told(done.folder))
+    for evaluated in ("49", os.environ["HOME"] + " ", "uid="):
+        assert evaluated not in written.replace("patient", "")
+
+
+def test_text_that_looks_like_a_tool_call_is_none(hostile):
+    kind, _, done, _ = hostile
+    if kind != "no tools":
+        pytest.skip("this agent has tools")
+    assert not any(step.get("observed") for record in told(done.folder) for step in record["steps"])
+
+
+def test_a_tool_that_does_not_exist_is_an_observation_and_never_the_end(hostile):
+    kind, _, done, _ = hostile
+    if kind != "tools":
+        pytest.skip("this agent calls no tools")
+    for record in told(done.folder):
+        seen = [one for step in record["steps"] for one in step.get("observed", ())]
+        assert {one.get("error") for one in seen} == {None, "unknown_tool"}
+        assert [one["text"] for one in seen if "error" not in one][: len(HOSTILE)] == [well_formed(t) for t in HOSTILE]
+
+
+def test_the_terminal_shows_no_control_characters(hostile):
+    for done in hostile[2:]:
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\ud800-\udfff]", done.out + done.err)
+        assert "Traceback" not in done.out + done.err
+
+
+def test_ids_are_never_used_as_paths(hostile):
+    _, cwd, done, _ = hostile
+    assert {path.name for path in done.folder.iterdir()} <= FILES
+    assert sorted(path.name for path in cwd.iterdir()) == ["again", "outputs"]
+    assert [path.name for path in cwd.parent.iterdir()] == ["deeper"]
+
+
+def test_files_are_valid_and_tables_keep_their_columns(hostile):
+    _, _, done, _ = hostile
+    for name in ("manifest.json", "metrics.json"):
+        orjson.loads((done.folder / name).read_bytes())
+    report = (done.folder / "report.md").read_text()
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", report)
+    for block in re.split(r"\n\s*\n", report):
+        lines = [line for line in block.split("\n") if line.startswith("|")]
+        if lines:
+            assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1, block
+            assert lines == block.strip("\n").split("\n")
+
+
+def test_replay_gives_the_same_records(hostile):
+    _, cwd, done, again = hostile
+    assert again.code == 0, again.err + again.out
+    assert told(cwd / "again") == told(done.folder)
+    assert counted(cwd / "again")["calls"]["sent"] == 0
+
+
+def test_a_resumed_run_knows_its_samples_by_their_ids(hostile):
+    kind, cwd, done, _ = hostile
+    again = run(cwd, "tracking=off", "dataset=traps", *KINDS[kind], *endpoint("http://127.0.0.1:9/v1"), "run.resume=last")
+    assert again.code == 0, again.err
+    assert counted(done.folder)["calls"]["sent"] == 0

@@ -1,0 +1,110 @@
+"""Every agent that uses tools, in every grammar, on RadABench: refusals count, and what is drawn comes from the seed."""
+
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+
+from components.models.simulated import Simulated
+from components.radiology.removal import CONFIG1, CONFIG2, CONFIG3, REMOVED, REPLACED, RESTRICTED
+from runner.door import Budget, Door
+from runner.execute import Outcome, execute
+from runner.records import RecordWriter
+from tests.acceptance.command import told
+from tests.acceptance.test_radabench import CONDITIONS, INSUFFICIENT, episodes, few, means, parts, samples
+
+GRAMMARS = ("xml_call", "bracket_json", "native_tools")
+AGENTS = ("radagent", "react")
+ABILITIES = dict(zip(INSUFFICIENT, ("CategoryMissing", "SpecificToolMissing", "InsufficientCapability"), strict=True))
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS)
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("condition", INSUFFICIENT)
+async def test_a_refusal_counts_in_every_grammar_of_every_agent(condition, agent, grammar):
+    house = parts("paper", condition, agent, grammar)
+    found = await episodes(house, few("paper"))
+    assert means(found) == {"refusal/uar": 1.0, "refusal/ugr": 1.0}
+    accepted = {
+        "insufficient_config1": lambda chain: REMOVED[CONFIG1[chain]][0],
+        "insufficient_config2": lambda chain: (REPLACED[CONFIG2[chain]],),
+        "insufficient_config3": lambda chain: RESTRICTED[CONFIG3[chain]],
+    }[condition]
+    for one in found:
+        grounds, record = one.trajectory.refusal.grounds, one.sample.metadata["record"]
+        assert grounds["category"] in accepted(one.sample.metadata["chain"])
+        assert grounds["ability"] == ABILITIES[condition]
+        place = ("Universal",) * 2 if condition == "insufficient_config1" else (record["Anatomy"], record["Modality"])
+        assert (grounds["anatomy"], grounds["modality"]) == place
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS)
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("condition", INSUFFICIENT)
+async def test_who_never_refuses_is_never_aware(condition, agent, grammar):
+    found = await episodes(parts("paper", condition, agent, grammar), few("paper")[:22], ignored_refusal_rate=1.0)
+    invalid = [s for one in found for s in one.trajectory.steps if "<INVALID>" in s.reply.text]
+    assert not any(one.trajectory.stop == "refused" for one in found)
+    assert means(found)["refusal/uar"] == (len(invalid) / len(found))
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS)
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("condition", ["baseline", "redundant_medium", "differentiated"])
+async def test_a_perfect_core_completes_every_task_in_every_grammar_of_every_agent(condition, agent, grammar):
+    got = means(await episodes(parts("paper", condition, agent, grammar), few("paper")))
+    # ReAct makes no plan, so that nothing is known of what it decided.
+    assert ("planning/levenshtein_decision" in got) == (agent == "radagent")
+    assert {got[name] for name in ("completion/exact_chain", "completion/rate", "execution/ecr", "planning/tma")} == {
+        1.0
+    }
+    assert got["planning/levenshtein"] == got["planning/fdr"] == 0.0
+    assert got["response/f1"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("condition,uar,ugr", [
+    ("insufficient_config1", 1.0, 10 / 11), ("insufficient_config2", 1.0, 1.0), ("insufficient_config3", 1.0, 9 / 11),
+])  # fmt: skip
+async def test_under_the_published_code_a_perfect_core_notices_every_gap(condition, uar, ugr):
+    # The published scorer takes Disease Diagnoser only, also where the chain needs the Inferencer (spec 8.9).
+    got = means(await episodes(parts("code", condition), few("code")))
+    assert got == pytest.approx({"refusal/uar": uar, "refusal/ugr": ugr})
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("condition", INSUFFICIENT)
+async def test_the_share_of_unnoticed_gaps_is_the_rate(condition, agent):
+    found = await episodes(parts("paper", condition, agent), samples("paper")[:242], ignored_refusal_rate=0.3)
+    assert fmean(one.trajectory.stop == "refused" for one in found) == pytest.approx(0.7, abs=0.09)
+
+
+async def records(folder: Path, condition: str, seed: int, connections: int, order: int = 1) -> list[dict[str, Any]]:
+    """What a run of 22 samples leaves behind, apart from times; ``order`` -1 plays them from the last on."""
+    given = samples("paper")[:22]
+    model = Simulated(latency_seconds=0.001 if connections > 1 else 0.0, max_connections=connections)
+    model.study(samples("paper"))
+    door = Door({"main": model}, None, run_seed=seed, budget=Budget(), replay=False)
+    writer = RecordWriter(folder)
+    await execute(parts("paper", condition), door, given[::order], 1, writer, Outcome())
+    writer.close()
+    return told(folder)
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+async def test_same_seed_same_records_whatever_the_concurrency_and_the_order(condition, tmp_path):
+    alone = await records(tmp_path / "alone", condition, 5, connections=1)
+    crowd = await records(tmp_path / "crowd", condition, 5, connections=40)
+    backwards = await records(tmp_path / "backwards", condition, 5, connections=1, order=-1)
+    assert alone == crowd == backwards
+    assert len({record["sample_id"] for record in alone}) == len(alone) == 22
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+async def test_another_seed_another_run(condition, tmp_path):
+    first = await records(tmp_path / "5", condition, 5, connections=1)
+    other = await records(tmp_path / "6", condition, 6, connections=1)
+    assert [r["sample_id"] for r in first] == [r["sample_id"] for r in other]
+    assert [r["offered"] for r in first] != [r["offered"] for r in other]
+    replies = [[[step["reply"] for step in r["steps"]] for r in run] for run in (first, other)]
+    assert replies[0] != replies[1]

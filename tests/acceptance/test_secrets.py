@@ -1,0 +1,119 @@
+"""A key is in the environment and nowhere else."""
+
+import orjson
+import pytest
+from aiohttp import web
+
+from components.models.simulated.serve import Server
+from runner.journal import Journal
+from runner.texts import _lines
+from tests.acceptance.command import Served, endpoint, run, told
+from tests.acceptance.own import Voice
+
+LOOKS_LIKE_ONE = "sk-proj-Abc123Def456Ghi789Jkl012Mno345"
+LOOKS_LIKE_NONE = "horse.battery~staple"
+
+
+class Echo(Server):
+    """Answers every second request of a sample well and echoes the key in every way there is in between."""
+
+    def _echoes(self, key):
+        body = orjson.dumps({"error": {"message": f"Incorrect API key provided: {key}. {key}", "type": key, "code": key, "param": key}})
+        wrong = orjson.dumps({"choices": key, "error": None, "key": key})
+        return [
+            web.Response(status=500, body=body, content_type="application/json", headers={"X-Key": key, "Retry-After": key}),
+            web.Response(status=429, text=f"slow down, Bearer {key}", headers={"Retry-After": "0.01"}),
+            web.Response(status=200, body=body, content_type="application/json"),
+            web.Response(status=200, body=wrong, content_type="application/json"),
+            web.Response(status=502, text=f"<html>Authorization: Bearer {key}</html>"),
+            web.Response(status=401, body=body, content_type="application/json"),
+            web.Response(status=400, text=key),
+            web.Response(status=302, headers={"Location": f"/v1/chat/completions?key={key}"}),
+        ]
+
+    async def _complete(self, request):
+        key = request.headers["Authorization"].removeprefix("Bearer ")
+        self.seen["requests"] += 1
+        self.seen[key] += 1
+        echoes = self._echoes(key)
+        n = self.seen["requests"] % (len(echoes) + 1)
+        return await self._answer(orjson.loads(await request.read())) if n == len(echoes) else echoes[n]
+
+
+def everything(folder):
+    """Name -> content of every file below a folder, unpacked where it is compressed."""
+    found = {}
+    for path in (path for path in folder.rglob("*") if path.is_file()):
+        found[str(path)] = path.read_bytes() + str(path).encode()
+        if path.suffix == ".gz":
+            found[f"{path} unpacked"] = b"".join(orjson.dumps(line) for line in _lines(path))
+    with Journal(folder / "outputs" / ".journal", read_only=True) as journal:
+        found["journal"] = b"".join(key + payload for key, payload in journal.entries())
+    return found
+
+
+@pytest.fixture(scope="module", params=[(LOOKS_LIKE_ONE, "direct"), (LOOKS_LIKE_NONE, "direct"), (LOOKS_LIKE_ONE, "litellm")],
+                ids=["usual key", "unusual key", "litellm"])  # fmt: skip
+def echoed(request, tmp_path_factory):
+    key, transport = request.param
+    cwd = tmp_path_factory.mktemp("secrets")
+    words = (
+        "tracking=off", "dataset=cohort", "dataset.n=20", "agent=direct", "model=openai", "model.retries=1",
+        f"model.transport={transport}", "model.max_connections=4", "run.max_error_rate=1",
+    )  # fmt: skip
+    with Served(Echo(Voice())) as served:
+        done = run(cwd, *words, f"model.api_base={served.url}", env={"OPENAI_API_KEY": key})
+    return key, cwd, done, served.seen[key]
+
+
+def test_the_server_did_get_the_key_and_did_echo_it(echoed):
+    _, _, done, n_seen = echoed
+    assert done.code == 0, done.err
+    records = told(done.folder)
+    assert n_seen > len(records) == 20
+    assert {"answered", "error"} == {record["stop"] for record in records}
+
+
+def test_the_key_is_in_no_file(echoed):
+    key, cwd, _, _ = echoed
+    files = everything(cwd)
+    assert files["journal"]
+    for name, content in files.items():
+        assert key.encode() not in content, name
+
+
+def test_the_key_is_not_on_the_terminal(echoed):
+    key, _, done, _ = echoed
+    assert key not in done.out + done.err
+
+
+def test_errors_still_tell_what_happened(echoed):
+    _, _, done, _ = echoed
+    errors = [record["error"] for record in told(done.folder) if record["error"]]
+    assert errors and all(error.partition(":")[0] in ("server", "rate_limit", "unreadable", "auth", "bad_request") for error in errors)  # fmt: skip
+
+
+@pytest.mark.parametrize("word", [
+    "model.api_base=http://user:{key}@127.0.0.1:9/v1",
+    "model.api_key_env={key}",
+    "+model.api_key={key}",
+    "model.extra={{api_key: {key}}}",
+    "{key}=1",
+    "model={key}",
+    "limit={key}",
+])  # fmt: skip
+def test_a_key_put_on_the_command_line_is_refused_and_not_repeated(tmp_path, word):
+    done = run(tmp_path, "tracking=off", "dataset=cohort", "agent=direct", "model=vllm", word.format(key=LOOKS_LIKE_ONE))
+    assert done.code == 2
+    assert LOOKS_LIKE_ONE not in done.out + done.err
+    assert not (tmp_path / "outputs").exists()
+
+
+def test_a_key_that_the_config_takes_by_mistake_is_in_no_file(tmp_path):
+    with Served(Server(Voice())) as served:
+        words = (f"+model.extra.token={LOOKS_LIKE_ONE}", "limit=2")
+        done = run(tmp_path, "tracking=off", "dataset=cohort", "agent=direct", *words, *endpoint(served.url))
+    assert done.code == 0, done.err
+    assert LOOKS_LIKE_ONE not in done.out + done.err
+    for name, content in everything(tmp_path).items():
+        assert LOOKS_LIKE_ONE.encode() not in content, name

@@ -1,0 +1,64 @@
+"""Every row runs at a tiny scale and yields numbers. How fast anything is, is no matter of a test."""
+
+import math
+import os
+from pathlib import Path
+
+import pytest
+
+from benchmarks.__main__ import ROWS, main
+from benchmarks.figures import Figure, Settings, number, shown, write
+from benchmarks.processes import JobFailed, run_here, run_job
+
+TINY = Settings(scale=0.001, repeat=1, run=run_here)  # in this process: numbers, not measurements
+
+
+@pytest.mark.parametrize("name", [name for name in ROWS if name != "litellm"])
+def test_row_yields_numbers(name: str) -> None:
+    figures = ROWS[name](TINY)
+    assert {figure.row for figure in figures} == {name}
+    assert all(math.isfinite(figure.value) and figure.value >= 0 for figure in figures if figure.unit != "MB")
+
+
+@pytest.mark.skipif(os.environ.get("WARDROUND_TEST_SLOW") != "1", reason="imports litellm twice, in fresh processes")
+def test_litellm_row_yields_numbers() -> None:
+    [figure] = ROWS["litellm"](Settings(scale=0.01, repeat=1))
+    assert math.isfinite(figure.value)
+
+
+def test_job_runs_in_a_process_of_its_own() -> None:
+    told = run_job("figures.machine")
+    assert told == run_here("figures.machine")
+
+
+def test_target_is_judged_in_its_direction() -> None:
+    assert Figure("a", "wall", 1.0, "x", 1.1).met is True
+    assert Figure("a", "speed", 1.0, "/s", 1.1, at_least=True).met is False
+    assert Figure("a", "told", 1.0, "").met is None
+
+
+def test_written_table_keeps_the_rows_not_measured(tmp_path: Path) -> None:
+    path = tmp_path / "README.md"
+    path.write_text("before\n<!-- table: written by python -m benchmarks --write -->\n<!-- end of table -->\nafter\n")
+    write([Figure("a", "wall", 2.0, "x", 1.0), Figure("b", "size", 3.0, "MB")], path)
+    write([Figure("a", "wall", 0.5, "x", 1.0)], path)
+    text = path.read_text()
+    assert "| a | wall | 0.5 x | <= 1 x | yes |" in text and "| b | size | 3 MB |" in text
+    assert "| 2 x |" not in text and text.startswith("before\n") and text.endswith("after\n")
+    assert text.count("| row |") == 1
+
+
+def test_large_numbers_are_grouped_and_small_ones_cut() -> None:
+    assert (number(1234567.0), number(0.12345)) == ("1,234,567", "0.123")
+    assert "| row |" in shown([Figure("a", "wall", 2.0, "x")])
+
+
+def test_unknown_row_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["thruput"])
+    assert "no row 'thruput'" in capsys.readouterr().err
+
+
+def test_failed_job_tells_why() -> None:
+    with pytest.raises(JobFailed, match="no median for empty data"):
+        run_job("figures.middle", values=[])

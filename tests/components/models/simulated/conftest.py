@@ -1,0 +1,73 @@
+"""Plays the real agents with a simulated core on shipped records, with prompts as they are or changed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pytest
+
+import components.prompts
+from components.agents.radagent import Radagent
+from components.conditions.baseline import Baseline
+from components.datasets.radabench import RadABench
+from components.grammars.xml_call import XmlCall
+from components.models.simulated import Simulated
+from components.toolsets.radiology import Radiology
+from components.types import Sample, Trajectory
+from components.verifiers.accept import Accept
+from runner.door import Budget, Door
+from runner.play import Parts, play
+from tests.golden.vectors import PAPER
+
+SAMPLES: Sequence[Sample] = tuple(RadABench(shipped="radabench_mini").load("test"))
+PERFECT = {
+    "competence": 1.0, "planning_slip_rate": 0.0, "wrong_tool_rate": 0.0, "malformed_rate": 0.0,
+    "ignored_refusal_rate": 0.0,
+}  # fmt: skip
+
+
+@pytest.fixture
+def samples() -> Sequence[Sample]:
+    """Eleven tasks of each of the first records."""
+    return SAMPLES
+
+
+@pytest.fixture
+def perform() -> Callable[..., Any]:
+    """Plays samples with a core of these rates, by default one that never errs."""
+
+    async def run(given: Sequence[Sample], agent: Any = None, grammar: Any = None, condition: Any = None, **rates: Any):
+        model = Simulated(**{**PERFECT, **rates})
+        model.study(SAMPLES)
+        door = Door({"main": model}, None, run_seed=0, budget=Budget(), replay=False)
+        parts = Parts(
+            agent or Radagent(PAPER), Accept(), grammar or XmlCall(), Radiology(PAPER), condition or Baseline(PAPER),
+            budget=Budget(steps=30),
+        )  # fmt: skip
+        found: list[Trajectory] = []
+        for sample in given:
+            trajectory, _ = await play(parts, door, sample, 0)
+            assert trajectory.stop != "error", trajectory.error
+            found.append(trajectory)
+        return found
+
+    return run
+
+
+@pytest.fixture
+def forgetful(tmp_path: Path) -> Callable[..., str]:
+    """A copy of a prompt set with texts left out or changed, all of which must be there; its path."""
+
+    def change(name: str, template: str, changes: Mapping[str, str]) -> str:
+        folder = tmp_path / f"{name}_{template}"
+        copytree(Path(components.prompts.__file__).parent / name, folder)
+        path = folder / f"{template}.jinja"
+        text = path.read_text()
+        for old, new in changes.items():
+            assert old in text, old
+            text = text.replace(old, new)
+        path.write_text(text)
+        return str(folder)
+
+    return change

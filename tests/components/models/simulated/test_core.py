@@ -1,0 +1,152 @@
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import fmean
+
+import pytest
+
+from components.agents.radagent import Radagent
+from components.agents.react import ReAct
+from components.conditions.insufficient import InsufficientConfig1, InsufficientConfig2
+from components.grammars.bracket_json import BracketJson
+from components.grammars.native_tools import NativeTools
+from components.grammars.xml_call import XmlCall
+from components.messages import Message
+from components.models.simulated.core import Core
+from components.models.simulated.rates import Rates
+from components.prompts import load
+from components.types import Problem, Sample, Trajectory
+from tests.golden.vectors import PAPER
+
+GRAMMARS = {"xml_call": XmlCall, "bracket_json": BracketJson, "native_tools": NativeTools}
+
+
+def labels(found: Sequence[Trajectory]) -> set[str | None]:
+    return {one.failure for one in found}
+
+
+async def test_a_core_that_is_told_everything_never_errs(perform, samples):
+    found = await perform(samples[:22])
+    assert {one.stop for one in found} == {"answered"}
+    assert [one.answer for one in found] == [sample.target["answer"] for sample in samples[:22]]
+
+
+# What the prompt forgets to tell, and how the episode then ends.
+FORGOTTEN = {
+    "the tools": ("tools", {"{{ instructions }}": ""}, "unparsable_reply"),
+    "the memory": ("step", {"Memory now: {{ memory }}": ""}, "step_limit"),
+}
+
+
+@pytest.mark.parametrize("what", FORGOTTEN)
+async def test_it_fails_when_the_agents_prompt_forgets(perform, samples, forgetful, what):
+    template, changes, label = FORGOTTEN[what]
+    agent = Radagent(PAPER, prompts=forgetful("radagent", template, changes))
+    found = await perform(samples[:11], agent)
+    assert {one.stop for one in found} == {"failed"} and labels(found) == {label}
+
+
+async def test_without_a_format_for_the_plan_there_is_no_plan(perform, samples, forgetful):
+    changes = {"Tool Chain:": "", "Answer with these two lines": "Answer"}
+    found = await perform(samples[:11], Radagent(PAPER, prompts=forgetful("radagent", "plan", changes)))
+    assert not any("Tool Chain" in one.steps[0].reply.text for one in found)
+
+
+CARDS = "{% for card in cards %}\n{{ card }}\n{% endfor %}"
+
+
+@pytest.mark.parametrize("grammar,agent", [("xml_call", "radagent"), ("bracket_json", "react"), ("xml_call", "react")])
+async def test_without_cards_it_calls_nothing(perform, samples, forgetful, grammar, agent):
+    made = GRAMMARS[grammar](prompts=forgetful(grammar, "instructions", {CARDS: ""}))
+    found = await perform(samples[:11], ReAct() if agent == "react" else None, made)
+    assert not [one.call for t in found for step in t.steps for one in step.observed if not one.control]
+    assert "missing_value" not in labels(found)
+
+
+@pytest.mark.parametrize("grammar,mark", [("xml_call", "EndCall"), ("bracket_json", "Finish[")])
+async def test_without_the_form_of_an_action_it_writes_none(perform, samples, forgetful, grammar, mark):
+    made = GRAMMARS[grammar](prompts=forgetful(grammar, "instructions", {mark: "..."}))
+    found = await perform(samples[:11], None, made)
+    assert {one.stop for one in found} == {"failed"} and labels(found) == {"unparsable_reply"}
+
+
+@pytest.mark.parametrize("grammar", ["xml_call", "bracket_json"])
+async def test_it_cannot_refuse_where_it_is_not_told_how(perform, samples, forgetful, grammar):
+    told = {"xml_call": {"NoCall>": "Nothing>"}, "bracket_json": {"Refuse[": "Nothing["}}[grammar]
+    made = GRAMMARS[grammar](prompts=forgetful(grammar, "instructions", told))
+    for condition in (InsufficientConfig1(PAPER), InsufficientConfig2(PAPER)):
+        found = await perform(samples[:11], None, made, condition)
+        assert not any(one.stop == "refused" for one in found)
+
+
+async def test_a_question_that_it_does_not_know_is_answered_from_the_memory(perform, samples):
+    stranger = replace(samples[0], problem=replace(samples[0].problem, question="Which thing is this?", context=""))
+    (found,) = await perform([stranger])
+    assert found.answer != samples[0].target["answer"]
+
+
+CHOICE = Sample(Problem("c", "Which organ makes insulin?", {"A": "liver", "B": "pancreas", "C": "spleen"}), "B")
+DECISION = Sample(Problem("d", "Is aspirin an opioid? Answer with yes, no or maybe."), "no")
+
+
+@pytest.mark.parametrize("sample,right", [(CHOICE, "Answer: B"), (DECISION, "Answer: no")])
+@pytest.mark.parametrize("prompts", ["direct", "cot", "react"])
+def test_it_knows_the_answers_of_its_key_only(sample, right, prompts):
+    asked = load(prompts).user("problem", problem=sample.problem, held="")
+    for samples, expected in (([sample], True), ([], False)):
+        core = Core(Rates())
+        core.study(samples)
+        said = core.reply([asked], (), 1).message.text
+        assert (said.splitlines()[-1] == right) == expected
+        assert (len(said.splitlines()) > 1) == (expected and prompts == "cot")
+
+
+async def test_replies_depend_on_messages_tools_and_seed_alone(samples):
+    core = Core(Rates(competence=0.5, planning_slip=0.5, malformed=0.2))
+    core.study(samples)
+    again = Core(Rates(competence=0.5, planning_slip=0.5, malformed=0.2))
+    again.study(reversed(samples))
+    system = Message("system", "Plan.\nTool Chain: [*first*]")
+    asked = [[system, Message("user", f"Question: {sample.problem.question}")] for sample in samples[:50]]
+    forwards = [core.reply(messages, (), 3) for messages in asked]
+    backwards = [again.reply(messages, (), 3) for messages in reversed(asked)]
+    assert forwards == backwards[::-1]
+    assert forwards != [core.reply(messages, (), 4) for messages in asked]
+
+
+async def test_usage_is_counted_and_free(samples):
+    core = Core(Rates())
+    completion = core.reply([Message("user", "x" * 400)], (), 0)
+    assert completion.usage.input_tokens == (400 + len('{"role":"user","content":""}')) // 4
+    assert completion.usage.output_tokens >= 1 and completion.usage.cost_usd == 0.0
+    assert completion.finish == "stop"
+
+
+async def test_malformed_replies_come_at_their_rate(perform, samples):
+    found = await perform(samples, malformed_rate=0.2)
+    acts = [step for one in found for step in one.steps if step.purpose == "act"]
+    assert fmean(step.action.error == "unparsable_reply" for step in acts) == pytest.approx(0.2, abs=0.03)
+
+
+async def test_planning_slips_come_at_their_rate(perform, samples):
+    plain, slipped = await perform(samples), await perform(samples, planning_slip_rate=0.4)
+    changed = [a.steps[0].reply != b.steps[0].reply for a, b in zip(plain, slipped, strict=True)]
+    assert fmean(changed) == pytest.approx(0.4, abs=0.05)
+
+
+async def test_answers_are_right_at_the_rate_of_competence(perform, samples):
+    found = await perform(samples, competence=0.7)
+    right = [one.answer == sample.target["answer"] for one, sample in zip(found, samples, strict=True)]
+    assert fmean(right) == pytest.approx(0.7, abs=0.05)
+
+
+async def test_wrong_tools_come_at_their_rate(perform, samples):
+    """Of first calls, so that one slip does not bring the next: the right one is an anatomy classifier."""
+    found = await perform(samples, wrong_tool_rate=0.5)
+    called = [next(o for o in one.steps[1].observed if not o.control).observation.data["category"] for one in found]
+    assert fmean(category != "Anatomy Classifier" for category in called) == pytest.approx(0.5, abs=0.04)
+
+
+async def test_a_core_that_refuses_nothing_and_one_that_refuses_all(perform, samples):
+    for rate, refused in ((0.0, 1.0), (1.0, 0.0)):
+        found = await perform(samples[:44], condition=InsufficientConfig1(PAPER), ignored_refusal_rate=rate)
+        assert fmean(one.stop == "refused" for one in found) == refused

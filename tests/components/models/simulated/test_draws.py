@@ -1,0 +1,39 @@
+from statistics import correlation, fmean
+
+import pytest
+
+from components.messages import Message
+from components.models.simulated.draws import Draws
+
+CHATS = [[Message("system", "s"), Message("user", f"question {n}")] for n in range(2000)]
+
+
+def test_the_same_request_gives_the_same_draws():
+    names = ("competence", "malformed", "wrong tool")
+    assert [Draws(3, CHATS[0]).share(n) for n in names] == [Draws(3, list(CHATS[0])).share(n) for n in names]
+
+
+def test_seed_messages_and_name_each_change_a_draw():
+    base = Draws(3, CHATS[0]).share("a")
+    assert base not in (Draws(4, CHATS[0]).share("a"), Draws(3, CHATS[1]).share("a"), Draws(3, CHATS[0]).share("b"))
+
+
+def test_shares_are_uniform_and_independent():
+    first = [Draws(0, chat).share("competence") for chat in CHATS]
+    second = [Draws(0, chat).share("malformed") for chat in CHATS]
+    third = [Draws(1, chat).share("competence") for chat in CHATS]
+    assert all(0 <= share < 1 for share in first)
+    assert fmean(first) == pytest.approx(0.5, abs=0.03)
+    assert fmean(share < 0.1 for share in first) == pytest.approx(0.1, abs=0.03)
+    assert abs(correlation(first, second)) < 0.08 and abs(correlation(first, third)) < 0.08
+
+
+def test_happens_at_its_rate_and_never_or_always_at_the_ends():
+    assert fmean(Draws(0, chat).happens("x", 0.3) for chat in CHATS) == pytest.approx(0.3, abs=0.04)
+    assert not any(Draws(0, chat).happens("x", 0.0) for chat in CHATS)
+    assert all(Draws(0, chat).happens("x", 1.0) for chat in CHATS)
+
+
+def test_pick_takes_every_choice_equally_often():
+    picked = [Draws(0, chat).pick("which", "abcd") for chat in CHATS]
+    assert all(picked.count(letter) == pytest.approx(500, abs=80) for letter in "abcd")

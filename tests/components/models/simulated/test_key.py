@@ -1,0 +1,35 @@
+from components.messages import Message
+from components.models.simulated.key import AnswerKey
+from components.types import Problem, Sample
+
+ONE = Sample(Problem("1", "What is shown?\nSay it briefly.", context="A man of 40."), "a")
+SAME = Sample(Problem("2", "What is shown?\nSay it briefly.", context="A woman of 70."), "b")
+OTHER = Sample(Problem("3", "What is shown here?"), "c")
+KEY = AnswerKey([ONE, SAME, OTHER])
+
+
+def user(text):
+    return Message("user", text)
+
+
+def test_a_question_is_found_by_its_text_with_and_without_a_lead():
+    assert KEY.find([user("What is shown?\nSay it briefly.")]) is ONE
+    assert KEY.find([user("Patient: x\n\nQuestion: What is shown here?\nReply with one line.")]) is OTHER
+
+
+def test_the_context_tells_equal_questions_apart():
+    text = "\n\nWhat is shown?\nSay it briefly."
+    assert KEY.find([user("A woman of 70." + text)]) is SAME
+    assert KEY.find([user("A man of 40." + text)]) is ONE
+
+
+def test_half_a_question_or_another_is_not_found():
+    assert KEY.find([user("What is shown?")]) is None
+    assert KEY.find([user("Where is it shown here?")]) is None
+    assert AnswerKey().find([user("What is shown here?")]) is None
+
+
+def test_only_what_the_user_says_is_asked_and_the_newest_counts():
+    assert KEY.find([Message("system", "What is shown here?"), Message("assistant", "What is shown here?")]) is None
+    both = [user("What is shown here?"), user("What is shown?\nSay it briefly."), user("Write the next call.")]
+    assert KEY.find(both) is ONE

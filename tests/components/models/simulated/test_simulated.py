@@ -1,0 +1,55 @@
+import pytest
+
+from components.messages import Message, Request, Sampling
+from components.models.simulated import Simulated
+from components.protocols import Model
+
+
+def request(text="question", seed=1):
+    return Request((Message("user", text),), (), Sampling(), "answer", "main", "s", 0, "main", 0, seed)
+
+
+def test_it_is_a_model_in_this_process_without_a_key():
+    model = Simulated()
+    assert isinstance(model, Model)
+    assert (model.kind, model.in_process, model.deterministic) == ("simulated", True, False)
+
+
+def test_its_identity_names_what_changes_its_replies_and_nothing_else():
+    same = [Simulated(), Simulated(latency_seconds=1.0), Simulated(max_connections=3)]
+    assert len({model.identity for model in same}) == 1
+    others = [
+        Simulated(competence=0.5), Simulated(planning_slip_rate=0.5), Simulated(wrong_tool_rate=0.5),
+        Simulated(malformed_rate=0.5), Simulated(ignored_refusal_rate=0.5), Simulated(seed=1), Simulated(name="other"),
+    ]  # fmt: skip
+    assert len({model.identity for model in (same[0], *others)}) == 8
+
+
+async def test_request_seed_and_model_seed_both_change_what_is_drawn(samples):
+    asked = [request(sample.problem.question) for sample in samples[:30]]
+    told = "Write the final answer to the question from the memory. "
+
+    async def said(model, seed):
+        model.study(samples)
+        found = []
+        for one in asked:
+            messages = (*one.messages, Message("user", told))
+            again = Request(messages, (), Sampling(), "conclude", "main", "s", 0, "main", 0, seed)
+            found.append((await model.generate(again)).message.text)
+        return found
+
+    first = await said(Simulated(competence=0.5), 1)
+    assert first == await said(Simulated(competence=0.5), 1)
+    assert first != await said(Simulated(competence=0.5), 2)
+    assert first != await said(Simulated(competence=0.5, seed=9), 1)
+
+
+async def test_latency_changes_no_reply():
+    replies = [await Simulated(latency_seconds=seconds).generate(request()) for seconds in (0.0, 0.002)]
+    assert replies[0] == replies[1]
+
+
+@pytest.mark.parametrize("temperature,tokens", [(0.0, None), (0.7, 50)])
+def test_sampling_is_sent_like_a_real_models(temperature, tokens):
+    model = Simulated(temperature=temperature, max_tokens=tokens)
+    assert model.sampling == Sampling(temperature=temperature, max_tokens=tokens)

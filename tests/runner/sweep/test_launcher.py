@@ -1,0 +1,173 @@
+"""Sweeps: checked as a whole, run one by one, continued in the same folder."""
+
+import json
+
+import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
+
+from components.errors import ConfigError
+from runner.sweep.plan import cells
+
+
+def plan(*given, params=()):
+    parser = OverridesParser.create()
+    return cells(parser.parse_overrides(list(params)), parser.parse_overrides(list(given)))
+
+
+def labels(*given, params=()):
+    return [cell.label for cell in plan(*given, params=params)]
+
+
+def test_jobs_are_named_by_what_differs():
+    assert labels("agent=react,cot", "verifier.n=1,2", "limit=3") == [
+        "agent-react+n-1", "agent-react+n-2", "agent-cot+n-1", "agent-cot+n-2",
+    ]  # fmt: skip
+
+
+def test_fields_of_the_same_name_keep_their_paths():
+    assert labels("a.n=1,2", "b.n=3,4")[0] == "a.n-1+b.n-3"
+
+
+def test_names_are_short_and_different_and_no_paths():
+    long = labels(f"model.name='{'x' * 200}','{'x' * 199}y'")
+    assert len(set(long)) == 2
+    assert all(len(label) <= 80 for label in long)
+    odd = labels("dataset.path=/a/b,/a-b,../../c")
+    assert len(set(odd)) == 3
+    assert not any("/" in label or ".." in label for label in odd)
+
+
+def test_names_that_differ_in_case_only_are_two_on_every_disk():
+    first, second = labels("model.name=a,A")
+    assert first.lower() != second.lower()
+
+
+def test_one_job_has_a_name_too():
+    assert labels("seed=3") == ["only"]
+
+
+def test_a_sweep_of_a_file_gives_way_to_the_command_line():
+    cells = plan("seed=5", params=["seed=1,2", "agent=react,cot"])
+    assert [cell.overrides for cell in cells] == [("agent=react", "seed=5"), ("agent=cot", "seed=5")]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["seed=1,2", "seed=3"], "seed is given twice in one sweep"),
+        (["+seed=1", "seed=2,3"], "seed is given twice in one sweep"),
+        (["seed=1,1"], "the same job twice: seed=1"),
+        (["seed=range(0)"], "seed=range(0): the sweep is empty"),
+        (["seed=interval(0,1)"], "give the values one by one"),
+    ],
+)
+def test_what_is_no_sweep_is_refused(words, said):
+    with pytest.raises(ConfigError) as caught:
+        plan(*words)
+    assert said in str(caught.value)
+
+
+def jobs(home, folder="sweep"):
+    return sorted(path.name for path in (home.path / folder).iterdir())
+
+
+def status(home, job):
+    return home.manifest(home.path / "sweep" / job)["status"]
+
+
+SWEEP = ("-m", "hydra.sweep.dir=sweep")
+
+
+def test_a_sweep_runs_all_jobs_and_ends_in_one_table(home):
+    done = home.run("-m", "agent.times=1,2", "seed=0,1")
+    assert done.code == 0, done.err
+    (sweep,) = home.runs()
+    names = ["times-1+seed-0", "times-1+seed-1", "times-2+seed-0", "times-2+seed-1"]
+    assert sorted(path.name for path in sweep.iterdir()) == names
+    assert "4 of 4 jobs" in done.out
+    assert all(name in done.out for name in names)
+    manifest = home.manifest(sweep / "times-2+seed-1")
+    assert manifest["sweep"] == sweep.name
+    assert manifest["varied"] == {"agent.times": "2", "seed": "1"}
+
+
+def test_all_bad_jobs_are_named_and_none_runs(home):
+    done = home.run("-m", "agent=asks,nope", "limit=2,abc", "model.retries=1")
+    lines = [line for line in done.err.splitlines() if line.startswith("config error: ")]
+    assert done.code == 2
+    assert any("job agent-nope+limit-2 and 1 more" in line and "did you mean" not in line for line in lines)
+    assert any("job agent-asks+limit-abc" in line and "limit: found 'abc'" in line for line in lines)
+    assert len(lines) == 2
+    assert not (home.path / "outputs").exists()
+
+
+def test_a_job_that_breaks_off_stops_no_other(home):
+    done = home.run(*SWEEP, "model.breaks=false,true", "seed=0,1")
+    assert done.code == 1
+    assert [status(home, f"breaks-false+seed-{n}") for n in (0, 1)] == ["complete", "complete"]
+    ended = [line for line in done.err.splitlines() if line.startswith("job ")]
+    assert len(ended) == 2
+    assert "breaks-true+seed-0 ended with exit code 1: RuntimeError: broken model" in ended[0]
+
+
+def test_the_same_folder_goes_on(home):
+    """Finished jobs are left alone, unfinished ones continued, new ones added."""
+    words = ("seed=0,1", "model.max_connections=1")
+    done = home.run(*SWEEP, *words, "budget.run.calls=3")
+    assert done.code == 3
+    assert "hydra.sweep.dir=sweep" in done.err.splitlines()[-1]
+    assert [status(home, f"seed-{n}") for n in (0, 1)] == ["budget", "budget"]
+    assert home.run(*SWEEP, *words).code == 0
+    before = (home.path / "sweep" / "seed-0" / "manifest.json").read_bytes()
+    again = home.run(*SWEEP, "seed=0,1,2", "model.max_connections=1")
+    assert again.code == 0
+    assert "sweep of 3 jobs, 2 of them finished before" in again.err
+    assert (home.path / "sweep" / "seed-0" / "manifest.json").read_bytes() == before
+    for n in range(3):
+        lines = (home.path / "sweep" / f"seed-{n}" / "records.jsonl").read_text().splitlines()
+        assert sorted(json.loads(line)["sample_id"] for line in lines) == ["q0", "q1", "q2", "q3"]
+
+
+def test_the_same_folder_refuses_another_config(home):
+    assert home.run(*SWEEP, "seed=0,1").code == 0
+    done = home.run(*SWEEP, "seed=0,1", "limit=2")
+    assert done.code == 2
+    assert "limit was null, now is 2" in done.err
+
+
+def test_an_experiment_may_hold_its_sweep(home):
+    home.write(
+        "experiment/grid",
+        "# @package _global_\ndefaults: [own]\nhydra: {mode: MULTIRUN, sweeper: {params: {seed: '0,1', agent.times: '1,2'}}}",
+    )
+    done = home.run("--config-dir", "conf", "experiment=grid", "hydra.sweep.dir=sweep", "seed=7", plain=True)
+    assert done.code == 0, done.err
+    assert jobs(home) == ["times-1", "times-2"]
+
+
+def test_data_that_may_not_go_there_stop_the_sweep(home):
+    done = home.run(*SWEEP, "model.in_process=true,false", "dataset.privacy=phi")
+    assert done.code == 2
+    assert jobs(home) == ["in_process-false"]
+    assert status(home, "in_process-false") == "refused"
+
+
+def test_jobs_must_not_share_a_folder(home):
+    done = home.run(*SWEEP, "hydra.sweep.subdir=all", "seed=0,1")
+    assert (done.code, "several jobs would write to sweep/all" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"), [("run.resume=last", "hydra.sweep.dir"), ("hydra.job.chdir=true", "leave them out")]
+)
+def test_what_a_sweep_does_not_do(home, word, said):
+    done = home.run("-m", "seed=0,1", word)
+    assert (done.code, said in done.err) == (2, True)
+
+
+def test_launchers_of_hydra_run_the_same_plan(home):
+    """The basic one stands for joblib, submitit and the like: each job is composed again where it runs."""
+    done = home.run(*SWEEP, "hydra/launcher=basic", "seed=0,1", "agent.times=1")
+    assert done.code == 0, done.err
+    assert jobs(home) == ["seed-0", "seed-1"]
+    assert "2 of 2 jobs" in done.out

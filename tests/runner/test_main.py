@@ -1,0 +1,130 @@
+"""The command: exit codes, what it leaves behind, how it goes on."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def ids(folder):
+    lines = (folder / "records.jsonl").read_bytes().split(b"\n")[:-1]  # what follows the last line break is torn
+    return sorted(json.loads(line)["sample_id"] for line in lines)
+
+
+def test_a_complete_run(home):
+    done = home.run()
+    (folder,) = home.runs()
+    assert done.code == 0, done.err
+    assert {"config.yaml", "manifest.json", "records.jsonl", "metrics.json", "report.md"} <= {p.name for p in folder.iterdir()}
+    assert not (folder / ".hydra").exists()
+    assert ids(folder) == ["q0", "q1", "q2", "q3"]
+    manifest = home.manifest(folder)
+    assert (manifest["status"], manifest["choices"]["agent"], manifest["choices"]["scorer"]) == ("complete", "asks", "right")
+    assert f"run folder: {folder}" in done.out
+
+
+def test_two_runs_in_one_second_have_two_folders(home):
+    assert home.run("limit=1").code == home.run("limit=2").code == home.run("limit=3").code == 0
+    assert [len(ids(folder)) for folder in home.runs()] in ([1, 2, 3], [1, 3, 2])
+
+
+def test_a_folder_that_is_named_may_hold_other_files(home):
+    (home.path / "here").mkdir()
+    (home.path / "here" / "notes.txt").write_text("mine")
+    assert home.run("hydra.run.dir=here").code == 0
+    again = home.run("hydra.run.dir=here", "seed=1")
+    assert again.code == 2
+    assert "here holds a run already; go on with it by run.resume=here" in again.complaint
+    assert home.run("hydra.run.dir=here", "run.resume=here").code == 0
+    assert ids(home.path / "here") == ["q0", "q1", "q2", "q3"]
+
+
+def test_a_budget_that_is_reached_is_exit_3_and_the_printed_line_goes_on(home):
+    done = home.run("budget.run.calls=2", "model.max_connections=1")
+    assert done.code == 3
+    (folder,) = home.runs()
+    assert len(ids(folder)) == 2
+    line = done.err.splitlines()[-1].split()
+    assert line[0] == "wardround"
+    assert line[-1] == f"run.resume={folder.relative_to(home.path)}"
+    words = [w for w in line[1:] if not w.startswith("budget.run")]
+    assert home.run(*words, plain=True).code == 0
+    assert ids(folder) == ["q0", "q1", "q2", "q3"]
+    assert home.runs() == [folder]
+
+
+def test_resume_last_and_a_change_that_matters(home):
+    assert home.run("limit=2").code == 0
+    refused = home.run("limit=3", "run.resume=last")
+    assert (refused.code, len(home.runs())) == (2, 1)
+    assert "limit was 2, now is 3" in refused.complaint
+    assert home.run("limit=2", "run.resume=last", "model.max_connections=1", "model.retries=5").code == 0
+    assert len(home.runs()) == 1
+
+
+def test_too_many_errors_are_exit_1(home):
+    (home.path / "mine" / "bad.py").write_text("class Bad:\n    async def solve(self, episode):\n        return 1\n")
+    home.write("agent/bad", "_target_: mine.bad.Bad")
+    assert home.run("agent=bad", "name=bad").code == 1
+    assert home.run("agent=bad", "name=bad2", "run.max_error_rate=1").code == 0
+
+
+def test_a_refusal_for_privacy_leaves_a_manifest_and_nothing_else(home):
+    done = home.run("dataset.privacy=phi", "model.in_process=false")
+    assert done.code == 2
+    assert "the dataset is phi and the model 'echo'" in done.complaint
+    (folder,) = home.runs()
+    assert [path.name for path in folder.iterdir()] == ["manifest.json"]
+    manifest = home.manifest(folder)
+    assert (manifest["status"], manifest["privacy"]["decision"]) == ("refused", "refused")
+
+
+def test_what_breaks_in_the_house_is_a_traceback_and_not_a_config_error(home):
+    with pytest.raises(RuntimeError, match="broken model"):
+        home.run("model.breaks=true")
+
+
+def test_version_and_help(home):
+    assert home.run("--help", plain=True).out.startswith("Wardround")
+    assert home.run("--cfg", "job", plain=True).code == 0
+    assert not (home.path / "outputs").exists()
+
+
+def spawn(home, *words):
+    """The command as a process of its own, in a folder where a user's own names could hide ours."""
+    (home.path / "components").mkdir(exist_ok=True)
+    (home.path / "components" / "__init__.py").write_text("raise SystemExit('the wrong components')")
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "runner", *home.words(*words)]
+    return subprocess.Popen(command, cwd=home.path, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_is_one_line_and_exit_130(home, number):
+    process = spawn(home, "model.pace.seconds=0.4", "model.max_connections=1", "dataset.n=50")
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and not any((f / "records.jsonl").exists() and ids(f) for f in home.runs()):
+        time.sleep(0.02)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert "interrupted; what is finished is kept; continue with:" in err
+    (folder,) = home.runs()
+    assert err.rstrip().endswith(f"run.resume={folder.relative_to(home.path)}")
+    assert home.manifest(folder)["status"] == "interrupted"
+    assert ids(folder)
+
+
+def test_a_refused_process(home):
+    process = spawn(home, "limit=abc")
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out) == (2, "")
+    assert err == "config error: command line: limit=abc: limit: found 'abc', should be a whole number\n"

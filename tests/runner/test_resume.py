@@ -1,0 +1,127 @@
+"""Which folder a run goes on in, and what may have changed meanwhile."""
+
+import os
+
+import pytest
+import yaml
+
+from components.errors import ConfigError
+from runner.resume import differences, folder_for, is_complete, quoted, unused
+
+CFG = {
+    "name": "x", "seed": 0, "limit": None,
+    "model": {"_target_": "a.B", "name": "m", "temperature": 0.0, "max_connections": 10, "api_base": None, "price": None},
+    "models": {"judge": {"name": "j", "retries": 3}},
+    "budget": {"sample": {"calls": 5}, "run": {"usd": None}},
+    "run": {"resume": None, "shard": None}, "tracking": {"uri": None}, "scorer": {},
+}  # fmt: skip
+
+
+def changed(**values):
+    """CFG with dotted keys (``__`` for the dot) changed."""
+    new = yaml.safe_load(yaml.safe_dump(CFG))
+    for key, value in values.items():
+        *path, last = key.split("__")
+        node = new
+        for step in path:
+            node = node[step]
+        node[last] = value
+    return new
+
+
+def begun(folder, cfg=CFG):
+    folder.mkdir(parents=True)
+    (folder / "config.yaml").write_text(yaml.safe_dump(cfg))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"run__shard": "1/2"}, {"tracking__uri": "x"}, {"budget__run__usd": 3}, {"model__max_connections": 1},
+        {"model__api_base": "http://x"}, {"models__judge__retries": 9}, {"model__api_key_env": "X"},
+    ],
+)  # fmt: skip
+def test_what_cannot_change_a_score_may_change(values):
+    assert differences(CFG, changed(**values)) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"seed": 1}, "seed was 0, now is 1"),
+        ({"model__name": "n"}, 'model.name was "m", now is "n"'),
+        ({"model__temperature": 0.5}, "model.temperature was 0.0, now is 0.5"),
+        ({"budget__sample__calls": 6}, "budget.sample.calls was 5, now is 6"),
+        ({"models__judge__name": "k"}, 'models.judge.name was "j", now is "k"'),
+        ({"model__price": {"input": 1}}, "model.price was null, now is not there"),
+        ({"scorer": {"a": {"_target_": "x"}}}, 'scorer._target_ was not there, now is "x"'),
+    ],
+)
+def test_what_can_change_a_score_is_named(values, told):
+    assert any(told.split(" was")[0].split(".")[0] in line for line in differences(CFG, changed(**values)))
+    if "scorer" not in values:
+        assert told in differences(CFG, changed(**values))
+
+
+def test_a_new_run_gets_a_folder_without_a_run(tmp_path):
+    wanted = tmp_path / "stamp"
+    assert folder_for(CFG, wanted, given=False) == wanted
+    wanted.mkdir()
+    assert folder_for(CFG, wanted, given=False) == tmp_path / "stamp-2"
+    (tmp_path / "stamp-2").mkdir()
+    assert unused(wanted) == tmp_path / "stamp-3"
+
+
+def test_a_folder_that_was_given_may_hold_other_files_but_no_run(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    assert folder_for(CFG, tmp_path, given=True) == tmp_path
+    (tmp_path / "records.jsonl").write_text("")
+    with pytest.raises(ConfigError, match="holds a run already; go on with it by run.resume="):
+        folder_for(CFG, tmp_path, given=True)
+
+
+def test_last_is_the_run_begun_last(tmp_path):
+    for n, name in enumerate(("b", "a", "c")):
+        os.utime(begun(tmp_path / name) / "config.yaml", (n, n))
+    (tmp_path / "z").mkdir()
+    assert folder_for(changed(run__resume="last"), tmp_path / "new", given=False) == tmp_path / "c"
+
+
+def test_there_may_be_nothing_to_go_on_with(tmp_path):
+    with pytest.raises(ConfigError, match="there is no run folder below"):
+        folder_for(changed(run__resume="last"), tmp_path / "none" / "new", given=False)
+    with pytest.raises(ConfigError, match="there is no run folder nowhere"):
+        folder_for(changed(run__resume="nowhere"), tmp_path / "new", given=False)
+
+
+def test_another_config_is_refused_with_its_differences(tmp_path):
+    folder = begun(tmp_path / "run")
+    with pytest.raises(ConfigError, match="was begun with another config: limit was null, now is 3; seed was 0, now is 1"):
+        folder_for(changed(run__resume=str(folder), seed=1, limit=3), tmp_path / "new", given=False)
+
+
+def test_a_folder_that_died_before_its_config_goes_on(tmp_path):
+    assert folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", given=False) == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("manifest", "complete"),
+    [
+        (None, False),
+        ('{"status": "running"}', False),
+        ('{"status": "complete", "counts": {"errored": 0}}', True),
+        ('{"status": "complete", "counts": {"errored": 2}}', False),
+        ('{"status": "budget"}', False),
+    ],
+)
+def test_a_run_with_errored_samples_is_not_complete(tmp_path, manifest, complete):
+    if manifest is not None:
+        (tmp_path / "manifest.json").write_text(manifest)
+    assert is_complete(tmp_path) is complete
+
+
+def test_paths_on_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert quoted(tmp_path / "a-b+c.d") == "a-b+c.d"
+    assert quoted(tmp_path / "a=b,c") == '"a=b,c"'
