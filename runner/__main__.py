@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from runner.experiment import Experiment
 
 BUDGET, INTERRUPTED = 3, 130
+_WITH_VALUE = frozenset(
+    ("--cfg", "-c", "--package", "-p", "--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd",
+     "--experimental-rerun", "--info", "-i", "--install-completion")
+)  # fmt: skip
 
 
 @dataclass
@@ -71,7 +75,7 @@ class Task:
 
 def main() -> int:
     """Run the command. Returns the exit code."""
-    words = sys.argv[1:]
+    sys.argv[1:] = words = _flags_first(sys.argv[1:])
     _order_path()
     if words[:1] == ["--install-completion"]:
         from runner.completion import install
@@ -125,6 +129,16 @@ def _guarded(task: Task, words: list[str]) -> int:
     if task.code == BUDGET:
         _say(f"the budget is reached; what is finished is kept{_continue(task)}")
     return task.code
+
+
+def _flags_first(words: list[str]) -> list[str]:
+    """The same words with the flags before the overrides: ``agent=react -m seed=0,1`` is no mistake."""
+    flags: list[str] = []
+    others: list[str] = []
+    for n, word in enumerate(words):
+        follows = n > 0 and words[n - 1] in _WITH_VALUE
+        (flags if word.startswith("-") or follows else others).append(word)
+    return [*flags, *others]
 
 
 def _order_path() -> None:

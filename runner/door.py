@@ -64,23 +64,14 @@ class Spent:
         return None
 
 
-@dataclass(frozen=True)
-class Place:
+def place_of(run_seed: int, sample_id: str, epoch: int, branch: str, occurrence: int) -> bytes:
     """Where a call is asked: with the request's own digest it makes the journal's key."""
+    return f"{run_seed}\0{sample_id}\0{epoch}\0{branch}\0{occurrence}".encode()
 
-    run_seed: int
-    sample_id: str
-    epoch: int
-    branch: str
-    occurrence: int
 
-    def bytes(self) -> bytes:
-        """Canonical form."""
-        return f"{self.run_seed}\0{self.sample_id}\0{self.epoch}\0{self.branch}\0{self.occurrence}".encode()
-
-    def seed(self) -> int:
-        """The request's seed, 0 to 2**31-1."""
-        return int.from_bytes(sha256(self.bytes()).digest()[:4], "little") & 0x7FFFFFFF
+def seed_of(place: bytes) -> int:
+    """The seed of a request at a place, 0 to 2**31-1."""
+    return int.from_bytes(sha256(place).digest()[:4], "little") & 0x7FFFFFFF
 
 
 class Door:
@@ -93,7 +84,7 @@ class Door:
         self.spent = Spent()
         self.in_flight = 0
         self.replayed = 0
-        self._flying: dict[bytes, asyncio.Future[Completion]] = {}
+        self._flying: dict[bytes, asyncio.Future[Completion] | None] = {}  # None: nobody else waits for it
         self._heads = {role: (model.identity + "\0").encode() for role, model in models.items()}
 
     def model(self, role: str) -> tuple[str, Model]:
@@ -105,11 +96,11 @@ class Door:
         """Digest of everything that is sent, without the place."""
         return sha256(self._heads[role] + request_tail + b"".join([m.digest for m in messages])).digest()
 
-    def key(self, model: Model, digest: bytes, request: Request, place: Place) -> bytes:
+    def key(self, model: Model, digest: bytes, request: Request, place: bytes) -> bytes:
         """The journal's key; the place leaves it only for a deterministic model at temperature 0."""
         if model.deterministic and request.sampling.temperature == 0:
             return digest
-        return sha256(digest + place.bytes()).digest()
+        return sha256(digest + place).digest()
 
     async def call(self, role: str, request: Request, key: bytes, n: int) -> tuple[Completion, bool]:
         """Answer a request. Returns the completion and whether it came from the journal.
@@ -123,7 +114,8 @@ class Door:
         if self.replay:
             assert self.journal is not None, "replay is checked to have a journal"
             raise ModelError(explain_miss(self.journal, _head(model, request, n)), "replay_miss")
-        if (flying := self._flying.get(key)) is not None:
+        if key in self._flying:
+            flying = self._flying[key] = self._flying[key] or asyncio.get_running_loop().create_future()
             return await asyncio.shield(flying), True
         if limit := self.spent.exceeded(self.budget):
             raise RunLimitReached(f"budget.run.{limit} is reached")
@@ -131,27 +123,27 @@ class Door:
 
     async def _send(self, model: Model, request: Request, key: bytes, n: int) -> Completion:
         """Ask the model; identical requests meanwhile wait for this reply."""
-        flying = self._flying[key] = asyncio.get_running_loop().create_future()
+        self._flying[key] = None
         self.in_flight += 1
         try:
             completion = await model.generate(request)
         except BaseException as error:
-            if not isinstance(error, ModelError):
-                flying.cancel()
-                raise
-            flying.set_exception(error)
-            flying.exception()  # it is raised here; nobody else may be waiting
+            if (waiting := self._flying.pop(key)) is not None:
+                if isinstance(error, ModelError):
+                    waiting.set_exception(error)
+                else:
+                    waiting.cancel()
             raise
-        else:
-            self.spent.charge(completion.usage)
-            if self.journal is not None:
-                entry = _head(model, request, n) | {"reply": _reply(completion)}
-                self.journal.put(key, orjson.dumps(entry))
-            flying.set_result(completion)
-            return completion
         finally:
             self.in_flight -= 1
-            del self._flying[key]
+        if (waiting := self._flying.pop(key)) is not None:
+            waiting.set_result(completion)
+        self.spent.charge(completion.usage)
+        if self.journal is not None:
+            entry = _head(model, request, n)
+            entry["reply"] = _reply(completion)
+            self.journal.put(key, orjson.dumps(entry))
+        return completion
 
 
 def _head(model: Model, request: Request, n: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from components.errors import ActionError, ConfigError, LimitReached
 from components.messages import Message, Purpose, Request, Sampling, ToolCall, ToolSpec
 from components.types import Action, Observation, Observed, Offer, Problem, Sample, Step, Trajectory
 from runner.calls import Context, run_calls
-from runner.door import Door, Place, Spent
+from runner.door import Door, Spent, place_of, seed_of
 
 if TYPE_CHECKING:
     from runner.play import Parts
@@ -143,9 +143,9 @@ class Episode:
         digest = door.digest(role, tail, messages)
         occurrence = self._counts.get(digest, 0)
         self._counts[digest] = occurrence + 1
-        place = Place(door.run_seed, self.problem.id, shared.epoch, self.name, occurrence)
+        place = place_of(door.run_seed, self.problem.id, shared.epoch, self.name, occurrence)
         request = Request(
-            messages, tools, merged, purpose, role, self.problem.id, shared.epoch, self.name, occurrence, place.seed()
+            messages, tools, merged, purpose, role, self.problem.id, shared.epoch, self.name, occurrence, seed_of(place)
         )
         n, self._n = self._n, self._n + 1
         kept = _common(self._previous, messages)

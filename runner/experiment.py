@@ -82,7 +82,9 @@ class Check(Callback):
             given = any(word.startswith("hydra.run.dir=") for word in words_of(config, "hydra"))
             folder = folder_for(experiment.cfg, folder, given)
         except (ConfigError, OmegaConfBaseException) as error:
-            complain(error if isinstance(error, ConfigError) else Flaws([explain(error, words_of(config, "hydra"), ())]))
+            complain(
+                error if isinstance(error, ConfigError) else Flaws([explain(error, words_of(config, "hydra"), ())])
+            )
             if isinstance(error, PrivacyRefused):
                 note_refusal(error, Path(config.hydra.run.dir))
             raise SystemExit(2) from None

@@ -97,4 +97,5 @@ def _label(made: Sequence[Cell]) -> None:
 
 
 def _slug(text: str) -> str:
+    text = {"True": "true", "False": "false", "None": "null"}.get(text, text)  # Hydra spells them as Python does
     return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.") or "none"

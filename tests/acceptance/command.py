@@ -12,6 +12,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -88,6 +89,12 @@ def start(cwd: Path, *words: str, env: Mapping[str, str] = {}, own: bool = True)
 def run(cwd: Path, *words: str, env: Mapping[str, str] = {}, own: bool = True, seconds: float = SECONDS) -> Done:
     """Run ``python -m runner`` to its end."""
     return start(cwd, *words, env=env, own=own).done(seconds)
+
+
+def together(commands: Mapping[str, Callable[[], Done]], at_once: int = 3) -> dict[str, Done]:
+    """Run several commands that have nothing to do with each other, a few at once."""
+    with ThreadPoolExecutor(at_once) as pool:
+        return dict(zip(commands, pool.map(lambda command: command(), commands.values()), strict=True))
 
 
 def go_on(cwd: Path, told: str, **more: Any) -> Done:

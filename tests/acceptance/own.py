@@ -183,14 +183,14 @@ class Leaflets:
 
 @dataclass
 class Trickster(Voice):
-    """Calls the tool for every page, three at once and one that is none, then says what is none of a tool call."""
+    """Calls the tool for every page, three at once and one that does not exist, then says what is none of a tool call."""
 
     def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int) -> Completion:
-        called = sum(len(m.tool_calls) for m in messages)
+        called = 3 * sum(bool(m.tool_calls) for m in messages)
         if tools and called < len(HOSTILE):
             pages = range(called, called + 3)
             calls = [ToolCall(f"call {page} | {{", "leaflet", '{"page": %d}' % page) for page in pages]
-            calls.append(ToolCall("../x", "leaflet\x1b[31m[red]{{ 7*7 }}", "{not json \0"))
+            calls.append(ToolCall("../x", "leaflet\x1b[31m[red]{{ 7*7 }}", "{}"))
             message = Message("assistant", "", tuple(calls))
         else:
             text = Draws(seed, messages).pick("text", HOSTILE)

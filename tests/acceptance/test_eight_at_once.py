@@ -12,7 +12,7 @@ EIGHT = range(8)
 @pytest.fixture(scope="module")
 def eight(tmp_path_factory):
     cwd = tmp_path_factory.mktemp("eight")
-    begun = [start(cwd, "dataset=cohort", "agent=direct", "limit=3", f"seed={n}") for n in EIGHT]
+    begun = [start(cwd, "dataset=cohort", "agent=direct", "limit=2", f"seed={n}") for n in EIGHT]
     return cwd, [one.done(120) for one in begun]
 
 
@@ -27,7 +27,7 @@ def test_every_run_has_a_folder_and_records_of_its_own(eight):
     folders = {done.folder for done in ended}
     assert len(folders) == len(EIGHT)
     assert folders == {path.resolve() for path in (cwd / "outputs" / "scratch").iterdir()}
-    assert all(len(told(folder)) == 3 for folder in folders)
+    assert all(len(told(folder)) == 2 for folder in folders)
     assert sorted(counted(folder)["seed"] for folder in folders) == list(EIGHT)
 
 

@@ -4,16 +4,18 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from functools import partial
 
 import orjson
 import pytest
 from aiohttp import web
 
+from components.models.simulated import serve
 from components.models.simulated.serve import Server
-from tests.acceptance.command import Served, counted, endpoint, run, told
+from tests.acceptance.command import Served, counted, endpoint, run, together, told
 from tests.acceptance.own import HOSTILE, IDS, Trickster
 
-FILES = {"config.yaml", "manifest.json", "metrics.json", "records.jsonl", "report.md", "run.log", "texts-0000.jsonl.gz"}
+FILES = {"config.yaml", "manifest.json", "metrics.json", "records.jsonl", "report.md", "run.log"} | {f"texts-{n:04}.jsonl.gz" for n in range(2)}
 KINDS = {
     "tools": ("agent=react", "toolset=leaflets", "agent.grammar=native_tools"),
     "no tools": ("agent=direct",),
@@ -38,8 +40,6 @@ class Careless(Server):
 
 
 def _read(body):
-    from components.models.simulated import serve
-
     return (
         tuple(serve._message(m) for m in body["messages"]),
         tuple(serve._spec(t) for t in body.get("tools") or ()),
@@ -47,16 +47,26 @@ def _read(body):
     )
 
 
-@pytest.fixture(scope="module", params=list(KINDS))
-def hostile(request, tmp_path_factory):
-    """A run over the traps: its working folder, how it ended, and the run again from its journal."""
-    cwd = tmp_path_factory.mktemp("hostile") / "deeper"
-    cwd.mkdir()
-    words = ("tracking=off", "dataset=traps", *KINDS[request.param])
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Kind -> working folder and how the run over the traps ended; the one with tools is played again and resumed."""
+    cwds, ended = {}, {}
+    for kind in KINDS:
+        cwds[kind] = tmp_path_factory.mktemp("hostile") / "deeper"
+        cwds[kind].mkdir()
     with Served(Careless(Trickster())) as served:
-        done = run(cwd, *words, *endpoint(served.url))
-    again = run(cwd, *words, *endpoint(served.url), "run.replay=true", "hydra.run.dir=again")
-    return request.param, cwd, done, again
+        words = {kind: ("tracking=off", "dataset=traps", *KINDS[kind], *endpoint(served.url)) for kind in KINDS}
+        ended |= together({kind: partial(run, cwds[kind], *words[kind]) for kind in KINDS})
+    cwds["replayed"] = cwds["resumed"] = cwds["tools"]
+    ended["replayed"] = run(cwds["tools"], *words["tools"], "run.replay=true", "hydra.run.dir=again")
+    kept = counted(cwds["tools"] / ended["tools"].folder) if ended["tools"].code == 0 else {}
+    ended["resumed"] = run(cwds["tools"], *words["tools"], "run.resume=last")
+    return {kind: (cwds[kind], ended[kind]) for kind in ended} | {"kept": kept}
+
+
+@pytest.fixture(params=list(KINDS))
+def hostile(request, runs):
+    return runs[request.param]
 
 
 def well_formed(text):
@@ -65,7 +75,7 @@ def well_formed(text):
 
 
 def test_every_trap_is_played_to_its_end(hostile):
-    _, _, done, _ = hostile
+    _, done = hostile
     assert done.code == 0, done.err + done.out
     records = told(done.folder)
     assert {record["sample_id"] for record in records} == set(IDS)
@@ -73,7 +83,7 @@ def test_every_trap_is_played_to_its_end(hostile):
 
 
 def test_what_was_asked_is_the_question_as_it_is_written(hostile):
-    _, _, done, _ = hostile
+    _, done = hostile
     by_id = {record["sample_id"]: record for record in told(done.folder)}
     for name, text in zip(IDS, HOSTILE, strict=True):
         asked = "\n".join(message["text"] for message in by_id[name]["steps"][0]["asked"])
@@ -81,23 +91,19 @@ def test_what_was_asked_is_the_question_as_it_is_written(hostile):
 
 
 def test_nothing_of_others_was_evaluated(hostile):
-    _, _, done, _ = hostile
+    _, done = hostile
     written = "\n".join(json.dumps(record, ensure_ascii=False) for record in told(done.folder))
     for evaluated in ("49", os.environ["HOME"] + " ", "uid="):
         assert evaluated not in written.replace("patient", "")
 
 
-def test_text_that_looks_like_a_tool_call_is_none(hostile):
-    kind, _, done, _ = hostile
-    if kind != "no tools":
-        pytest.skip("this agent has tools")
+def test_text_that_looks_like_a_tool_call_is_none(runs):
+    _, done = runs["no tools"]
     assert not any(step.get("observed") for record in told(done.folder) for step in record["steps"])
 
 
-def test_a_tool_that_does_not_exist_is_an_observation_and_never_the_end(hostile):
-    kind, _, done, _ = hostile
-    if kind != "tools":
-        pytest.skip("this agent calls no tools")
+def test_a_tool_that_does_not_exist_is_an_observation_and_never_the_end(runs):
+    _, done = runs["tools"]
     for record in told(done.folder):
         seen = [one for step in record["steps"] for one in step.get("observed", ())]
         assert {one.get("error") for one in seen} == {None, "unknown_tool"}
@@ -105,20 +111,20 @@ def test_a_tool_that_does_not_exist_is_an_observation_and_never_the_end(hostile)
 
 
 def test_the_terminal_shows_no_control_characters(hostile):
-    for done in hostile[2:]:
-        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\ud800-\udfff]", done.out + done.err)
-        assert "Traceback" not in done.out + done.err
+    _, done = hostile
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\ud800-\udfff]", done.out + done.err)
+    assert "Traceback" not in done.out + done.err
 
 
 def test_ids_are_never_used_as_paths(hostile):
-    _, cwd, done, _ = hostile
+    cwd, done = hostile
     assert {path.name for path in done.folder.iterdir()} <= FILES
-    assert sorted(path.name for path in cwd.iterdir()) == ["again", "outputs"]
+    assert {path.name for path in cwd.iterdir()} <= {"again", "outputs"}
     assert [path.name for path in cwd.parent.iterdir()] == ["deeper"]
 
 
 def test_files_are_valid_and_tables_keep_their_columns(hostile):
-    _, _, done, _ = hostile
+    _, done = hostile
     for name in ("manifest.json", "metrics.json"):
         orjson.loads((done.folder / name).read_bytes())
     report = (done.folder / "report.md").read_text()
@@ -130,15 +136,16 @@ def test_files_are_valid_and_tables_keep_their_columns(hostile):
             assert lines == block.strip("\n").split("\n")
 
 
-def test_replay_gives_the_same_records(hostile):
-    _, cwd, done, again = hostile
-    assert again.code == 0, again.err + again.out
-    assert told(cwd / "again") == told(done.folder)
+def test_replay_gives_the_same_records(runs):
+    cwd, done = runs["replayed"]
+    assert done.code == 0, done.err + done.out
+    assert told(cwd / "again") == told(runs["tools"][1].folder)
     assert counted(cwd / "again")["calls"]["sent"] == 0
 
 
-def test_a_resumed_run_knows_its_samples_by_their_ids(hostile):
-    kind, cwd, done, _ = hostile
-    again = run(cwd, "tracking=off", "dataset=traps", *KINDS[kind], *endpoint("http://127.0.0.1:9/v1"), "run.resume=last")
-    assert again.code == 0, again.err
-    assert counted(done.folder)["calls"]["sent"] == 0
+def test_a_resumed_run_knows_its_samples_by_their_ids(runs):
+    _, done = runs["resumed"]
+    assert done.code == 0, done.err + done.out
+    assert runs["kept"]["calls"]["sent"] > 0
+    assert counted(runs["tools"][1].folder)["calls"]["sent"] == 0
+    assert len(told(runs["tools"][1].folder)) == len(IDS)

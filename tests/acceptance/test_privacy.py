@@ -2,11 +2,12 @@
 
 import asyncio
 import threading
+from functools import partial
 
 import pytest
 
 from components.models.simulated.serve import Server
-from tests.acceptance.command import Served, counted, endpoint, run, told
+from tests.acceptance.command import Served, counted, endpoint, run, together, told
 from tests.acceptance.own import Voice
 
 WORDS = ("tracking=off", "dataset=cohort", "dataset.privacy=credentialed", "agent=direct", "limit=4")
@@ -41,39 +42,57 @@ class Ears:
         self._loop.close()
 
 
+def judge(url):
+    return f"{{_target_: components.models.gateway.Gateway, name: judge, provider: vllm, api_base: '{url}'}}"
+
+
 @pytest.fixture(scope="module")
-def refused(tmp_path_factory):
-    cwd, ears = tmp_path_factory.mktemp("refused"), Ears()
-    done = run(cwd, *WORDS, *endpoint(ears.url, "hydra.run.dir=refused"))
-    ears.close()
-    return cwd, done, ears.connections
+def runs(tmp_path_factory):
+    """Kind -> (working folder, how it ended, how many connected)."""
+    heard = {kind: Ears() for kind in ("open", "refused", "phi", "second")}
+    cwds = {kind: tmp_path_factory.mktemp(kind) for kind in (*heard, "permitted", "simulated")}
+    url = {kind: ears.url for kind, ears in heard.items()}
+    with Served(Server(Voice())) as served:
+        url["permitted"] = served.url
+        words = {
+            "open": endpoint(url["open"], "dataset.privacy=open", "model.retries=0", "limit=1"),
+            "refused": endpoint(url["refused"], "hydra.run.dir=refused"),
+            "phi": endpoint(url["phi"], "model.permits=[phi]"),
+            "second": [f"+models.judge={judge(url['second'])}"],
+            "permitted": endpoint(url["permitted"], "model.permits=[credentialed]"),
+            "simulated": [],
+        }
+        ended = together({kind: partial(run, cwds[kind], *WORDS, *words[kind]) for kind in words})
+        n_heard = {kind: ears.connections for kind, ears in heard.items()} | {"permitted": served.seen["answered"]}
+    for ears in heard.values():
+        ears.close()
+    return {kind: (cwds[kind], done, n_heard.get(kind)) for kind, done in ended.items()}
 
 
-def test_the_ears_hear_whoever_connects(tmp_path):
+def test_the_ears_hear_whoever_connects(runs):
     """The counter counts: a run that is permitted is heard."""
-    ears = Ears()
-    words = (*WORDS, "dataset.privacy=open", "model.retries=0", "limit=1")
-    done = run(tmp_path, *words, *endpoint(ears.url))
-    ears.close()
+    _, done, connections = runs["open"]
     assert done.code == 1
-    assert ears.connections > 0
+    assert connections > 0
 
 
-def test_refused_before_the_first_byte(refused):
-    _, done, connections = refused
+@pytest.mark.parametrize("kind", ["refused", "phi", "second"])
+def test_refused_before_the_first_byte(runs, kind):
+    _, done, connections = runs[kind]
     assert done.code == 2
     assert connections == 0
 
 
-def test_the_refusal_is_one_line_that_says_what_would_permit_it(refused):
-    _, done, _ = refused
+@pytest.mark.parametrize(("kind", "key"), [("refused", "model"), ("phi", "model"), ("second", "models.judge")])
+def test_the_refusal_is_one_line_that_says_what_would_permit_it(runs, kind, key):
+    _, done, _ = runs[kind]
     assert len(done.err.splitlines()) == 1
-    assert "model.permits=[credentialed]" in done.err
+    assert f" {key}.permits=[credentialed]" in done.err
     assert done.out == ""
 
 
-def test_reason_and_decision_stand_in_the_manifest_and_nothing_else_is_left(refused):
-    cwd, _, _ = refused
+def test_reason_and_decision_stand_in_the_manifest_and_nothing_else_is_left(runs):
+    cwd, _, _ = runs["refused"]
     manifest = counted(cwd / "refused")
     assert manifest["status"] == "refused"
     assert manifest["privacy"]["decision"] == "refused"
@@ -83,33 +102,23 @@ def test_reason_and_decision_stand_in_the_manifest_and_nothing_else_is_left(refu
     assert sorted(path.name for path in cwd.iterdir()) == ["refused"]
 
 
-def test_an_endpoint_that_permits_phi_alone_does_not_get_credentialed_data(tmp_path):
-    ears = Ears()
-    done = run(tmp_path, *WORDS, *endpoint(ears.url, "model.permits=[phi]"))
-    ears.close()
-    assert (done.code, ears.connections) == (2, 0)
-
-
-def test_a_second_model_without_permission_refuses_the_whole_run(tmp_path):
-    ears = Ears()
-    judge = f"{{_target_: components.models.gateway.Gateway, name: judge, provider: vllm, api_base: '{ears.url}'}}"
-    done = run(tmp_path, *WORDS, f"+models.judge={judge}")
-    ears.close()
-    assert (done.code, ears.connections) == (2, 0)
-    assert "models.judge.permits" in done.err
-
-
-def test_with_permission_the_run_is_played_and_the_decision_written(tmp_path):
-    with Served(Server(Voice())) as served:
-        done = run(tmp_path, *WORDS, *endpoint(served.url, "model.permits=[credentialed]"))
-        assert done.code == 0, done.err
-        assert served.seen["answered"] == 4
-    assert len(told(done.folder)) == 4
+def test_with_permission_the_run_is_played_and_the_decision_written(runs):
+    _, done, answered = runs["permitted"]
+    assert done.code == 0, done.err
+    assert (answered, len(told(done.folder))) == (4, 4)
     privacy = counted(done.folder)["privacy"]
     assert (privacy["dataset"], privacy["decision"]) == ("credentialed", "permitted")
 
 
-def test_the_simulated_core_in_process_is_always_permitted(tmp_path):
-    done = run(tmp_path, *WORDS)
+def test_the_simulated_core_in_process_is_always_permitted(runs):
+    _, done, _ = runs["simulated"]
     assert done.code == 0, done.err
     assert counted(done.folder)["privacy"]["decision"] == "permitted"
+
+
+def test_a_refusal_leaves_a_finished_run_in_the_same_folder_alone(runs):
+    cwd, done, _ = runs["permitted"]
+    before = {path.name: path.read_bytes() for path in done.folder.iterdir()}
+    refused = run(cwd, *WORDS, *endpoint("http://127.0.0.1:9/v1"), f"hydra.run.dir={done.folder}")
+    assert refused.code == 2
+    assert {path.name: path.read_bytes() for path in done.folder.iterdir()} == before

@@ -1,5 +1,7 @@
 """A key is in the environment and nowhere else."""
 
+from functools import partial
+
 import orjson
 import pytest
 from aiohttp import web
@@ -7,7 +9,7 @@ from aiohttp import web
 from components.models.simulated.serve import Server
 from runner.journal import Journal
 from runner.texts import _lines
-from tests.acceptance.command import Served, endpoint, run, told
+from tests.acceptance.command import Served, endpoint, run, together, told
 from tests.acceptance.own import Voice
 
 LOOKS_LIKE_ONE = "sk-proj-Abc123Def456Ghi789Jkl012Mno345"
@@ -15,7 +17,7 @@ LOOKS_LIKE_NONE = "horse.battery~staple"
 
 
 class Echo(Server):
-    """Answers every second request of a sample well and echoes the key in every way there is in between."""
+    """Answers every ninth request well and echoes the key in every other reply, each in its own way."""
 
     def _echoes(self, key):
         body = orjson.dumps({"error": {"message": f"Incorrect API key provided: {key}. {key}", "type": key, "code": key, "param": key}})
@@ -93,7 +95,7 @@ def test_errors_still_tell_what_happened(echoed):
     assert errors and all(error.partition(":")[0] in ("server", "rate_limit", "unreadable", "auth", "bad_request") for error in errors)  # fmt: skip
 
 
-@pytest.mark.parametrize("word", [
+MISTAKES = (
     "model.api_base=http://user:{key}@127.0.0.1:9/v1",
     "model.api_key_env={key}",
     "+model.api_key={key}",
@@ -101,12 +103,23 @@ def test_errors_still_tell_what_happened(echoed):
     "{key}=1",
     "model={key}",
     "limit={key}",
-])  # fmt: skip
-def test_a_key_put_on_the_command_line_is_refused_and_not_repeated(tmp_path, word):
-    done = run(tmp_path, "tracking=off", "dataset=cohort", "agent=direct", "model=vllm", word.format(key=LOOKS_LIKE_ONE))
+)
+
+
+@pytest.fixture(scope="module")
+def mistakes(tmp_path_factory):
+    cwd = tmp_path_factory.mktemp("mistakes")
+    words = ("tracking=off", "dataset=cohort", "agent=direct", "model=vllm")
+    ended = together({word: partial(run, cwd, *words, word.format(key=LOOKS_LIKE_ONE)) for word in MISTAKES})
+    assert not (cwd / "outputs").exists()
+    return ended
+
+
+@pytest.mark.parametrize("word", MISTAKES)
+def test_a_key_put_on_the_command_line_is_refused_and_not_repeated(mistakes, word):
+    done = mistakes[word]
     assert done.code == 2
     assert LOOKS_LIKE_ONE not in done.out + done.err
-    assert not (tmp_path / "outputs").exists()
 
 
 def test_a_key_that_the_config_takes_by_mistake_is_in_no_file(tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-PARTS = '''
+PARTS = """
 import asyncio, os
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal, Sequence
@@ -88,7 +88,7 @@ class Right:
 
     def score(self, sample, trajectory):
         return [Score("score/accuracy", float(trajectory.answer == sample.target))]
-'''
+"""
 CONF = {
     "model/echo": "name: echo\npace: {seconds: 0.0, style: quick}\nretries: 1\nin_process: true\npermits: []\nbreaks: false\nmax_connections: 2\n_target_: mine.parts.Echo",
     "agent/asks": "_target_: mine.parts.Asks\ntimes: 1",

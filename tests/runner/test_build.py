@@ -77,7 +77,10 @@ def test_arguments_arrive_in_the_types_of_the_constructor():
 
 
 def test_a_part_that_takes_everything_gets_everything():
-    assert construct({"_target_": f"{HERE}.Open", "a": 1, "b": {"c": [2]}}, "x", ALLOW).anything == {"a": 1, "b": {"c": [2]}}
+    assert construct({"_target_": f"{HERE}.Open", "a": 1, "b": {"c": [2]}}, "x", ALLOW).anything == {
+        "a": 1,
+        "b": {"c": [2]},
+    }
 
 
 @pytest.mark.parametrize(
@@ -163,7 +166,9 @@ def test_a_part_must_have_the_methods_of_its_protocol():
 
 
 def test_a_mapping_is_checked_against_a_dataclass_without_building_nodes():
-    assert check(Part, {"count": 2, "inners": {"a": {"_target_": "os.system"}}}).inners == {"a": {"_target_": "os.system"}}
+    assert check(Part, {"count": 2, "inners": {"a": {"_target_": "os.system"}}}).inners == {
+        "a": {"_target_": "os.system"}
+    }
 
 
 def test_nearest_names_stay_short():

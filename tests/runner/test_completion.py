@@ -48,7 +48,12 @@ def test_a_shell_that_is_not_known(user, capsys):
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 def test_bash_completes_choices_and_keys(user, capsys):
     install("bash")
-    lines = ["python -m runner agent=rea", "python -m runner -m agent=cot,rea", "python -m runner model.max_c", "python x.py a"]
+    lines = [
+        "python -m runner agent=rea",
+        "python -m runner -m agent=cot,rea",
+        "python -m runner model.max_c",
+        "python x.py a",
+    ]
     script = 'source "$HOME/.bashrc"\n' + "\n".join(
         f'COMP_LINE="{line}"; COMP_POINT=${{#COMP_LINE}}; COMP_WORDS=({line}); COMPREPLY=(); _wardround_complete;'
         ' echo "[${COMPREPLY[*]}]"'

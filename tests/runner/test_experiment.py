@@ -90,8 +90,12 @@ def test_data_go_where_they_are_permitted(cfg, privacy, model, reason):
 
 def test_data_go_nowhere_else(cfg):
     cfg["dataset"]["privacy"] = "phi"
-    cfg["models"] = {"judge": {"_target_": "mine.parts.Echo", "name": "far", "in_process": False, "permits": ["credentialed"]}}
-    with pytest.raises(PrivacyRefused, match=r"the dataset is phi and the model 'far'.*models\.judge\.permits=\[phi\]") as caught:
+    cfg["models"] = {
+        "judge": {"_target_": "mine.parts.Echo", "name": "far", "in_process": False, "permits": ["credentialed"]}
+    }
+    with pytest.raises(
+        PrivacyRefused, match=r"the dataset is phi and the model 'far'.*models\.judge\.permits=\[phi\]"
+    ) as caught:
         check(cfg)
     assert caught.value.decision["decision"] == "refused"
 
@@ -110,7 +114,9 @@ def test_a_condition_that_does_not_fit_says_what_would(cfg):
 
 def test_an_agent_that_needs_more_than_the_toolset_has(cfg):
     cfg["agent"]["needs_controls"] = ["start", "final"]
-    with pytest.raises(ConfigError, match="agent: Asks needs a toolset with the controls start, final; this one has none"):
+    with pytest.raises(
+        ConfigError, match="agent: Asks needs a toolset with the controls start, final; this one has none"
+    ):
         check(cfg)
 
 

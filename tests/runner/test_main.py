@@ -22,11 +22,17 @@ def test_a_complete_run(home):
     done = home.run()
     (folder,) = home.runs()
     assert done.code == 0, done.err
-    assert {"config.yaml", "manifest.json", "records.jsonl", "metrics.json", "report.md"} <= {p.name for p in folder.iterdir()}
+    assert {"config.yaml", "manifest.json", "records.jsonl", "metrics.json", "report.md"} <= {
+        p.name for p in folder.iterdir()
+    }
     assert not (folder / ".hydra").exists()
     assert ids(folder) == ["q0", "q1", "q2", "q3"]
     manifest = home.manifest(folder)
-    assert (manifest["status"], manifest["choices"]["agent"], manifest["choices"]["scorer"]) == ("complete", "asks", "right")
+    assert (manifest["status"], manifest["choices"]["agent"], manifest["choices"]["scorer"]) == (
+        "complete",
+        "asks",
+        "right",
+    )
     assert f"run folder: {folder}" in done.out
 
 
@@ -113,7 +119,7 @@ def test_an_interruption_is_one_line_and_exit_130(home, number):
     while time.monotonic() < deadline and not any((f / "records.jsonl").exists() and ids(f) for f in home.runs()):
         time.sleep(0.02)
     process.send_signal(number)
-    out, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=20)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert "interrupted; what is finished is kept; continue with:" in err

@@ -77,7 +77,7 @@ def test_a_folder_that_was_given_may_hold_other_files_but_no_run(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     assert folder_for(CFG, tmp_path, given=True) == tmp_path
     (tmp_path / "records.jsonl").write_text("")
-    with pytest.raises(ConfigError, match="holds a run already; go on with it by run.resume="):
+    with pytest.raises(ConfigError, match=r"holds a run already; go on with it by run\.resume="):
         folder_for(CFG, tmp_path, given=True)
 
 
@@ -97,7 +97,9 @@ def test_there_may_be_nothing_to_go_on_with(tmp_path):
 
 def test_another_config_is_refused_with_its_differences(tmp_path):
     folder = begun(tmp_path / "run")
-    with pytest.raises(ConfigError, match="was begun with another config: limit was null, now is 3; seed was 0, now is 1"):
+    with pytest.raises(
+        ConfigError, match="was begun with another config: limit was null, now is 3; seed was 0, now is 1"
+    ):
         folder_for(changed(run__resume=str(folder), seed=1, limit=3), tmp_path / "new", given=False)
 
 

@@ -8,6 +8,7 @@ from components.messages import Message
 from components.types import Sample
 
 _REMEMBERED = 20_000
+_LABEL = 24  # longest label before a question, such as "Question: "
 
 
 class AnswerKey:
@@ -39,10 +40,10 @@ class AnswerKey:
         """Samples whose question stands in the text, those whose context does too first."""
         found: list[Sample] = []
         for line in text.split("\n"):
-            if line.startswith("{"):  # a tool's card
-                continue
-            for start in (line, line.partition(": ")[2]):
-                found += [s for s in self._by_line.get(start.strip(), ()) if s.problem.question.strip() in text]
+            known = self._by_line.get(line)
+            if known is None and (start := line.find(": ", 0, _LABEL)) > 0:
+                known = self._by_line.get(line[start + 2 :])
+            found += [s for s in known or () if s.problem.question.strip() in text]
         found.sort(key=lambda s: not (s.problem.context and s.problem.context in text))
         return found
 

@@ -1,0 +1,36 @@
+import pytest
+
+from components.messages import Message
+from components.models.simulated.draws import Draws
+from components.models.simulated.rates import Rates
+from components.models.simulated.skills.plan import plan
+from components.radiology.plan import decision_chain, runtime_plan
+from components.radiology.tasks import TASKS
+from tests.golden.vectors import dev
+
+
+def draws(seed):
+    return Draws(seed, [Message("user", "x")])
+
+
+@pytest.mark.parametrize("chain", TASKS)
+def test_a_plan_without_a_slip_is_the_tasks_chain(chain):
+    said = plan(dev().sample("dev_chest_ct", chain), Rates(), draws(0))
+    assert decision_chain(said, "tolerant") == list(TASKS[chain].categories)
+    assert said.splitlines()[0] == "Known Info: []" and len(said.splitlines()) == 2
+    assert len(runtime_plan(said)) == len(TASKS[chain].chain)
+
+
+@pytest.mark.parametrize("chain", TASKS)
+def test_a_slip_changes_one_step(chain):
+    right = plan(dev().sample("dev_chest_ct", chain), Rates(), draws(0)).count("*") // 2
+    lengths = set()
+    for seed in range(60):
+        said = plan(dev().sample("dev_chest_ct", chain), Rates(planning_slip=1.0), draws(seed))
+        assert said != plan(dev().sample("dev_chest_ct", chain), Rates(), draws(seed))
+        lengths.add(said.count("*") // 2 - right)
+    assert lengths == {-1, 0, 1}
+
+
+def test_of_an_unknown_question_it_makes_a_plan_of_its_own():
+    assert decision_chain(plan(None, Rates(), draws(0)), "tolerant")[-1] == "Disease Diagnoser"

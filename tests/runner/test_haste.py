@@ -1,0 +1,25 @@
+"""Hydra hastened composes the same configs."""
+
+from hydra import compose, initialize_config_dir
+from hydra._internal import config_loader_impl
+from hydra._internal.hydra import Hydra
+from omegaconf import OmegaConf
+
+from runner.config.haste import hasten
+from runner.config.roots import CONF
+
+WORDS = [["tracking=off"], ["agent=react", "profile=code", "limit=3"], ["experiment=hello", "scorer=choice"]]
+
+
+def composed():
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        configs = [compose("config", words, return_hydra_config=True) for words in [*WORDS, *WORDS]]
+        return [OmegaConf.to_yaml(config) for config in configs]
+
+
+def test_configs_are_the_same(monkeypatch):
+    monkeypatch.setattr(config_loader_impl, "ConfigRepository", config_loader_impl.ConfigRepository)
+    monkeypatch.setattr(Hydra, "get_mode", Hydra.get_mode)
+    plain = composed()
+    hasten()
+    assert composed() == plain
