@@ -18,6 +18,7 @@ ROWS: Mapping[str, Row] = {
     "large": local_rows.large,
     "startup": local_rows.startup,
     "journal": local_rows.journal,
+    "sweep": local_rows.sweep,
 }
 
 

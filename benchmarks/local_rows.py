@@ -58,7 +58,7 @@ def large(settings: Settings) -> Sequence[Figure]:
     name = f"{n:,} samples"
     return [
         Figure("large", f"peak memory beyond the libraries, {name}", first["beyond_mb"], "MB", 400,
-               beside=f"grown by {first['grown_mb']:.0f} MB in the second half"),
+               beside=f"{first['play_mb']:.0f} before metrics; in the run's second half {first['grown_mb']:+.0f} MB"),
         Figure("large", "records and journal on disk", disk, "MB", limit,
                beside=f"records {first['records_mb']:.0f}, journal {first['journal_mb']:.0f} MB"),
         Figure("large", "resume of the finished run", again["wall"], "s", 10,
@@ -104,6 +104,26 @@ def startup(settings: Settings) -> Sequence[Figure]:
         Figure("startup", f"{name} / import hydra", middle(ratios[name]), "x", target,
                beside=f"{middle(taken[name]):.2f} s to {middle(bare):.2f} s; {span(ratios[name])}")
         for name, (_, _, target) in commands.items()
+    ]  # fmt: skip
+
+
+def sweep(settings: Settings) -> Sequence[Figure]:
+    """120 jobs of which the last ones are bad: all are checked, none runs, exit code 2."""
+    if find_spec("runner.sweep") is None or find_spec("runner.sweep.check") is None:
+        return []
+    n = settings.count(15, 2)
+    levels = ",".join([*(f"{0.5 + number / 100:g}" for number in range(1, n)), "2"])  # a competence of 2 is refused
+    choices = [
+        "condition=baseline,redundant_regular,redundant_medium,redundant_high", "agent=radagent,react",
+        f"model.competence={levels}",
+    ]  # fmt: skip
+    command = ["-m", "runner", "-m", "tracking=off", "limit=2", *choices]
+    with tempfile.TemporaryDirectory(prefix="wardround-bench-") as folder:
+        taken = [_seconds(command, 2, folder) for _ in range(settings.repeat)]
+        bare = [_seconds(["-c", "import hydra"], 0, folder) for _ in range(settings.repeat)]
+    return [
+        Figure("sweep", f"checking {8 * n} jobs, start-up included", middle(taken), "s", 10,
+               beside=f"{middle(taken) / middle(bare):.0f} x import hydra; {span(taken)}"),
     ]  # fmt: skip
 
 

@@ -114,6 +114,7 @@ def play(data: str, folder: str, condition: str, journal: bool) -> dict[str, Any
     return whole.figures(base) | {
         "samples": len(samples), "played": outcome.played, "calls": door.spent.calls, "replayed": door.replayed,
         "errors": outcome.error_rate, "play_wall": playing.wall, "play_cpu": playing.cpu, "metrics_cpu": reduced,
-        "grown_mb": max(half) - half[0], "records_mb": _size_mb(Path(folder) / "run"),
+        "play_mb": playing.peak_mb - base, "grown_mb": max(half) - half[0],
+        "records_mb": _size_mb(Path(folder) / "run"),
         "journal_mb": _size_mb(Path(folder) / "journal") if journal else 0.0,
     }  # fmt: skip

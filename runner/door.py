@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -13,6 +14,7 @@ import orjson
 
 from components.errors import ModelError, RunLimitReached
 from components.messages import Completion, Message, Request, ToolCall, Usage
+from components.models.redaction import redact
 from components.protocols import Model
 from runner.journal import Journal
 from runner.replay import explain_miss
@@ -31,13 +33,14 @@ class Budget:
 
 @dataclass
 class Spent:
-    """What was charged so far. ``unpriced`` counts calls whose price is not known."""
+    """What was charged so far. ``pending`` calls are on their way, ``unpriced`` ones have no known price."""
 
     usd: float = 0.0
     input_tokens: int = 0
     output_tokens: int = 0
     calls: int = 0
     steps: int = 0
+    pending: int = 0
     unpriced: int = 0
     started: float = field(default_factory=time.monotonic)
 
@@ -53,7 +56,7 @@ class Spent:
 
     def exceeded(self, budget: Budget) -> str | None:
         """The first limit that leaves no room for one more call, or None."""
-        if budget.calls is not None and self.calls >= budget.calls:
+        if budget.calls is not None and self.calls + self.pending >= budget.calls:
             return f"calls={budget.calls}"
         if budget.tokens is not None and self.input_tokens + self.output_tokens >= budget.tokens:
             return f"tokens={budget.tokens}"
@@ -82,10 +85,14 @@ class Door:
     ) -> None:
         self.models, self.journal, self.run_seed, self.budget, self.replay = models, journal, run_seed, budget, replay
         self.spent = Spent()
-        self.in_flight = 0
         self.replayed = 0
         self._flying: dict[bytes, asyncio.Future[Completion] | None] = {}  # None: nobody else waits for it
         self._heads = {role: (model.identity + "\0").encode() for role, model in models.items()}
+
+    @property
+    def in_flight(self) -> int:
+        """Calls that are on their way to a model."""
+        return self.spent.pending
 
     def model(self, role: str) -> tuple[str, Model]:
         """The model that plays a role; roles the config does not name are played by ``main``."""
@@ -124,7 +131,7 @@ class Door:
     async def _send(self, model: Model, request: Request, key: bytes, n: int) -> Completion:
         """Ask the model; identical requests meanwhile wait for this reply."""
         self._flying[key] = None
-        self.in_flight += 1
+        self.spent.pending += 1
         try:
             completion = await model.generate(request)
         except BaseException as error:
@@ -135,7 +142,7 @@ class Door:
                     waiting.cancel()
             raise
         finally:
-            self.in_flight -= 1
+            self.spent.pending -= 1
         if (waiting := self._flying.pop(key)) is not None:
             waiting.set_result(completion)
         self.spent.charge(completion.usage)
@@ -146,6 +153,12 @@ class Door:
         return completion
 
 
+@lru_cache(maxsize=64)
+def _sampling_text(wire: bytes) -> str:
+    """Sampling parameters as the journal may hold them: ``extra`` can be anything."""
+    return redact(wire.decode())
+
+
 def _head(model: Model, request: Request, n: int) -> dict[str, Any]:
     """What an entry tells of the request: enough to name a difference, never the request itself."""
     return {
@@ -153,7 +166,7 @@ def _head(model: Model, request: Request, n: int) -> dict[str, Any]:
         "purpose": request.purpose,
         "role": request.role,
         "model": model.identity,
-        "sampling": request.sampling.wire.decode(),
+        "sampling": _sampling_text(request.sampling.wire),
         "tools": sha256(b"".join([t.digest for t in request.tools])).hexdigest()[:16] if request.tools else "",
         "digests": [m.digest.hex() for m in request.messages],
         "sources": [m.source for m in request.messages],

@@ -151,7 +151,12 @@ class Episode:
         kept = _common(self._previous, messages)
         self._previous = messages
         started, clock = time.time(), time.monotonic()
-        completion, replayed = await self._within(door.call(role, request, door.key(model, digest, request, place), n))
+        shared.spent.pending += 1
+        try:
+            call = door.call(role, request, door.key(model, digest, request, place), n)
+            completion, replayed = await self._within(call)
+        finally:
+            shared.spent.pending -= 1
         shared.spent.charge(completion.usage)
         step = Step(
             purpose, role, self.name, n, kept, messages[kept:], completion.message, completion.usage,

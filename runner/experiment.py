@@ -94,9 +94,11 @@ class Check(Callback):
 
 
 def note_refusal(error: PrivacyRefused, folder: Path) -> None:
-    """A refusal for privacy is written down: a manifest, and nothing else."""
+    """A refusal for privacy is written down: a manifest, and nothing else. A run that is there is left alone."""
     from runner import manifest
 
+    if (folder / manifest.FILE).exists():
+        return
     manifest.begin(folder, {"privacy": dict(error.decision)})
     manifest.write(folder, manifest.read(folder) | {"status": "refused", "end": manifest.now()})
 

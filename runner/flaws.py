@@ -54,6 +54,6 @@ def complain(error: ConfigError, whose: str = "") -> None:
     """Print every flaw on a line of its own, on standard error."""
     flaws = [str(flaw) for flaw in error.flaws] if isinstance(error, Flaws) else [str(error)]
     for text in flaws[:_SHOWN]:
-        print(f"config error: {whose}{text}", file=sys.stderr)  # noqa: T201
+        print(f"config error: {whose}{redact(text)}", file=sys.stderr)  # noqa: T201
     if len(flaws) > _SHOWN:
         print(f"config error: and {len(flaws) - _SHOWN} more", file=sys.stderr)  # noqa: T201

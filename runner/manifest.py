@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
+import shlex
 import subprocess
 import sys
 import uuid
@@ -12,6 +13,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from components.models.redaction import redact
 
 FILE = "manifest.json"
 SCHEMA = 1
@@ -61,9 +64,10 @@ def now() -> str:
 
 
 def command_line() -> str:
-    """The command as it was given, without the interpreter's path."""
+    """The command as it was given, without the interpreter's path and without secrets."""
     name = Path(sys.argv[0]).name
-    return " ".join(["python -m runner" if name == "__main__.py" else name, *sys.argv[1:]])
+    words = [shlex.quote(redact(word)) for word in sys.argv[1:]]
+    return " ".join(["python -m runner" if name == "__main__.py" else name, *words])
 
 
 def versions() -> dict[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from components.errors import LimitReached, ModelError, RunLimitReached
+from components.models.redaction import redact
 from components.protocols import Agent, Condition, Grammar, Scorer, Toolset, Verifier
 from components.types import Answer, Failure, Offer, Refusal, Sample, Score, Trajectory
 from runner.door import Budget, Door
@@ -39,11 +40,11 @@ async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Tr
         await _solve(parts, door, sample, epoch, trajectory)
         scores = [score for scorer in parts.scorers.values() for score in scorer.score(sample, trajectory)]
     except ModelError as error:
-        trajectory.stop, trajectory.error = "error", f"{error.kind}: {error}"
+        trajectory.stop, trajectory.error = "error", redact(f"{error.kind}: {error}")
     except RunLimitReached:
         raise
     except Exception:  # noqa: BLE001 - the only one of the house: a bug costs one sample, not the run
-        trajectory.stop, trajectory.error = "error", f"bug: {traceback.format_exc()}"
+        trajectory.stop, trajectory.error = "error", redact(f"bug: {traceback.format_exc()}")
     return trajectory, scores
 
 

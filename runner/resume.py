@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from components.errors import ConfigError
-from components.models.redaction import redact
+from components.models.redaction import HIDDEN, redact
 from runner import manifest, records
 
 CONFIG = "config.yaml"
@@ -46,7 +46,7 @@ def is_complete(folder: Path) -> bool:
 def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:
     """Raises ConfigError, naming the differences, when the folder was begun with another config."""
     path = folder / CONFIG
-    if path.exists() and (changes := differences(yaml.safe_load(path.read_text(encoding="utf-8")) or {}, cfg)):
+    if path.exists() and (changes := differences(_read(path), cfg)):
         more = f" and {len(changes) - 3} more" if len(changes) > 3 else ""
         raise ConfigError(f"{folder} was begun with another config: {'; '.join(changes[:3])}{more}")
 
@@ -69,12 +69,36 @@ def quoted(path: Path) -> str:
     return str(near) if plain else '"' + str(near).replace('"', '\\"') + '"'
 
 
+def written(cfg: Mapping[str, Any]) -> str:
+    """A config as ``config.yaml`` holds it: values that are secrets are hidden, keys stay what they are."""
+    return yaml.safe_dump(_without_secrets(cfg), sort_keys=False, allow_unicode=True)
+
+
+def _without_secrets(value: Any, key: str = "") -> Any:
+    if isinstance(value, Mapping):
+        return {k: _without_secrets(v, str(k)) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_secrets(v, key) for v in value]
+    if not isinstance(value, str) or not value:
+        return value
+    plain = redact(value)
+    by_its_key = plain == value and value not in redact(f"{key}: {value}")
+    return HIDDEN if by_its_key else plain
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path} is damaged, so nobody can tell whether this is the same run: {error}") from None
+
+
 def _flat(value: Any, key: str = "") -> dict[str, str]:
     """Dotted key -> value as text, without secrets."""
     if isinstance(value, Mapping) and value:
         inner = [_flat(v, f"{key}.{step}" if key else str(step)) for step, v in value.items()]
         return {k: v for flat in inner for k, v in flat.items()}
-    return {key: redact(json.dumps(value, default=str))}
+    return {key: json.dumps(_without_secrets(value, key.rpartition(".")[2]), default=str, ensure_ascii=False)}
 
 
 def _free(key: str) -> bool:

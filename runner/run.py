@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from runner.experiment import Experiment
 
 COMPLETE, ERRORS, BUDGET = 0, 1, 3
+_SAME_RESULT = ("run", "tracking", "hydra", "name", "experiment")
 _STATUS = {COMPLETE: "complete", ERRORS: "complete", BUDGET: "budget"}
 
 
@@ -48,7 +49,7 @@ async def run_job(experiment: Experiment, folder: Path, *, total_jobs: int = 1) 
         replay=cfg["run"]["replay"] is not False,
     )
     notes = manifest.begin(folder, _facts(experiment, door))
-    (folder / "config.yaml").write_text(redact(yaml.safe_dump(cfg, sort_keys=False, allow_unicode=True)))
+    _replace(folder / "config.yaml", yaml.safe_dump(without_secrets(cfg), sort_keys=False, allow_unicode=True))
     try:
         return await _play(experiment, folder, total_jobs, door, writer, notes)
     finally:
@@ -133,6 +134,15 @@ def _finish(
     _replace(folder / "metrics.json", json.dumps(summary, indent=1))
     _replace(folder / "report.md", report(notes, summary, resume))
     return summary
+
+
+def without_secrets(value: Any) -> Any:
+    """A config with what looks like a key left out of its texts."""
+    if isinstance(value, Mapping):
+        return {key: without_secrets(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_secrets(inner) for inner in value]
+    return redact(value) if isinstance(value, str) else value
 
 
 def _replace(path: Path, text: str) -> None:
@@ -222,7 +232,7 @@ def _notes(experiment: Experiment) -> list[str]:
 def varied(overrides: Sequence[str]) -> dict[str, str]:
     """What the command line set, without what cannot change a result."""
     pairs = (override.lstrip("+~").partition("=") for override in overrides)
-    return {k: v for k, _, v in pairs if k.partition(".")[0] not in ("run", "tracking", "hydra", "name", "experiment")}
+    return {k: redact(v) for k, _, v in pairs if k.partition(".")[0] not in _SAME_RESULT}
 
 
 def _stats(model: Model) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -75,6 +76,9 @@ class LitellmChat:
         os.environ["LITELLM_MODE"] = "PRODUCTION"
         import litellm
 
+        warnings.filterwarnings(
+            "ignore", message="Pydantic serializer warnings", category=UserWarning
+        )  # they quote replies
         logging.getLogger("LiteLLM").setLevel(logging.ERROR)
         litellm.suppress_debug_info = True
         return litellm

@@ -22,7 +22,7 @@ _KEYS = re.compile(
     | (?i:api[-_\s]?key|token|secret|signature|password|authorization)["']?\s*[:=]\s*["']?[^\s"',;&]{6,}
     | (?<=[?&]key=)[^\s&"']+
     | \b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b
-    | (?=[A-Za-z0-9+/]*\d)(?=[A-Za-z0-9+/]*[A-Za-z])[A-Za-z0-9+/]{32,}={0,2}
+    | (?=[A-Za-z0-9+]*\d)(?=[A-Za-z0-9+]*[A-Za-z])[A-Za-z0-9+]{32,}={0,2}
     """
 )
 _WORDS = re.compile(r"\w+")

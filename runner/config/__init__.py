@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +50,14 @@ def frozen(plain: Mapping[str, Any], config: DictConfig, places: Places) -> list
     for root in places.roots:
         path = root / PROFILE / f"{name}.yaml"
         if path.is_file():
-            same = OmegaConf.to_container(OmegaConf.load(path), resolve=False) == plain.get(PROFILE)
-            return [] if same else [Flaw(PROFILE, text)]
+            return [] if _written(path, path.stat().st_mtime_ns) == plain.get(PROFILE) else [Flaw(PROFILE, text)]
     return []
+
+
+@lru_cache(maxsize=4)
+def _written(path: Path, changed: int) -> object:
+    """What a file holds; the jobs of a sweep share it."""
+    return OmegaConf.to_container(OmegaConf.load(path), resolve=False)
 
 
 def touched(config: DictConfig, places: Places) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 from annotated_types import Ge, Interval
@@ -64,6 +65,9 @@ class Run:
             read_shard(self.shard)
         if self.replay is True and self.journal is None:
             raise ConfigError("run.replay=true answers from run.journal, which is null; name a journal")
+        answers = self.journal if self.replay is True else self.replay
+        if answers and not Path(answers).exists():
+            raise ConfigError(f"run.replay: there is no journal {answers}; run once without replay, or name its folder")
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,6 @@ def _compose(cell: Cell, number: int, master: DictConfig, loader: Any, home: Pat
     hydra = config.hydra
     with read_write(hydra), open_dict(hydra):
         hydra.job.id, hydra.job.num = str(number), number
-    HydraConfig.instance().set_config(config)
     cell.label = str(hydra.sweep.subdir)
     cell.folder = home / cell.label
     with read_write(hydra), open_dict(hydra):

@@ -24,7 +24,7 @@ from runner.texts import TextReader
 ROOT = Path(__file__).resolve().parents[2]
 CONF = Path(__file__).resolve().parent / "conf"
 OWN = ("--config-dir", str(CONF), "run.allow_targets=[tests]")
-SECONDS = 60.0
+SECONDS = 120.0
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def run(cwd: Path, *words: str, env: Mapping[str, str] = {}, own: bool = True, s
     return start(cwd, *words, env=env, own=own).done(seconds)
 
 
-def together(commands: Mapping[str, Callable[[], Done]], at_once: int = 3) -> dict[str, Done]:
+def together(commands: Mapping[str, Callable[[], Any]], at_once: int = 3) -> dict[str, Any]:
     """Run several commands that have nothing to do with each other, a few at once."""
     with ThreadPoolExecutor(at_once) as pool:
         return dict(zip(commands, pool.map(lambda command: command(), commands.values()), strict=True))

@@ -11,6 +11,10 @@ from components.models.simulated.draws import Draws
 from components.types import Answer, Observation, Offer, Problem, Sample
 
 LETTERS = "ABCD"
+ADD = ToolSpec("add", "Adds.", {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
+LEAFLET = ToolSpec(
+    "leaflet", "Reads a page | of {{ text }}.", {"type": "object", "properties": {"page": {}}, "required": ["page"]}
+)
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,7 @@ class Add:
     """Adds ``n`` to the sample's sum; executed again when the sample is resumed."""
 
     effect: str = "episode"
-    spec: ToolSpec = ToolSpec(
-        "add", "Adds a score.", {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    )
+    spec: ToolSpec = ADD
 
     async def __call__(self, context: Any, n: int) -> Observation:
         context.state.value += n
@@ -109,7 +111,7 @@ class Voice:
         draws = Draws(seed, messages)
         called = sum(bool(m.tool_calls) for m in messages)
         if tools and called < 4:
-            arguments = '{"n": %d}' % draws.pick("n", range(1, 10))
+            arguments = f'{{"n": {draws.pick("n", range(1, 10))}}}'
             message = Message("assistant", "", (ToolCall(f"call_{called}", "add", arguments),))
         elif tools:
             total = int(messages[-1].text.split()[-1])
@@ -151,13 +153,12 @@ class Traps:
     fingerprint: str = "traps"
 
     def load(self, split: str) -> list[Sample]:
-        return [
-            Sample(
-                Problem(f"{name}", f"Question {n}: {text}\nIs it so?", {"A": f"yes {text[:500]}", "B": "no"}, context=text),
-                "A", {}, f"patient {name}", {f"kind | {n % 2}": text[:40]},
-            )  # fmt: skip
-            for n, (name, text) in enumerate(zip(IDS, HOSTILE, strict=True))
-        ]
+        return [self._sample(n, name, text) for n, (name, text) in enumerate(zip(IDS, HOSTILE, strict=True))]
+
+    def _sample(self, n: int, name: str, text: str) -> Sample:
+        choices = {"A": f"yes {text[:500]}", "B": "no"}
+        problem = Problem(name, f"Question {n}: {text}\nIs it so?", choices, context=text)
+        return Sample(problem, "A", {}, f"patient {name}", {f"kind | {n % 2}": text[:40]})
 
 
 @dataclass(frozen=True)
@@ -165,9 +166,7 @@ class Leaflet:
     """Reads out what somebody else wrote."""
 
     effect: str = "external"
-    spec: ToolSpec = ToolSpec(
-        "leaflet", "Reads a page | of {{ text }}.", {"type": "object", "properties": {"page": {}}, "required": ["page"]}
-    )
+    spec: ToolSpec = LEAFLET
 
     async def __call__(self, context: Any, page: Any) -> Observation:
         return Observation(HOSTILE[page % len(HOSTILE)], {"page": page, "text": HOSTILE[page % len(HOSTILE)][:50]})
@@ -189,7 +188,7 @@ class Trickster(Voice):
         called = 3 * sum(bool(m.tool_calls) for m in messages)
         if tools and called < len(HOSTILE):
             pages = range(called, called + 3)
-            calls = [ToolCall(f"call {page} | {{", "leaflet", '{"page": %d}' % page) for page in pages]
+            calls = [ToolCall(f"call {page} | {{", "leaflet", f'{{"page": {page}}}') for page in pages]
             calls.append(ToolCall("../x", "leaflet\x1b[31m[red]{{ 7*7 }}", "{}"))
             message = Message("assistant", "", tuple(calls))
         else:

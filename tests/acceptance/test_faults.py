@@ -2,11 +2,12 @@
 
 import json
 import socket
+from functools import partial
 
 import pytest
 
 from components.models.simulated.serve import Faults, Server
-from tests.acceptance.command import Served, counted, endpoint, go_on, metric, run, start, told
+from tests.acceptance.command import Served, counted, endpoint, go_on, metric, run, start, together, told
 from tests.acceptance.own import Voice
 
 SAMPLES, CALLS = 40, 5
@@ -14,24 +15,85 @@ WORDS = (
     "tracking=off", "dataset=cohort", f"dataset.n={SAMPLES}", "agent=react", "toolset=ledger", "model.max_connections=20",
 )  # fmt: skip
 BAD = Faults(
-    status_429=0.10, status_500=0.05, resets=0.02, stalls=0.01, malformed=0.01, retry_after=0.05, stall_seconds=30, seed=1
+    status_429=0.10,
+    status_500=0.05,
+    resets=0.02,
+    stalls=0.01,
+    malformed=0.01,
+    retry_after=0.05,
+    stall_seconds=30,
+    seed=1,
 )
 
 
-@pytest.fixture(scope="module")
-def healthy(tmp_path_factory):
+def closed_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def play_healthy(cwd):
     with Served(Server(Voice())) as served:
-        done = run(tmp_path_factory.mktemp("healthy"), *WORDS, *endpoint(served.url))
+        done = run(cwd, *WORDS, *endpoint(served.url))
     assert done.code == 0, done.err
     return told(done.folder)
 
 
-@pytest.fixture(scope="module")
-def faulty(tmp_path_factory):
+def play_faulty(cwd):
     with Served(Server(Voice(), BAD)) as served:
-        words = ("model.timeout_seconds=1", "model.retries=8")
-        done = run(tmp_path_factory.mktemp("faulty"), *WORDS, *endpoint(served.url, *words))
-    return done, dict(served.seen)
+        done = run(cwd, *WORDS, *endpoint(served.url, "model.timeout_seconds=3", "model.retries=8"))
+        return done, dict(served.seen)
+
+
+def play_absent(cwd):
+    """A run against a port where nothing listens, and again when something does."""
+    port = closed_port()
+    words = endpoint(f"http://127.0.0.1:{port}/v1", "model.retries=2")
+    done = run(cwd, *WORDS, *words, "hydra.run.dir=run")
+    before = told(cwd / "run"), counted(cwd / "run"), metric(cwd / "run", "errors/rate")
+    with Served(Server(Voice()), port):
+        again = go_on(cwd, done.out)
+    return done, before, again, cwd / "run"
+
+
+def play_dying(cwd):
+    """A server that dies for good in the middle, and comes back when the run has ended."""
+    served = Served(Server(Voice(), latency=0.02))
+    words = endpoint(served.url, "model.retries=2", "model.timeout_seconds=2", "model.max_connections=8")
+    begun = start(cwd, *WORDS, *words, "hydra.run.dir=run").when(lambda: served.seen["answered"] >= 90)
+    served.die()
+    done = begun.done()
+    before = told(cwd / "run"), (cwd / "run" / "metrics.json").read_text()
+    with Served(Server(Voice()), served.port) as back:
+        again = go_on(cwd, done.out)
+    return done, before, again, cwd / "run", served.seen["answered"] + back.seen["answered"]
+
+
+@pytest.fixture(scope="module")
+def plays(tmp_path_factory):
+    """All of them at once: they mostly wait."""
+    kinds = {"healthy": play_healthy, "faulty": play_faulty, "absent": play_absent, "dying": play_dying}
+    return together({kind: partial(play, tmp_path_factory.mktemp(kind)) for kind, play in kinds.items()}, at_once=4)
+
+
+@pytest.fixture(scope="module")
+def healthy(plays):
+    return plays["healthy"]
+
+
+@pytest.fixture(scope="module")
+def faulty(plays):
+    return plays["faulty"]
+
+
+@pytest.fixture(scope="module")
+def absent(plays):
+    return plays["absent"]
+
+
+@pytest.fixture(scope="module")
+def dying(plays):
+    return plays["dying"]
 
 
 def test_faults_cost_no_sample(faulty):
@@ -63,24 +125,6 @@ def test_faults_leave_the_terminal_and_the_log_quiet(faulty):
     assert not log.exists() or "Traceback" not in log.read_text()
 
 
-def closed_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-@pytest.fixture(scope="module")
-def absent(tmp_path_factory):
-    """A run against a port where nothing listens, and again when something does."""
-    cwd, port = tmp_path_factory.mktemp("absent"), closed_port()
-    words = endpoint(f"http://127.0.0.1:{port}/v1", "model.retries=2")
-    done = run(cwd, *WORDS, *words, "hydra.run.dir=run")
-    before = told(cwd / "run"), counted(cwd / "run"), metric(cwd / "run", "errors/rate")
-    with Served(Server(Voice()), port):
-        again = go_on(cwd, done.out)
-    return done, before, again, cwd / "run"
-
-
 def test_a_server_that_never_comes_ends_the_run_with_exit_1(absent):
     done, (records, manifest, rate), _, _ = absent
     assert done.code == 1
@@ -96,21 +140,6 @@ def test_when_the_server_comes_the_printed_command_plays_what_errored(absent, he
     _, _, again, folder = absent
     assert again.code == 0, again.err
     assert told(folder) == healthy
-
-
-@pytest.fixture(scope="module")
-def dying(tmp_path_factory):
-    """A server that dies for good in the middle, and comes back when the run has ended."""
-    cwd = tmp_path_factory.mktemp("dying")
-    served = Served(Server(Voice(), latency=0.02))
-    words = endpoint(served.url, "model.retries=2", "model.timeout_seconds=2", "model.max_connections=8")
-    begun = start(cwd, *WORDS, *words, "hydra.run.dir=run").when(lambda: served.seen["answered"] >= 90)
-    served.die()
-    done = begun.done()
-    before = told(cwd / "run"), (cwd / "run" / "metrics.json").read_text()
-    with Served(Server(Voice()), served.port) as back:
-        again = go_on(cwd, done.out)
-    return done, before, again, cwd / "run", served.seen["answered"] + back.seen["answered"]
 
 
 def test_a_server_that_dies_costs_the_samples_that_it_left(dying, healthy):

@@ -15,7 +15,9 @@ from components.models.simulated.serve import Server
 from tests.acceptance.command import Served, counted, endpoint, run, together, told
 from tests.acceptance.own import HOSTILE, IDS, Trickster
 
-FILES = {"config.yaml", "manifest.json", "metrics.json", "records.jsonl", "report.md", "run.log"} | {f"texts-{n:04}.jsonl.gz" for n in range(2)}
+FILES = {"config.yaml", "manifest.json", "metrics.json", "records.jsonl", "report.md", "run.log"} | {
+    f"texts-{n:04}.jsonl.gz" for n in range(2)
+}
 KINDS = {
     "tools": ("agent=react", "toolset=leaflets", "agent.grammar=native_tools"),
     "no tools": ("agent=direct",),

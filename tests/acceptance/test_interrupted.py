@@ -10,7 +10,10 @@ from components.models.simulated.serve import Server
 from tests.acceptance.command import INTERRUPT, TERMINATE, Served, counted, endpoint, go_on, start, told
 from tests.acceptance.own import Voice
 
-INTERRUPTED = (130, -INTERRUPT)  # python ends itself by the signal when it fell into code made from text; a shell says 130
+INTERRUPTED = (
+    130,
+    -INTERRUPT,
+)  # python ends itself by the signal when it fell into code made from text; a shell says 130
 WORDS = (
     "tracking=off", "dataset=cohort", "dataset.n=40", "agent=react", "toolset=ledger", "model.max_connections=8",
     "name=stopped-run",
@@ -45,7 +48,15 @@ def test_stderr_is_one_clean_line_and_the_command_to_go_on(stopped):
 
 def test_no_traceback_and_no_noise_of_asyncio(stopped):
     said = stopped[0].out + stopped[0].err
-    for noise in ("Traceback", "Task ", "Unclosed", "CancelledError", "KeyboardInterrupt", "never retrieved", "Warning"):
+    for noise in (
+        "Traceback",
+        "Task ",
+        "Unclosed",
+        "CancelledError",
+        "KeyboardInterrupt",
+        "never retrieved",
+        "Warning",
+    ):
         assert noise not in said
     log = stopped[1] / "run.log"
     assert not log.exists() or "Traceback" not in log.read_text()

@@ -74,6 +74,7 @@ def test_all_problems_are_told_at_once(home):
     [
         ("run.shard=5/4", "command line: run.shard=5/4: run.shard='5/4': expected i/n"),
         ("run.replay=true", "run.replay=true answers from run.journal, which is null"),
+        ("run.replay=nowhere", "command line: run.replay=nowhere: run.replay: there is no journal nowhere"),
         ("++tracking.urii=x", "command line: ++tracking.urii=x: tracking.urii: no such key; did you mean uri"),
     ],
 )

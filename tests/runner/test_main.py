@@ -92,6 +92,13 @@ def test_a_refusal_for_privacy_leaves_a_manifest_and_nothing_else(home):
     assert (manifest["status"], manifest["privacy"]["decision"]) == ("refused", "refused")
 
 
+def test_a_refusal_for_privacy_leaves_a_run_alone(home):
+    assert home.run("hydra.run.dir=here").code == 0
+    before = (home.path / "here" / "manifest.json").read_bytes()
+    assert home.run("hydra.run.dir=here", "dataset.privacy=phi", "model.in_process=false").code == 2
+    assert (home.path / "here" / "manifest.json").read_bytes() == before
+
+
 def test_what_breaks_in_the_house_is_a_traceback_and_not_a_config_error(home):
     with pytest.raises(RuntimeError, match="broken model"):
         home.run("model.breaks=true")

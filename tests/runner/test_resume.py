@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from components.errors import ConfigError
-from runner.resume import differences, folder_for, is_complete, quoted, unused
+from runner.resume import differences, folder_for, is_complete, quoted, unused, written
 
 CFG = {
     "name": "x", "seed": 0, "limit": None,
@@ -127,3 +127,21 @@ def test_paths_on_the_command_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert quoted(tmp_path / "a-b+c.d") == "a-b+c.d"
     assert quoted(tmp_path / "a=b,c") == '"a=b,c"'
+
+
+def test_a_written_config_hides_secrets_and_can_be_read_again():
+    cfg = changed(model__name="sk-0123456789abcdef") | {
+        "extra": {"key_optional": True, "api_key_env": "OPENAI_API_KEY", "password": "hunter2hunter2", "keys": ["sk-0123456789"]},
+    }  # fmt: skip
+    text = written(cfg)
+    assert not any(secret in text for secret in ("0123456789", "hunter2"))
+    again = yaml.safe_load(text)
+    assert again["extra"]["key_optional"] is True
+    assert again["extra"]["api_key_env"] == "OPENAI_API_KEY"
+    assert differences(again, cfg) == []
+
+
+def test_a_damaged_config_is_said_to_be_damaged(tmp_path):
+    (tmp_path / "config.yaml").write_text("model:\n  [hidden]: true\n")
+    with pytest.raises(ConfigError, match=r"config\.yaml is damaged"):
+        folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", given=False)

@@ -37,8 +37,11 @@ def samples() -> Sequence[Sample]:
 def perform() -> Callable[..., Any]:
     """Plays samples with a core of these rates, by default one that never errs."""
 
-    async def run(given: Sequence[Sample], agent: Any = None, grammar: Any = None, condition: Any = None, **rates: Any):
-        model = Simulated(**{**PERFECT, **rates})
+    async def run(
+        given: Sequence[Sample], agent: Any = None, grammar: Any = None, condition: Any = None,
+        kind: type[Simulated] = Simulated, **rates: Any,
+    ) -> list[Trajectory]:  # fmt: skip
+        model = kind(**{**PERFECT, **rates})
         model.study(SAMPLES)
         door = Door({"main": model}, None, run_seed=0, budget=Budget(), replay=False)
         parts = Parts(

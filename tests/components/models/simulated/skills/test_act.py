@@ -71,7 +71,7 @@ def test_the_grounds_of_a_refusal_name_the_check_that_fails():
         grounds = move(*cards).grounds
         assert (grounds["category"], grounds["ability"]) == (OS, ability)
         assert (grounds["anatomy"], grounds["modality"]) == place
-    assert CHEST == (record["Anatomy"], record["Modality"])
+    assert (record["Anatomy"], record["Modality"]) == CHEST
 
 
 def test_where_nothing_may_be_refused_or_the_gap_goes_unnoticed_it_tries_what_is_there():

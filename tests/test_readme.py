@@ -1,0 +1,53 @@
+"""README.md: its tables are those that conf/ gives, and its commands compose."""
+
+import re
+import runpy
+import shlex
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+
+from runner.sweep.launcher import register
+
+ROOT = Path(__file__).resolve().parent.parent
+TEXT = (ROOT / "README.md").read_text()
+COMMANDS = [line.partition(" #")[0].strip() for line in TEXT.splitlines() if line.startswith("    python -m runner ")]
+
+
+def test_tables_are_current():
+    made = runpy.run_path(str(ROOT / "docs" / "tables.py"))
+    between = TEXT.partition(made["BEGIN"])[2].partition(made["END"])[0]
+    assert between.strip() == made["tables"]().strip(), "run python docs/tables.py"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_composes(command, monkeypatch):
+    monkeypatch.setenv("CLINICAL_DATA_DIR", "/data")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    words = [word for word in shlex.split(command)[3:] if not word.startswith("-")]
+    register()
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
+        for job in _jobs(words):
+            assert compose("config", job).name
+
+
+def _jobs(words: list[str]) -> list[list[str]]:
+    """The first and the last value of every list of choices."""
+    ends = [[word.partition("=")[::2] for word in words] for _ in (0, -1)]
+    pick = [
+        [f"{k}={v if v.startswith('[') else v.split(',')[end]}" for k, v in pairs] for end, pairs in zip((0, -1), ends)
+    ]
+    return [job for job in pick if all("=" in word for word in job)]
+
+
+def test_it_says_what_it_is_not_and_shows_the_tree():
+    assert "no medical device" in TEXT and "make run" in TEXT and "make test" in TEXT
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name in
+               ("conf", "components", "runner", "tests", "benchmarks", "docs")}  # fmt: skip
+    assert all(re.search(rf"^\s*{folder}/\s+\S", TEXT, re.M) for folder in folders)
+
+
+def test_every_file_it_links_to_is_there():
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", TEXT):
+        assert (ROOT / target).exists(), target
