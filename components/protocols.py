@@ -6,11 +6,9 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from random import Random
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from components import types as t
 from components.messages import Completion, Message, Purpose, Request, Sampling, ToolCall, ToolSpec
-from components.types import (
-    Action, Answer, Demonstration, Effect, Failure, Observation, Offer, Privacy, Problem, Refusal, Sample,
-    Score, State, Step, Trajectory,
-)  # fmt: skip
+from components.types import Action, Observation, Offer, Problem, Sample, Trajectory
 
 
 @runtime_checkable
@@ -54,7 +52,7 @@ class Model(Protocol):
 class Agent(Protocol):
     """A strategy: a deterministic program over one episode, without state of its own."""
 
-    async def solve(self, episode: Episode) -> Answer | Refusal | Failure: ...
+    async def solve(self, episode: Episode) -> t.Answer | t.Refusal | t.Failure: ...
 
 
 @runtime_checkable
@@ -86,7 +84,7 @@ class Context(Protocol):
     """What a tool gets beside its arguments."""
 
     @property
-    def state(self) -> State: ...
+    def state(self) -> t.State: ...
 
     @property
     def problem(self) -> Problem: ...
@@ -109,7 +107,7 @@ class Tool(Protocol):
     def spec(self) -> ToolSpec: ...
 
     @property
-    def effect(self) -> Effect: ...
+    def effect(self) -> t.Effect: ...
 
     async def __call__(self, context: Context, **arguments: Any) -> Observation: ...
 
@@ -140,7 +138,7 @@ class Dataset(Protocol):
         """The split that is evaluated."""
 
     @property
-    def privacy(self) -> Privacy: ...
+    def privacy(self) -> t.Privacy: ...
 
     @property
     def fingerprint(self) -> str:
@@ -156,7 +154,7 @@ class Scorer(Protocol):
     @property
     def version(self) -> str: ...
 
-    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]: ...
+    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[t.Score]: ...
 
 
 @runtime_checkable
@@ -166,7 +164,7 @@ class Memory(Protocol):
     @property
     def digest(self) -> str: ...
 
-    def search(self, problem: str, k: int) -> Sequence[Demonstration]: ...
+    def search(self, problem: str, k: int) -> Sequence[t.Demonstration]: ...
 
     def experience(self, tool: str) -> Sequence[str]: ...
 
@@ -197,7 +195,7 @@ class Episode(Protocol):
     def trajectory(self) -> Trajectory: ...
 
     @property
-    def last(self) -> Step:
+    def last(self) -> t.Step:
         """The newest committed step of this branch."""
 
     @property

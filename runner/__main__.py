@@ -132,7 +132,7 @@ def _guarded(task: Task, words: list[str]) -> int:
 
 
 def _flags_first(words: list[str]) -> list[str]:
-    """The same words with the flags before the overrides: ``agent=react -m seed=0,1`` is no mistake."""
+    """The same words with the flags before the overrides: ``limit=9 -m seed=0,1`` is no mistake."""
     flags: list[str] = []
     others: list[str] = []
     for n, word in enumerate(words):

@@ -21,6 +21,7 @@ from runner.targets import locate
 
 T = TypeVar("T")
 _BROKEN = object()
+_SIMPLE = (bool, int, float, str, type(None))  # nothing to convert where one of these is asked for
 _PLAIN = {
     "Input should": "should",
     "String should match pattern": "should match",
@@ -125,6 +126,8 @@ class _Builder:
         value = self.nested(hint, value, where)
         if len(self.flaws) > flaws:
             return _BROKEN
+        if type(value) in _SIMPLE and type(value) in (hint, *get_args(hint)):
+            return value
         from pydantic import ValidationError
 
         try:

@@ -56,7 +56,7 @@ def _report(folder: Path, *, rescore: bool, track: bool) -> None:
     """Recompute and print; write metrics.json and report.md anew."""
     cfg: Mapping[str, Any] = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
     if rescore:
-        from runner.results.rescore import rescored
+        from runner.rescore import rescored
 
         _rewrite(folder, rescored(folder, cfg))
     notes = manifest.read(folder)

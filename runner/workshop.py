@@ -63,7 +63,7 @@ class Workshop:
         return [] if key in self.broken else list(self.cfg[key].items())
 
     def _keyless(self, node: Any) -> Any:
-        replays = "run" not in self.broken and self.cfg["run"]["replay"] is not False
+        replays = isinstance(run := self.cfg.get("run"), Mapping) and run.get("replay", False) is not False
         keyed = isinstance(node, Mapping) and "key_optional" in node
         return {**node, "key_optional": True} if replays and keyed else node
 

@@ -80,14 +80,15 @@ class Counter:
         return Counter(list(self.seen))
 
 
+_COUNT = ToolSpec("count", "adds", {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
+
+
 @dataclass(frozen=True)
 class Count:
     """Adds ``n``; 13 is refused."""
 
     effect: str = "episode"
-    spec: ToolSpec = ToolSpec(
-        "count", "adds", {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    )
+    spec: ToolSpec = _COUNT
 
     async def __call__(self, context: Any, n: int) -> Observation:
         if n == 13:

@@ -7,45 +7,31 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
-from itertools import product
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import jinja2
 import jinja2.meta
 import pytest
 import yaml
-from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
 
 from components.messages import Image
 from components.prompts import load
-from components.protocols import Agent, Condition, Dataset, Model, Scorer, Toolset, Verifier
-from components.radiology.profile import as_switches
 from components.radiology.tasks import PLANNING_NAMES, REFUSAL_FIELDS
 from components.types import Problem
-from runner import build
-from runner.config.schema import Settings
-from runner.experiment import check
-from runner.sweep.launcher import register
-from tests.golden.vectors import CODE, PAPER
 
 ROOT = Path(__file__).resolve().parent.parent
 CONF, PROMPTS = ROOT / "conf", ROOT / "components" / "prompts"
 PYTHON = [path for package in ("components", "runner") for path in sorted((ROOT / package).rglob("*.py"))]
 CODE_FILES = [path for path in PYTHON if path.read_text().strip()]
 TREES = {path: ast.parse(path.read_text()) for path in CODE_FILES}
-PROFILES = sorted(path.stem for path in (CONF / "profile").glob("*.yaml"))
-PROTOCOLS = {
-    "model": Model, "agent": Agent, "verifier": Verifier, "toolset": Toolset, "condition": Condition,
-    "dataset": Dataset, "scorer": Scorer,
+FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
+GLOSSARY = {"pipeline", "bot", "rollout", "conversation", "dialogue", "reflector", "evaluator", "reward", "utils"}
+NAMES = {
+    "rad_?a_?bench", "rada?agent", "medqa", "pubmedqa", "reflec_?tool", "medagents?", "ehr_?agent", "reflexion", "re_?act",
+    "chameleon", "mimic", "eicu", "xml_call", "bracket_json", "native_tools", "radiology",
 }  # fmt: skip
-CHOICES = [(group, path.stem) for group in PROTOCOLS for path in sorted((CONF / group).glob("*.yaml"))]
-EXPERIMENTS = [
-    path.relative_to(CONF / "experiment").with_suffix("").as_posix()
-    for path in sorted((CONF / "experiment").rglob("*.yaml"))
-]
-NEEDED = {"withhold": ["condition.names=[TOOL1]"]}
 
 
 def name_of(path: Path) -> str:
@@ -54,56 +40,6 @@ def name_of(path: Path) -> str:
 
 def each(paths: Any) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("path", [pytest.param(path, id=name_of(path)) for path in paths])
-
-
-@pytest.fixture
-def composed(monkeypatch, tmp_path):
-    """Composes ``config.yaml`` with overrides, with every variable set that a YAML reads."""
-    for text in (path.read_text() for path in CONF.rglob("*.yaml")):
-        for variable in re.findall(r"oc\.env:(\w+)|api_key_env: ([A-Z_]+)", text):
-            monkeypatch.setenv(next(filter(None, variable)), str(tmp_path))
-    register()
-
-    def made(*overrides: str) -> dict[str, Any]:
-        with initialize_config_dir(str(CONF), version_base="1.3"):
-            config = compose("config", [*overrides])
-        return OmegaConf.to_container(config, resolve=True)
-
-    return made
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize("group,name", CHOICES)
-def test_every_choice_composes_and_builds_offline(composed, group, name, profile):
-    cfg = composed(
-        f"{group}=[{name}]" if group == "scorer" else f"{group}={name}", f"profile={profile}", *NEEDED.get(name, ())
-    )
-    build.check(Settings, cfg)
-    for node in cfg[group].values() if group == "scorer" else [cfg[group]]:
-        node = {key: value for key, value in node.items() if key != "grammar"}
-        assert build.part(node, group, (), PROTOCOLS[group])
-
-
-@pytest.mark.parametrize("name", [path.stem for path in sorted((CONF / "tracking").glob("*.yaml"))])
-def test_every_tracking_composes_and_fits_the_schema(composed, name):
-    build.check(Settings, composed(f"tracking={name}"))
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_experiment_and_every_job_of_it_builds_offline(composed, name, profile):
-    own = yaml.safe_load((CONF / "experiment" / f"{name}.yaml").read_text())
-    swept = own.get("hydra", {}).get("sweeper", {}).get("params", {})
-    for values in product(*(str(text).split(",") for text in swept.values())):
-        jobs = [f"{key}={value.strip()}" for key, value in zip(swept, values, strict=True)]
-        experiment = check(composed(f"experiment={name}", f"profile={profile}", *jobs))
-        assert experiment.samples and experiment.parts.scorers
-
-
-def test_profiles_are_whole_and_those_that_tests_use(composed):
-    nodes = {name: composed(f"profile={name}")["profile"]["radabench"] for name in PROFILES}
-    assert {name: as_switches(node) for name, node in nodes.items()} == {"code": CODE, "paper": PAPER}
-    assert all(set(node) == set(vars(PAPER)) for node in nodes.values())
 
 
 @each(CONF.rglob("*.yaml"))
@@ -192,6 +128,62 @@ def test_every_prompt_renders(path):
     message = load(path.parent.name).user(path.stem, (Image("data:x"),), **{name: SHOWN[name] for name in needed})
     assert message.text.strip() and "{{" not in message.text and "{%" not in message.text
     assert message.source == f"{path.parent.name}/{path.name}"
+
+
+def definitions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+    """Public classes, functions and methods."""
+    for node in (*tree.body, *(n for c in tree.body if isinstance(c, ast.ClassDef) for n in c.body)):
+        if isinstance(node, FUNCTIONS | ast.ClassDef) and not node.name.startswith("_"):
+            yield node
+
+
+def words(name: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}
+
+
+def is_stub(node: ast.AST) -> bool:
+    """A protocol's member whose meaning its name and type say."""
+    return isinstance(node, FUNCTIONS) and ast.unparse(node.body) == "..."
+
+
+@each(CODE_FILES)
+def test_files_and_functions_are_short_documented_and_typed(path):
+    text, tree = path.read_text(), TREES[path]
+    assert len(text.splitlines()) <= 250
+    assert ast.get_docstring(tree), "no docstring"
+    for node in (node for node in ast.walk(tree) if isinstance(node, FUNCTIONS)):
+        assert node.end_lineno - node.lineno < 50, node.name
+        given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
+        untyped = [a.arg for a in given if a is not None and a.annotation is None and a.arg not in ("self", "cls")]
+        assert node.returns is not None and not untyped, (node.name, untyped)
+    for node in definitions(tree):
+        assert ast.get_docstring(node) or is_stub(node), f"{node.name} has no docstring"
+        assert not words(node.name) & GLOSSARY, node.name
+    assert not set(path.stem.split("_")) & {"utils", "util", "helper", "helpers", "common", "misc"}
+    assert sum(isinstance(n, ast.ExceptHandler) and (n.type is None or ast.unparse(n.type) == "Exception")
+               for n in ast.walk(tree)) == (path.name == "play.py")  # fmt: skip
+
+
+def test_the_house_is_made_of_small_pieces():
+    lengths = sorted(
+        n.end_lineno - n.lineno + 1 for t in TREES.values() for n in ast.walk(t) if isinstance(n, FUNCTIONS)
+    )
+    assert median(lengths) <= 10 and lengths[int(0.9 * len(lengths))] <= 30
+    assert median(len(path.read_text().splitlines()) for path in CODE_FILES) <= 100
+
+
+@each(path for path in CODE_FILES if module(path).startswith("runner"))
+def test_the_runner_names_no_method_dataset_or_benchmark(path):
+    found = re.findall(rf"\b({'|'.join(NAMES)})\b", path.read_text(), re.IGNORECASE)
+    assert not found, found
+
+
+@each((ROOT / "tests").rglob("*.py"))
+def test_tests_use_no_mocks(path):
+    if path != Path(__file__):
+        assert not re.search(
+            r"unittest\.mock|MagicMock|\bmocker\b|\bpatch\(|setattr\((components|runner)\.", path.read_text()
+        )
 
 
 # Library -> the files that may import it (design 3).

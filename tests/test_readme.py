@@ -12,7 +12,11 @@ from runner.sweep.launcher import register
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "README.md").read_text()
-COMMANDS = [line.partition(" #")[0].strip() for line in TEXT.splitlines() if line.startswith("    python -m runner ")]
+COMMANDS = [
+    line.partition(" #")[0].strip()
+    for line in TEXT.splitlines()
+    if line.startswith("    python -m runner ") and "--config-dir" not in line
+]
 
 
 def test_tables_are_current():
@@ -36,7 +40,8 @@ def _jobs(words: list[str]) -> list[list[str]]:
     """The first and the last value of every list of choices."""
     ends = [[word.partition("=")[::2] for word in words] for _ in (0, -1)]
     pick = [
-        [f"{k}={v if v.startswith('[') else v.split(',')[end]}" for k, v in pairs] for end, pairs in zip((0, -1), ends)
+        [f"{k}={v if v.startswith('[') else v.split(',')[end]}" for k, v in pairs]
+        for end, pairs in zip((0, -1), ends, strict=True)
     ]
     return [job for job in pick if all("=" in word for word in job)]
 

@@ -217,7 +217,7 @@ def _number(value: Any) -> float | None:
 
 
 def _word(key: str, value: Any) -> str:
-    """``agent=react`` -> react, ``verifier.n=3`` -> n=3."""
+    """A choice by its name, a number with its field: ``verifier.n=3`` -> n=3."""
     short = _value(value)
     speaks = re.fullmatch(r"[-+.\deE/]+|true|false|null|", short, flags=re.IGNORECASE) is None
     return short if speaks else f"{key.rsplit('.', 1)[-1]}={short}"

@@ -26,8 +26,8 @@ from components.scorers.orchestration import (
 )  # fmt: skip
 from components.scorers.refusal import Refusals
 from components.scorers.response import Response, conclusion, mentions_error, overlap
-from components.significance import compare
 from components.types import Action, Observation, Observed, Refusal, Sample, Score, Step, Trajectory
+from runner.results.significance import compare
 from tests.golden.vectors import CODE, PAPER, Unit, all_vectors, golden_card, units
 
 SCORERS = (Chain, InputOutput, Orchestration, Completion, Response, Refusals)

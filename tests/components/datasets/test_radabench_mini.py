@@ -37,17 +37,95 @@ LAYOUT = {
 }
 
 # Words that would tell the anatomy or the modality. Plain "image", "picture", "study", "body part" tell nothing.
-GIVEAWAY = (
-    "head neck brain skull face sinus throat thyroid carotid chest thorax lung pulmonary heart cardiac breast "
-    "mammary abdomen abdominal pelvis pelvic belly liver kidney bowel limb arm leg knee hip hand foot joint bone "
-    "fracture spine spinal vertebra vertebral back disc cord xray x-ray x-rays radiograph radiography radiographic "
-    "film plain-film ct cat tomography tomogram mr mri magnetic resonance ultrasound ultrasonography sonogram sonography "
-    "doppler echo echocardiography mammogram mammography mammographic scan scanner contrast signal attenuation "
-    "hyperdense echogenic tumour tumor cancer nodule mass lesion cyst haemorrhage infection"
-).split()
+GIVEAWAY = [
+    "head",
+    "neck",
+    "brain",
+    "skull",
+    "face",
+    "sinus",
+    "throat",
+    "thyroid",
+    "carotid",
+    "chest",
+    "thorax",
+    "lung",
+    "pulmonary",
+    "heart",
+    "cardiac",
+    "breast",
+    "mammary",
+    "abdomen",
+    "abdominal",
+    "pelvis",
+    "pelvic",
+    "belly",
+    "liver",
+    "kidney",
+    "bowel",
+    "limb",
+    "arm",
+    "leg",
+    "knee",
+    "hip",
+    "hand",
+    "foot",
+    "joint",
+    "bone",
+    "fracture",
+    "spine",
+    "spinal",
+    "vertebra",
+    "vertebral",
+    "back",
+    "disc",
+    "cord",
+    "xray",
+    "x-ray",
+    "x-rays",
+    "radiograph",
+    "radiography",
+    "radiographic",
+    "film",
+    "plain-film",
+    "ct",
+    "cat",
+    "tomography",
+    "tomogram",
+    "mr",
+    "mri",
+    "magnetic",
+    "resonance",
+    "ultrasound",
+    "ultrasonography",
+    "sonogram",
+    "sonography",
+    "doppler",
+    "echo",
+    "echocardiography",
+    "mammogram",
+    "mammography",
+    "mammographic",
+    "scan",
+    "scanner",
+    "contrast",
+    "signal",
+    "attenuation",
+    "hyperdense",
+    "echogenic",
+    "tumour",
+    "tumor",
+    "cancer",
+    "nodule",
+    "mass",
+    "lesion",
+    "cyst",
+    "haemorrhage",
+    "infection",
+]
 # Ordinary words that occur in a name as well ("first metatarsal", "vertebral body") and tell nothing.
-ORDINARY = set("body with from both whole disease first second clinical response".split())
-SCORE_NOUNS = set("score grade stage type class category index level criteria status".split())
+ORDINARY = set(["body", "with", "from", "both", "whole", "disease", "first", "second", "clinical", "response"])
+SCORE_NOUNS = set(["score", "grade", "stage", "type", "class", "category", "index", "level", "criteria", "status"])
 
 # Language that belongs to other modalities than the one of the record.
 FOREIGN = {

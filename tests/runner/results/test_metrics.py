@@ -8,7 +8,7 @@ from runner.results.metrics import mean, metrics, summarise, wilson
 def record(n, value, cluster=None, stop="answered", cost=0.5, **strata):
     usage = {"calls": 2, "input_tokens": 10, "output_tokens": 3, "cost_usd": cost}
     return {
-        "sample_id": f"s{n}", "cluster": cluster, "strata": strata, "stop": stop, "scores": {"score/x": value},
+        "sample_id": f"s{n}", "epoch": 0, "cluster": cluster, "strata": strata, "stop": stop, "scores": {"score/x": value},
         "ceilings": {"score/x": 1.0}, "usage": usage | {"purposes": {"act": usage}}, "seconds": float(n),
     }  # fmt: skip
 
@@ -48,7 +48,7 @@ def test_strata_endings_and_totals():
     out = summarise(rows)
     assert out["metrics"]["score/x"]["value"] == 0.5
     assert out["metrics"]["errors/rate"]["value"] == pytest.approx(1 / 3)
-    assert out["metrics"]["stop/answered"] == pytest.approx(out["metrics"]["stop/answered"] | {"value": 1.0, "n": 2})
+    assert (out["metrics"]["stop/answered"]["value"], out["metrics"]["stop/answered"]["n"]) == (1.0, 2)
     assert out["strata"]["part"]["b"]["score/x"]["value"] == 0.0
     assert out["metrics"]["cost/usd"]["value"] == 1.5 and out["metrics"]["calls/act"]["value"] == 6
     assert out["metrics"]["time/seconds_p50"]["value"] == 1.0

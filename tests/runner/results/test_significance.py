@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.significance import compare, incomplete_beta, t_test_p
+from runner.results.significance import compare, incomplete_beta, t_test_p
 
 
 @pytest.mark.parametrize(
