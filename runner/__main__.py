@@ -120,7 +120,7 @@ def _guarded(task: Task, words: list[str]) -> int:
         complain(error)
         return 2
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError) as error:
-        if task.started:
+        if task.started or isinstance(error.__context__, KeyboardInterrupt):
             raise
         from runner.config.explain import explain
 
@@ -155,9 +155,13 @@ class _Signals:
         self._old = {s: signal.signal(s, signal.default_int_handler) for s in (signal.SIGINT, signal.SIGTERM)}
         signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         for number, handler in self._old.items():
             signal.signal(number, handler)
+        while error is not None:  # a library's clean-up may have put its own error over the interrupt
+            if isinstance(error, KeyboardInterrupt):
+                raise KeyboardInterrupt from None
+            error = error.__context__
 
 
 def _continue(task: Task) -> str:

@@ -126,7 +126,8 @@ class _Builder:
         value = self.nested(hint, value, where)
         if len(self.flaws) > flaws:
             return _BROKEN
-        if type(value) in _SIMPLE and type(value) in (hint, *get_args(hint)):
+        members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+        if type(value) in _SIMPLE and type(value) in members:
             return value
         from pydantic import ValidationError
 

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from components.errors import ModelError, ToolError
 from components.messages import Image, Message, Purpose, Sampling, ToolCall
 from components.protocols import Tool
 from components.types import Observation, Observed, Offer, Problem, State
+from runner.texts import without_surrogates
 
 if TYPE_CHECKING:
     from runner.episode import Episode
@@ -52,10 +53,27 @@ async def _run_one(episode: Episode, call: ToolCall, offer: Offer) -> Observed:
     """Run one call; a ToolError's text becomes the observation."""
     started = time.monotonic()
     try:
-        observation, error = await _invoke(episode, call, offer), None
+        observation, error = sound(await _invoke(episode, call, offer)), None
     except ToolError as failure:
-        observation, error = Observation(str(failure), data=failure.data), failure.label
+        observation, error = sound(Observation(str(failure), data=failure.data)), failure.label
     return Observed(call, observation, error, time.monotonic() - started)
+
+
+def sound(observation: Observation) -> Observation:
+    """The observation without lone surrogates, which no file and no endpoint takes."""
+    try:
+        orjson.dumps([observation.text, observation.data])
+    except TypeError:
+        return replace(observation, text=without_surrogates(observation.text), data=_sound(observation.data))
+    return observation
+
+
+def _sound(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {_sound(k): _sound(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_sound(v) for v in value]
+    return without_surrogates(value) if isinstance(value, str) else value
 
 
 async def _invoke(episode: Episode, call: ToolCall, offer: Offer) -> Observation:
@@ -101,7 +119,7 @@ async def _external(episode: Episode, tool: Tool, context: Context, call: ToolCa
         return _observation(orjson.loads(payload)["observation"])
     if door.replay:
         raise ModelError(f"sample {sample.problem.id!r}: the call of {call.name} is not in the journal", "replay_miss")
-    observation = await tool(context, **call.parsed)
+    observation = sound(await tool(context, **call.parsed))
     if door.journal is not None:
         door.journal.put(key, orjson.dumps({"tool": call.name, "observation": _stored(observation)}))
     return observation

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.errors import RunLimitReached
-from components.types import Sample
+from components.types import Sample, Trajectory
 from runner.door import Door
 from runner.play import Parts, play
 from runner.progress import Progress
@@ -95,7 +95,12 @@ async def _work(
         except RunLimitReached as limit:
             outcome.stopped = str(limit)
             return
-        finish(record_of(sample, epoch, trajectory, scores, time.monotonic() - started, writer.packer))
+        seconds = time.monotonic() - started
+        try:
+            finish(record_of(sample, epoch, trajectory, scores, seconds, writer.packer))
+        except TypeError as error:  # a part left something that is no JSON: orjson says what
+            bug = Trajectory(error=f"bug: the record of this sample cannot be written: {error}")
+            finish(record_of(sample, epoch, bug, [], seconds, writer.packer))
         if outcome.stopped:
             return
         await asyncio.sleep(0)

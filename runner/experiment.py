@@ -140,6 +140,8 @@ def job(config: DictConfig, prepared: Experiment | None) -> Job:
     hydra: Any = HydraConfig.instance().cfg
     folder = Path(hydra.hydra.runtime.output_dir)
     if prepared is None:
+        if not str(hydra.hydra.mode).endswith("MULTIRUN"):
+            raise RuntimeError("the checks before the run did not come to their end; see the warning above")
         cfg = configs.resolve(config)
         prepared = check(cfg, launch_of(hydra, cfg))
         refuse_changes(folder, cfg)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -118,11 +119,16 @@ def _new(wanted: Path, given: bool) -> Path:
 
 
 def unused(wanted: Path) -> Path:
-    """The folder, or the next one that is not there yet: two runs may begin in one second."""
-    folder, n = wanted, 2
-    while folder.exists():
-        folder, n = wanted.with_name(f"{wanted.name}-{n}"), n + 1
-    return folder
+    """The folder, made, or the next one that is not there yet: two runs may begin in one second."""
+    wanted.parent.mkdir(parents=True, exist_ok=True)
+    for n in count(1):
+        folder = wanted if n == 1 else wanted.with_name(f"{wanted.name}-{n}")
+        try:
+            folder.mkdir()
+            return folder
+        except FileExistsError:
+            continue
+    raise AssertionError("count never ends")
 
 
 def _last(parent: Path) -> Path:

@@ -6,12 +6,11 @@ import asyncio
 import hashlib
 import json
 import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import yaml
 
 from components.errors import ConfigError
 from components.models.redaction import redact
@@ -23,6 +22,8 @@ from runner.journal import Journal
 from runner.records import RecordWriter
 from runner.results.metrics import summarise as summary_of
 from runner.results.report import report, status_line
+from runner.results.table import plain, present
+from runner.resume import written
 
 if TYPE_CHECKING:
     from runner.experiment import Experiment
@@ -49,7 +50,7 @@ async def run_job(experiment: Experiment, folder: Path, *, total_jobs: int = 1) 
         replay=cfg["run"]["replay"] is not False,
     )
     notes = manifest.begin(folder, _facts(experiment, door))
-    _replace(folder / "config.yaml", yaml.safe_dump(without_secrets(cfg), sort_keys=False, allow_unicode=True))
+    _replace(folder / "config.yaml", written(cfg))
     try:
         return await _play(experiment, folder, total_jobs, door, writer, notes)
     finally:
@@ -122,6 +123,7 @@ def _finish(
         "stopped": outcome.stopped,
         "end": manifest.now(),
         "counts": {"finished": len(outcome.records), "wanted": wanted, "errored": outcome.errored},
+        "errors": _errors(outcome),
         "calls": {"sent": door.spent.calls, "from_journal": door.replayed, "models": stats},
         "spent": {
             "usd": None if door.spent.unpriced else door.spent.usd,
@@ -136,13 +138,11 @@ def _finish(
     return summary
 
 
-def without_secrets(value: Any) -> Any:
-    """A config with what looks like a key left out of its texts."""
-    if isinstance(value, Mapping):
-        return {key: without_secrets(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_secrets(inner) for inner in value]
-    return redact(value) if isinstance(value, str) else value
+def _errors(outcome: Outcome) -> dict[str, int]:
+    """The commonest errors, by their first and last lines, with their numbers."""
+    texts = [r["error"].strip().splitlines() for r in outcome.records if r["stop"] == "error" and r["error"]]
+    shown = Counter(plain(lines[0] if len(lines) == 1 else f"{lines[0]} {lines[-1]}")[:500] for lines in texts)
+    return dict(shown.most_common(5))
 
 
 def _replace(path: Path, text: str) -> None:
@@ -161,12 +161,12 @@ def resume_line(folder: Path) -> str:
 
 def _tell(folder: Path, notes: Mapping[str, Any], summary: Mapping[str, Any], url: str | None) -> None:
     """The last lines on the terminal: the table, the folder, the link."""
-    from runner.results.table import present
-
     simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
     present(f"{notes['name']}{simulated}: {status_line(notes)}", summary["metrics"])
     lines = [notes["stopped"], *notes["notes"], f"run folder: {folder}"]
     if notes["counts"]["errored"]:
+        text, n = next(iter(notes["errors"].items()))
+        lines.append(f"errors:     {n} times {text}")
         lines.append(f"to go on:   {resume_line(folder)}")
     if url:
         lines.append(f"MLflow:     {url}   (make ui starts it)")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 
 from components.errors import ConfigError
 from components.protocols import Dataset
 from components.types import Sample
+from runner.texts import encodable, without_surrogates
 
 
 def select(dataset: Dataset, *, limit: int | None, shard: str | None, seed: int) -> list[Sample]:
@@ -18,7 +20,7 @@ def select(dataset: Dataset, *, limit: int | None, shard: str | None, seed: int)
     """
     if dataset.split not in dataset.splits:
         raise ConfigError(f"dataset.split={dataset.split!r}: this dataset has {', '.join(dataset.splits)}")
-    samples = list(dataset.load(dataset.split))
+    samples = [clean(sample) for sample in dataset.load(dataset.split)]
     _check_ids(samples)
     if limit is not None and limit < len(samples):
         drawn = Random(f"{seed}/limit").sample(range(len(samples)), limit)
@@ -29,6 +31,25 @@ def select(dataset: Dataset, *, limit: int | None, shard: str | None, seed: int)
     if not samples:
         raise ConfigError(f"no sample is left to run in split {dataset.split!r} (limit={limit}, run.shard={shard})")
     return samples
+
+
+def clean(sample: Sample) -> Sample:
+    """The sample without lone surrogates, which no file and no endpoint takes; ``?`` stands in their place."""
+    problem = sample.problem
+    texts = (sample.problem.id, problem.question, problem.context, *problem.choices, *problem.choices.values())
+    if all(text.isascii() or encodable(text) for text in texts) and encodable(sample.cluster or ""):
+        return sample
+    choices = {without_surrogates(k): without_surrogates(v) for k, v in problem.choices.items()}
+    fresh = replace(
+        problem,
+        id=without_surrogates(problem.id),
+        question=without_surrogates(problem.question),
+        context=without_surrogates(problem.context),
+        choices=choices,
+    )
+    cluster = None if sample.cluster is None else without_surrogates(sample.cluster)
+    strata = {without_surrogates(k): without_surrogates(v) for k, v in sample.strata.items()}
+    return replace(sample, problem=fresh, cluster=cluster, strata=strata)
 
 
 def read_shard(shard: str) -> tuple[int, int]:

@@ -19,6 +19,20 @@ _LONG = 160  # a line this long is a paragraph of its own, such as a tool's card
 _KEEP = 150_000  # paragraphs remembered; beyond it they are stored again
 
 
+def encodable(text: str) -> bool:
+    """Whether a text has no lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def without_surrogates(text: str) -> str:
+    """The text with ``?`` in place of lone surrogates."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def paragraphs(text: str) -> list[str]:
     """Split a text so that joining with line breaks gives it back."""
     parts: list[str] = []

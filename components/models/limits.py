@@ -77,7 +77,9 @@ class Limiter:
     """First come, first served. Starts at ``ceiling`` calls at once; the 429s of one window halve that once.
 
     A window is the calls admitted under one limit: a 429 of a call that was admitted before the last
-    halving tells nothing new. Each window of good replies adds a twentieth of the ceiling again.
+    halving tells nothing new. It takes as many 429s as a fifth of the limit: fewer say that the endpoint is
+    moody, not that it is asked too much at once. Each window of good replies adds a twentieth of the
+    ceiling again.
     """
 
     ceiling: int
@@ -90,6 +92,7 @@ class Limiter:
     throttles: int = 0
     waited_seconds: float = 0.0
     _window: int = 0
+    _refused: float = 0
     _paused_until: float = 0.0
     _queue: deque[Waiter] = field(default_factory=deque, repr=False)
     _timer: asyncio.TimerHandle | None = field(default=None, repr=False)
@@ -124,15 +127,18 @@ class Limiter:
             self._wake(loop)
 
     def succeeded(self, ticket: Ticket) -> None:
-        """Note a good reply: the limit recovers."""
+        """Note a good reply: the limit recovers, and 429s of long ago no longer count."""
+        self._refused = max(0.0, self._refused - 1 / 8)
         if self.limit < self.ceiling and ticket.window == self._window:
             self.limit = min(self.ceiling, self.limit + max(1.0, self.ceiling / 20) / self.limit)
 
     def throttled(self, ticket: Ticket, retry_after: float | None) -> None:
         """Note a 429: halve the limit once per window and pause for as long as was asked."""
         self.throttles += 1
-        if ticket.window == self._window:
+        self._refused += ticket.window == self._window
+        if self._refused >= max(1, int(self.limit) // 5):
             self._window += 1
+            self._refused = 0
             self.limit = max(1.0, self.limit / 2)
             self.lowest = min(self.lowest, int(self.limit))
         if retry_after:

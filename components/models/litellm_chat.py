@@ -49,6 +49,8 @@ class LitellmChat:
             response = await litellm.acompletion(**self._fixed, **self.arguments(request))
         except self._errors as error:
             raise _fault(error) from None
+        except (ValueError, TypeError, KeyError, AttributeError) as error:  # litellm's own, of a reply it trips over
+            raise Fault("unreadable", f"litellm could not read the reply: {type(error).__name__}") from None
         return read_reply(reply_of(response), self.price)
 
     def arguments(self, request: Request) -> dict[str, Any]:
@@ -76,9 +78,8 @@ class LitellmChat:
         os.environ["LITELLM_MODE"] = "PRODUCTION"
         import litellm
 
-        warnings.filterwarnings(
-            "ignore", message="Pydantic serializer warnings", category=UserWarning
-        )  # they quote replies
+        # Pydantic quotes replies in its warnings, and with them whatever a server echoes.
+        warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
         logging.getLogger("LiteLLM").setLevel(logging.ERROR)
         litellm.suppress_debug_info = True
         return litellm

@@ -16,7 +16,7 @@ _ECHO = 12
 _KEYS = re.compile(
     r"""(?x)
     (?i:\bBearer\s+[\w.~+/=*-]+)
-    | \b(?:sk|pk|rk|hf|gsk|xai|nvapi|pplx|r8|fw|csk|ghp|key)[-_][\w.*-]{6,}
+    | \b(?:sk|pk|rk|hf|gsk|xai|nvapi|pplx|r8|fw|csk|ghp)[-_][\w.*-]{6,} | \bkey[-_](?=[\w.*-]*\d)[\w.*-]{6,}
     | \bAIza[\w-]{10,} | \b(?:AKIA|ASIA)[A-Z0-9]{8,} | \beyJ[\w-]{8,}(?:\.[\w-]+)*
     | (?<=://)[^/\s@]+@
     | (?i:api[-_\s]?key|token|secret|signature|password|authorization)["']?\s*[:=]\s*["']?[^\s"',;&]{6,}

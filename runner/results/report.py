@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runner.results.table import HEAD, interval, markdown, number, rows
+from runner.results.table import HEAD, interval, markdown, number, plain, rows
 
 
 def report(manifest: Mapping[str, Any], summary: Mapping[str, Any], resume: str | None) -> str:
@@ -28,7 +28,7 @@ def report(manifest: Mapping[str, Any], summary: Mapping[str, Any], resume: str 
         lines.append(f"- To go on: `{resume}`")
     lines += ["", "## Results", "", markdown(HEAD, rows(summary["metrics"])), ""]
     for stratum, values in summary["strata"].items():
-        lines += [f"## By {stratum}", "", _by(values), ""]
+        lines += [f"## By {plain(stratum)}", "", _by(values), ""]
     lines += [
         "Intervals are 95 %: Wilson for proportions of independent samples, otherwise a bootstrap over patients. "
         "The ceiling is what a perfect agent reaches here. Every step stands in `records.jsonl`, its texts in "

@@ -60,9 +60,14 @@ def count(metric: Mapping[str, Any]) -> str:
 
 
 def markdown(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; a pipe in a cell is escaped."""
-    lines = [head, ["---"] * len(head), *body]
+    """A Markdown table; pipes in cells are escaped, control characters and line breaks are blanks."""
+    lines = [[plain(cell) for cell in line] for line in (head, ["---"] * len(head), *body)]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def plain(text: str) -> str:
+    """A text of the data on one line, without characters that a terminal would obey."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str) -> None:

@@ -198,7 +198,7 @@ async def test_under_the_article_no_core_is_better_than_the_ceilings(condition):
 
 @pytest.mark.parametrize("condition", SOLVABLE)
 async def test_under_the_article_a_perfect_core_reaches_every_rate(condition):
-    found = await episodes(parts("paper", condition), few("paper") if "high" in condition else one_per_pair("paper"))
+    found = await episodes(parts("paper", condition), one_per_pair("paper") if "medium" in condition else few("paper"))
     got = means(found)
     choice = set() if condition in ("baseline", "redundant_regular") else {"execution/ots"}
     unscored = {name for one in found for name in one.scores} - set(got)
@@ -214,7 +214,7 @@ async def test_under_the_article_a_perfect_core_reaches_every_rate(condition):
 
 @pytest.mark.parametrize("condition", INSUFFICIENT)
 async def test_under_the_article_a_perfect_core_refuses_and_nothing_else_is_scored(condition):
-    found = await episodes(parts("paper", condition), one_per_pair("paper"))
+    found = await episodes(parts("paper", condition), few("paper"))
     assert means(found) == {"refusal/uar": 1.0, "refusal/ugr": 1.0}
     for one in found:
         assert all(score.value is None for name, score in one.scores.items() if not name.startswith("refusal/"))

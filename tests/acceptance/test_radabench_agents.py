@@ -43,7 +43,7 @@ async def test_a_refusal_counts_in_every_grammar_of_every_agent(condition, agent
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("condition", INSUFFICIENT)
 async def test_who_never_refuses_is_never_aware(condition, agent, grammar):
-    found = await episodes(parts("paper", condition, agent, grammar), few("paper")[:22], ignored_refusal_rate=1.0)
+    found = await episodes(parts("paper", condition, agent, grammar), few("paper")[:11], ignored_refusal_rate=1.0)
     invalid = [s for one in found for s in one.trajectory.steps if "<INVALID>" in s.reply.text]
     assert not any(one.trajectory.stop == "refused" for one in found)
     assert means(found)["refusal/uar"] == (len(invalid) / len(found))
@@ -80,8 +80,8 @@ async def test_the_share_of_unnoticed_gaps_is_the_rate(condition, agent):
 
 
 async def records(folder: Path, condition: str, seed: int, connections: int, order: int = 1) -> list[dict[str, Any]]:
-    """What a run of 22 samples leaves behind, apart from times; ``order`` -1 plays them from the last on."""
-    given = samples("paper")[:22]
+    """What a run of 11 samples leaves behind, apart from times; ``order`` -1 plays them from the last on."""
+    given = samples("paper")[:11]
     model = Simulated(latency_seconds=0.001 if connections > 1 else 0.0, max_connections=connections)
     model.study(samples("paper"))
     door = Door({"main": model}, None, run_seed=seed, budget=Budget(), replay=False)
@@ -97,7 +97,7 @@ async def test_same_seed_same_records_whatever_the_concurrency_and_the_order(con
     crowd = await records(tmp_path / "crowd", condition, 5, connections=40)
     backwards = await records(tmp_path / "backwards", condition, 5, connections=1, order=-1)
     assert alone == crowd == backwards
-    assert len({record["sample_id"] for record in alone}) == len(alone) == 22
+    assert len({record["sample_id"] for record in alone}) == len(alone) == 11
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)

@@ -23,7 +23,12 @@ PROTOCOLS = {
     "model": Model, "agent": Agent, "verifier": Verifier, "toolset": Toolset, "condition": Condition,
     "dataset": Dataset, "scorer": Scorer,
 }  # fmt: skip
-CHOICES = [(group, path.stem) for group in PROTOCOLS for path in sorted((CONF / group).glob("*.yaml"))]
+CHOICES = [
+    (group, path.stem, profile)
+    for group in PROTOCOLS
+    for path in sorted((CONF / group).glob("*.yaml"))
+    for profile in (PROFILES if "${profile" in path.read_text() else PROFILES[-1:])
+]
 EXPERIMENTS = [
     path.relative_to(CONF / "experiment").with_suffix("").as_posix()
     for path in sorted((CONF / "experiment").rglob("*.yaml"))
@@ -46,8 +51,7 @@ def composed(*overrides: str) -> dict[str, Any]:
         return OmegaConf.to_container(compose("config", [*overrides]), resolve=True)
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize("group,name", CHOICES)
+@pytest.mark.parametrize("group,name,profile", CHOICES)
 def test_every_choice_composes_and_builds_offline(variables, group, name, profile):
     cfg = composed(
         f"{group}=[{name}]" if group == "scorer" else f"{group}={name}", f"profile={profile}", *NEEDED.get(name, ())

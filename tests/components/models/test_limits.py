@@ -90,11 +90,11 @@ async def test_the_429s_of_one_window_halve_it_once():
 
 async def test_good_replies_let_it_recover_step_by_step():
     limiter = Limiter(100)
-    ticket = await limiter.acquire()
-    limiter.throttled(ticket, None)
-    limiter.succeeded(ticket)
+    for ticket in [await limiter.acquire() for _ in range(20)]:
+        limiter.throttled(ticket, None)
+        limiter.succeeded(ticket)
+        limiter.release(ticket)
     assert limiter.limit == 50
-    limiter.release(ticket)
     seen = []
     for _ in range(2000):
         ticket = await limiter.acquire()
@@ -103,6 +103,15 @@ async def test_good_replies_let_it_recover_step_by_step():
         seen.append(limiter.limit)
     assert seen[49] == pytest.approx(55, abs=0.5)
     assert seen[-1] == 100
+
+
+async def test_a_tenth_of_429s_does_not_wear_the_limit_down():
+    limiter = Limiter(50)
+    for n in range(2000):
+        ticket = await limiter.acquire()
+        limiter.throttled(ticket, None) if n % 10 == 0 else limiter.succeeded(ticket)
+        limiter.release(ticket)
+    assert limiter.lowest == 50 and limiter.throttles == 200
 
 
 async def test_retry_after_pauses_everybody():
