@@ -21,7 +21,7 @@ from components.models.simulated.skills.plan import plan
 from components.models.simulated.skills.write import Style, write
 from components.types import Sample
 
-VERSION = "1"
+VERSION = "2"
 _CONCLUDE = ("Write the final answer", "Now answer the question")
 _MALFORMED = "I would use the next tool that fits, and then see what it returns."
 

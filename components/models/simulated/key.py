@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import importlib
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
+import yaml
+
+from components.errors import ConfigError
 from components.messages import Message
 from components.types import Sample
 
 _REMEMBERED = 20_000
+_VARIABLE = re.compile(r"\$\{oc\.env:(\w+)\}")
+_CONF = Path(__file__).resolve().parents[3] / "conf"
 _LABEL = 24  # longest label before a question, such as "Question: "
 
 
@@ -50,3 +59,24 @@ class AnswerKey:
 
 def _first_line(question: str) -> str:
     return question.strip().split("\n", 1)[0].strip()
+
+
+def dataset_samples(name: str, arguments: Mapping[str, str], profile: str = "paper") -> list[Sample]:
+    """All samples of a dataset of ``conf/dataset``, for the answer key. Raises ConfigError."""
+    path = _CONF / "dataset" / f"{name}.yaml"
+    if not path.exists():
+        have = sorted(p.stem for p in path.parent.glob("*.yaml"))
+        raise ConfigError(f"--dataset {name}: there is no such dataset; there are {', '.join(have)}")
+    text = path.read_text()
+    if unset := set(_VARIABLE.findall(text)) - set(os.environ):
+        raise ConfigError(f"--dataset {name}: the environment variable {min(unset)} is not set")
+    node = yaml.safe_load(_VARIABLE.sub(lambda m: os.environ[m[1]], text))
+    module, _, attribute = node.pop("_target_").rpartition(".")
+    switches = yaml.safe_load((_CONF / "profile" / f"{profile}.yaml").read_text())
+    node.pop("defaults", None)
+    given = {k: switches[v[10:-1]] if str(v).startswith("${profile.") else v for k, v in node.items()}
+    try:
+        dataset = getattr(importlib.import_module(module), attribute)(**{**given, **arguments})
+    except TypeError as error:
+        raise ConfigError(f"--dataset-arg: {error}") from None
+    return [sample for split in dataset.splits for sample in dataset.load(split)]

@@ -9,28 +9,21 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import importlib
-import os
-import re
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, fields
 from random import Random
 from typing import Any
 
 import orjson
-import yaml
 from aiohttp import web
 
 from components.errors import ConfigError
 from components.messages import Image, Message, ToolCall, ToolSpec
 from components.models.simulated import Simulated
-from components.types import Sample
-
-_CONF = Path(__file__).resolve().parents[3] / "conf"
+from components.models.simulated.key import dataset_samples
 
 
 @dataclass(frozen=True)
@@ -172,21 +165,6 @@ def _spec(wire: Mapping[str, Any]) -> ToolSpec:
     return ToolSpec(function["name"], function.get("description", ""), function.get("parameters") or {})
 
 
-def dataset_samples(name: str, arguments: Mapping[str, str], profile: str = "paper") -> list[Sample]:
-    """All samples of a dataset of ``conf/dataset``, for the answer key. Raises ConfigError."""
-    path = _CONF / "dataset" / f"{name}.yaml"
-    if not path.exists():
-        have = ", ".join(sorted(p.stem for p in path.parent.glob("*.yaml")))
-        raise ConfigError(f"--dataset {name}: there is no such dataset; there are {have}")
-    node = yaml.safe_load(re.sub(r"\$\{oc\.env:(\w+)\}", lambda m: os.environ.get(m[1], ""), path.read_text()))
-    module, _, attribute = node.pop("_target_").rpartition(".")
-    node.pop("defaults", None)
-    switches = yaml.safe_load((_CONF / "profile" / f"{profile}.yaml").read_text())
-    given = {k: switches[v[10:-1]] if str(v).startswith("${profile.") else v for k, v in node.items()}
-    dataset = getattr(importlib.import_module(module), attribute)(**{**given, **arguments})
-    return [sample for split in dataset.splits for sample in dataset.load(split)]
-
-
 def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m components.models.simulated.serve",
@@ -217,8 +195,7 @@ def from_arguments(argv: Sequence[str]) -> tuple[Server, str, int]:
     rates = {name: value for name, value in vars(given).items() if name.endswith("_rate") or name == "competence"}
     model = Simulated(**rates, seed=given.seed)
     model.study(dataset_samples(given.dataset, pairs, given.profile))
-    names = ("status_429", "status_500", "resets", "stalls", "malformed", "retry_after", "stall_seconds")
-    faults = Faults(**{name: getattr(given, name) for name in names}, seed=given.seed)
+    faults = Faults(**{one.name: getattr(given, one.name) for one in fields(Faults)})
     return Server(model, faults, given.latency), given.host, given.port
 
 

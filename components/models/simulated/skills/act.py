@@ -27,22 +27,35 @@ class Move:
 def decide(situation: Situation, sample: Sample | None, may_refuse: bool, rates: Rates, draws: Draws) -> Move:
     """The next move: the first step of the plan that no finished call covers."""
     owed = _owed(situation, sample)
-    for position, (category, kind) in enumerate(owed):
-        fitting = [c for c in situation.cards.values() if c.category == category and kind in (None, c.type)]
-        usable = [c for c in fitting if _suits(c, situation, sample)]
-        if not usable and may_refuse:
-            if draws.happens("ignored refusal", rates.ignored_refusal):
-                usable = fitting  # it tries what is there, or goes on without this step
-            else:
-                return Move(grounds=_grounds(category, fitting, sample))
-        card = _best(usable or fitting, situation)
+    notices = may_refuse and not draws.happens("ignored refusal", rates.ignored_refusal, whole=True)
+    if notices and (gap := _gap(owed, situation, sample)) is not None:
+        return Move(grounds=gap)
+    for position, step in enumerate(owed):
+        fitting = _fitting(step, situation)
+        card = _best([c for c in fitting if _suits(c, situation, sample)] or fitting, situation)
         if card is None:
-            continue
-        if draws.happens("wrong tool", rates.wrong_tool):
-            card = draws.pick("which tool", tuple(situation.cards.values()))
+            continue  # it goes on without this step
+        others = [c for c in situation.cards.values() if c not in fitting]
+        if others and draws.happens("wrong tool", rates.wrong_tool):
+            card = draws.pick("which tool", others)
         optional = [v for v in card.optional if v in situation.memory and v not in card.compulsory]
         return Move(card, (*card.compulsory, *optional), last=position == len(owed) - 1)
     return Move()
+
+
+def _fitting(step: tuple[str, str | None], situation: Situation) -> list[Card]:
+    """The offered tools of a step's category and type."""
+    category, kind = step
+    return [c for c in situation.cards.values() if c.category == category and kind in (None, c.type)]
+
+
+def _gap(owed: Sequence[tuple[str, str | None]], situation: Situation, sample: Sample | None) -> dict[str, str] | None:
+    """The grounds for which the first owed step that no tool can do should be refused; None without one."""
+    for step in owed:
+        fitting = _fitting(step, situation)
+        if not any(_suits(c, situation, sample) for c in fitting):
+            return _grounds(step[0], fitting, sample)
+    return None
 
 
 def _owed(situation: Situation, sample: Sample | None) -> list[tuple[str, str | None]]:
@@ -70,7 +83,7 @@ def _suits(card: Card, situation: Situation, sample: Sample | None) -> bool:
         situation.memory.get("$Anatomy$") or record.get("Anatomy"),
         situation.memory.get("$Modality$") or record.get("Modality"),
     )
-    if card.pair is not None and card.pair != seen:
+    if card.pair is not None and None not in seen and card.pair != seen:
         return False
     return sample is None or suits_list(card, sample)
 
@@ -81,9 +94,9 @@ def suits_list(card: Card, sample: Sample) -> bool:
 
 
 def _best(cards: Sequence[Card], situation: Situation) -> Card | None:
-    """The best expected performance among those whose inputs are at hand, else among all."""
+    """The best expected performance among those whose inputs are at hand, else among all; of equals the last."""
     ready = [c for c in cards if all(v in situation.memory for v in c.compulsory)]
-    return max(ready or cards, key=lambda c: c.upper, default=None)
+    return max(reversed(ready or list(cards)), key=lambda c: c.upper, default=None)
 
 
 def _grounds(category: str, fitting: Sequence[Card], sample: Sample | None) -> dict[str, str]:
