@@ -159,7 +159,8 @@ def _call(call: Any) -> dict[str, Any]:
 
 def _fault(error: Any) -> Fault:
     """Classify by status code: litellm's classes differ between providers for the same status."""
-    status = int(getattr(error, "status_code", None) or 500)
+    found = str(getattr(error, "status_code", None))  # some classes put the body's own code there
+    status = int(found) if found.isdecimal() else 500
     text = str(getattr(error, "message", "") or "")
     name = type(error).__name__
     if status < 400:

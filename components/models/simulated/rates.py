@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+from components.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -14,3 +16,8 @@ class Rates:
     wrong_tool: float = 0.0
     malformed: float = 0.0
     ignored_refusal: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if not 0 <= getattr(self, field.name) <= 1:
+                raise ConfigError(f"{field.name}: found {getattr(self, field.name)}, a share is in [0, 1]")

@@ -17,7 +17,8 @@ def plan(sample: Sample | None, rates: Rates, draws: Draws) -> str:
     names = [_NAMES[step] for step in chain] or list(_SHORT)
     if draws.happens("planning slip", rates.planning_slip):
         names = _slip(names, draws)
-    return "Known Info: []\nTool Chain: [" + " -> ".join(f"*{name}*" for name in names) + "]"
+    known = "$IndicatorName$" if "Indicator Evaluation Tool" in names else ""
+    return f"Known Info: [{known}]\nTool Chain: [" + " -> ".join(f"*{name}*" for name in names) + "]"
 
 
 def _slip(names: list[str], draws: Draws) -> list[str]:
