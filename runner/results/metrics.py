@@ -8,9 +8,8 @@ has nothing to vary: Wilson over the number of clusters. Source: Wilson 1927; Ef
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RESAMPLES = 1000
+_BLOCK = 500_000  # weights held at a time
 _Z = 1.959963984540054
 
 
@@ -42,63 +42,114 @@ class Metric:
 def summarise(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Everything for ``metrics.json``: {"metrics": {name: ...}, "strata": {stratum: {value: {name: ...}}}}."""
     records = sorted(records, key=lambda r: (r["sample_id"], r["epoch"]))  # the order of finishing says nothing
-    strata: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
-    for record in records:
-        for stratum, value in record["strata"].items():
-            strata.setdefault(stratum, {}).setdefault(value, []).append(record)
-    return {
-        "metrics": {name: m.as_dict() for name, m in metrics(records).items()},
-        "strata": {
-            stratum: {
-                value: {name: m.as_dict() for name, m in scores(rows).items()} for value, rows in sorted(values.items())
-            }
-            for stratum, values in sorted(strata.items())
-        },
+    table, rows = _Table(records), _rows(records)
+    whole = table.scores() | _endings(records, table)
+    parts = {
+        (stratum, value): table.scores(rows[stratum][value]) for stratum in sorted(rows) for value in sorted(rows[stratum])
     }
+    settle([one for part in (whole, *parts.values()) for one in part.values()])
+    strata: dict[str, dict[str, Any]] = {}
+    for (stratum, value), part in parts.items():
+        strata.setdefault(stratum, {})[value] = {name: one.metric.as_dict() for name, one in part.items()}
+    told = {name: one.metric for name, one in whole.items()} | _totals(records)
+    return {"metrics": {name: metric.as_dict() for name, metric in told.items()}, "strata": strata}
+
+
+def _rows(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[int]]]:
+    """The numbers of the records in every value of every stratum."""
+    rows: dict[str, dict[str, list[int]]] = {}
+    for number, record in enumerate(records):
+        for stratum, value in record["strata"].items():
+            rows.setdefault(stratum, {}).setdefault(value, []).append(number)
+    return rows
 
 
 def metrics(records: Sequence[Mapping[str, Any]]) -> dict[str, Metric]:
     """Scores first, in the scorers' order, then how episodes ended, errors, cost, tokens, calls and time."""
-    return {**scores(records), **_endings(records), **_totals(records)}
+    table = _Table(records)
+    found = table.scores() | _endings(records, table)
+    settle(list(found.values()))
+    return {name: one.metric for name, one in found.items()} | _totals(records)
 
 
-def scores(records: Sequence[Mapping[str, Any]]) -> dict[str, Metric]:
-    """Mean of every score over the records; what is unscored is left out and counted."""
-    names = dict.fromkeys(name for record in records for name in record["scores"])
-    codes = _codes(records)
-    out: dict[str, Metric] = {}
-    for name in names:
-        values = [record["scores"].get(name) for record in records]
-        ceilings = [c for record in records if (c := record["ceilings"].get(name)) is not None]
-        out[name] = mean(values, codes, math.fsum(ceilings) / len(ceilings) if ceilings else None)
-    return out
+@dataclass
+class Mean:
+    """A metric on its way: without an interval yet where clusters have to be drawn for it.
+
+    ``spread`` and ``sizes`` say of each scored cluster the sum of the deviations from the mean and the number.
+    """
+
+    metric: Metric
+    spread: NDArray[np.float64] | None = None
+    sizes: NDArray[np.intp] | None = None
 
 
-def _codes(records: Sequence[Mapping[str, Any]]) -> list[int]:
-    """The cluster of every record as a number; a record without one is a cluster of its own sample."""
-    numbers: dict[str, int] = {}
-    return [numbers.setdefault(record["cluster"] or record["sample_id"], len(numbers)) for record in records]
+class _Table:
+    """The scores of records as one matrix, which strata are rows of."""
+
+    def __init__(self, records: Sequence[Mapping[str, Any]]) -> None:
+        import numpy as np
+
+        numbers: dict[str, int] = {}  # a record without a cluster is a cluster of its own sample
+        clusters = [numbers.setdefault(record["cluster"] or record["sample_id"], len(numbers)) for record in records]
+        self.clusters = np.array(clusters, dtype=np.intp)
+        self._shapes = [tuple(record["scores"]) for record in records]
+        self._columns = {name: n for n, name in enumerate(_names(self._shapes))}
+        self._values, self._ceilings = (
+            np.array([[record[kind].get(name) for record in records] for name in self._columns], dtype=float)
+            for kind in ("scores", "ceilings")
+        )
+
+    def scores(self, rows: Sequence[int] | None = None) -> dict[str, Mean]:
+        """Mean of every score over these records, or all; what is unscored is left out and counted."""
+        import numpy as np
+
+        at: Any = slice(None) if rows is None else np.array(rows)
+        names = _names(self._shapes if rows is None else [self._shapes[n] for n in rows])
+        clusters, out = self.clusters[at], {}
+        for name in names:
+            ceilings = self._ceilings[self._columns[name], at]
+            known = ceilings[~np.isnan(ceilings)].tolist()
+            ceiling = math.fsum(known) / len(known) if known else None
+            out[name] = unsettled(self._values[self._columns[name], at], clusters, ceiling)
+        return out
+
+
+def _names(shapes: Iterable[tuple[str, ...]]) -> dict[str, None]:
+    """Names of scores, in the scorers' order, given each record's."""
+    return dict.fromkeys(name for shape in dict.fromkeys(shapes) for name in shape)
 
 
 def mean(values: Sequence[float | None], clusters: Sequence[int], ceiling: float | None = None) -> Metric:
     """Mean of the values that are there, with its interval; ``clusters`` are numbers from 0."""
     import numpy as np
 
-    array = np.array(values, dtype=float)
-    there = ~np.isnan(array)
-    scored, codes = array[there], np.asarray(clusters)[there]
-    n = len(scored)
+    found = unsettled(np.array(values, dtype=float), np.array(clusters, dtype=np.intp), ceiling)
+    settle([found])
+    return found.metric
+
+
+def unsettled(values: NDArray[np.float64], clusters: NDArray[np.intp], ceiling: float | None = None) -> Mean:
+    """Mean of the values that are no NaN, and what ``settle`` needs for an interval that has to be drawn."""
+    import numpy as np
+
+    there = ~np.isnan(values)
+    scored = values[there]
+    n, missing = len(scored), len(values) - len(scored)
     if n == 0:
-        return Metric(None, unscored=len(values), ceiling=ceiling)
-    total = math.fsum(scored)
-    counts = np.bincount(codes)
-    n_clusters, binary = int((counts > 0).sum()), bool(np.isin(scored, (0.0, 1.0)).all())
+        return Mean(Metric(None, unscored=missing, ceiling=ceiling))
+    total = math.fsum(scored.tolist())
+    sizes = np.bincount(clusters[there])
+    there_too = sizes > 0
+    n_clusters, binary = int(there_too.sum()), bool(((scored == 0.0) | (scored == 1.0)).all())
+    metric = Metric(total / n, None, None, n, missing, ceiling)
     if binary and (n_clusters == n or total in (0.0, n)):
-        interval: tuple[float | None, float | None] = wilson(total / n * n_clusters, n_clusters)
-    else:
-        sums = np.bincount(codes, weights=scored).astype(np.float64)
-        interval = bootstrap(sums[counts > 0], counts[counts > 0])
-    return Metric(total / n, *interval, n, len(values) - n, ceiling)
+        low, high = wilson(total / n * n_clusters, n_clusters)
+        return Mean(replace(metric, ci_low=low, ci_high=high))
+    if n_clusters < 2:
+        return Mean(metric)
+    spread = np.bincount(clusters[there], weights=scored - total / n)
+    return Mean(metric, spread[there_too], sizes[there_too])
 
 
 def wilson(successes: float, n: int) -> tuple[float, float]:
@@ -108,38 +159,46 @@ def wilson(successes: float, n: int) -> tuple[float, float]:
     return max(0.0, (centre - half) / (1 + z2 / n)), min(1.0, (centre + half) / (1 + z2 / n))
 
 
-def bootstrap(sums: NDArray[np.float64], counts: NDArray[np.intp]) -> tuple[float | None, float | None]:
-    """Percentile interval of the mean when whole clusters, given by sum and size, are drawn again.
-
-    (None, None) for fewer than two clusters.
-    """
+def settle(means: Sequence[Mean]) -> None:
+    """Give the means their percentile intervals, whole clusters drawn again: one draw per number of clusters."""
     import numpy as np
 
-    if len(sums) < 2:
-        return None, None
-    drawn = _weights(len(sums))
-    low, high = np.percentile((drawn @ sums) / (drawn @ counts), [2.5, 97.5])
-    return float(low), float(high)
+    alike: dict[int, list[Mean]] = {}
+    for one in means:
+        if one.sizes is not None:
+            alike.setdefault(len(one.sizes), []).append(one)
+    for n, group in alike.items():
+        columns = [column for one in group for column in (one.spread, one.sizes) if column is not None]
+        matrix = np.stack(columns, axis=1).astype(np.float32)
+        sums = np.concatenate([drawn @ matrix for drawn in _draws(n)]).astype(np.float64)
+        low, high = np.percentile(sums[:, 0::2] / sums[:, 1::2], [2.5, 97.5], axis=0)
+        for number, one in enumerate(group):
+            value = one.metric.value or 0.0
+            one.metric = replace(one.metric, ci_low=value + float(low[number]), ci_high=value + float(high[number]))
 
 
-@lru_cache(maxsize=8)
-def _weights(n: int) -> NDArray[np.float64]:
-    """How often each of n clusters is drawn in each resample: (RESAMPLES, n)."""
+def _draws(n: int) -> Iterator[NDArray[np.float32]]:
+    """How often each of n clusters is drawn in each resample, in blocks of resamples of a few MB."""
     import numpy as np
 
-    return np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=RESAMPLES).astype(float)
+    rng, share = np.random.default_rng(0), np.full(n, 1 / n)
+    block = max(1, _BLOCK // n)
+    for start in range(0, RESAMPLES, block):
+        yield rng.multinomial(n, share, size=min(block, RESAMPLES - start)).astype(np.float32)
 
 
-def _endings(records: Sequence[Mapping[str, Any]]) -> dict[str, Metric]:
+def _endings(records: Sequence[Mapping[str, Any]], table: _Table) -> dict[str, Mean]:
     """Shares of how episodes ended; errors among all, the others among those without error."""
-    clusters = _codes(records)
-    out: dict[str, Metric] = {}
+    import numpy as np
+
     if not records:
-        return out
+        return {}
+    stops = [record["stop"] for record in records]
+    out: dict[str, Mean] = {}
     for stop in ("answered", "refused", "limit", "failed"):
-        values = [None if r["stop"] == "error" else float(r["stop"] == stop) for r in records]
-        out[f"stop/{stop}"] = mean(values, clusters)
-    out["errors/rate"] = mean([float(r["stop"] == "error") for r in records], clusters)
+        values = np.array([None if found == "error" else found == stop for found in stops], dtype=float)
+        out[f"stop/{stop}"] = unsettled(values, table.clusters)
+    out["errors/rate"] = unsettled(np.array([found == "error" for found in stops], dtype=float), table.clusters)
     return out
 
 

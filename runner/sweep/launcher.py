@@ -24,6 +24,7 @@ from hydra.plugins.launcher import Launcher as HydraLauncher
 from hydra.types import HydraContext
 from omegaconf import DictConfig
 
+from components.errors import ConfigError
 from components.models.redaction import redact
 from runner.config.places import words_of
 from runner.resume import quoted, unused
@@ -71,7 +72,13 @@ class Sweeper(BasicSweeper):
         parser = OverridesParser.create(config_loader=loader)
         plan = cells(parser.parse_overrides(self._parse_config()), parser.parse_overrides(arguments))
         home = _sweep_folder(self.config)
-        check_all(plan, self.config, loader, home)
+        try:
+            check_all(plan, self.config, loader, home)
+        except (ConfigError, SystemExit):
+            with suppress(OSError):  # it is not empty when it was there before
+                home.rmdir()
+                home.parent.rmdir()
+            raise
         self.task.resume = f"hydra.sweep.dir={quoted(home)}"
         owed = [cell for cell in plan if not cell.complete]
         _say(f"sweep of {len(plan)} jobs, {len(plan) - len(owed)} of them finished before: {home}")

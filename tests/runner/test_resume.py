@@ -67,10 +67,8 @@ def test_what_can_change_a_score_is_named(values, told):
 def test_a_new_run_gets_a_folder_without_a_run(tmp_path):
     wanted = tmp_path / "stamp"
     assert folder_for(CFG, wanted, given=False) == wanted
-    wanted.mkdir()
-    assert folder_for(CFG, wanted, given=False) == tmp_path / "stamp-2"
-    (tmp_path / "stamp-2").mkdir()
-    assert unused(wanted) == tmp_path / "stamp-3"
+    assert folder_for(CFG, wanted, given=False) == tmp_path / "stamp-2", "the first one is taken"
+    assert unused(wanted) == tmp_path / "stamp-3" and (tmp_path / "stamp-3").is_dir()
 
 
 def test_a_folder_that_was_given_may_hold_other_files_but_no_run(tmp_path):

@@ -90,8 +90,10 @@ async def test_the_429s_of_one_window_halve_it_once():
 
 async def test_good_replies_let_it_recover_step_by_step():
     limiter = Limiter(100)
-    for ticket in [await limiter.acquire() for _ in range(20)]:
+    tickets = [await limiter.acquire() for _ in range(20)]
+    for ticket in tickets:
         limiter.throttled(ticket, None)
+    for ticket in tickets:  # of an older window: they tell nothing of the new limit
         limiter.succeeded(ticket)
         limiter.release(ticket)
     assert limiter.limit == 50
