@@ -14,6 +14,7 @@ import sys
 import traceback
 import types
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
