@@ -77,8 +77,8 @@ class Sweeper(BasicSweeper):
             check_all(plan, self.config, loader, home)
         except (ConfigError, SystemExit):
             with suppress(OSError):  # it is not empty when it was there before
-                home.rmdir()
-                home.parent.rmdir()
+                for folder in (home, home.parent, home.parent.parent):
+                    folder.rmdir()
             raise
         self.task.resume = f"hydra.sweep.dir={quoted(home)}"
         owed = [cell for cell in plan if not cell.complete]
