@@ -37,12 +37,14 @@ if TYPE_CHECKING:  # loaded for a config that is not refused
 
 @dataclass(frozen=True)
 class Launch:
-    """How a run was asked for: choices per group, overrides, and its place in a sweep (folder, job's name)."""
+    """How a run was asked for: choices per group, overrides, its place in a sweep (folder, job's name), and
+    the keys that the sweep varies."""
 
     choices: Mapping[str, str] = field(default_factory=dict)
     overrides: Sequence[str] = ()
     sweep: str | None = None
     label: str = ""
+    swept: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

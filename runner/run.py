@@ -69,8 +69,8 @@ async def _play(
     """Execute between the manifest's beginning and its end."""
     from runner.tracking import Heartbeat
 
-    outcome, sweep = Outcome(), sweep_id(experiment.launch.sweep)
-    with Heartbeat(folder, experiment.cfg, sweep=sweep, total_jobs=total_jobs) as heartbeat:
+    outcome, sweep, cfg = Outcome(), sweep_id(experiment.launch.sweep), experiment.cfg
+    with Heartbeat(folder, cfg, sweep=sweep, total_jobs=total_jobs) as heartbeat:
 
         def beat(now: Outcome) -> None:
             tokens = door.spent.input_tokens + door.spent.output_tokens
@@ -91,7 +91,7 @@ async def _play(
             _finish(experiment, folder, door, outcome, notes, "interrupted")
             heartbeat.track()
             raise
-        code = BUDGET if outcome.stopped else ERRORS if _too_many(experiment, outcome) else COMPLETE
+        code = BUDGET if outcome.stopped else ERRORS if outcome.error_rate > cfg["run"]["max_error_rate"] else COMPLETE
         summary = _finish(experiment, folder, door, outcome, notes, _STATUS[code])
         url = await asyncio.to_thread(heartbeat.track)
     if sweep is None:
@@ -104,10 +104,6 @@ async def _play(
 def sweep_id(folder: str | None) -> str | None:
     """The name of a sweep: its folder's."""
     return None if folder is None else Path(folder).name
-
-
-def _too_many(experiment: Experiment, outcome: Outcome) -> bool:
-    return outcome.error_rate > float(experiment.cfg["run"]["max_error_rate"])
 
 
 def _finish(
@@ -195,6 +191,7 @@ def _facts(experiment: Experiment, door: Door) -> dict[str, Any]:
         "sweep": sweep_id(experiment.launch.sweep),
         "choices": dict(experiment.launch.choices),
         "varied": varied(experiment.launch.overrides),
+        "swept": list(experiment.launch.swept),
         "model_kind": "replayed" if door.replay else main.kind,
         "models": {role: model.name for role, model in experiment.models.items()},
         "dataset": {

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RESAMPLES = 1000
-_BLOCK = 500_000  # weights held at a time
+_BLOCK = 100_000  # weights held at a time
 _Z = 1.959963984540054
 
 
@@ -45,7 +45,9 @@ def summarise(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     table, rows = _Table(records), _rows(records)
     whole = table.scores() | _endings(records, table)
     parts = {
-        (stratum, value): table.scores(rows[stratum][value]) for stratum in sorted(rows) for value in sorted(rows[stratum])
+        (stratum, value): table.scores(rows[stratum][value])
+        for stratum in sorted(rows)
+        for value in sorted(rows[stratum])
     }
     settle([one for part in (whole, *parts.values()) for one in part.values()])
     strata: dict[str, dict[str, Any]] = {}
@@ -140,16 +142,16 @@ def unsettled(values: NDArray[np.float64], clusters: NDArray[np.intp], ceiling: 
         return Mean(Metric(None, unscored=missing, ceiling=ceiling))
     total = math.fsum(scored.tolist())
     sizes = np.bincount(clusters[there])
-    there_too = sizes > 0
-    n_clusters, binary = int(there_too.sum()), bool(((scored == 0.0) | (scored == 1.0)).all())
+    drawable = sizes > 0
+    n_clusters, binary = int(drawable.sum()), bool(((scored == 0.0) | (scored == 1.0)).all())
     metric = Metric(total / n, None, None, n, missing, ceiling)
     if binary and (n_clusters == n or total in (0.0, n)):
         low, high = wilson(total / n * n_clusters, n_clusters)
         return Mean(replace(metric, ci_low=low, ci_high=high))
     if n_clusters < 2:
         return Mean(metric)
-    spread = np.bincount(clusters[there], weights=scored - total / n)
-    return Mean(metric, spread[there_too], sizes[there_too])
+    spread: NDArray[np.float64] = np.bincount(clusters[there], weights=scored - total / n).astype(np.float64)
+    return Mean(metric, spread[drawable], sizes[drawable])
 
 
 def wilson(successes: float, n: int) -> tuple[float, float]:
@@ -178,13 +180,14 @@ def settle(means: Sequence[Mean]) -> None:
 
 
 def _draws(n: int) -> Iterator[NDArray[np.float32]]:
-    """How often each of n clusters is drawn in each resample, in blocks of resamples of a few MB."""
+    """How often each of n clusters is drawn in each resample, in blocks of resamples of about 1 MB."""
     import numpy as np
 
-    rng, share = np.random.default_rng(0), np.full(n, 1 / n)
-    block = max(1, _BLOCK // n)
+    rng, block = np.random.default_rng(0), max(1, _BLOCK // n)
     for start in range(0, RESAMPLES, block):
-        yield rng.multinomial(n, share, size=min(block, RESAMPLES - start)).astype(np.float32)
+        k = min(block, RESAMPLES - start)
+        drawn = rng.integers(0, n, (k, n)) + (np.arange(k) * n)[:, None]  # six times as fast as multinomial
+        yield np.bincount(drawn.ravel(), minlength=k * n).reshape(k, n).astype(np.float32)
 
 
 def _endings(records: Sequence[Mapping[str, Any]], table: _Table) -> dict[str, Mean]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _TOTALS = ("cost", "tokens", "calls", "time")
+_FIRST = ("completion", "score", "execution", "refusal", "response", "planning")
 _WIDE = 140  # where there is no terminal to ask
 HEAD = ("metric", "value", "95 % interval", "n", "ceiling")
 
@@ -27,6 +28,25 @@ def present(title: str, metrics: Mapping[str, Mapping[str, Any]]) -> None:
         print(f"not defined here: {', '.join(undefined)}")  # noqa: T201
     if metrics:
         print(totals(metrics))  # noqa: T201
+
+
+def headline(jobs: Sequence[Mapping[str, Mapping[str, Any]]], room: int) -> list[str]:
+    """The metrics to show beside each other: those with a value somewhere, the first of each group before the
+    second of any; whatever is better high first, so that sorting by the first column says something."""
+    there = [n for n in dict.fromkeys(n for job in jobs for n in job) if any(_has(job, n) for job in jobs)]
+    late = [n for n in ("errors/rate", "cost/usd", "time/seconds_p50") if n in there]
+    groups: dict[str, list[str]] = {}
+    for name in there:
+        if (group := name.partition("/")[0]) not in (*_TOTALS, "stop", "errors"):
+            groups.setdefault(group, []).append(name)
+    order = sorted(groups, key=lambda group: _FIRST.index(group) if group in _FIRST else len(_FIRST))
+    longest = max(map(len, groups.values()), default=0)
+    rounds = [groups[group][n] for n in range(longest) for group in order if n < len(groups[group])]
+    return [*rounds[: max(1, room - len(late))], *late][:room]
+
+
+def _has(job: Mapping[str, Mapping[str, Any]], name: str) -> bool:
+    return job.get(name, {}).get("value") is not None
 
 
 def totals(metrics: Mapping[str, Mapping[str, Any]]) -> str:

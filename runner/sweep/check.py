@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def _check(cell: Cell, loader: Any) -> None:
     experiment = prepare(cell.config, loader)
     if experiment.cfg["run"]["resume"] is not None:
         raise ConfigError("run.resume is for a single run; a sweep goes on when hydra.sweep.dir is the same again")
-    cell.cfg, cell.launch = experiment.cfg, experiment.launch
+    cell.cfg, cell.launch = experiment.cfg, replace(experiment.launch, swept=tuple(cell.varied))
     refuse_changes(cell.folder, cell.cfg)
     cell.complete = is_complete(cell.folder)
 

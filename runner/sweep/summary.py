@@ -9,38 +9,24 @@ from typing import Any
 from runner.run import sweep_id
 from runner.sweep.plan import Cell
 
-_COLUMNS = 9
+_COLUMNS = 7
 
 
 def summarise(plan: Sequence[Cell]) -> None:
     """Print the table of headline metrics, where to look, and send the sweep's own run."""
-    from runner.results.table import show
+    from runner.results.table import headline, show
     from runner.tracking import finish_sweep
 
     done = [(cell, metrics) for cell in plan if (metrics := _metrics(cell)) is not None]
     if not done:
         return
-    names = headline([metrics for _, metrics in done])
+    names = headline([metrics for _, metrics in done], _COLUMNS)
     body = [(cell.label, *(_cell(metrics.get(name)) for name in names)) for cell, metrics in done]
     show(("job", *names), body, title=f"{len(done)} of {len(plan)} jobs")
     print(f"sweep folder: {plan[0].folder.parent}")  # noqa: T201
     sweep = sweep_id(str(plan[0].folder.parent))
     if sweep and (url := finish_sweep([cell.folder for cell, _ in done], done[0][0].cfg, sweep=sweep)):
         print(f"MLflow:       {url}   (make ui starts it)")  # noqa: T201
-
-
-def headline(jobs: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[str]:
-    """The metrics to show beside each other: those with a value somewhere, spread over their groups."""
-    names = [
-        n
-        for n in dict.fromkeys(n for job in jobs for n in job)
-        if any(job.get(n, {}).get("value") is not None for job in jobs)
-    ]
-    scores = [n for n in names if n.partition("/")[0] not in ("stop", "errors", "cost", "tokens", "calls", "time")]
-    groups = dict.fromkeys(n.partition("/")[0] for n in scores)
-    room = max(1, (_COLUMNS - 2) // max(1, len(groups)))
-    chosen = [n for group in groups for n in [m for m in scores if m.startswith(group + "/")][:room]]
-    return [*chosen, *(n for n in ("errors/rate", "cost/usd") if n in names)]
 
 
 def _cell(metric: Mapping[str, Any] | None) -> str:

@@ -14,6 +14,7 @@ from uuid import uuid4
 import orjson
 
 from runner.records import FILE
+from runner.results.table import headline
 
 _LATE = ("errors", "cost", "tokens", "calls", "time")  # groups that are never the headline
 _STATUS = {"running": "KILLED", "interrupted": "KILLED", "budget": "KILLED", "partial": "KILLED", "failed": "FAILED",
@@ -55,8 +56,10 @@ class Job:
 
     @property
     def varied(self) -> dict[str, Any]:
-        """What a sweep varies or the command line set."""
-        return dict(self.manifest.get("varied") or {})
+        """What the sweep varies; for a single run what the command line set."""
+        found = dict(self.manifest.get("varied") or {})
+        swept = self.manifest.get("swept") or ()
+        return {key: found[key] for key in swept if key in found} or found
 
     @property
     def name(self) -> str:
@@ -161,11 +164,8 @@ def safe(name: str) -> str:
 def columns(jobs: Sequence[Job]) -> tuple[list[str], list[str]]:
     """The params and metrics to show beside each other: what varies, then headlines, cost and time."""
     varied = list(dict.fromkeys(key for job in jobs for key in job.varied))
-    names = list(dict.fromkeys(name for job in jobs for name in job.headline))
-    last = [name for name in ("cost/usd", "time/seconds_p50") if name in names]
-    scores = [name for name in names if name not in last]
-    room = max(_COLUMNS - min(len(varied), 3), 1)
-    return varied[:3], [*scores[: max(room - len(last), 1)], *last][:room]
+    names = headline([job.metrics for job in jobs], _COLUMNS - min(len(varied), 3))
+    return varied[:3], names
 
 
 def table(jobs: Sequence[Job]) -> str:

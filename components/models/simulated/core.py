@@ -60,7 +60,7 @@ class Core:
             return _said(_MALFORMED)
         if style is not None and not choice:
             return self._act(situation, tools, style, sample, draws)
-        if choice or "Answer: <" in situation.marks:
+        if choice or (sample is None and "Answer: <" in situation.marks):
             answer = choose(sample, "step by step" in situation.marks, self.rates, draws)
         else:
             answer = conclude(situation, sample, self.rates, draws)
