@@ -183,7 +183,7 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
         samples = _drawn(*_dataset_key(cfg), cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)
     if flaws:
         raise Flaws(flaws)
-    fit(parts, samples[0], cfg["seed"], choices_of([CONF], "toolset"))
+    fit(parts, samples[0], cfg["seed"], choices_of([CONF], "toolset"), acts="grammar" in cfg["agent"])
     digests = prompt_digests([parts.agent, parts.verifier, parts.grammar, *parts.scorers.values()])
     return Experiment(
         cfg["name"], cfg["seed"], cfg["epochs"], parts, models, dataset, samples, Budget(**cfg["budget"]["run"]),

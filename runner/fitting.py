@@ -44,8 +44,11 @@ def permit(dataset: Dataset, models: Mapping[str, Model]) -> dict[str, str]:
     return decision | {"reason": f"every model's permits hold {dataset.privacy}"}
 
 
-def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str]) -> None:
-    """Whether the parts work together, tried on the first sample. Raises Flaws."""
+def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: bool) -> None:
+    """Whether the parts work together, tried on the first sample. Raises Flaws.
+
+    ``acts``: the agent writes actions in the grammar.
+    """
     flaws: list[Flaw] = []
     with noting(flaws, "toolset"):
         parts.toolset.open(sample)
@@ -60,6 +63,11 @@ def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str]) -> Non
                     raise ConfigError(
                         f"{kind} needs a toolset with the controls {', '.join(lacking)}; this one has {has}:"
                         f" choose another toolset ({', '.join(toolsets)}) or another agent"
+                    )
+                if acts and not offer.tools and getattr(parts.grammar, "needs_tools", False):
+                    raise ConfigError(
+                        f"{type(parts.grammar).__name__} has no way to answer without a tool, and nothing is offered:"
+                        " choose another agent.grammar, toolset or condition"
                     )
                 parts.grammar.instructions(offer)
     if flaws:
