@@ -28,11 +28,15 @@ def prefailure(execution: Execution, n_steps: int, switches: Switches) -> float:
 
 
 def io(switches: Switches, task: Task, execution: Execution) -> Mapping[str, float | None]:
-    """Both metrics; the second is None unless the episode failed. A refusal is no failure."""
+    """Both metrics; the second is None unless the episode failed. A refusal is no failure.
+
+    Departure from the article: an answer without any call says nothing of the calls and is not scored.
+    """
     success = execution.success(switches)
+    idle = success and not execution.clean and switches.error_detection == "structured"
     failed = not success and (execution.faulty or execution.stop != "refused")
     return {
-        "execution/ecr": float(success),
+        "execution/ecr": None if idle else float(success),
         "execution/pfsp": prefailure(execution, len(task.chain), switches) if failed else None,
     }
 
