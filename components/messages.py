@@ -112,8 +112,8 @@ class Message:
 class ToolSpec:
     """What a model is told about a tool.
 
-    ``parameters`` is a JSON schema (native calling); ``card`` what text grammars show as one line of
-    JSON (default: name, description, parameters); ``facts`` is for scorers and never shown.
+    ``parameters`` is a JSON schema (native calling); ``card`` what text grammars show after its ``Name`` as
+    one line of JSON (default: name, description, parameters); ``facts`` is for scorers and never shown.
     """
 
     name: str
@@ -125,7 +125,9 @@ class ToolSpec:
     @cached
     def card_text(self) -> str:
         """The card as one line of JSON."""
-        card = self.card or {"name": self.name, "description": self.description, "parameters": self.parameters}
+        if self.card:
+            return orjson.dumps({"Name": self.name, **self.card}).decode()
+        card = {"name": self.name, "description": self.description, "parameters": self.parameters}
         return orjson.dumps(card).decode()
 
     @cached

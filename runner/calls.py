@@ -45,18 +45,27 @@ async def run_calls(episode: Episode, calls: Sequence[ToolCall], offer: Offer) -
     """Run calls: in order where one changes the sample's state, together otherwise."""
     effects = {offer.tools[call.name].effect for call in calls if call.name in offer.tools}
     if len(calls) > 1 and "episode" not in effects:
-        return list(await asyncio.gather(*(_run_one(episode, call, offer) for call in calls)))
+        lines = [episode.branch(f"call/{episode.last.index}/{n}") for n in range(len(calls))]
+        pairs = zip(lines, calls, strict=True)
+        return list(await asyncio.gather(*(_run_one(line, call, offer) for line, call in pairs)))
     return [await _run_one(episode, call, offer) for call in calls]
 
 
 async def _run_one(episode: Episode, call: ToolCall, offer: Offer) -> Observed:
-    """Run one call; a ToolError's text becomes the observation."""
+    """Run one call; a ToolError's text becomes the observation. What a tool asks is asked on ``episode``."""
     started = time.monotonic()
     try:
         observation, error = sound(await _invoke(episode, call, offer)), None
     except ToolError as failure:
         observation, error = sound(Observation(str(failure), data=failure.data)), failure.label
     return Observed(call, observation, error, time.monotonic() - started)
+
+
+async def apply(tool: Tool, context: Context, arguments: Mapping[str, Any]) -> Observation:
+    """Call a tool or control; a blocking one leaves the loop."""
+    if not inspect.iscoroutinefunction(type(tool).__call__):
+        return await asyncio.to_thread(tool, context, **arguments)  # type: ignore[arg-type]
+    return await tool(context, **arguments)
 
 
 def sound(observation: Observation) -> Observation:
@@ -88,9 +97,7 @@ async def _invoke(episode: Episode, call: ToolCall, offer: Offer) -> Observation
     context = Context(offer.state, episode.problem, episode)
     if tool.effect == "external":
         return await _external(episode, tool, context, call)
-    if not inspect.iscoroutinefunction(type(tool).__call__):  # a blocking tool leaves the loop
-        return await asyncio.to_thread(tool, context, **arguments)  # type: ignore[arg-type]
-    return await tool(context, **arguments)
+    return await apply(tool, context, arguments)
 
 
 def _check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
@@ -106,34 +113,34 @@ def _check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
 
 
 async def _external(episode: Episode, tool: Tool, context: Context, call: ToolCall) -> Observation:
-    """Answer a tool call from the journal, or run it and write down what it returned.
+    """Answer a tool call from the journal, or run it and write down what it returned or how it failed.
 
-    Raises ToolError as the tool did; only finished observations are journalled.
+    Raises ToolError as the tool did. The key holds the tool's spec and, where it has one, its ``identity``.
     """
     shared = episode.shared
     door, sample, seen = shared.door, shared.sample, shared.externals
-    base = f"tool\0{call.name}\0{call.arguments}\0{door.run_seed}\0{sample.problem.id}\0{shared.epoch}\0{episode.name}"
+    what = f"tool\0{tool.spec.digest.hex()}\0{getattr(tool, 'identity', '')}\0{call.arguments}"
+    base = f"{what}\0{door.run_seed}\0{sample.problem.id}\0{shared.epoch}\0{episode.name}"
     occurrence = seen[base] = seen.get(base, -1) + 1
     key = sha256(f"{base}\0{occurrence}".encode()).digest()
     if door.journal is not None and (payload := door.journal.get(key)) is not None:
-        return _observation(orjson.loads(payload)["observation"])
+        return _told(orjson.loads(payload))
     if door.replay:
         raise ModelError(f"sample {sample.problem.id!r}: the call of {call.name} is not in the journal", "replay_miss")
-    observation = sound(await tool(context, **call.parsed))
+    entry: dict[str, Any]
+    try:
+        observation = sound(await apply(tool, context, call.parsed))
+        entry = {"text": observation.text, "data": observation.data, "images": [i.url for i in observation.images]}
+    except ToolError as error:
+        told = sound(Observation(str(error), error.data))
+        entry = {"text": told.text, "data": told.data, "error": error.label}
     if door.journal is not None:
-        door.journal.put(key, orjson.dumps({"tool": call.name, "observation": _stored(observation)}))
-    return observation
+        door.journal.put(key, orjson.dumps({"tool": call.name, **entry}))
+    return _told(entry)
 
 
-def _stored(observation: Observation) -> dict[str, Any]:
-    return {
-        "text": observation.text,
-        "data": dict(observation.data),
-        "images": [image.url for image in observation.images],
-    }
-
-
-def _observation(stored: dict[str, Any]) -> Observation:
-    if not isinstance(stored.get("text"), str):
-        raise ToolError("the journal's entry of this call is damaged", "journal")
-    return Observation(stored["text"], stored["data"], tuple(Image(url) for url in stored["images"]))
+def _told(entry: Mapping[str, Any]) -> Observation:
+    """The observation of an entry. Raises the ToolError that it tells of."""
+    if "error" in entry:
+        raise ToolError(entry["text"], entry["error"], entry["data"])
+    return Observation(entry["text"], entry["data"], tuple(Image(url) for url in entry["images"]))

@@ -86,7 +86,7 @@ class Door:
         self.models, self.journal, self.run_seed, self.budget, self.replay = models, journal, run_seed, budget, replay
         self.spent = Spent()
         self.replayed = 0
-        self._flying: dict[bytes, asyncio.Future[Completion] | None] = {}  # None: nobody else waits for it
+        self._flying: dict[bytes, asyncio.Future[Completion | None] | None] = {}  # None: nobody else waits for it
         self._heads = {role: (model.identity + "\0").encode() for role, model in models.items()}
 
     @property
@@ -121,9 +121,10 @@ class Door:
         if self.replay:
             assert self.journal is not None, "replay is checked to have a journal"
             raise ModelError(explain_miss(self.journal, _head(model, request, n)), "replay_miss")
-        if key in self._flying:
+        while key in self._flying:
             flying = self._flying[key] = self._flying[key] or asyncio.get_running_loop().create_future()
-            return await asyncio.shield(flying), True
+            if (completion := await asyncio.shield(flying)) is not None:
+                return completion, True
         if limit := self.spent.exceeded(self.budget):
             raise RunLimitReached(f"budget.run.{limit} is reached")
         return await self._send(model, request, key, n), False
@@ -139,7 +140,7 @@ class Door:
                 if isinstance(error, ModelError):
                     waiting.set_exception(error)
                 else:
-                    waiting.cancel()
+                    waiting.set_result(None)  # cancelled: one of those who wait asks anew
             raise
         finally:
             self.spent.pending -= 1
@@ -201,3 +202,13 @@ def _completion(reply: Mapping[str, Any]) -> Completion:
     calls = tuple(ToolCall(*call) for call in reply.get("tool_calls", ()))
     message = Message("assistant", reply["content"], tool_calls=calls, reasoning=reply.get("reasoning"))
     return Completion(message, Usage(*reply["usage"]), reply["finish"], reply.get("logprobs"))
+
+
+def common_prefix(previous: tuple[Message, ...], messages: tuple[Message, ...]) -> int:
+    """How many leading messages are those of the branch's previous call."""
+    n = 0
+    for old, new in zip(previous, messages, strict=False):
+        if old is not new and old.digest != new.digest:
+            break
+        n += 1
+    return n

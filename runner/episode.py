@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from components.errors import ActionError, ConfigError, LimitReached
 from components.messages import Message, Purpose, Request, Sampling, ToolCall, ToolSpec
 from components.types import Action, Observation, Observed, Offer, Problem, Sample, Step, Trajectory
-from runner.calls import Context, run_calls
-from runner.door import Door, Spent, place_of, seed_of
+from runner.calls import Context, apply, run_calls
+from runner.door import Door, Spent, common_prefix, place_of, seed_of
 
 if TYPE_CHECKING:
     from runner.play import Parts
@@ -31,6 +31,7 @@ class Shared:
     spent: Spent = field(default_factory=Spent)
     order: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     externals: dict[str, int] = field(default_factory=dict)
+    closed: bool = False
 
 
 class Episode:
@@ -134,6 +135,8 @@ class Episode:
     ) -> Step:
         """One model call: place it, charge it, record it."""
         shared, door = self.shared, self.shared.door
+        if shared.closed:  # the episode ended while this branch was still at work
+            raise asyncio.CancelledError
         if limit := shared.spent.exceeded(shared.parts.budget):
             raise LimitReached(f"budget.sample.{limit}")
         role, model = door.model(self._role if self._role and role == "main" else role)
@@ -148,7 +151,7 @@ class Episode:
             messages, tools, merged, purpose, role, self.problem.id, shared.epoch, self.name, occurrence, seed_of(place)
         )
         n, self._n = self._n, self._n + 1
-        kept = _common(self._previous, messages)
+        kept = common_prefix(self._previous, messages)
         self._previous = messages
         started, clock = time.time(), time.monotonic()
         shared.spent.pending += 1
@@ -158,6 +161,8 @@ class Episode:
         finally:
             shared.spent.pending -= 1
         shared.spent.charge(completion.usage)
+        if shared.closed:
+            raise asyncio.CancelledError
         step = Step(
             purpose, role, self.name, n, kept, messages[kept:], completion.message, completion.usage,
             completion.finish, started, time.monotonic() - clock, replayed,
@@ -187,7 +192,7 @@ class Episode:
             text = f"Your reply could not be read: {action.error_text}."
             calls = action.message.tool_calls or (ToolCall("call", "", ""),)
             return [render(call, Observation(text)) for call in calls]
-        step = self.last
+        step = self._step_of(action)
         seen = await run_calls(self, action.calls, self.offer)
         step.observed += seen
         return [render(one.call, one.observation) for one in seen]
@@ -197,17 +202,22 @@ class Episode:
         tools = [self.offer.tools.get(call.name) for call in action.calls]
         if any(tool is not None and tool.effect == "external" for tool in tools):
             return None
-        step = self.last
+        step = self._step_of(action)
         seen = await run_calls(self, action.calls, self.offer.fork())
         step.tried += seen
         return [self.shared.parts.grammar.render(one.call, one.observation) for one in seen]
+
+    def _step_of(self, action: Action) -> Step:
+        """The step that proposed an action, whatever was asked since."""
+        mine = (step for step in reversed(self.shared.trajectory.steps) if step.action is action)
+        return next(mine, None) or self.last
 
     async def control(self, name: str, **arguments: Any) -> Observation:
         """Use a control of the offer. Raises ToolError."""
         if name not in self.offer.controls:
             have = ", ".join(self.offer.controls) or "none"
             raise ConfigError(f"the agent needs the control {name!r}; this toolset and condition have {have}")
-        observation = await self.offer.controls[name](Context(self.offer.state, self.problem, self), **arguments)
+        observation = await apply(self.offer.controls[name], Context(self.offer.state, self.problem, self), arguments)
         if self._last is not None and observation.data:
             # What a control says reaches the model in prompts, which are recorded; its facts only here.
             seen = Observed(ToolCall("control", name, ""), Observation("", observation.data), control=True)
@@ -232,13 +242,3 @@ class Episode:
             merged = sampling if self._sampling is None else self._sampling.merged(sampling)
             self._branches[name] = Episode(shared, offer, full, place, merged, role or self._role)
         return self._branches[name]
-
-
-def _common(previous: tuple[Message, ...], messages: tuple[Message, ...]) -> int:
-    """How many leading messages are those of the branch's previous call."""
-    n = 0
-    for old, new in zip(previous, messages, strict=False):
-        if old is not new and old.digest != new.digest:
-            break
-        n += 1
-    return n

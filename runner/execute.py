@@ -8,6 +8,7 @@ import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from components.errors import RunLimitReached
@@ -106,8 +107,12 @@ async def _work(
         await asyncio.sleep(0)
 
 
+@cache
 def _tune_gc() -> None:
-    """Thousands of calls in flight: the default thresholds walk all of them every 700 allocations."""
+    """Thousands of calls in flight: the default thresholds walk all of them every 700 allocations.
+
+    Once in a process: what a later job leaves behind must not be frozen.
+    """
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)

@@ -44,6 +44,16 @@ def permit(dataset: Dataset, models: Mapping[str, Model]) -> dict[str, str]:
     return decision | {"reason": f"every model's permits hold {dataset.privacy}"}
 
 
+def priced(models: Mapping[str, Model], budgets: Mapping[str, Mapping[str, float | None]]) -> None:
+    """Refuse a budget in dollars that no unpriced call would ever reach. Raises Flaws."""
+    limited = [name for name, budget in budgets.items() if budget["usd"] is not None]
+    for role, model in models.items() if limited else ():
+        if model.kind == "live" and getattr(model, "price_row", None) is None:
+            key = "model" if role == "main" else f"models.{role}"
+            text = f"the price of {model.name} is not known, so this limit would never be reached; set {key}.price"
+            raise Flaws([Flaw(f"budget.{limited[0]}.usd", text)])
+
+
 def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: bool) -> None:
     """Whether the parts work together, tried on the first sample. Raises Flaws.
 

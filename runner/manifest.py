@@ -14,10 +14,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from components.errors import ConfigError
 from components.models.redaction import redact
 
 FILE = "manifest.json"
 SCHEMA = 1
+_SAME = ("shard", "limit", "prompts", "scorers", "identities")
+_SAME_DATA = ("fingerprint", "split", "ids")
 _LIBRARIES = (
     "wardround", "aiohttp", "hydra-core", "litellm", "mlflow", "numpy", "omegaconf", "orjson", "pandas",
     "pydantic", "python-Levenshtein", "rapidfuzz", "sacrebleu",
@@ -38,10 +41,25 @@ def begin(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
         "start": old.get("start") or now(),
         "end": None,
         "resumed": [*old.get("resumed", []), now()] if old else [],
+        "sessions": old.get("sessions", []),
         "mlflow": old.get("mlflow"),
     }
     write(folder, manifest)
     return manifest
+
+
+def refuse_others(folder: Path, facts: Mapping[str, Any]) -> None:
+    """Raises ConfigError, naming the difference, when a folder was begun with other prompts, data, scorers, models
+    or another part of the samples: the config's text does not tell of their content."""
+    old = read(folder)
+    if not old.get("prompts") and not old.get("dataset"):
+        return
+    data = old.get("dataset") or {}
+    before = {key: old.get(key) for key in _SAME} | {f"dataset.{key}": data.get(key) for key in _SAME_DATA}
+    now = {key: facts[key] for key in _SAME} | {f"dataset.{key}": facts["dataset"][key] for key in _SAME_DATA}
+    for key, was in before.items():
+        if was != now[key]:
+            raise ConfigError(f"{folder} was begun with another {key}: it was {was}, now it is {now[key]}")
 
 
 def read(folder: Path) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
 
-from components.errors import LimitReached, ModelError, RunLimitReached
+from components.errors import ConfigError, LimitReached, ModelError, RunLimitReached
 from components.models.redaction import redact
 from components.protocols import Agent, Condition, Grammar, Scorer, Toolset, Verifier
 from components.types import Answer, Failure, Offer, Refusal, Sample, Score, Trajectory
@@ -35,17 +36,17 @@ class Parts:
 
 async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Trajectory, list[Score]]:
     """Play and score one sample. Raises RunLimitReached; what ended in ``error`` is not scored."""
-    trajectory, scores = Trajectory(), []
+    trajectory = Trajectory()
     try:
         await _solve(parts, door, sample, epoch, trajectory)
-        scores = [score for scorer in parts.scorers.values() for score in scorer.score(sample, trajectory)]
+        return trajectory, await _scores(parts, sample, trajectory)
     except ModelError as error:
         trajectory.stop, trajectory.error = "error", redact(f"{error.kind}: {error}")
     except RunLimitReached:
         raise
     except Exception:  # noqa: BLE001 - the only one of the house: a bug costs one sample, not the run
         trajectory.stop, trajectory.error = "error", redact(f"bug: {traceback.format_exc()}")
-    return trajectory, scores
+    return trajectory, []
 
 
 async def _solve(parts: Parts, door: Door, sample: Sample, epoch: int, trajectory: Trajectory) -> None:
@@ -56,10 +57,41 @@ async def _solve(parts: Parts, door: Door, sample: Sample, epoch: int, trajector
     shared = Shared(parts, door, sample, epoch, trajectory)
     try:
         _end(trajectory, await parts.agent.solve(Episode(shared, offer)))
+    except BaseExceptionGroup as group:  # of an agent that works on several lines at once
+        error = _first(group)
+        if not isinstance(error, LimitReached):
+            raise error from None
+        trajectory.stop, trajectory.error = "limit", str(error)
     except LimitReached as limit:
         trajectory.stop, trajectory.error = "limit", str(limit)
     finally:
+        shared.closed = True
         trajectory.steps.sort(key=lambda step: shared.order[id(step)])
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The error of a group that decides: a run's limit, a sample's, a model's, then any."""
+    flat: list[BaseException] = []
+    for error in group.exceptions:
+        flat.append(_first(error) if isinstance(error, BaseExceptionGroup) else error)
+    for kind in (RunLimitReached, LimitReached, ModelError):
+        for error in flat:
+            if isinstance(error, kind):
+                return error
+    return flat[0]
+
+
+async def _scores(parts: Parts, sample: Sample, trajectory: Trajectory) -> list[Score]:
+    """All scores. What a scorer cannot run without (a ConfigError) costs its scores, not the sample."""
+    scores: list[Score] = []
+    for name, scorer in parts.scorers.items():
+        score = scorer.score
+        try:
+            blocks = getattr(scorer, "blocking", False)
+            scores += await asyncio.to_thread(score, sample, trajectory) if blocks else score(sample, trajectory)
+        except ConfigError as error:
+            scores.append(Score(f"{name}/unscored", None, redact(str(error))))
+    return scores
 
 
 def _end(trajectory: Trajectory, outcome: Answer | Refusal | Failure) -> None:

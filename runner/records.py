@@ -81,7 +81,13 @@ class RecordWriter:
     def append(self, record: Mapping[str, Any]) -> None:
         """Write one record; its texts are on disk before it."""
         self._texts.flush()
-        os.write(self._file, orjson.dumps(record, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE))
+        line = orjson.dumps(record, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
+        end = os.fstat(self._file).st_size
+        if (written := os.write(self._file, line)) != len(line):
+            os.ftruncate(self._file, end)
+            raise OSError(
+                f"{self.folder / FILE}: only {written} of {len(line)} bytes could be written; is the disk full?"
+            )
 
     def close(self) -> None:
         """Finish the files and let the folder go."""
@@ -104,10 +110,18 @@ def read(folder: Path) -> Iterator[dict[str, Any]]:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 return
-            try:
-                yield orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                raise ConfigError(f"{path}:{number}: damaged record ({error}); delete the line and resume") from None
+            yield _record(path, number, line)
+
+
+def _record(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        record = orjson.loads(line)
+        if isinstance(record, dict) and "sample_id" in record and "stop" in record:
+            return record
+        problem = "it has no sample_id and stop"
+    except orjson.JSONDecodeError as error:
+        problem = str(error)
+    raise ConfigError(f"{path}:{number}: damaged record ({problem}); delete the line and resume")
 
 
 def _mend(path: Path) -> list[dict[str, Any]]:
@@ -118,8 +132,8 @@ def _mend(path: Path) -> list[dict[str, Any]]:
     dropped = False
     fresh = path.with_suffix(".tmp")
     with path.open("rb") as file, fresh.open("wb") as out:
-        for line in file:
-            record = orjson.loads(line) if line.endswith(b"\n") else None
+        for number, line in enumerate(file, 1):
+            record = _record(path, number, line) if line.endswith(b"\n") else None
             if record is None or record["stop"] == "error":
                 dropped = True
             else:

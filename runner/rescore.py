@@ -16,7 +16,8 @@ def rescored(folder: Path, cfg: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The folder's records with fresh scores. Raises ConfigError when a sample is no longer in the data."""
     from runner.experiment import check
 
-    offline = {**cfg, "run": {**cfg["run"], "replay": True}}  # builds the model without a key; nothing is asked
+    # A replay builds its models without keys; nothing is asked, so the folder may stand for the journal.
+    offline = {**cfg, "run": {**cfg["run"], "replay": str(folder)}}
     experiment = check(offline)
     samples = {sample.problem.id: sample for sample in experiment.samples}
     unpacker = Unpacker(TextReader(folder))

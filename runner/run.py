@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.errors import ConfigError
-from components.models.redaction import redact
 from components.protocols import Model
 from runner import manifest
 from runner.door import Door
 from runner.execute import Outcome, execute
+from runner.facts import facts_of, sweep_id
 from runner.journal import Journal
 from runner.records import RecordWriter
 from runner.results.metrics import summarise as summary_of
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from runner.experiment import Experiment
 
 COMPLETE, ERRORS, BUDGET = 0, 1, 3
-_SAME_RESULT = ("run", "tracking", "hydra", "name", "experiment")
 _STATUS = {COMPLETE: "complete", ERRORS: "complete", BUDGET: "budget"}
 
 
@@ -38,7 +36,8 @@ async def run_job(experiment: Experiment, folder: Path, *, total_jobs: int = 1) 
 
     When cancelled, what is finished is kept, the manifest says ``interrupted`` and the cancellation goes on.
     """
-    cfg = experiment.cfg
+    cfg, facts = experiment.cfg, facts_of(experiment)
+    manifest.refuse_others(folder, facts)
     journal = _journal(cfg["run"])
     writer = RecordWriter(folder)
     handler = _log_to(folder / "run.log")
@@ -49,7 +48,7 @@ async def run_job(experiment: Experiment, folder: Path, *, total_jobs: int = 1) 
         budget=experiment.budget,
         replay=cfg["run"]["replay"] is not False,
     )
-    notes = manifest.begin(folder, _facts(experiment, door))
+    notes = manifest.begin(folder, facts)
     _replace(folder / "config.yaml", written(cfg))
     try:
         return await _play(experiment, folder, total_jobs, door, writer, notes)
@@ -101,11 +100,6 @@ async def _play(
     return code
 
 
-def sweep_id(folder: str | None) -> str | None:
-    """The name of a sweep: its folder's."""
-    return None if folder is None else Path(folder).name
-
-
 def _finish(
     experiment: Experiment, folder: Path, door: Door, outcome: Outcome, notes: dict[str, Any], status: str
 ) -> dict[str, Any]:
@@ -120,18 +114,27 @@ def _finish(
         "end": manifest.now(),
         "counts": {"finished": len(outcome.records), "wanted": wanted, "errored": outcome.errored},
         "errors": _errors(outcome),
-        "calls": {"sent": door.spent.calls, "from_journal": door.replayed, "models": stats},
-        "spent": {
-            "usd": None if door.spent.unpriced else door.spent.usd,
-            "input_tokens": door.spent.input_tokens,
-            "output_tokens": door.spent.output_tokens,
-        },
     }
+    notes["sessions"] = [*notes["sessions"], _session(door, stats)]
+    notes["calls"] = {key: sum(one[key] for one in notes["sessions"]) for key in ("sent", "from_journal")}
     notes["mlflow"] = manifest.read(folder).get("mlflow")
     manifest.write(folder, notes)
     _replace(folder / "metrics.json", json.dumps(summary, indent=1))
     _replace(folder / "report.md", report(notes, summary, resume))
     return summary
+
+
+def _session(door: Door, stats: Mapping[str, Any]) -> dict[str, Any]:
+    """What this process asked and spent; a run that is gone on with has several."""
+    spent = door.spent
+    return {
+        "sent": spent.calls,
+        "from_journal": door.replayed,
+        "usd": None if spent.unpriced else spent.usd,
+        "input_tokens": spent.input_tokens,
+        "output_tokens": spent.output_tokens,
+        "models": dict(stats),
+    }
 
 
 def _errors(outcome: Outcome) -> dict[str, int]:
@@ -180,56 +183,6 @@ def _journal(run: Mapping[str, Any]) -> Journal | None:
     if not folder.is_dir():
         raise ConfigError(f"run.replay: there is no journal {folder}; run once without replay, or name its folder")
     return Journal(folder, read_only=True)
-
-
-def _facts(experiment: Experiment, door: Door) -> dict[str, Any]:
-    """What is known before the first sample."""
-    cfg, dataset, main = experiment.cfg, experiment.dataset, experiment.models["main"]
-    prices = {role: row for role, model in experiment.models.items() if (row := getattr(model, "price_row", None))}
-    return {
-        "name": experiment.name,
-        "sweep": sweep_id(experiment.launch.sweep),
-        "choices": dict(experiment.launch.choices),
-        "varied": varied(experiment.launch.overrides),
-        "swept": list(experiment.launch.swept),
-        "model_kind": "replayed" if door.replay else main.kind,
-        "models": {role: model.name for role, model in experiment.models.items()},
-        "dataset": {
-            "name": experiment.launch.choices.get("dataset", type(dataset).__name__),
-            "split": dataset.split,
-            "fingerprint": dataset.fingerprint,
-            "samples": len(experiment.samples),
-            "ids": hashlib.sha256("\n".join(s.problem.id for s in experiment.samples).encode()).hexdigest()[:16],
-            "privacy": dataset.privacy,
-        },
-        "privacy": dict(experiment.privacy),
-        "prompts": dict(experiment.prompts),
-        "scorers": {name: scorer.version for name, scorer in experiment.parts.scorers.items()},
-        "memory": None,
-        "prices": prices,
-        "seed": experiment.seed,
-        "epochs": experiment.epochs,
-        "limit": cfg["limit"],
-        "shard": cfg["run"]["shard"],
-        "notes": _notes(experiment),
-    }
-
-
-def _notes(experiment: Experiment) -> list[str]:
-    """What a reader of the results must know."""
-    notes = []
-    for role, model in experiment.models.items():
-        if model.kind == "live" and getattr(model, "price_row", None) is None:
-            notes.append(
-                f"the price of {model.name} ({role}) is not known: cost is left out; set model.price to have it"
-            )
-    return notes
-
-
-def varied(overrides: Sequence[str]) -> dict[str, str]:
-    """What the command line set, without what cannot change a result."""
-    pairs = (override.lstrip("+~").partition("=") for override in overrides)
-    return {k: redact(v) for k, _, v in pairs if k.partition(".")[0] not in _SAME_RESULT}
 
 
 def _stats(model: Model) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -20,17 +20,17 @@ class Packer:
 
     def __init__(self, texts: TextWriter) -> None:
         self._texts = texts
-        self._seen: dict[bytes, Any] = {}
 
     def steps(self, trajectory: Trajectory) -> list[dict[str, Any]]:
         """All steps in their stored order."""
         return [self._step(step) for step in trajectory.steps]
 
     def offered(self, trajectory: Trajectory) -> str | None:
-        """Reference to the specs of the tools, one line each."""
+        """Reference to the specs of the tools: a line with all names, then one line each."""
         if not trajectory.offered:
             return None
-        return self._texts.add_lines([stored_spec(spec) for spec in trajectory.offered])
+        names = orjson.dumps([spec.name for spec in trajectory.offered]).decode()
+        return self._texts.add_lines([names, *[stored_spec(spec) for spec in trajectory.offered]])
 
     def _text(self, text: str) -> str | dict[str, str]:
         return text if len(text) < _INLINE else {"ref": self._texts.add(text)}
@@ -108,19 +108,31 @@ def _action(action: Action) -> dict[str, Any]:
     return out
 
 
-_SPEC_FIELDS = tuple(field.name for field in fields(ToolSpec))
-_SPECS: dict[int, tuple[ToolSpec, str]] = {}
+_SPEC_FIELDS = tuple(field.name for field in fields(ToolSpec) if field.name != "name")
+_SPECS: dict[tuple[int, ...], tuple[tuple[Any, ...], str]] = {}
 
 
 def stored_spec(spec: ToolSpec) -> str:
-    """A spec as one line of JSON; made once per object, since toolsets share their specs."""
-    found = _SPECS.get(id(spec))
-    if found is None or found[0] is not spec:
-        if len(_SPECS) > 50_000:
+    """A spec without its name as one line of JSON; made once per tool, whatever it is called in an offer."""
+    key = (id(spec.description), id(spec.parameters), id(spec.card), id(spec.facts))
+    found = _SPECS.get(key)
+    if found is None:
+        if len(_SPECS) > 8_192:
             _SPECS.clear()
-        line = orjson.dumps({name: getattr(spec, name) for name in _SPEC_FIELDS}).decode()
-        found = _SPECS[id(spec)] = (spec, line)
+        told = {name: getattr(spec, name) for name in _SPEC_FIELDS}
+        found = _SPECS[key] = (tuple(told.values()), orjson.dumps(told).decode())  # held, so that ids stay theirs
     return found[1]
+
+
+def _specs(lines: Sequence[str]) -> Iterator[ToolSpec]:
+    """The specs of an offer; records of before had no line of names and each name in its spec."""
+    first = orjson.loads(lines[0])
+    if isinstance(first, list):
+        for name, line in zip(first, lines[1:], strict=True):
+            yield ToolSpec(name, **orjson.loads(line))
+    else:
+        for line in lines:
+            yield ToolSpec(**orjson.loads(line))
 
 
 class Unpacker:
@@ -134,9 +146,7 @@ class Unpacker:
         refusal = record.get("refusal")
         return Trajectory(
             steps=[self._step(step) for step in record["steps"]],
-            offered=tuple(ToolSpec(**orjson.loads(line)) for line in self._texts.lines(record["offered"]))
-            if record.get("offered")
-            else (),
+            offered=tuple(_specs(self._texts.lines(record["offered"]))) if record.get("offered") else (),
             facts=record.get("facts") or {},
             stop=record["stop"],
             answer=record["answer"],

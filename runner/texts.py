@@ -16,7 +16,8 @@ from typing import Any
 import orjson
 
 _LONG = 160  # a line this long is a paragraph of its own, such as a tool's card
-_KEEP = 150_000  # paragraphs remembered; beyond it they are stored again
+_KEEP = 150_000  # paragraphs remembered by digest; beyond it they are stored again
+_HOT = 4_096  # of them remembered as they are, which saves the digest
 
 
 def encodable(text: str) -> bool:
@@ -57,7 +58,8 @@ class TextWriter:
         self._folder = folder
         self._file: int | None = None
         self._zip: Any = None
-        self._paragraphs: dict[str, tuple[int, bytes]] = {}
+        self._paragraphs: dict[bytes, int] = {}
+        self._hot: dict[str, tuple[int, bytes]] = {}
         self._texts: set[str] = set()
         self._lines: list[bytes] = []
         self._count = 0
@@ -68,7 +70,7 @@ class TextWriter:
 
     def add_lines(self, parts: Sequence[str]) -> str:
         """Store a text given by its paragraphs. Returns its hash."""
-        entries = [self._paragraphs.get(part) or self._paragraph(part) for part in parts]
+        entries = [self._hot.get(part) or self._paragraph(part) for part in parts]
         name = sha256(b"".join([digest for _, digest in entries])).hexdigest()[:16]
         if name not in self._texts:
             self._texts.add(name)
@@ -76,13 +78,20 @@ class TextWriter:
         return name
 
     def _paragraph(self, part: str) -> tuple[int, bytes]:
-        if len(self._paragraphs) >= _KEEP:
-            self._paragraphs.clear()
-            self._texts.clear()
-        entry = (self._count, sha256(part.encode("utf-8", "surrogatepass")).digest()[:12])
-        self._count += 1
-        self._paragraphs[part] = entry
-        self._lines.append(orjson.dumps(["p", entry[0], part]))
+        digest = sha256(part.encode("utf-8", "surrogatepass")).digest()[:12]
+        number = self._paragraphs.get(digest)
+        if number is None:
+            line = orjson.dumps(["p", self._count, part])  # first: what cannot be written is not remembered
+            if len(self._paragraphs) >= _KEEP:
+                self._paragraphs.clear()
+                self._hot.clear()
+                self._texts.clear()
+            number, self._count = self._count, self._count + 1
+            self._paragraphs[digest] = number
+            self._lines.append(line)
+        if len(self._hot) >= _HOT:
+            self._hot.clear()
+        entry = self._hot[part] = (number, digest)
         return entry
 
     def flush(self) -> None:

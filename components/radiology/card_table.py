@@ -1,7 +1,6 @@
 """The table of RadABench's tools: inputs, outputs, bounds of every category and variant, and what they do.
 
-Source: Zheng et al. 2024, arXiv 2412.09529; numbers as in the reference implementation
-(MAGIC-AI4Med/RadABench, January 2025). The texts are our own.
+Source: Zheng et al. 2024, arXiv 2412.09529; numbers of MAGIC-AI4Med/RadABench, January 2025; own texts.
 """
 
 from __future__ import annotations

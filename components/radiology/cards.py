@@ -181,7 +181,7 @@ def _card(
     )  # fmt: skip
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)  # the redundant conditions have 28,000 pairs of card and name
 def spec(card: Card, name: str) -> ToolSpec:
     """What a model is told about the tool under this name."""
-    return ToolSpec(name, card.description, _PARAMETERS, {"Name": name, **card.shown}, card.facts)
+    return ToolSpec(name, card.description, _PARAMETERS, card.shown, card.facts)

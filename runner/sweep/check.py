@@ -15,7 +15,9 @@ from omegaconf import DictConfig, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
 from components.errors import ConfigError
+from runner import manifest
 from runner.config.places import words_of
+from runner.facts import facts_of
 from runner.flaws import Flaws, complain
 from runner.resume import is_complete, quoted, refuse_changes
 from runner.sweep.plan import Cell
@@ -75,6 +77,7 @@ def _check(cell: Cell, loader: Any) -> None:
         raise ConfigError("run.resume is for a single run; a sweep goes on when hydra.sweep.dir is the same again")
     cell.cfg, cell.launch = experiment.cfg, replace(experiment.launch, swept=tuple(cell.varied))
     refuse_changes(cell.folder, cell.cfg)
+    manifest.refuse_others(cell.folder, facts_of(experiment))
     cell.complete = is_complete(cell.folder)
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runner.run import sweep_id
+from runner.facts import sweep_id
 from runner.sweep.plan import Cell
 
 _COLUMNS = 7

@@ -140,3 +140,18 @@ async def test_roles_that_are_not_named_are_played_by_main():
     both: Door = door({"main": main, "judge": judge})
     assert both.model("judge") == ("judge", judge)
     assert both.model("planner") == ("main", main)
+
+
+async def test_a_cancelled_call_is_asked_anew_by_those_who_wait():
+    class Same:
+        async def solve(self, episode):
+            return Answer((await episode.ask([Message("user", "the same for all")], "answer")).text)
+
+    model = Speaker(lambda r: "fixed", deterministic=True, wait=0.2)
+    model.sampling = model.sampling.merged(type(model.sampling)(temperature=0.0))
+    shared = door(model)
+    impatient = parts(Same(), budget=Budget(seconds=0.01))
+    first, second = await asyncio.gather(
+        play(impatient, shared, SAMPLES[0], 0), play(parts(Same()), shared, SAMPLES[1], 0)
+    )
+    assert (first[0].stop, second[0].stop, second[0].answer) == ("limit", "answered", "fixed")

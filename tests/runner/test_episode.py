@@ -218,23 +218,107 @@ async def test_a_blocking_tool_runs_off_the_loop_and_a_tool_may_ask_a_model():
     assert trajectory.steps[0].observed[0].observation.text == "from the model"
 
 
-async def test_an_external_tool_is_journalled_and_a_failing_one_is_not():
+@pytest.mark.parametrize("blocking", [False, True])
+async def test_what_an_external_tool_said_is_journalled_failures_too(blocking):
+    calls = []
+
+    def answer():
+        calls.append(1)
+        if len(calls) == 1:
+            raise ToolError("the line is dead", "dead", {"code": 7})
+        return Observation(f"page {len(calls)}", {"n": len(calls)})
+
     class Outside:
-        effect, spec, calls = "external", ToolSpec("web", "outside"), 0
+        effect, spec = "external", ToolSpec("web", "outside")
 
         async def __call__(self, context):
-            Outside.calls += 1
-            if Outside.calls == 1:
-                raise ToolError("the line is dead", "dead")
-            return Observation(f"page {Outside.calls}", {"n": Outside.calls})
+            return answer()
+
+    class Blocking(Outside):
+        def __call__(self, context):
+            return answer()
 
     class Memory(dict):
         def put(self, key, payload):
             self[key] = payload
 
-    journal = Memory()
-    for _ in range(2):
-        model = Speaker(lambda r: "call web {}" if r.occurrence == 0 and len(r.messages) < 5 else "answer 0")
-        trajectory, _ = await play(parts(toolset=Kit(Outside())), door(model, journal), SAMPLE, 0)
-    assert Outside.calls == 3, "the failed call was made again, the finished one was not"
-    assert [o.observation.text for s in trajectory.steps for o in s.observed] == ["page 3", "page 2"]
+    journal, kit = Memory(), Kit(Blocking() if blocking else Outside())
+    seen = []
+    for replay in (False, True):
+        model = Speaker(lambda r: "call web {}" if len(r.messages) < 5 else "answer 0")
+        trajectory, _ = await play(parts(toolset=kit), door(model, journal, replay=replay), SAMPLE, 0)
+        assert trajectory.stop == "answered", trajectory.error
+        seen.append([(o.observation, o.error) for s in trajectory.steps for o in s.observed])
+    assert seen[0] == seen[1] and len(calls) == 2
+    assert [error for _, error in seen[0]] == ["dead", None]
+
+
+async def test_another_version_of_an_external_tool_is_asked_anew():
+    class Corpus:
+        effect, spec = "external", ToolSpec("web", "outside")
+
+        def __init__(self, identity):
+            self.identity = identity
+
+        async def __call__(self, context):
+            return Observation(self.identity)
+
+    class Memory(dict):
+        def put(self, key, payload):
+            self[key] = payload
+
+    journal, texts = Memory(), []
+    for identity in ("2025", "2026", "2025"):
+        model = Speaker(lambda r: "call web {}" if len(r.messages) < 3 else "answer 0")
+        trajectory, _ = await play(parts(toolset=Kit(Corpus(identity))), door(model, journal), SAMPLE, 0)
+        texts.append(trajectory.steps[0].observed[0].observation.text)
+    assert texts == ["2025", "2026", "2025"]
+
+
+async def test_parallel_calls_that_ask_a_model_have_draws_of_their_own():
+    class Asking:
+        effect, spec = "pure", ToolSpec("ask", "asks", {"type": "object", "properties": {"n": {}}})
+
+        async def __call__(self, context, n=0):
+            return Observation((await context.ask([Message("user", "same words")])).text)
+
+    found = set()
+    for _ in range(6):
+        model = Speaker(
+            lambda r: (
+                ("call ask {}; ask {}; ask {}" if len(r.messages) < 3 else "answer 0")
+                if r.purpose == "act"
+                else str(r.seed)
+            ),
+            wait=0.01,
+        )
+        trajectory, _ = await run(model, toolset=Kit(Asking()))
+        act = next(s for s in trajectory.steps if s.observed)
+        found.add(tuple(o.observation.text for o in act.observed))
+    assert len(found) == 1 and len(set(found.pop())) == 3
+
+
+@pytest.mark.parametrize("kind", ["group", "gather"])
+async def test_lines_of_work_that_outlive_a_limit_add_nothing(kind):
+    @dataclass(frozen=True)
+    class Panel:
+        async def solve(self, episode):
+            async def line(n):
+                branch = episode.branch(f"line/{n}")
+                for _ in range(4):
+                    await branch.ask([Message("user", "view?")], "vote")
+
+            if kind == "gather":
+                await asyncio.gather(*(line(n) for n in range(3)))
+            else:
+                async with asyncio.TaskGroup() as group:
+                    for n in range(3):
+                        group.create_task(line(n))
+            return Answer("")
+
+    model = Speaker(lambda r: "view", wait=0.01)
+    trajectory, scores = await run(model, Panel(), budget=Budget(calls=6))
+    assert (trajectory.stop, trajectory.error, len(scores)) == ("limit", "budget.sample.calls=6", 1)
+    steps, asked = len(trajectory.steps), len(model.asked)
+    await asyncio.sleep(0.05)
+    assert len(trajectory.steps) == steps and len(model.asked) == asked

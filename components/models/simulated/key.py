@@ -14,7 +14,7 @@ from components.errors import ConfigError
 from components.messages import Message
 from components.types import Sample
 
-_REMEMBERED = 20_000
+_REMEMBERED = 4_000
 _VARIABLE = re.compile(r"\$\{oc\.env:(\w+)\}")
 _CONF = Path(__file__).resolve().parents[3] / "conf"
 _LABEL = 24  # longest label before a question, such as "Question: "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -13,7 +13,8 @@ import orjson
 from components.messages import Message, ToolSpec
 from components.radiology.tasks import CATEGORIES, PLANNING_NAMES
 
-_REMEMBERED = 20_000
+_REMEMBERED = 4_000
+_NAMED = re.compile(r'\{"Name":\s*"([^"\\]+)",(.*)')
 _VARIABLES = re.compile(r"\$\w+\$")
 _UPPER = re.compile(r"upper bound ([\d.]+)")
 _LISTED = re.compile(r"Supported list: \[([^\]]*)\]")
@@ -132,17 +133,28 @@ def _marks(text: str) -> frozenset[str]:
 def _cards(text: str) -> tuple[Card, ...]:
     if '"Compulsory Input"' not in text:
         return ()
-    return tuple(_card(line) for line in text.split("\n") if line.startswith('{"Name"'))
+    found = (_NAMED.match(line) for line in text.split("\n") if line.startswith('{"Name"'))
+    return tuple(_card(match[1], match[2]) for match in found if match)
 
 
-@lru_cache(maxsize=50_000)
-def _card(line: str) -> Card:
-    shown = orjson.loads(line)
+def _card(name: str, rest: str) -> Card:
+    """The card under a name; ``rest`` is its line of JSON after the name."""
+    alike = _alike(rest)
+    card = alike.get(name)
+    if card is None:
+        card = alike[name] = replace(alike[""], name=name)
+    return card
+
+
+@lru_cache(maxsize=8192)
+def _alike(rest: str) -> dict[str, Card]:
+    """The cards of one tool by its names so far; at first without a name."""
+    shown = orjson.loads("{" + rest)
     texts = (", ".join(shown[name]) for name in ("Compulsory Input", "Optional Input", "Output"))
-    return _make(shown["Name"], shown["Property"], shown["Ability"], shown["Performance"], *texts)
+    return {"": _make("", shown["Property"], shown["Ability"], shown["Performance"], *texts)}
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=8192)
 def _native_card(name: str, description: str) -> Card | None:
     """The card in a native tool's description; None for other tools."""
     found = re.search(r"Compulsory inputs: ([^.]*)\.(?: Optional inputs: ([^.]*)\.)? Outputs: ([^.]*)\.", description)

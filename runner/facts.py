@@ -1,0 +1,71 @@
+"""What is known of a run before its first sample: for the manifest, and to tell whether a folder is this run's."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from components.models.redaction import redact
+
+if TYPE_CHECKING:
+    from runner.experiment import Experiment
+
+_SAME_RESULT = ("run", "tracking", "hydra", "name", "experiment")
+
+
+def facts_of(experiment: Experiment) -> dict[str, Any]:
+    """What is known before the first sample."""
+    cfg, dataset, main = experiment.cfg, experiment.dataset, experiment.models["main"]
+    prices = {role: row for role, model in experiment.models.items() if (row := getattr(model, "price_row", None))}
+    return {
+        "name": experiment.name,
+        "sweep": sweep_id(experiment.launch.sweep),
+        "choices": dict(experiment.launch.choices),
+        "varied": varied(experiment.launch.overrides),
+        "swept": list(experiment.launch.swept),
+        "model_kind": main.kind if cfg["run"]["replay"] is False else "replayed",
+        "models": {role: model.name for role, model in experiment.models.items()},
+        "identities": {role: redact(model.identity) for role, model in experiment.models.items()},
+        "dataset": {
+            "name": experiment.launch.choices.get("dataset", type(dataset).__name__),
+            "split": dataset.split,
+            "fingerprint": dataset.fingerprint,
+            "samples": len(experiment.samples),
+            "ids": hashlib.sha256("\n".join(s.problem.id for s in experiment.samples).encode()).hexdigest()[:16],
+            "privacy": dataset.privacy,
+        },
+        "privacy": dict(experiment.privacy),
+        "prompts": dict(experiment.prompts),
+        "scorers": {name: scorer.version for name, scorer in experiment.parts.scorers.items()},
+        "memory": None,
+        "prices": prices,
+        "seed": experiment.seed,
+        "epochs": experiment.epochs,
+        "limit": cfg["limit"],
+        "shard": cfg["run"]["shard"],
+        "notes": _notes(experiment),
+    }
+
+
+def _notes(experiment: Experiment) -> list[str]:
+    """What a reader of the results must know."""
+    notes = []
+    for role, model in experiment.models.items():
+        if model.kind == "live" and getattr(model, "price_row", None) is None:
+            notes.append(
+                f"the price of {model.name} ({role}) is not known: cost is left out; set model.price to have it"
+            )
+    return notes
+
+
+def varied(overrides: Sequence[str]) -> dict[str, str]:
+    """What the command line set, without what cannot change a result."""
+    pairs = (override.lstrip("+~").partition("=") for override in overrides)
+    return {k: redact(v) for k, _, v in pairs if k.partition(".")[0] not in _SAME_RESULT}
+
+
+def sweep_id(folder: str | None) -> str | None:
+    """The name of a sweep: its folder's."""
+    return None if folder is None else Path(folder).name
