@@ -6,7 +6,6 @@ Exit codes: 0 complete, 1 too many errored samples, 2 config, 3 budget reached, 
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import sys
 from collections.abc import Coroutine
@@ -126,6 +125,11 @@ def _guarded(task: Task, words: list[str]) -> int:
 
         complain(Flaws([explain(error, [w for w in words if "=" in w], [*users_folders(words), CONF])]))
         return 2
+    except OSError as error:
+        if not task.started:
+            raise
+        _say(f"error: {error}; what is finished is kept{_continue(task)}")
+        return 1
     if task.code == BUDGET:
         _say(f"the budget is reached; what is finished is kept{_continue(task)}")
     return task.code
@@ -168,10 +172,9 @@ def _continue(task: Task) -> str:
     """The command that goes on, where there is something to go on with."""
     if not task.resume:
         return ""
-    key = task.resume.partition("=")[0]
-    name = Path(sys.argv[0]).name
-    words = [shlex.quote(w) for w in [*sys.argv[1:], task.resume] if not w.startswith(f"{key}=") or w is task.resume]
-    return f"; continue with:\n  {' '.join(['python -m runner' if name == '__main__.py' else name, *words])}"
+    from runner.manifest import command_line
+
+    return f"; continue with:\n  {command_line(task.resume)}"
 
 
 def _say(text: str) -> None:

@@ -26,7 +26,7 @@ from runner.config.explain import explain
 from runner.config.places import Places, choices_of, words_of
 from runner.config.roots import CONF
 from runner.config.schema import Settings
-from runner.fitting import PrivacyRefused, fit, noting, permit, priced, prompt_digests
+from runner.fitting import PrivacyRefused, fit, noting, permit, playable, priced, prompt_digests
 from runner.flaws import Flaw, Flaws, complain
 from runner.workshop import Workshop
 
@@ -179,6 +179,7 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
 
     parts = Parts(**pieces, budget=Budget(**cfg["budget"]["sample"]))
     decision = permit(dataset, models)
+    playable(models)
     priced(models, cfg["budget"])
     with noting(flaws, "dataset"):
         samples = _drawn(*_dataset_key(cfg), cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)

@@ -44,9 +44,17 @@ def permit(dataset: Dataset, models: Mapping[str, Model]) -> dict[str, str]:
     return decision | {"reason": f"every model's permits hold {dataset.privacy}"}
 
 
+def playable(models: Mapping[str, Model]) -> None:
+    """Refuse a model that may have no call at all on its way. Raises Flaws."""
+    for role, model in models.items():
+        if model.max_connections < 1:
+            key = "model" if role == "main" else f"models.{role}"
+            raise Flaws([Flaw(f"{key}.max_connections", f"found {model.max_connections}; at least 1 is needed")])
+
+
 def priced(models: Mapping[str, Model], budgets: Mapping[str, Mapping[str, float | None]]) -> None:
     """Refuse a budget in dollars that no unpriced call would ever reach. Raises Flaws."""
-    limited = [name for name, budget in budgets.items() if budget["usd"] is not None]
+    limited = [name for name, budget in budgets.items() if budget.get("usd") is not None]
     for role, model in models.items() if limited else ():
         if model.kind == "live" and getattr(model, "price_row", None) is None:
             key = "model" if role == "main" else f"models.{role}"

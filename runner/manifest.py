@@ -65,7 +65,15 @@ def refuse_others(folder: Path, facts: Mapping[str, Any]) -> None:
 def read(folder: Path) -> dict[str, Any]:
     """The manifest of a folder; empty when there is none."""
     path = folder / FILE
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if not path.exists():
+        return {}
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ConfigError(f"{path} is damaged ({error}): nobody can tell which run this is") from None
+    if not isinstance(found, dict):
+        raise ConfigError(f"{path} is damaged (no JSON object): nobody can tell which run this is")
+    return found
 
 
 def write(folder: Path, manifest: Mapping[str, Any]) -> None:
@@ -81,10 +89,14 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def command_line() -> str:
-    """The command as it was given, without the interpreter's path and without secrets."""
-    name = Path(sys.argv[0]).name
-    words = [shlex.quote(redact(word)) for word in sys.argv[1:]]
+def command_line(resume: str = "") -> str:
+    """The command as it was given, without the interpreter's path and without secrets.
+
+    With ``resume``, such as ``run.resume=FOLDER``, the command that goes on.
+    """
+    name, key = Path(sys.argv[0]).name, resume.partition("=")[0]
+    given = [word for word in sys.argv[1:] if not resume or not word.startswith((f"{key}=", "hydra.run.dir="))]
+    words = [shlex.quote(redact(word)) for word in [*given, *([resume] if resume else [])]]
     return " ".join(["python -m runner" if name == "__main__.py" else name, *words])
 
 

@@ -41,8 +41,10 @@ async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Tr
         await _solve(parts, door, sample, epoch, trajectory)
         return trajectory, await _scores(parts, sample, trajectory)
     except ModelError as error:
+        if error.kind == "replay_miss":  # a strict replay is refused as a whole, with its first difference
+            raise ConfigError(f"run.replay: {error}") from None
         trajectory.stop, trajectory.error = "error", redact(f"{error.kind}: {error}")
-    except RunLimitReached:
+    except (RunLimitReached, ConfigError):
         raise
     except Exception:  # noqa: BLE001 - the only one of the house: a bug costs one sample, not the run
         trajectory.stop, trajectory.error = "error", redact(f"bug: {traceback.format_exc()}")

@@ -116,9 +116,9 @@ def read(folder: Path) -> Iterator[dict[str, Any]]:
 def _record(path: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
         record = orjson.loads(line)
-        if isinstance(record, dict) and "sample_id" in record and "stop" in record:
+        if isinstance(record, dict) and {"sample_id", "epoch", "stop"} <= record.keys():
             return record
-        problem = "it has no sample_id and stop"
+        problem = "it has no sample_id, epoch and stop"
     except orjson.JSONDecodeError as error:
         problem = str(error)
     raise ConfigError(f"{path}:{number}: damaged record ({problem}); delete the line and resume")
@@ -129,14 +129,17 @@ def _mend(path: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     kept: list[dict[str, Any]] = []
+    seen: set[tuple[str, int]] = set()
     dropped = False
     fresh = path.with_suffix(".tmp")
     with path.open("rb") as file, fresh.open("wb") as out:
         for number, line in enumerate(file, 1):
             record = _record(path, number, line) if line.endswith(b"\n") else None
-            if record is None or record["stop"] == "error":
+            key = None if record is None else (record["sample_id"], record["epoch"])
+            if record is None or key is None or record["stop"] == "error" or key in seen:
                 dropped = True
             else:
+                seen.add(key)
                 kept.append(slim(record))
                 out.write(line)
     if dropped:

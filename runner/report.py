@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Report on run folders. Exit code 2 for a folder that is none."""
     given = _arguments(argv)
     try:
-        folders = [_checked(Path(name)) for name in given.folders]
+        folders = [_checked(folder) for name in given.folders for folder in _runs(Path(name))]
         if given.merge:
             from runner.results.merge import merge
 
@@ -38,11 +38,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m runner.report", description=__doc__)
-    parser.add_argument("folders", nargs="+", metavar="FOLDER", help="a run folder: outputs/<name>/<time>")
+    parser.add_argument("folders", nargs="+", metavar="FOLDER", help="a run or sweep folder: outputs/<name>/<time>")
     parser.add_argument("--rescore", action="store_true", help="score the stored trajectories again (reads the data)")
     parser.add_argument("--track", action="store_true", help="send to MLflow again, under the same ids")
     parser.add_argument("--merge", metavar="NEW", help="make one run folder of several shards first")
     return parser.parse_args(argv)
+
+
+def _runs(folder: Path) -> list[Path]:
+    """The folder, or the runs of a sweep's folder."""
+    if (folder / FILE).is_file():
+        return [folder]
+    return sorted(path.parent for path in folder.glob(f"*/{FILE}")) or [folder]
 
 
 def _checked(folder: Path) -> Path:

@@ -34,6 +34,8 @@ def folder_for(cfg: Mapping[str, Any], wanted: Path, given: bool) -> Path:
     folder = _last(wanted.parent) if asked == "last" else Path(asked)
     if not folder.is_dir():
         raise ConfigError(f"run.resume={asked}: there is no run folder {folder}")
+    if not any((folder / name).is_file() for name in (CONFIG, manifest.FILE, records.FILE)):
+        raise ConfigError(f"run.resume={asked}: {folder} is no run folder: it has no {CONFIG}")
     refuse_changes(folder, cfg)
     return folder
 
@@ -90,7 +92,7 @@ def _without_secrets(value: Any, key: str = "") -> Any:
 def _read(path: Path) -> dict[str, Any]:
     try:
         return yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is damaged, so nobody can tell whether this is the same run: {error}") from None
 
 

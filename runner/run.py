@@ -22,11 +22,12 @@ from runner.records import RecordWriter
 from runner.results.metrics import summarise as summary_of
 from runner.results.report import report, status_line
 from runner.results.table import plain, present
-from runner.resume import written
+from runner.resume import quoted, written
 
 if TYPE_CHECKING:
     from runner.experiment import Experiment
 
+log = logging.getLogger("runner")
 COMPLETE, ERRORS, BUDGET = 0, 1, 3
 _STATUS = {COMPLETE: "complete", ERRORS: "complete", BUDGET: "budget"}
 
@@ -49,6 +50,7 @@ async def run_job(experiment: Experiment, folder: Path, *, total_jobs: int = 1) 
         replay=cfg["run"]["replay"] is not False,
     )
     notes = manifest.begin(folder, facts)
+    log.info("begun: %s", notes["command"])
     _replace(folder / "config.yaml", written(cfg))
     try:
         return await _play(experiment, folder, total_jobs, door, writer, notes)
@@ -83,12 +85,15 @@ async def _play(
                 experiment.epochs,
                 writer,
                 outcome,
-                name=folder.name,
+                name=experiment.name,
                 beat=beat,
             )
         except asyncio.CancelledError:
+            # Not sent to MLflow: whoever interrupts waits for this line. Resuming sends it, and so does the report.
             _finish(experiment, folder, door, outcome, notes, "interrupted")
-            heartbeat.track()
+            raise
+        except ConfigError:
+            _finish(experiment, folder, door, outcome, notes, "refused")
             raise
         code = BUDGET if outcome.stopped else ERRORS if outcome.error_rate > cfg["run"]["max_error_rate"] else COMPLETE
         summary = _finish(experiment, folder, door, outcome, notes, _STATUS[code])
@@ -106,7 +111,9 @@ def _finish(
     """Write metrics, manifest and report from the records."""
     summary = summary_of(outcome.records)
     wanted = len(experiment.samples) * experiment.epochs
-    resume = None if status == "complete" and not outcome.errored else resume_line(folder)
+    resume = (
+        None if status == "complete" and not outcome.errored else manifest.command_line(f"run.resume={quoted(folder)}")
+    )
     stats = {role: found for role, model in experiment.models.items() if (found := _stats(model))}
     notes |= {
         "status": status,
@@ -115,8 +122,15 @@ def _finish(
         "counts": {"finished": len(outcome.records), "wanted": wanted, "errored": outcome.errored},
         "errors": _errors(outcome),
     }
-    notes["sessions"] = [*notes["sessions"], _session(door, stats)]
+    notes["sessions"] = [*notes["sessions"], _session(door)]
     notes["calls"] = {key: sum(one[key] for one in notes["sessions"]) for key in ("sent", "from_journal")}
+    notes["calls"]["models"] = stats
+    usd = [one["usd"] for one in notes["sessions"]]
+    tokens = {key: sum(one[key] for one in notes["sessions"]) for key in ("input_tokens", "output_tokens")}
+    notes["spent"] = {"usd": None if None in usd else sum(usd), **tokens}
+    log.info("%s: %s; %s", status, notes["counts"], notes["calls"])
+    for text, n in notes["errors"].items():
+        log.warning("%s: %s", _times(n), text)
     notes["mlflow"] = manifest.read(folder).get("mlflow")
     manifest.write(folder, notes)
     _replace(folder / "metrics.json", json.dumps(summary, indent=1))
@@ -124,7 +138,7 @@ def _finish(
     return summary
 
 
-def _session(door: Door, stats: Mapping[str, Any]) -> dict[str, Any]:
+def _session(door: Door) -> dict[str, Any]:
     """What this process asked and spent; a run that is gone on with has several."""
     spent = door.spent
     return {
@@ -133,7 +147,6 @@ def _session(door: Door, stats: Mapping[str, Any]) -> dict[str, Any]:
         "usd": None if spent.unpriced else spent.usd,
         "input_tokens": spent.input_tokens,
         "output_tokens": spent.output_tokens,
-        "models": dict(stats),
     }
 
 
@@ -150,23 +163,26 @@ def _replace(path: Path, text: str) -> None:
     fresh.replace(path)
 
 
-def resume_line(folder: Path) -> str:
+def _times(n: int) -> str:
+    return "once" if n == 1 else f"{n} times"
+
+
+def going_on(folder: Path) -> str:
     """The command that goes on where this one stopped."""
-    words = [
-        word for word in manifest.command_line().split(" ") if not word.startswith(("run.resume=", "hydra.run.dir="))
-    ]
-    return " ".join([*words, f"run.resume={folder}"])
+    return manifest.command_line(f"run.resume={quoted(folder)}")
 
 
 def _tell(folder: Path, notes: Mapping[str, Any], summary: Mapping[str, Any], url: str | None) -> None:
     """The last lines on the terminal: the table, the folder, the link."""
     simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
     present(f"{notes['name']}{simulated}: {status_line(notes)}", summary["metrics"])
-    lines = [notes["stopped"], *notes["notes"], f"run folder: {folder}"]
+    sent, found = notes["calls"]["sent"], notes["calls"]["from_journal"]
+    journal = f"calls:      {sent:,} sent, {found:,} answered by the journal" if found else None
+    lines = [journal, notes["stopped"], *notes["notes"], f"run folder: {folder}"]
     if notes["counts"]["errored"]:
         text, n = next(iter(notes["errors"].items()))
-        lines.append(f"errors:     {n} times {text}")
-        lines.append(f"to go on:   {resume_line(folder)}")
+        lines.append(f"errors:     {_times(n)}: {text}")
+        lines.append(f"to go on:   {manifest.command_line(f'run.resume={quoted(folder)}')}")
     if url:
         lines.append(f"MLflow:     {url}   (make ui starts it)")
     for line in lines:
@@ -193,7 +209,8 @@ def _stats(model: Model) -> dict[str, Any]:
 
 def _log_to(path: Path) -> logging.Handler:
     """Warnings and our own news into the run's log, without secrets."""
-    handler = logging.FileHandler(path, encoding="utf-8", delay=True)
+    log.setLevel(logging.INFO)
+    handler = logging.FileHandler(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     handler.setLevel(logging.INFO)
     logging.getLogger().addHandler(handler)

@@ -18,7 +18,7 @@ def select(dataset: Dataset, *, limit: int | None, shard: str | None, seed: int)
     ``limit`` is a draw that depends on the seed alone; ``shard`` "2/4" takes every fourth of it,
     counted from 1, so that all shards together are the whole.
     """
-    if dataset.split not in dataset.splits:
+    if dataset.splits and dataset.split not in dataset.splits:
         raise ConfigError(f"dataset.split={dataset.split!r}: this dataset has {', '.join(dataset.splits)}")
     samples = [clean(sample) for sample in dataset.load(dataset.split)]
     _check_ids(samples)

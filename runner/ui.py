@@ -29,14 +29,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--uri", default=_DATABASE, help="database of the runs (default: %(default)s)")
     parser.add_argument("--quiet", action="store_true", help="only serve, open no browser")
     options, further = parser.parse_known_args(arguments)
-    database = Path(options.uri.removeprefix("sqlite:///")).absolute()
-    if not database.exists():
+    if not (database := Path(options.uri.removeprefix("sqlite:///")).absolute()).exists():
         _say(f"no tracked runs yet: {database} does not exist; run an experiment first")
         return 2
     if _listens(options.port):
         _say(f"port {options.port} is taken; choose another: make ui PORT={options.port + 1}")
         return 2
     address = f"http://{_HOST}:{options.port}/#{newest(database)}"
+    _say("starting MLflow's server, about ten seconds; stop it with Ctrl-C")
     threading.Thread(target=_open, args=(options.port, address, options.quiet), daemon=True).start()
     return _serve(command(database, options.port, further))
 
@@ -66,13 +66,13 @@ def environment() -> dict[str, str]:
 
 def _serve(line: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    with subprocess.Popen(line, env=environment()) as server:
+    with subprocess.Popen(line, env=environment(), start_new_session=True, stderr=subprocess.DEVNULL) as server:
         try:
             return server.wait()
         except KeyboardInterrupt:
             return 130
         finally:
-            server.terminate()
+            os.killpg(server.pid, signal.SIGTERM)
 
 
 def _open(port: int, address: str, quiet: bool) -> None:

@@ -49,6 +49,7 @@ class MedQA:
     path: str
     split: str = "test"
     options: int = 4
+    privacy: Privacy = "open"
 
     def __post_init__(self) -> None:
         if self.options not in _FILES:
@@ -58,11 +59,6 @@ class MedQA:
     def splits(self) -> Sequence[str]:
         """The splits whose files are there."""
         return tuple(split for split, file in _FILES[self.options].items() if (Path(self.path) / file).is_file())
-
-    @property
-    def privacy(self) -> Privacy:
-        """Open data."""
-        return "open"
 
     @cached_property
     def fingerprint(self) -> str:

@@ -34,16 +34,12 @@ class PubMedQA:
     path: str
     split: str = "test"
     ask: str = "Answer with yes, no or maybe."
+    privacy: Privacy = "open"
 
     @property
     def splits(self) -> Sequence[str]:
         """The test set, and the labelled questions outside it."""
         return ("test", "train")
-
-    @property
-    def privacy(self) -> Privacy:
-        """Open data."""
-        return "open"
 
     @cached_property
     def fingerprint(self) -> str:

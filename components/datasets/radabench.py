@@ -44,14 +44,10 @@ class RadABench:
     split: str = "test"
     files: Mapping[str, str] | None = None
     switches: Switches = field(default_factory=Switches)
+    privacy: Privacy = "open"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "switches", as_switches(self.switches))
-
-    @property
-    def privacy(self) -> Privacy:
-        """Open: no record is of a real patient."""
-        return "open"
 
     @property
     def splits(self) -> Sequence[str]:

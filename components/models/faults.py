@@ -24,6 +24,9 @@ _CONTEXT = re.compile(
 _LABEL = re.compile(r"[\w.-]{1,64}")
 
 
+_LONGEST_DETAIL = 4_000
+
+
 class Fault(Exception):
     """One failed attempt.
 
@@ -44,7 +47,7 @@ class Fault(Exception):
 
     def explain(self, request: Request, secrets: Iterable[str]) -> str:
         """What went wrong, without keys and without a word of the request."""
-        detail = without_echo(redact(self.detail, secrets), request.messages).strip()
+        detail = without_echo(redact(self.detail[:_LONGEST_DETAIL], secrets), request.messages).strip()
         return redact(f"{self}: {detail}" if detail else str(self), secrets)
 
 

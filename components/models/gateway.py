@@ -181,6 +181,8 @@ class Gateway:
                 tokens = usage.input_tokens + (usage.output_tokens or 0)
             limiter.succeeded(ticket)
             return completion
+        except (TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+            raise Fault("unreadable", f"the reply has a form that cannot be read: {type(error).__name__}") from None
         except TimeoutError:
             raise Fault("timeout", f"no reply within {self.timeout_seconds:g} seconds") from None
         except Fault as fault:

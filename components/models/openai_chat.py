@@ -25,6 +25,7 @@ from components.models.prices import Price
 from components.models.replies import read_reply
 
 _LARGE = 1_000_000
+_LONGEST_REPLY = 64 << 20
 _HEADER_BYTES = 65_536
 _NO_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=None)
 
@@ -60,7 +61,7 @@ class OpenAIChat:
             session = self._open()
         try:
             async with session.post(self._url, data=data, allow_redirects=False) as response:
-                raw = await response.read()
+                raw = await _read(response)
         except aiohttp.ClientPayloadError:
             raise Fault("unreadable", "the reply was cut off") from None
         except (aiohttp.ClientError, OSError) as error:
@@ -112,6 +113,17 @@ class OpenAIChat:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         self.connections += 1
         return opened
+
+
+async def _read(response: aiohttp.ClientResponse) -> bytes:
+    """The body, up to a size that no completion has. Raises Fault beyond it."""
+    chunks, size = [], 0
+    async for chunk in response.content.iter_chunked(1 << 18):
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > _LONGEST_REPLY:
+            raise Fault("bad_request", f"the reply is larger than {_LONGEST_REPLY >> 20} MB")
+    return b"".join(chunks)
 
 
 def decode(raw: bytes) -> Any:

@@ -20,6 +20,7 @@ _FINISH = {
     "eos": "stop", "eos_token": "stop", "end_turn": "stop", "stop_sequence": "stop", "STOP": "stop",
     "max_tokens": "length", "MAX_TOKENS": "length", "tool_use": "tool_calls", "function_call": "tool_calls",
 }  # fmt: skip
+_MOST_CALLS = 128  # what providers take as tools at the most
 _BROKEN_OFF = frozenset({"error", "ERROR", "abort", "network_error"})
 
 
@@ -82,7 +83,11 @@ def _texts(message: Mapping[str, Any]) -> tuple[str, str]:
     """The content and the reasoning."""
     content = message.get("content") or ""
     if isinstance(content, list):
-        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
+        content = "".join(
+            p if isinstance(p, str) else str(p.get("text", "")) for p in content if isinstance(p, str | Mapping)
+        )
+    if not isinstance(content, str):
+        raise Fault("unreadable", f"the reply's content is no text but {type(content).__name__}")
     for field in ("reasoning_content", "reasoning"):
         if field in message:
             thoughts = message[field]
@@ -95,6 +100,8 @@ def _texts(message: Mapping[str, Any]) -> tuple[str, str]:
 def _calls(calls: object) -> list[ToolCall]:
     """Tool calls with their arguments as written; a missing id is made from the position."""
     read = []
+    if isinstance(calls, list) and len(calls) > _MOST_CALLS:
+        raise Fault("unreadable", f"the reply holds {len(calls)} tool calls; {_MOST_CALLS} are the most that are read")
     for index, call in enumerate(calls if isinstance(calls, list) else ()):
         function = call.get("function") if isinstance(call, Mapping) else None
         if not isinstance(function, Mapping):
@@ -116,7 +123,7 @@ def _token_logprobs(logprobs: object) -> list[dict[str, Any]] | None:
 
 def _count(place: object, field: str) -> int | None:
     value = place.get(field) if isinstance(place, Mapping) else None
-    return value if isinstance(value, int) else None
+    return value if type(value) is int and 0 <= value < 1 << 53 else None
 
 
 def _means_something(error: object) -> bool:

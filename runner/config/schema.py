@@ -66,7 +66,7 @@ class Run:
         if self.replay is True and self.journal is None:
             raise ConfigError("run.replay=true answers from run.journal, which is null; name a journal")
         answers = self.journal if self.replay is True else self.replay
-        if answers and not Path(answers).exists():
+        if answers and not Path(answers).is_dir():
             raise ConfigError(f"run.replay: there is no journal {answers}; run once without replay, or name its folder")
 
 

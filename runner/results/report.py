@@ -41,7 +41,7 @@ def report(manifest: Mapping[str, Any], summary: Mapping[str, Any], resume: str 
 def status_line(manifest: Mapping[str, Any]) -> str:
     """How the run ended, in one sentence."""
     counts = manifest["counts"]
-    done = f"{counts['finished']} of {counts['wanted']} episodes finished, {counts['errored']} errored"
+    done = f"{counts['finished']} of {counts['wanted']} episodes played, {counts['errored']} errored"
     return f"Status {manifest['status']}: {done}."
 
 

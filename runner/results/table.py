@@ -71,7 +71,8 @@ def interval(metric: Mapping[str, Any]) -> str:
     """``low to high``."""
     if metric.get("ci_low") is None or metric.get("ci_high") is None:
         return ""
-    return f"{metric['ci_low']:.3f} to {metric['ci_high']:.3f}"
+    low, high = (round(metric[end], 3) + 0.0 for end in ("ci_low", "ci_high"))  # + 0.0: no minus zero
+    return f"{low:.3f} to {high:.3f}"
 
 
 def count(metric: Mapping[str, Any]) -> str:

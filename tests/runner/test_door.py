@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from components.errors import ModelError, RunLimitReached
+from components.errors import ConfigError, ModelError, RunLimitReached
 from components.messages import Message
 from components.types import Answer
 from runner.door import Budget, Door
@@ -96,9 +96,8 @@ async def test_strict_replay_gives_the_same_and_names_the_first_difference(journ
         async def solve(self, episode):
             return Answer((await episode.ask([Message("user", "other", source="set/ask.jinja")], "answer")).text)
 
-    refused = await solve(Speaker(forbidden), journal, Changed(), replay=True)
-    assert refused.stop == "error" and refused.error.startswith("replay_miss: ")
-    assert "'q0'" in refused.error and "set/ask.jinja" in refused.error
+    with pytest.raises(ConfigError, match=r"run\.replay: sample 'q0'.*set/ask\.jinja"):
+        await solve(Speaker(forbidden), journal, Changed(), replay=True)
 
 
 async def test_identical_calls_in_flight_are_made_once():

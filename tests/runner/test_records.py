@@ -111,14 +111,14 @@ def test_a_folder_in_use_is_refused(tmp_path):
 
 
 def test_a_damaged_line_is_named(tmp_path):
-    (tmp_path / FILE).write_bytes(orjson.dumps({"sample_id": "a", "stop": "answered"}) + b"\nnot json\n")
+    (tmp_path / FILE).write_bytes(orjson.dumps({"sample_id": "a", "epoch": 0, "stop": "answered"}) + b"\nnot json\n")
     with pytest.raises(ConfigError, match=r"records\.jsonl:2: damaged record"):
         list(read(tmp_path))
     (tmp_path / FILE).write_bytes(b"not json\n")
     with pytest.raises(ConfigError, match=r"records\.jsonl:1: damaged record"):
         RecordWriter(tmp_path)
     (tmp_path / FILE).write_bytes(b"[1]\n")
-    with pytest.raises(ConfigError, match="it has no sample_id and stop"):
+    with pytest.raises(ConfigError, match="it has no sample_id, epoch and stop"):
         list(read(tmp_path))
 
 

@@ -101,7 +101,14 @@ def test_another_config_is_refused_with_its_differences(tmp_path):
         folder_for(changed(run__resume=str(folder), seed=1, limit=3), tmp_path / "new", given=False)
 
 
+def test_a_folder_that_is_no_runs_is_refused(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(ConfigError, match="is no run folder"):
+        folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", given=False)
+
+
 def test_a_folder_that_died_before_its_config_goes_on(tmp_path):
+    (tmp_path / "manifest.json").write_text("{}")
     assert folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", given=False) == tmp_path
 
 

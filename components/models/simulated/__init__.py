@@ -31,9 +31,9 @@ class Simulated:
     latency_seconds: Annotated[float, Ge(0)] = 0.0
     seed: int = 0
     name: str = "simulated"
-    max_connections: int = 100
-    temperature: float | None = 0.0
-    max_tokens: int | None = None
+    max_connections: Annotated[int, Ge(1)] = 100
+    temperature: Annotated[float, Interval(ge=0, le=2)] | None = 0.0
+    max_tokens: Annotated[int, Ge(1)] | None = None
     kind: Literal["simulated", "live"] = "simulated"
     in_process: bool = True
     deterministic: bool = False

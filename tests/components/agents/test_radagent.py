@@ -6,6 +6,7 @@ import pytest
 
 from components.agents.radagent import Radagent
 from components.conditions.baseline import Baseline
+from components.errors import ConfigError
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
@@ -171,5 +172,5 @@ async def test_a_closing_action_of_the_grammar_leads_to_the_conclusion(perform, 
 
 
 async def test_a_toolset_without_a_memory_is_an_error_that_names_the_control(perform, study):
-    with pytest.raises(AssertionError, match="the agent needs the control 'start'"):
+    with pytest.raises(ConfigError, match="the agent needs the control 'start'"):
         await perform(Radagent(PAPER), study, [PLAN], XmlCall(), NoTools())

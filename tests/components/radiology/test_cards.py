@@ -40,7 +40,7 @@ def test_equal_tools_are_one_object():
     assert card(OS, pair=CHEST_CT, switches=PAPER) is card(OS, pair=CHEST_CT, switches=PAPER)
     one = card(OS, switches=PAPER)
     assert spec(one, "TOOL1") is spec(one, "TOOL1")
-    assert spec(one, "TOOL1").facts is spec(one, "TOOL2").facts
+    assert spec(one, "TOOL1").facts == spec(one, "TOOL2").facts
 
 
 def test_the_indicators_value_is_an_optional_input_where_the_switch_says_so():
