@@ -79,8 +79,7 @@ def _names(keys: Sequence[str]) -> list[str]:
 
 
 def _refuse_doubles(made: Sequence[Cell]) -> None:
-    doubles = [cell for cell, n in Counter(cell.overrides for cell in made).items() if n > 1]
-    if doubles:
+    if doubles := [cell for cell, n in Counter(cell.overrides for cell in made).items() if n > 1]:
         raise Flaws(Flaw("", f"the sweep holds the same job twice: {' '.join(job)}") for job in doubles)
 
 
