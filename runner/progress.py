@@ -30,8 +30,8 @@ class Progress:
 
             columns = (
                 TextColumn("{task.description}"),
-                BarColumn(),
                 MofNCompleteColumn(),
+                BarColumn(bar_width=20),
                 TextColumn("{task.fields[info]}"),
             )
             self._live = Live(*columns, console=Console(stderr=True), transient=True, refresh_per_second=4)

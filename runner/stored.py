@@ -36,25 +36,33 @@ class Packer:
         return text if len(text) < _INLINE else {"ref": self._texts.add(text)}
 
     def _message(self, message: Message) -> dict[str, Any]:
-        out: dict[str, Any] = {"role": message.role, "text": self._text(message.text)}
+        out: dict[str, Any] = {"role": message.role}
+        if isinstance(message.content, str):
+            out["text"] = self._text(message.content)
+        else:
+            out["parts"] = [self._part(part) for part in message.content]
         if message.source:
             out["source"] = message.source
         if message.tool_calls:
             out["tool_calls"] = [[c.id, c.name, c.arguments] for c in message.tool_calls]
         if message.tool_call_id is not None:
             out["tool_call_id"] = message.tool_call_id
-        if not isinstance(message.content, str):
-            out["images"] = [self._text(part.url) for part in message.content if isinstance(part, Image)]
         if message.reasoning:
             out["reasoning"] = self._text(message.reasoning)
         return out
 
+    def _part(self, part: str | Image) -> dict[str, Any]:
+        return {"text": self._text(part)} if isinstance(part, str) else {"image": self._text(part.url)}
+
     def _step(self, step: Step) -> dict[str, Any]:
         usage = step.usage
+        tokens = [usage.input_tokens, usage.output_tokens, usage.cost_usd]
+        if usage.cached_tokens is not None or usage.reasoning_tokens is not None:
+            tokens += [usage.cached_tokens, usage.reasoning_tokens]
         out: dict[str, Any] = {
             "purpose": step.purpose, "role": step.role, "branch": step.branch, "n": step.index, "kept": step.kept,
             "asked": [self._message(m) for m in step.asked], "reply": self._message(step.reply),
-            "usage": [usage.input_tokens, usage.output_tokens, usage.cost_usd],
+            "usage": tokens,
             "started": round(step.started, 4), "seconds": round(step.seconds, 4),
         }  # fmt: skip
         if step.finish != "stop":
@@ -161,17 +169,18 @@ class Unpacker:
 
     def message(self, stored: Mapping[str, Any]) -> Message:
         """One message."""
-        text = self.text(stored["text"])
-        images = tuple(Image(self.text(url)) for url in stored.get("images", ()))
         reasoning = stored.get("reasoning")
         return Message(
             stored["role"],
-            (text, *images) if images else text,
+            self.text(stored["text"]) if "text" in stored else tuple(self._part(part) for part in stored["parts"]),
             tuple(ToolCall(*call) for call in stored.get("tool_calls", ())),
             stored.get("tool_call_id"),
             stored.get("source"),
             None if reasoning is None else self.text(reasoning),
         )
+
+    def _part(self, stored: Mapping[str, Any]) -> str | Image:
+        return self.text(stored["text"]) if "text" in stored else Image(self.text(stored["image"]))
 
     def _step(self, stored: Mapping[str, Any]) -> Step:
         reply = self.message(stored["reply"])

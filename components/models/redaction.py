@@ -19,9 +19,10 @@ _KEYS = re.compile(
     | \b(?:sk|pk|rk|hf|gsk|xai|nvapi|pplx|r8|fw|csk|ghp)[-_][\w.*-]{6,} | \bkey[-_](?=[\w.*-]{0,40}\d)[\w.*-]{6,}
     | \bAIza[\w-]{10,} | \b(?:AKIA|ASIA)[A-Z0-9]{8,} | \beyJ[\w-]{8,}(?:\.[\w-]+)*
     | (?<=://)[^/\s@]+@
-    | (?i:api[-_\s]?key|token|secret|signature|password|authorization)["']?\s*[:=]\s*["']?[^\s"',;&]{6,}
+    | (?i:api[-_\s]?key|token|secret|signature|password|passwd|pwd|credentials?|authorization)
+      ["']?\s*[:=]\s*["']?[^\s"',;&]{6,}
     | (?<=[?&]key=)[^\s&"']+
-    | \b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b
+    | (?<![/\w.-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![/\w.-])
     | (?<![A-Za-z0-9+])(?=[A-Za-z0-9+]{0,64}\d)(?=[A-Za-z0-9+]{0,64}[A-Za-z])[A-Za-z0-9+]{32,}={0,2}
     """
 )

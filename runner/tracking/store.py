@@ -75,7 +75,9 @@ def connect(config: Mapping[str, Any]) -> Tracker:
     tracking, name = config["tracking"], str(config["name"])
     uri, lock = absolute(tracking["uri"]), _lock_of(tracking["uri"])
     lock.parent.mkdir(parents=True, exist_ok=True)
-    if (database := database_of(uri)) is not None and not database.exists():
+    if (database := database_of(uri)) is not None and database.is_dir():
+        raise IsADirectoryError(f"{database} is a folder")
+    if database is not None and not database.exists():
         with locked(lock):
             _create(database)
     from mlflow import MlflowClient

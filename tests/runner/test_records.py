@@ -24,12 +24,12 @@ def trajectory(answer="answer 0"):
     reply = Message("assistant", LONG, (ToolCall("1", "count", '{"n": 1}'),), reasoning="hm")
     asked = [
         Message("system", f"{LONG}\nshort\n\n{LONG}", source="set/system.jinja"),
-        Message("user", ("look", Image("data:image/png;base64," + "A" * 300))),
+        Message("user", (Image("data:image/png;base64," + "A" * 300), "look", LONG)),
         Message("tool", "saw", tool_call_id="1"),
     ]
     seen = Observed(ToolCall("1", "count", '{"n": 1}'), Observation("1", {"n": 1}), "odd", 0.5, True)
     action = Action(reply, (ToolCall("1", "count", "{}"),), None, Refusal({"a": "b"}), True, "why", "e", "t")
-    step = Step("act", "main", "main", 0, 0, asked, reply, Usage(1, 2, 0.5), "length", 1.5, 0.25,
+    step = Step("act", "main", "main", 0, 0, asked, reply, Usage(1, 2, 0.5, 3, 4), "length", 1.5, 0.25,
                 action=action, committed=False, verdict="bad " + LONG, observed=[seen], tried=[seen])  # fmt: skip
     return Trajectory([step], (card,), {"condition": "c"}, "answered", answer, Refusal({"x": "y"}), None, None)
 
