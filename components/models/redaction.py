@@ -22,7 +22,7 @@ _KEYS = re.compile(
     | (?i:api[-_\s]?key|token|secret|signature|password|passwd|pwd|credentials?|authorization)
       ["']?\s*[:=]\s*["']?[^\s"',;&]{6,}
     | (?<=[?&]key=)[^\s&"']+
-    | (?<![/\w.-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![/\w.-])
+    | (?<![/\w.-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![/\w-]|\.\w)
     | (?<![A-Za-z0-9+])(?=[A-Za-z0-9+]{0,64}\d)(?=[A-Za-z0-9+]{0,64}[A-Za-z])[A-Za-z0-9+]{32,}={0,2}
     """
 )
