@@ -117,6 +117,9 @@ class OpenAIChat:
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:
     """The body, up to a size that no completion has. Raises Fault beyond it."""
+    length = response.content_length
+    if length is not None and length <= _LONGEST_REPLY and "Content-Encoding" not in response.headers:
+        return await response.read()
     chunks, size = [], 0
     async for chunk in response.content.iter_chunked(1 << 18):
         chunks.append(chunk)

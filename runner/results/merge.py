@@ -49,7 +49,7 @@ def merge(folders: Sequence[Path], new: Path) -> Path:
     status = "complete" if all(note["status"] == "complete" for note in notes) else "partial"
     merged = notes[0] | {"id": new.name, "status": status, "counts": counts, "shard": None, "mlflow": None}
     merged["sessions"] = [session for note in notes for session in note["sessions"]]
-    merged["calls"] = {key: sum(note["calls"][key] for note in notes) for key in notes[0]["calls"]}
+    merged["calls"] = {key: sum(note["calls"][key] for note in notes) for key in ("sent", "from_journal")}
     merged["dataset"] = notes[0]["dataset"] | {"samples": sum(note["dataset"]["samples"] for note in notes)}
     manifest.write(new, merged)
     return new

@@ -120,3 +120,22 @@ def test_logprobs_are_per_token(reply):
     tokens = [{"token": "a", "logprob": -0.5, "bytes": None, "top_logprobs": [], "id": 7}]
     completion = read_reply(reply(choice={"logprobs": {"content": tokens}}), None)
     assert completion.logprobs == [{"token": "a", "logprob": -0.5, "bytes": None, "top_logprobs": []}]
+
+
+@pytest.mark.parametrize("content", [7, True, {"a": 1}])
+def test_content_that_is_no_text_is_a_fault(reply, content):
+    with pytest.raises(Fault, match="content is no text"):
+        read_reply(reply({"content": content}), None)
+
+
+def test_more_calls_than_anyone_offers_tools_are_a_fault(reply):
+    calls = [{"function": {"name": "f", "arguments": "{}"}}] * 129
+    with pytest.raises(Fault, match="129 tool calls; 128 are the most"):
+        read_reply(reply({"content": None, "tool_calls": calls}), None)
+
+
+@pytest.mark.parametrize("tokens", [-5, True, 2**60, 1.5, "7"])
+def test_a_token_count_that_is_none_is_not_reported(reply, tokens):
+    body = reply({"content": "a"}) | {"usage": {"prompt_tokens": tokens, "completion_tokens": 3}}
+    usage = read_reply(body, Price(1.0, 10.0, 0.5)).usage
+    assert (usage.input_tokens, usage.cost_usd) == (None, None)
