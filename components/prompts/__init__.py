@@ -9,8 +9,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from components.errors import ConfigError
 from components.messages import Image, Message, Role
 
@@ -25,6 +23,8 @@ class PromptSet:
     """
 
     def __init__(self, name: str, folder: Path) -> None:
+        import jinja2  # a refused config loads agents, but no template
+
         self.name = name
         files = sorted(folder.glob("*.jinja"))
         texts = {path.stem: path.read_text(encoding="utf-8") for path in files}
@@ -41,6 +41,8 @@ class PromptSet:
 
     def render(self, template: str, **values: Any) -> str:
         """Fill a template. Raises ConfigError when the set lacks it or a value is not given."""
+        import jinja2
+
         try:
             return self._templates[template].render(**values).strip()
         except KeyError:
@@ -82,6 +84,8 @@ def load(name: str) -> PromptSet:
 
     Raises ConfigError when there is none, naming those there are, or when a template does not parse.
     """
+    import jinja2
+
     folder = _ROOT / name if not Path(name).is_dir() or "/" not in name else Path(name)
     if not folder.is_dir():
         have = ", ".join(sorted(p.name for p in _ROOT.iterdir() if p.is_dir() and not p.name.startswith("_")))
