@@ -1,8 +1,8 @@
-"""The verbs: one method each, structural, nothing to inherit. The YAML's ``_target_`` is the registry."""
+"""The verbs: structural, nothing to inherit; ``_target_`` is the registry. Stages: ``components.practice``."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from random import Random
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -55,13 +55,17 @@ class Agent(Protocol):
     async def solve(self, episode: Episode) -> t.Answer | t.Refusal | t.Failure: ...
 
 
+class Propose(Protocol):
+    """Asks for one more proposal; several may be on their way at once. Raises LimitReached, ModelError."""
+
+    def __call__(self, sampling: Sampling | None = None) -> Awaitable[Action]: ...
+
+
 @runtime_checkable
 class Verifier(Protocol):
     """Chooses among proposals, without the target; may try candidates with ``episode.try_``."""
 
-    async def choose(
-        self, messages: Sequence[Message], propose: Callable[[], Awaitable[Action]], episode: Episode
-    ) -> Action: ...
+    async def choose(self, messages: Sequence[Message], propose: Propose, episode: Episode) -> Action: ...
 
 
 @runtime_checkable
@@ -90,13 +94,10 @@ class Context(Protocol):
     def problem(self) -> Problem: ...
 
     async def ask(
-        self,
-        messages: Sequence[Message],
-        purpose: Purpose = "tool",
-        sampling: Sampling | None = None,
+        self, messages: Sequence[Message], purpose: Purpose = "tool", sampling: Sampling | None = None,
         role: str = "tool",
-    ) -> Message:
-        """Ask a model through the episode's door."""  # fmt: skip
+    ) -> Message:  # fmt: skip
+        """Ask a model through the episode's door."""
 
 
 @runtime_checkable
@@ -164,22 +165,11 @@ class Memory(Protocol):
     @property
     def digest(self) -> str: ...
 
-    def search(self, problem: str, k: int) -> Sequence[t.Demonstration]: ...
+    def search(self, problem: str) -> Sequence[t.Demonstration]:
+        """Solved problems like this one (the text of ``components.task_text``), the nearest first."""
 
-    def experience(self, tool: str) -> Sequence[str]: ...
-
-
-class Door(Protocol):
-    """Opens episodes for a stage."""
-
-    async def episode(self, sample: Sample, solve: Callable[[Episode], Awaitable[Any]]) -> Trajectory: ...
-
-
-@runtime_checkable
-class Stage(Protocol):
-    """Done once, before an evaluation, on training samples; beside scorers the only reader of targets."""
-
-    async def run(self, door: Door, samples: Sequence[Sample]) -> Mapping[str, Any]: ...
+    def experience(self, tool: str) -> Sequence[str]:
+        """What was learnt about using a tool."""
 
 
 class Episode(Protocol):
@@ -203,14 +193,29 @@ class Episode(Protocol):
         """Random numbers of (seed, sample, epoch, branch)."""
 
     @property
-    def instructions(self) -> str:
-        """How to act in the experiment's grammar, with the cards of the offered tools."""
+    def memory(self) -> Memory | None:
+        """What was learnt before the evaluation, where the experiment has a memory."""
+
+    @property
+    def sees_images(self) -> bool:
+        """Whether the model takes images."""
+
+    def instructions(self, closing: bool = False) -> str:
+        """How to act in the grammar, with the cards of the offered tools; ``closing``: only how to end."""
 
     def parse(self, message: Message) -> Action:
         """Read a message with the experiment's grammar; unreadable ones carry ``error``."""
 
-    async def act(self, messages: Sequence[Message], sampling: Sampling | None = None) -> Action:
-        """Ask for an action, have it verified, return it parsed. Raises LimitReached, ModelError."""
+    async def act(self, messages: Sequence[Message], sampling: Sampling | None = None, closing: bool = False) -> Action:
+        """Ask for an action, have it verified, return it parsed; ``closing``: no tool is offered any more.
+
+        Raises LimitReached, ModelError.
+        """
+
+    async def suggest(
+        self, messages: Sequence[Message], sampling: Sampling | None = None, role: str = "verifier"
+    ) -> Action:
+        """For verifiers: ask for an action that may take a proposal's place. Raises LimitReached, ModelError."""
 
     async def observe(self, action: Action) -> list[Message]:
         """Run the action's calls, in parallel where there are several; an unreadable action is answered
@@ -218,6 +223,12 @@ class Episode(Protocol):
 
     async def try_(self, action: Action) -> list[Message] | None:
         """Run the action on a fork of the offer, recorded as a trial; None when a tool cannot be tried."""
+
+    def note(self, action: Action, verdict: str) -> None:
+        """For verifiers: write down why an action was chosen."""
+
+    async def correct(self, outcome: t.Answer | t.Refusal | t.Failure) -> bool:
+        """Whether an outcome is right. Only for agents with a true ``oracle``, which results name."""
 
     async def ask(
         self, messages: Sequence[Message], purpose: Purpose, sampling: Sampling | None = None, role: str = "main"
@@ -234,4 +245,4 @@ class Episode(Protocol):
         sampling: Sampling | None = None,
         role: str | None = None,
     ) -> Episode:
-        """An episode of its own that shares budget and sample."""  # fmt: skip
+        """An episode of its own that shares budget and sample."""

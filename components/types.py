@@ -120,13 +120,23 @@ class Trajectory:
 
 @dataclass(frozen=True)
 class Problem:
-    """What an agent may see of a sample. ``choices``: letter -> text, empty for open questions."""
+    """What an agent may see of a sample. ``choices``: letter -> text, empty for open questions.
+
+    ``inputs``: what else there is, kind (image, image_2, sql_database, upload_files) -> the name by which
+    tools take it; the images among them stand in ``images`` in the same order.
+    """
 
     id: str
     question: str
     choices: Mapping[str, str] = field(default_factory=dict)
     context: str = ""
     images: tuple[Image, ...] = ()
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+    def image(self, name: str) -> Image | None:
+        """The image that is called so among the inputs."""
+        names = [value for kind, value in self.inputs.items() if kind.startswith("image")]
+        return dict(zip(names, self.images, strict=False)).get(name)
 
 
 @dataclass(frozen=True)
@@ -134,7 +144,8 @@ class Sample:
     """A row of a dataset. The target and metadata are not reachable from the problem.
 
     ``cluster`` is the patient (or whatever makes samples depend on each other) for intervals,
-    ``strata`` name -> value for breakdowns.
+    ``strata`` name -> value for breakdowns. ``files``: name of an input -> its path, for toolsets and
+    scorers, never shown.
     """
 
     problem: Problem
@@ -142,12 +153,16 @@ class Sample:
     metadata: JSON = field(default_factory=dict)
     cluster: str | None = None
     strata: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 class State(Protocol):
     """What belongs to one sample behind an offer: value memory, interpreter, temporary tables."""
 
     def fork(self) -> Self: ...
+
+    def close(self) -> None:
+        """Let go of what the state holds: connections, processes. Called once, also for a fork."""
 
 
 @dataclass(frozen=True)
@@ -158,12 +173,16 @@ class NoState:
         """Itself: there is nothing to copy."""
         return self
 
+    def close(self) -> None:
+        """Nothing to let go of."""
+
 
 @dataclass(frozen=True)
 class Offer:
     """What one sample offers. ``controls`` are for the agent's own code, not for the model, and are not
     counted as calls. ``refusal_fields`` (field -> allowed values, empty = free text) is empty where
     the task may not be refused; ``validates`` asks for a check of the result before it is concluded;
+    ``shows_images``: whether agents put the images before the model itself (else tools look at them);
     ``facts`` are for scorers and never shown to an agent."""
 
     tools: Mapping[str, Tool]
@@ -171,6 +190,7 @@ class Offer:
     controls: Mapping[str, Tool] = field(default_factory=dict)
     refusal_fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
     validates: bool = False
+    shows_images: bool = True
     facts: JSON = field(default_factory=dict)
 
     @property
@@ -181,6 +201,14 @@ class Offer:
     def fork(self) -> Offer:
         """The same tools over a copy of the state."""
         return replace(self, state=self.state.fork())
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of an episode of a stage: its trajectory, and how right it was (0 to 1; None: unscored)."""
+
+    trajectory: Trajectory
+    score: float | None
 
 
 @dataclass(frozen=True)

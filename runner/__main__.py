@@ -55,9 +55,11 @@ class Task:
     async def play(self, experiment: Experiment, folder: Path, *, total_jobs: int = 1) -> int:
         """Run an experiment in a folder, alone or as one of a sweep's jobs. Returns its exit code."""
         from runner.experiment import study
-        from runner.run import run_job
+        from runner.run import run_job, run_stage
 
         study(experiment)
+        if experiment.cfg.get("stage") is not None:
+            return await run_stage(experiment)
         return await run_job(experiment, folder, total_jobs=total_jobs)
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:

@@ -41,11 +41,11 @@ class Context:
         return await self.episode.ask(messages, purpose, sampling, role)
 
 
-async def run_calls(episode: Episode, calls: Sequence[ToolCall], offer: Offer) -> list[Observed]:
-    """Run calls: in order where one changes the sample's state, together otherwise."""
+async def run_calls(episode: Episode, step: int, calls: Sequence[ToolCall], offer: Offer) -> list[Observed]:
+    """Run the calls of a step: in order where one changes the sample's state, together otherwise."""
     effects = {offer.tools[call.name].effect for call in calls if call.name in offer.tools}
     if len(calls) > 1 and "episode" not in effects:
-        lines = [episode.branch(f"call/{episode.last.index}/{n}") for n in range(len(calls))]
+        lines = [episode.branch(f"call/{step}/{n}") for n in range(len(calls))]
         pairs = zip(lines, calls, strict=True)
         return list(await asyncio.gather(*(_run_one(line, call, offer) for line, call in pairs)))
     return [await _run_one(episode, call, offer) for call in calls]

@@ -5,33 +5,20 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
+from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
 from components.errors import ActionError, ConfigError, LimitReached
 from components.messages import Message, Purpose, Request, Sampling, ToolCall, ToolSpec
-from components.types import Action, Observation, Observed, Offer, Problem, Sample, Step, Trajectory
+from components.types import Action, Answer, Failure, Observation, Observed, Offer, Problem, Refusal, Step, Trajectory
 from runner.calls import Context, apply, run_calls
-from runner.door import Door, Spent, common_prefix, place_of, seed_of
+from runner.door import common_prefix, place_of, seed_of
 
 if TYPE_CHECKING:
-    from runner.play import Parts
-
-
-@dataclass
-class Shared:
-    """What the branches of one episode have in common; ``order`` sorts steps independently of arrival."""
-
-    parts: Parts
-    door: Door
-    sample: Sample
-    epoch: int
-    trajectory: Trajectory
-    spent: Spent = field(default_factory=Spent)
-    order: dict[int, tuple[Any, ...]] = field(default_factory=dict)
-    externals: dict[str, int] = field(default_factory=dict)
-    closed: bool = False
+    from components.protocols import Memory
+    from runner.shared import Shared
 
 
 class Episode:
@@ -53,8 +40,9 @@ class Episode:
         self._n = 0
         self._branches: dict[str, Episode] = {}
         self._last: Step | None = None
-        self._instructions: str | None = None
-        self._rng: Random | None = None
+        self._proposed: list[Step] = []
+        self._closing = False
+        self._instructions: dict[bool, str] = {}
 
     @property
     def problem(self) -> Problem:
@@ -72,20 +60,31 @@ class Episode:
         assert self._last is not None, "no step yet"
         return self._last
 
-    @property
+    @cached_property
     def rng(self) -> Random:
         """Random numbers of (seed, sample, epoch, branch), independent of everything else."""
-        if self._rng is None:
-            shared = self.shared
-            self._rng = Random(f"{shared.door.run_seed}/{self.problem.id}/{shared.epoch}/{self.name}/agent")
-        return self._rng
+        shared = self.shared
+        return Random(f"{shared.door.run_seed}/{self.problem.id}/{shared.epoch}/{self.name}/agent")
 
     @property
-    def instructions(self) -> str:
-        """How to act in the experiment's grammar, with the cards of the tools."""
-        if self._instructions is None:
-            self._instructions = self.shared.parts.grammar.instructions(self.offer)
-        return self._instructions
+    def memory(self) -> Memory | None:
+        """What was learnt before the evaluation."""
+        return self.shared.parts.memory
+
+    @property
+    def sees_images(self) -> bool:
+        """Whether the model takes images."""
+        _, model = self.shared.door.model(self._role or "main")
+        return getattr(model, "vision", True) is not False
+
+    def instructions(self, closing: bool = False) -> str:
+        """How to act in the experiment's grammar, with the cards of the tools; ``closing``: how to end only."""
+        if closing not in self._instructions:
+            self._instructions[closing] = self.shared.parts.grammar.instructions(self._shown(closing))
+        return self._instructions[closing]
+
+    def _shown(self, closing: bool) -> Offer:
+        return replace(self.offer, tools={}) if closing else self.offer
 
     def parse(self, message: Message) -> Action:
         """Read a message; an unreadable one is an action with ``error``."""
@@ -94,30 +93,37 @@ class Episode:
         except ActionError as error:
             return Action(message, error=error.label, error_text=str(error))
 
-    async def act(self, messages: Sequence[Message], sampling: Sampling | None = None) -> Action:
+    async def act(self, messages: Sequence[Message], sampling: Sampling | None = None, closing: bool = False) -> Action:
         """Ask for an action and have it verified. Raises LimitReached, ModelError."""
         shared = self.shared
         limit = shared.parts.budget.steps
         if limit is not None and shared.spent.steps >= limit:
             raise LimitReached(f"budget.sample.steps={limit}")
         shared.spent.steps += 1
-        proposed: list[Step] = []
+        base, self._closing, self._proposed = sampling or Sampling(), closing, []
 
-        async def propose() -> Action:
-            specs = shared.parts.grammar.specs(self.offer)
-            step = await self._call(messages, "act", sampling, "main", specs)
-            step.action = self.parse(step.reply)
-            proposed.append(step)
-            return step.action
+        async def propose(sampling: Sampling | None = None) -> Action:
+            return await self.suggest(messages, base.merged(sampling), "main", "act")
 
         chosen = await shared.parts.verifier.choose(messages, propose, self)
-        for step in proposed:
+        for step in self._proposed:
             step.committed = step.action is chosen
-        if not any(step.committed for step in proposed):  # the verifier wrote it itself
-            self.last.action, self.last.committed = chosen, True
-        else:
-            self._last = next(step for step in proposed if step.committed)
+            self._last = step if step.committed else self._last
         return chosen
+
+    async def suggest(
+        self,
+        messages: Sequence[Message],
+        sampling: Sampling | None = None,
+        role: str = "verifier",
+        purpose: Purpose = "verify",
+    ) -> Action:
+        """Ask for an action that may take a proposal's place. Raises LimitReached, ModelError."""
+        specs = self.shared.parts.grammar.specs(self._shown(self._closing))
+        step = await self._call(messages, purpose, sampling, role, specs)
+        step.action = self.parse(step.reply)
+        self._proposed.append(step)
+        return step.action
 
     async def ask(
         self, messages: Sequence[Message], purpose: Purpose, sampling: Sampling | None = None, role: str = "main"
@@ -137,7 +143,7 @@ class Episode:
         shared, door = self.shared, self.shared.door
         if shared.closed:  # the episode ended while this branch was still at work
             raise asyncio.CancelledError
-        if limit := shared.spent.exceeded(shared.parts.budget):
+        if purpose != "judge" and (limit := shared.spent.exceeded(shared.parts.budget)):
             raise LimitReached(f"budget.sample.{limit}")
         role, model = door.model(self._role if self._role and role == "main" else role)
         messages = tuple(messages)
@@ -157,10 +163,11 @@ class Episode:
         shared.spent.pending += 1
         try:
             call = door.call(role, request, door.key(model, digest, request, place), n)
-            completion, replayed = await self._within(call)
+            completion, replayed = await shared.within(call)
         finally:
             shared.spent.pending -= 1
-        shared.spent.charge(completion.usage)
+        if purpose != "judge":  # what is asked about the agent is not the agent's own
+            shared.spent.charge(completion.usage)
         if shared.closed:
             raise asyncio.CancelledError
         step = Step(
@@ -173,18 +180,6 @@ class Episode:
             self._last = step
         return step
 
-    async def _within(self, call: Any) -> Any:
-        """Await a call inside the sample's time limit."""
-        limit = self.shared.parts.budget.seconds
-        if limit is None:
-            return await call
-        left = limit - (time.monotonic() - self.shared.spent.started)
-        try:
-            async with asyncio.timeout(max(left, 0)):
-                return await call
-        except TimeoutError:
-            raise LimitReached(f"budget.sample.seconds={limit}") from None
-
     async def observe(self, action: Action) -> list[Message]:
         """Run the action's calls; an unreadable action is answered with what was wrong."""
         render = self.shared.parts.grammar.render
@@ -192,25 +187,38 @@ class Episode:
             text = f"Your reply could not be read: {action.error_text}."
             calls = action.message.tool_calls or (ToolCall("call", "", ""),)
             return [render(call, Observation(text)) for call in calls]
-        step = self._step_of(action)
-        seen = await run_calls(self, action.calls, self.offer)
-        step.observed += seen
+        step = self.shared.step_of(action) or self._last
+        n = -1 if step is None else step.index
+        seen = self.shared.tried.pop(id(action), None) or await run_calls(self, n, action.calls, self.offer)
+        if step is not None:
+            step.observed += seen
         return [render(one.call, one.observation) for one in seen]
 
     async def try_(self, action: Action) -> list[Message] | None:
         """Run the action on a fork of the offer; None when one of its tools cannot be tried."""
-        tools = [self.offer.tools.get(call.name) for call in action.calls]
-        if any(tool is not None and tool.effect == "external" for tool in tools):
+        effects = {tool.effect for call in action.calls if (tool := self.offer.tools.get(call.name)) is not None}
+        if "external" in effects:
             return None
-        step = self._step_of(action)
-        seen = await run_calls(self, action.calls, self.offer.fork())
+        step, fork = self.shared.step_of(action), self.offer.fork()
+        assert step is not None, "a candidate was proposed"
+        try:
+            seen = await run_calls(self.branch(f"try/{step.index}"), step.index, action.calls, fork)
+        finally:
+            if fork.state is not self.offer.state:
+                fork.state.close()
         step.tried += seen
+        if action.calls and "episode" not in effects:
+            self.shared.tried[id(action)] = seen
         return [self.shared.parts.grammar.render(one.call, one.observation) for one in seen]
 
-    def _step_of(self, action: Action) -> Step:
-        """The step that proposed an action, whatever was asked since."""
-        mine = (step for step in reversed(self.shared.trajectory.steps) if step.action is action)
-        return next(mine, None) or self.last
+    def note(self, action: Action, verdict: str) -> None:
+        """Write the verifier's verdict to the step that proposed an action."""
+        if (step := self.shared.step_of(action)) is not None:
+            step.verdict = verdict
+
+    async def correct(self, outcome: Answer | Refusal | Failure) -> bool:
+        """Whether an outcome is right: only for agents that the results name as told so."""
+        return await self.shared.correct(outcome)
 
     async def control(self, name: str, **arguments: Any) -> Observation:
         """Use a control of the offer. Raises ToolError."""
@@ -234,9 +242,7 @@ class Episode:
         """The branch of this name, made on first use."""
         if name not in self._branches:
             shared = self.shared
-            offer = self.offer
-            if tools == "fresh":
-                offer = shared.parts.open(shared.sample, shared.epoch, shared.door.run_seed)
+            offer = shared.open() if tools == "fresh" else self.offer
             full = name if self.name == "main" else f"{self.name}/{name}"
             place = (*self._place, (self._n, 0, name))
             merged = sampling if self._sampling is None else self._sampling.merged(sampling)

@@ -18,6 +18,7 @@ from omegaconf import DictConfig, read_write
 from omegaconf.errors import OmegaConfBaseException
 
 from components.errors import ConfigError
+from components.practice import Source
 from components.protocols import Dataset, Model
 from components.types import Sample
 from runner import build as builder
@@ -64,6 +65,7 @@ class Experiment:
     prompts: Mapping[str, str]
     privacy: Mapping[str, str]
     launch: Launch = field(default_factory=Launch)
+    source: Source | None = None
 
 
 PREPARED: ContextVar[Experiment | None] = ContextVar("prepared", default=None)
@@ -82,7 +84,8 @@ class Check(Callback):
             experiment = prepare(config, loader)
             folder = Path(config.hydra.run.dir)
             given = any(word.startswith("hydra.run.dir=") for word in words_of(config, "hydra"))
-            folder = folder_for(experiment.cfg, folder, given)
+            learns = experiment.cfg.get("stage") is not None  # leaves a memory, and no run
+            folder = Path(experiment.cfg["run"]["memory"]) if learns else folder_for(experiment.cfg, folder, given)
         except (ConfigError, OmegaConfBaseException) as error:
             complain(
                 error if isinstance(error, ConfigError) else Flaws([explain(error, words_of(config, "hydra"), ())])
@@ -167,18 +170,18 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     with noting(flaws):
         builder.check(Settings, cfg)
     made = Workshop(cfg, {flaw.key.partition(".")[0] for flaw in flaws}, flaws, touched)
-    made.everything()
+    made.everything(), made.source()
     if flaws:
         raise Flaws(flaws)
     made.only = None
-    pieces, models, dataset = made.everything()
+    (pieces, models, dataset), source = made.everything(), made.source()
     if flaws:
         raise Flaws(flaws)
     from runner.door import Budget
     from runner.play import Parts
 
     parts = Parts(**pieces, budget=Budget(**cfg["budget"]["sample"]))
-    decision = permit(dataset, models)
+    decision = permit(dataset, models, parts.toolset)
     playable(models)
     priced(models, cfg["budget"])
     with noting(flaws, "dataset"):
@@ -186,10 +189,13 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     if flaws:
         raise Flaws(flaws)
     fit(parts, samples[0], cfg["seed"], choices_of([CONF], "toolset"), acts="grammar" in cfg["agent"])
-    digests = prompt_digests([parts.agent, parts.verifier, parts.grammar, *parts.scorers.values()])
+    learner = None if source is None else source.stage
+    digests = prompt_digests(
+        [parts.agent, parts.verifier, parts.grammar, parts.toolset, learner, *parts.scorers.values()]
+    )
     return Experiment(
         cfg["name"], cfg["seed"], cfg["epochs"], parts, models, dataset, samples, Budget(**cfg["budget"]["run"]),
-        cfg, digests, decision, launch or Launch(),
+        cfg, digests, decision, launch or Launch(), source,
     )  # fmt: skip
 
 

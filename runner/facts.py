@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.models.redaction import redact
+from runner.fitting import has_price
+from runner.results.levels import declared
 
 if TYPE_CHECKING:
     from runner.experiment import Experiment
@@ -39,6 +41,7 @@ def facts_of(experiment: Experiment) -> dict[str, Any]:
         "privacy": dict(experiment.privacy),
         "prompts": dict(experiment.prompts),
         "scorers": {name: scorer.version for name, scorer in experiment.parts.scorers.items()},
+        "levels": declared(experiment.parts.scorers),
         "memory": None,
         "prices": prices,
         "seed": experiment.seed,
@@ -51,9 +54,11 @@ def facts_of(experiment: Experiment) -> dict[str, Any]:
 
 def _notes(experiment: Experiment) -> list[str]:
     """What a reader of the results must know."""
-    notes = []
+    notes = [*getattr(experiment.parts.toolset, "notes", ())]
+    if getattr(experiment.parts.agent, "oracle", False):
+        notes.append("the agent is told whether its answer is right: not comparable with agents that are not")
     for role, model in experiment.models.items():
-        if model.kind == "live" and getattr(model, "price_row", None) is None:
+        if not has_price(model):
             notes.append(
                 f"the price of {model.name} ({role}) is not known: cost is left out; set model.price to have it"
             )

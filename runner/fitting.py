@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from components.errors import ConfigError
-from components.protocols import Dataset, Model
+from components.protocols import Dataset, Model, Tool, Toolset
 from components.types import Sample
 from runner.flaws import Flaw, Flaws
 
@@ -23,13 +23,14 @@ class PrivacyRefused(ConfigError):
         self.decision = decision
 
 
-def permit(dataset: Dataset, models: Mapping[str, Model]) -> dict[str, str]:
-    """Whether these models may see these data, for the manifest. Raises PrivacyRefused."""
+def permit(dataset: Dataset, models: Mapping[str, Model], toolset: Toolset) -> dict[str, str]:
+    """Whether these models and tools may see these data, for the manifest. Raises PrivacyRefused."""
     names = ", ".join(sorted({model.name for model in models.values()}))
     decision = {"dataset": dataset.privacy, "model": names, "decision": "permitted"}
     outside = {role: model for role, model in models.items() if not model.in_process}
     if dataset.privacy == "open":
         return decision | {"reason": "the data are open"}
+    _permit_tools(dataset, toolset, decision)
     if not outside:
         return decision | {"reason": "the model runs in this process: nothing leaves it"}
     for role, model in outside.items():
@@ -44,6 +45,19 @@ def permit(dataset: Dataset, models: Mapping[str, Model]) -> dict[str, str]:
     return decision | {"reason": f"every model's permits hold {dataset.privacy}"}
 
 
+def _permit_tools(dataset: Dataset, toolset: Toolset, decision: Mapping[str, str]) -> None:
+    """Raises PrivacyRefused when a tool could carry what it is asked to a service that may not get it."""
+    tools: Mapping[str, Tool] = getattr(toolset, "tools", {})
+    outside = [name for name, tool in tools.items() if tool.effect == "external"]
+    if outside and dataset.privacy not in (permits := getattr(toolset, "permits", ())):
+        allowed = ", ".join(["open", *permits])
+        reason = (
+            f"the dataset is {dataset.privacy} and the tool {outside[0]} asks a service, which may only get data that"
+            f" are {allowed}; if it may receive such data: toolset.permits=[{dataset.privacy}]"
+        )
+        raise PrivacyRefused(dict(decision) | {"decision": "refused", "reason": reason})
+
+
 def playable(models: Mapping[str, Model]) -> None:
     """Refuse a model that may have no call at all on its way. Raises Flaws."""
     for role, model in models.items():
@@ -56,10 +70,16 @@ def priced(models: Mapping[str, Model], budgets: Mapping[str, Mapping[str, float
     """Refuse a budget in dollars that no unpriced call would ever reach. Raises Flaws."""
     limited = [name for name, budget in budgets.items() if budget.get("usd") is not None]
     for role, model in models.items() if limited else ():
-        if model.kind == "live" and getattr(model, "price_row", None) is None:
+        if not has_price(model):
             key = "model" if role == "main" else f"models.{role}"
             text = f"the price of {model.name} is not known, so this limit would never be reached; set {key}.price"
             raise Flaws([Flaw(f"budget.{limited[0]}.usd", text)])
+
+
+def has_price(model: Model) -> bool:
+    """Whether what a model's calls cost is known; what is not live costs nothing."""
+    row = getattr(model, "price_row", None)
+    return model.kind != "live" or (row is not None and row.get("input") is not None)
 
 
 def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: bool) -> None:
@@ -96,7 +116,9 @@ def prompt_digests(parts: Sequence[object]) -> dict[str, str]:
     """The digests of the prompt sets that parts name. Raises ConfigError."""
     from components.prompts import load
 
-    names = {name for part in parts if isinstance(name := getattr(part, "prompts", None), str)}
+    tools = [tool for part in parts for tool in getattr(part, "tools", {}).values()]
+    named = [getattr(part, field, None) for part in (*parts, *tools) for field in ("prompts", "draft_prompts")]
+    names = {name for name in named if isinstance(name, str)}
     return {name: load(name).digest for name in sorted(names)}
 
 

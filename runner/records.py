@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from components.errors import ConfigError
+from components.tool_distribution import input_kinds
 from components.types import Sample, Score, Trajectory
 from runner.stored import Packer
 from runner.texts import TextWriter
@@ -29,6 +30,7 @@ def record_of(
         "epoch": epoch,
         "cluster": sample.cluster,
         "strata": dict(sample.strata),
+        "inputs": input_kinds(sample.problem),
         "stop": trajectory.stop,
         "answer": trajectory.answer,
         "refusal": None if refusal is None else dict(refusal.grounds),

@@ -11,13 +11,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.errors import ConfigError
+from components.errors import ConfigError, ModelError, RunLimitReached
 from components.protocols import Model
 from runner import manifest
 from runner.door import Door
 from runner.execute import Outcome, execute
 from runner.facts import facts_of, sweep_id
 from runner.journal import Journal
+from runner.learning import learn, remember
 from runner.records import RecordWriter
 from runner.results.metrics import summarise as summary_of
 from runner.results.report import report, status_line
@@ -39,21 +40,20 @@ async def run_job(experiment: Experiment, folder: Path, *, total_jobs: int = 1) 
     """
     cfg, facts = experiment.cfg, facts_of(experiment)
     manifest.refuse_others(folder, facts)
-    journal = _journal(cfg["run"])
+    journal = open_journal(cfg["run"])
     writer = RecordWriter(folder)
     handler = _log_to(folder / "run.log")
-    door = Door(
-        experiment.models,
-        journal,
-        run_seed=experiment.seed,
-        budget=experiment.budget,
-        replay=cfg["run"]["replay"] is not False,
-    )
+    door = door_of(experiment, journal)
     notes = manifest.begin(folder, facts)
     log.info("begun: %s", notes["command"])
     _replace(folder / "config.yaml", written(cfg))
     try:
+        experiment = await remember(experiment, door, folder, notes)
         return await _play(experiment, folder, total_jobs, door, writer, notes)
+    except (ModelError, RunLimitReached) as error:  # of making the memory; those of samples are their records
+        _finish(experiment, folder, door, Outcome(stopped=f"no memory: {error}"), notes, "interrupted")
+        print(f"the memory was not made: {error}\nto go on:   {going_on(folder)}")  # noqa: T201
+        return ERRORS if isinstance(error, ModelError) else BUDGET
     finally:
         for model in experiment.models.values():
             await model.close()
@@ -62,6 +62,27 @@ async def run_job(experiment: Experiment, folder: Path, *, total_jobs: int = 1) 
         writer.close()
         logging.getLogger().removeHandler(handler)
         handler.close()
+
+
+async def run_stage(experiment: Experiment) -> int:
+    """Make the memory that the config names, if it is not there, and say where it is. Returns the exit code."""
+    assert experiment.source is not None, "the schema wants a memory where a stage is chosen"
+    journal = open_journal(experiment.cfg["run"])
+    door = door_of(experiment, journal)
+    try:
+        folder, said = await learn(experiment, door, experiment.source)
+    except (ModelError, RunLimitReached) as error:
+        print(f"the memory was not made: {error}\nto go on, give the same command again")  # noqa: T201
+        return ERRORS if isinstance(error, ModelError) else BUDGET
+    finally:
+        for model in experiment.models.values():
+            await model.close()
+        if journal is not None:
+            journal.close()
+    found = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.json")) if folder else []
+    print(*said, f"memory:     {folder} ({len(found)} files)", sep="\n")  # noqa: T201
+    print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
+    return COMPLETE
 
 
 async def _play(
@@ -109,7 +130,7 @@ def _finish(
     experiment: Experiment, folder: Path, door: Door, outcome: Outcome, notes: dict[str, Any], status: str
 ) -> dict[str, Any]:
     """Write metrics, manifest and report from the records."""
-    summary = summary_of(outcome.records)
+    summary = summary_of(outcome.records, notes["levels"])
     wanted = len(experiment.samples) * experiment.epochs
     resume = (
         None if status == "complete" and not outcome.errored else manifest.command_line(f"run.resume={quoted(folder)}")
@@ -190,7 +211,13 @@ def _tell(folder: Path, notes: Mapping[str, Any], summary: Mapping[str, Any], ur
             print(line)  # noqa: T201
 
 
-def _journal(run: Mapping[str, Any]) -> Journal | None:
+def door_of(experiment: Experiment, journal: Journal | None) -> Door:
+    """The door of a run."""
+    replay = experiment.cfg["run"]["replay"] is not False
+    return Door(experiment.models, journal, run_seed=experiment.seed, budget=experiment.budget, replay=replay)
+
+
+def open_journal(run: Mapping[str, Any]) -> Journal | None:
     """The journal to write to, or to replay from without writing. Raises ConfigError."""
     replay = run["replay"]
     if replay is False:

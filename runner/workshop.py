@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from components.practice import Source
 from components.protocols import Agent, Condition, Dataset, Grammar, Model, Scorer, Toolset, Verifier
 from runner import build as builder
 from runner.fitting import noting
@@ -33,6 +34,10 @@ class Workshop:
         pieces |= {key: self.one(key, protocol) for key, protocol in kinds.items()}
         pieces["scorers"] = {k: self.one(f"scorer.{k}", Scorer, node) for k, node in self._nodes("scorer")}
         return pieces, self._models(), self.one("dataset", Dataset)
+
+    def source(self) -> Any:
+        """The memory's source, where the config names one."""
+        return None if self.cfg.get("memory") is None else self.one("memory", Source)
 
     def one(self, key: str, protocol: Any, node: object = None) -> Any:
         """The part under a key."""

@@ -79,6 +79,9 @@ class Counter:
     def fork(self) -> "Counter":
         return Counter(list(self.seen))
 
+    def close(self) -> None:
+        return None
+
 
 _COUNT = ToolSpec("count", "adds", {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
 

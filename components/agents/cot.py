@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from components.answers import after_mark
-from components.prompts import load
+from components.agents.direct import plain_answer
 from components.protocols import Episode
-from components.types import Answer
+from components.types import Answer, Failure
 
 
 @dataclass(frozen=True)
@@ -21,9 +20,6 @@ class Cot:
 
     prompts: str = "cot"
 
-    async def solve(self, episode: Episode) -> Answer:
-        """Ask; of an open answer, only what follows the mark counts, the reasoning does not."""
-        problem = episode.problem
-        ask = load(self.prompts).user("problem", problem.images, problem=problem)
-        reply = (await episode.ask([ask], "answer")).text
-        return Answer(reply if problem.choices else after_mark(reply))
+    async def solve(self, episode: Episode) -> Answer | Failure:
+        """Ask; only what follows the mark counts, the reasoning does not."""
+        return await plain_answer(episode, self.prompts)

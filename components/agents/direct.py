@@ -1,6 +1,8 @@
 """Direct prompting: the problem in, the answer out, one call.
 
-Source: the zero-shot baseline of Tang et al. 2024 (MedAgents), arXiv 2311.10537.
+Source: the zero-shot baseline of Tang et al. 2024 (MedAgents), arXiv 2311.10537, and the plain LLM and MLLM
+rows of Liao et al. 2024 (ReflecTool), arXiv 2410.17657: schema or documents stand in the prompt, images are
+passed to the model.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from dataclasses import dataclass
 from components.answers import after_mark
 from components.prompts import load
 from components.protocols import Episode
-from components.types import Answer
+from components.types import Answer, Failure
 
 
 @dataclass(frozen=True)
@@ -19,9 +21,20 @@ class Direct:
 
     prompts: str = "direct"
 
-    async def solve(self, episode: Episode) -> Answer:
-        """Ask; of an open answer, only what follows the mark counts."""
-        problem = episode.problem
-        ask = load(self.prompts).user("problem", problem.images, problem=problem)
-        reply = (await episode.ask([ask], "answer")).text
-        return Answer(reply if problem.choices else after_mark(reply))
+    async def solve(self, episode: Episode) -> Answer | Failure:
+        """Ask; Failure ``unsupported_input`` where the model cannot look at the task's images."""
+        return await plain_answer(episode, self.prompts)
+
+
+async def plain_answer(episode: Episode, prompts: str) -> Answer | Failure:
+    """The answer of one call; only what follows the mark counts, of a choice the rest of its line."""
+    problem = episode.problem
+    if problem.images and not episode.sees_images:
+        return Failure("unsupported_input", "the model takes no images")
+    held = (await episode.control("inputs")).text if "inputs" in episode.offer.controls else ""
+    ask = load(prompts).user("problem", problem.images, problem=problem, held=held)
+    reply = (await episode.ask([ask], "answer")).text
+    marked = after_mark(reply)
+    if problem.choices and marked != reply.strip():
+        marked = marked.split("\n")[0].strip(" *_")
+    return Answer(marked)

@@ -42,7 +42,7 @@ class Radagent:
             return Failure(error.label, str(error))
         if not self.switches.real_plan_reply:
             plan = prompts.assistant("plan_echo", memory=start.text, plan=start.data.get("plan"))
-        tools = prompts.user("tools", instructions=episode.instructions)
+        tools = prompts.user("tools", instructions=episode.instructions())
         return await self._execute(episode, [*planning, plan, tools, prompts.assistant("ready")])
 
     async def _execute(self, episode: Episode, messages: list[Message]) -> Answer | Refusal | Failure:

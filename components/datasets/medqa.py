@@ -86,9 +86,10 @@ class MedQA:
             raise row.error("options", f"this edition has {self.options} options, found {len(choices)}")
         if letter not in choices:
             raise row.error("answer_idx", f"must be one of the options {', '.join(choices)}, found {letter!r}")
+        step = {"step": row.text("meta_info")} if "meta_info" in row.values else {}
         return Sample(
             Problem(name, row.text("question"), choices),
             target=letter,
-            metadata={"answer": choices[letter], "options": self.options},
-            strata={"step": row.text("meta_info")} if "meta_info" in row.values else {},
+            metadata={"task": "medqa", "answer": choices[letter], "options": self.options},
+            strata={"task": "medqa", "dimension": "knowledge", **step},
         )

@@ -78,9 +78,10 @@ class PubMedQA:
         if truth.values.get(pmid, decision) != decision:
             raise row.error("final_decision", f"is {decision!r}, but {truth.values[pmid]!r} in {truth.place}")
         question, year = f"{row.text('QUESTION')}\n{self.ask}", row.values.get("YEAR")
+        decade = {"decade": f"{year[:3]}0s"} if isinstance(year, str) and len(year) == 4 else {}
         return Sample(
             Problem(f"pubmedqa-{pmid}", question.strip(), context="\n".join(row.texts("CONTEXTS"))),
             target=decision,
-            metadata={"decisions": DECISIONS},
-            strata={"decade": f"{year[:3]}0s"} if isinstance(year, str) and len(year) == 4 else {},
+            metadata={"task": "pubmedqa", "decisions": DECISIONS},
+            strata={"task": "pubmedqa", "dimension": "knowledge", **decade},
         )

@@ -73,8 +73,8 @@ class Gateway:
         price: USD per million tokens, ``{input: ..., output: ...}``, in place of the price table.
         permits: data classes beside ``open`` that the endpoint may receive.
         deterministic: the same request at temperature 0 always gets the same reply.
-        send_seed: send each request's seed, where the provider takes one.
-        extra: further sampling parameters, sent as they are.
+        send_seed: send each request's seed, where the provider takes one; extra: further sampling parameters.
+        takes_images: None: as the price table says, and where it has no row, yes.
     """
 
     name: str
@@ -96,6 +96,7 @@ class Gateway:
     deterministic: bool = False
     send_seed: bool = True
     extra: Mapping[str, Any] = field(default_factory=dict)
+    takes_images: bool | None = None
 
     def __post_init__(self) -> None:
         check_settings({setting.name: getattr(self, setting.name) for setting in fields(self)})
@@ -133,6 +134,11 @@ class Gateway:
     def price_row(self) -> Mapping[str, Any]:
         """The price used and where it is from, for a manifest; ``reason`` says why there is none."""
         return self._price_row.facts
+
+    @property
+    def vision(self) -> bool:
+        """Whether the model takes images."""
+        return (self._price_row.vision if self.takes_images is None else self.takes_images) is not False
 
     @property
     def context_tokens(self) -> int | None:
@@ -215,10 +221,8 @@ class Gateway:
 
     @cached_property
     def _transports(self) -> Transports:
-        return Transports(
-            self._endpoint, self._key, self.key_optional, self.send_seed, self.timeout_seconds,
-            lambda: self._price_row.price,
-        )  # fmt: skip
+        settings = (self._endpoint, self._key, self.key_optional, self.send_seed, self.timeout_seconds)
+        return Transports(*settings, lambda: self._price_row.price)
 
     @cached_property
     def _limiter(self) -> Limiter:

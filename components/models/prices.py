@@ -44,13 +44,15 @@ class Price:
 
 @dataclass(frozen=True)
 class PriceRow:
-    """What is known about a model's price. ``row`` is the table's key; ``reason`` says why there is no price."""
+    """What is known about a model's price. ``row`` is the table's key; ``reason`` says why there is no price;
+    ``vision`` whether it takes images."""
 
     row: str | None
     price: Price | None
     context_tokens: int | None
     source: str
     reason: str = ""
+    vision: bool | None = None
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -100,7 +102,7 @@ def stated(price: Mapping[str, Any], row: PriceRow) -> PriceRow:
     for key, value in price.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
             raise ConfigError(f"model.price.{key} must be a number of at least 0, found {value!r}")
-    return PriceRow(row.row, Price(**price), row.context_tokens, "model.price")
+    return PriceRow(row.row, Price(**price), row.context_tokens, "model.price", vision=row.vision)
 
 
 def _served_by(row: Mapping[str, Any], prefix: str) -> bool:
@@ -111,14 +113,14 @@ def _served_by(row: Mapping[str, Any], prefix: str) -> bool:
 def _read(key: str, row: Mapping[str, Any], source: str) -> PriceRow:
     context = row.get("max_input_tokens")
     context = context if isinstance(context, int) else None
-    price = _price(row, "")
+    price, vision = _price(row, ""), bool(row.get("supports_vision"))
     if price is None:
         reason = f"price unknown: the row {key!r} holds no price per token; set model.price"
-        return PriceRow(key, None, context, source, reason)
-    if price.input == 0 and price.output == 0:
+    elif price.input == 0 and price.output == 0:
         reason = f"price unknown: the row {key!r} says 0, as for every model it cannot price; set model.price"
-        return PriceRow(key, None, context, source, reason)
-    return PriceRow(key, _with_long(price, row), context, source)
+    else:
+        return PriceRow(key, _with_long(price, row), context, source, vision=vision)
+    return PriceRow(key, None, context, source, reason, vision)
 
 
 def _price(row: Mapping[str, Any], suffix: str) -> Price | None:

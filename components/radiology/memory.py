@@ -51,6 +51,9 @@ class RadiologyMemory:
         """A copy that can be changed apart."""
         return RadiologyMemory(self.record, dict(self.values), dict(self.scores), self.fixed, self.given)
 
+    def close(self) -> None:
+        """Nothing to let go of."""
+
     def begin(self, known: Iterable[str]) -> None:
         """Start again, with these variables known beside those that the sample gives.
 

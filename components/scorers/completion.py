@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from components.radiology.execution import Execution, ground_truth, is_scored, kind_of
 from components.radiology.grading import Attempt, grade
@@ -42,6 +43,7 @@ class Completion:
 
     switches: Switches
     version: str = "1"
+    decides: ClassVar[str] = HEADLINE
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "switches", as_switches(self.switches))

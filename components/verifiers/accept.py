@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from components.messages import Message
-from components.protocols import Episode
+from components.protocols import Episode, Propose
 from components.types import Action
 
 
@@ -14,8 +14,6 @@ from components.types import Action
 class Accept:
     """Takes the first proposal as it is."""
 
-    async def choose(
-        self, messages: Sequence[Message], propose: Callable[[], Awaitable[Action]], episode: Episode
-    ) -> Action:
+    async def choose(self, messages: Sequence[Message], propose: Propose, episode: Episode) -> Action:
         """Propose once."""
         return await propose()

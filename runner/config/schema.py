@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Interval
 from pydantic import StringConstraints
@@ -54,6 +54,7 @@ class Run:
     """``run``: what does not change a score."""
 
     journal: str | None = None
+    memory: str = "outputs/.memory"
     replay: bool | str = False
     resume: str | None = None
     shard: str | None = None
@@ -102,3 +103,9 @@ class Settings:
     tracking: Tracking
     models: Mapping[str, Node]
     grammars: Mapping[str, Node]
+    memory: Node | None = None
+    stage: Literal["memory"] | None = None
+
+    def __post_init__(self) -> None:
+        if self.stage is not None and self.memory is None:
+            raise ConfigError("a stage makes the memory that the config names, and it names none; choose memory=learnt")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _TOTALS = ("cost", "tokens", "calls", "time")
-_FIRST = ("completion", "score", "execution", "refusal", "response", "planning")
+_FIRST = ("total", "completion", "score", "execution", "refusal", "response", "planning")
 _WIDE = 140  # where there is no terminal to ask
 HEAD = ("metric", "value", "95 % interval", "n", "ceiling")
 
@@ -34,6 +34,7 @@ def headline(jobs: Sequence[Mapping[str, Mapping[str, Any]]], room: int) -> list
     """The metrics to show beside each other: those with a value somewhere, the first of each group before the
     second of any; whatever is better high first, so that sorting by the first column says something."""
     there = [n for n in dict.fromkeys(n for job in jobs for n in job) if any(_has(job, n) for job in jobs)]
+    there = [n for n in there if "/".join(n.split("/")[2:]) not in there]  # the means of single parts of a score
     late = [n for n in ("errors/rate", "cost/usd", "time/seconds_p50") if n in there]
     groups: dict[str, list[str]] = {}
     for name in there:

@@ -9,11 +9,14 @@ from typing import Any
 from runner.facts import sweep_id
 from runner.sweep.plan import Cell
 
+MEANS = "means.json"
 _COLUMNS = 7
 
 
 def summarise(plan: Sequence[Cell]) -> None:
     """Print the table of headline metrics, where to look, and send the sweep's own run."""
+    from runner.results.means import show_means
+    from runner.results.rows import Run, rows_of
     from runner.results.table import headline, show
     from runner.tracking import finish_sweep
 
@@ -23,10 +26,22 @@ def summarise(plan: Sequence[Cell]) -> None:
     names = headline([metrics for _, metrics in done], _COLUMNS)
     body = [(cell.label, *(_cell(metrics.get(name)) for name in names)) for cell, metrics in done]
     show(("job", *names), body, title=f"{len(done)} of {len(plan)} jobs")
-    print(f"sweep folder: {plan[0].folder.parent}")  # noqa: T201
+    home = plan[0].folder.parent
+    runs = [Run.at(cell.folder, cell.cfg) for cell, _ in done]
+    if told := show_means(rows_of([run for run in runs if run.levels])):
+        (home / MEANS).write_text(json.dumps(told, indent=1), encoding="utf-8")
+    print(calls([run.notes for run in runs]))  # noqa: T201
+    print(f"sweep folder: {home}")  # noqa: T201
     sweep = sweep_id(str(plan[0].folder.parent))
     if sweep and (url := finish_sweep([cell.folder for cell, _ in done], done[0][0].cfg, sweep=sweep)):
         print(f"MLflow:       {url}   (make ui starts it)")  # noqa: T201
+
+
+def calls(manifests: Sequence[Mapping[str, Any]]) -> str:
+    """How many calls all jobs sent and how many the journal answered, which they share."""
+    told = [notes.get("calls") or {} for notes in manifests]
+    sent, found = (sum(one.get(key, 0) for one in told) for key in ("sent", "from_journal"))
+    return f"calls:        {sent:,} sent, {found:,} answered by the journal, over {len(told)} jobs"
 
 
 def _cell(metric: Mapping[str, Any] | None) -> str:

@@ -49,6 +49,9 @@ class Total:
     def fork(self) -> "Total":
         return Total(self.value)
 
+    def close(self) -> None:
+        return None
+
 
 @dataclass(frozen=True)
 class Add:

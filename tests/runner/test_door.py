@@ -1,6 +1,7 @@
 """The journal behind the door: re-paying nothing, repeats, replay, single-flight, the run's budget."""
 
 import asyncio
+from random import Random
 
 import pytest
 
@@ -146,7 +147,7 @@ async def test_a_cancelled_call_is_asked_anew_by_those_who_wait():
         async def solve(self, episode):
             return Answer((await episode.ask([Message("user", "the same for all")], "answer")).text)
 
-    model = Speaker(lambda r: "fixed", deterministic=True, wait=0.2)
+    model = Speaker(lambda r: "fixed", deterministic=True, wait=0.2, random=Random(1))
     model.sampling = model.sampling.merged(type(model.sampling)(temperature=0.0))
     shared = door(model)
     impatient = parts(Same(), budget=Budget(seconds=0.01))

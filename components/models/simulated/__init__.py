@@ -38,6 +38,7 @@ class Simulated:
     in_process: bool = True
     deterministic: bool = False
     permits: Sequence[str] = ()
+    takes_images: bool = True
     core: Core = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -56,6 +57,11 @@ class Simulated:
     def identity(self) -> str:
         """Name, version and rates."""
         return self._identity
+
+    @property
+    def vision(self) -> bool:
+        """Whether the model takes images."""
+        return self.takes_images
 
     @property
     def sampling(self) -> Sampling:

@@ -7,21 +7,26 @@ for its medical knowledge. ``VERSION`` changes when a reply can.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from components.messages import Completion, Message, ToolSpec, Usage
+from components.models.simulated import clinical
+from components.models.simulated.dialogue import REFINE, SELECT, read_dialogue
 from components.models.simulated.draws import Draws
 from components.models.simulated.key import AnswerKey
 from components.models.simulated.rates import Rates
 from components.models.simulated.reading import Reader, Situation
+from components.models.simulated.review import review
 from components.models.simulated.skills.act import Move, decide
+from components.models.simulated.skills.answers import is_clinical
 from components.models.simulated.skills.choose import choose
 from components.models.simulated.skills.conclude import conclude, validate
+from components.models.simulated.skills.learn import learnt
 from components.models.simulated.skills.plan import plan
 from components.models.simulated.skills.write import Style, write
 from components.types import Sample
 
-VERSION = "2"
+VERSION = "4"
 _CONCLUDE = ("Write the final answer", "Now answer the question")
 _MALFORMED = "I would use the next tool that fits, and then see what it returns."
 
@@ -47,38 +52,80 @@ class Core:
 
     def _message(self, messages: Sequence[Message], tools: Sequence[ToolSpec], draws: Draws) -> Message:
         """Recognise what is asked by the formats that the messages give."""
-        sample, situation, last = self.key.find(messages), self._reader.read(messages, tools), messages[-1].text
+        sample, last = self.key.find(messages), messages[-1].text
+        if len(messages) == 1:  # what tools and stages ask stands alone
+            said = learnt(last) or clinical.as_tool(last, sample, self.rates, draws)
+            if said is not None:
+                return _said(said)
+        situation = self._reader.read(messages, tools)
+        style = _style(situation, tools)
+        if is_clinical(sample):
+            return self._clinical(messages, tools, situation, style, sample, draws)
+        return self._radiology(messages, tools, situation, style, sample, draws)
+
+    def _clinical(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], situation: Situation, style: Style | None,
+        sample: Sample, draws: Draws,
+    ) -> Message:  # fmt: skip
+        """A task of ClinicalAgent Bench."""
+        if draws.happens("malformed", self.rates.malformed):
+            return _said(_MALFORMED)
+        reasons = "step by step" in situation.marks
+        return clinical.reply(messages, tools, style, reasons, sample, self.rates, draws)
+
+    def _radiology(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], situation: Situation, style: Style | None,
+        sample: Sample | None, draws: Draws,
+    ) -> Message:  # fmt: skip
+        """A question of RadABench, or one that is no sample's."""
+        last = messages[-1].text
         if "<VALID>" in last:
             return _said(validate(situation, sample))
         choice = sample is not None and not isinstance(sample.target, dict)
         if not choice and any(words in last for words in _CONCLUDE):
             return _said(conclude(situation, sample, self.rates, draws))
-        style = _style(situation, tools)
         if style is None and "Tool Chain:" in situation.marks:
             return _said(plan(sample, self.rates, draws))
         if draws.happens("malformed", self.rates.malformed):
             return _said(_MALFORMED)
+        if not choice and last.endswith((SELECT, REFINE)):
+            return self._review(messages, tools, situation, style or "native", sample, draws)
         if style is not None and not choice:
-            return self._act(situation, tools, style, sample, draws)
+            return self._act(situation, tools, style, sample, self.rates, draws)
         if choice or (sample is None and "Answer: <" in situation.marks):
             answer = choose(sample, "step by step" in situation.marks, self.rates, draws)
         else:
             answer = conclude(situation, sample, self.rates, draws)
         return write(Move(), style or "native", answer)
 
+    def _review(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], situation: Situation, style: Style,
+        sample: Sample | None, draws: Draws,
+    ) -> Message:  # fmt: skip
+        """A verifier's question: what the core would do without a slip is good."""
+        dialogue = read_dialogue(messages, tools)
+        careful = replace(self.rates, wrong_tool=0.0)
+        move = decide(situation, sample, _may_refuse(situation, tools), careful, draws)
+        wanted = "Refuse" if move.grounds is not None else "Finish" if move.card is None else move.card.name
+
+        def good(text: str) -> bool:
+            return text.startswith(f"{wanted}[")
+
+        return review(dialogue, good, lambda: self._act(situation, tools, style, sample, careful, draws), style, draws)
+
     def _act(
-        self,
-        situation: Situation,
-        tools: Sequence[ToolSpec],
-        style: Style,
-        sample: Sample | None,
+        self, situation: Situation, tools: Sequence[ToolSpec], style: Style, sample: Sample | None, rates: Rates,
         draws: Draws,
-    ) -> Message:
-        """A move of an agent with tools."""
-        may_refuse = not situation.marks.isdisjoint(("<NoCall>", "Refuse[")) or any(t.name == "refuse" for t in tools)
-        move = decide(situation, sample, may_refuse, self.rates, draws)
-        answer = conclude(situation, sample, self.rates, draws) if move.card is None and move.grounds is None else ""
+    ) -> Message:  # fmt: skip
+        """A move of an agent with radiology tools."""
+        move = decide(situation, sample, _may_refuse(situation, tools), rates, draws)
+        answer = conclude(situation, sample, rates, draws) if move.card is None and move.grounds is None else ""
         return write(move, style, answer)
+
+
+def _may_refuse(situation: Situation, tools: Sequence[ToolSpec]) -> bool:
+    """Whether the prompt tells how to refuse."""
+    return not situation.marks.isdisjoint(("<NoCall>", "Refuse[")) or any(tool.name == "refuse" for tool in tools)
 
 
 def _style(situation: Situation, tools: Sequence[ToolSpec]) -> Style | None:

@@ -61,6 +61,9 @@ class Found:
     def fork(self) -> "Found":
         return Found(dict(self.found))
 
+    def close(self) -> None:
+        return None
+
 
 class Show:
     """A control that shows the memory."""

@@ -14,9 +14,14 @@ async def test_dialogue_of_a_decision(perform, same_dialogue):
     same_dialogue(await perform(Direct(), DECISION, ["Answer: yes"], XmlCall()), "direct_decision")
 
 
-async def test_answer_to_a_choice_is_kept_as_it_was_written(perform):
+async def test_answer_to_a_choice_is_what_is_marked_on_its_line(perform):
     played = await perform(Direct(), CHOICE, ["**Answer: B**\nC is the vitamin."], XmlCall())
-    assert played.trajectory.answer == "**Answer: B**\nC is the vitamin."
+    assert played.trajectory.answer == "B"
+
+
+async def test_unmarked_answer_to_a_choice_is_kept_as_it_was_written(perform):
+    played = await perform(Direct(), CHOICE, ["I think B.\nC is the vitamin."], XmlCall())
+    assert played.trajectory.answer == "I think B.\nC is the vitamin."
 
 
 async def test_tools_and_refusal_are_not_mentioned(perform, scanning):

@@ -7,6 +7,7 @@ import pytest
 from components.datasets.medqa import MedQA
 from components.errors import ConfigError
 
+CAB = {"task": "medqa", "dimension": "knowledge"}
 TEST4 = "US/4_options/phrases_no_exclude_test.jsonl"
 ROWS = [
     {"question": "Which vitamin?", "answer": "C", "options": dict(A="B12", B="C", C="D", D="K"), "meta_info": "step1", "answer_idx": "B"},
@@ -31,12 +32,12 @@ def test_rows_become_samples_whose_problem_does_not_hold_the_target(tmp_path):
     assert (first.problem.question, dict(first.problem.choices)) == ("Which vitamin?", ROWS[0]["options"])
     assert (first.target, first.strata, second.strata, third.strata) == (
         "B",
-        {"step": "step1"},
-        {"step": "step2&3"},
-        {},
+        {**CAB, "step": "step1"},
+        {**CAB, "step": "step2&3"},
+        CAB,
     )
     assert [sample.problem.id for sample in (first, second, third)] == ["medqa-test-1", "medqa-test-2", "medqa-test-3"]
-    assert first.metadata == {"answer": "C", "options": 4}
+    assert first.metadata == {"task": "medqa", "answer": "C", "options": 4}
 
 
 def test_rows_are_read_lazily(tmp_path):

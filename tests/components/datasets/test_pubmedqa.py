@@ -29,7 +29,9 @@ def test_question_comes_with_its_abstract_and_without_the_conclusion(tmp_path):
     assert first.problem.context == "Ten took part.\nNine got well."
     assert (first.problem.id, first.problem.choices, first.target) == ("pubmedqa-101", {}, "yes")
     assert list(first.metadata["decisions"]) == ["yes", "no", "maybe"]
-    assert (first.strata, last.strata) == ({"decade": "2010s"}, {})
+    cab = {"task": "pubmedqa", "dimension": "knowledge"}
+    assert (first.strata, last.strata) == ({**cab, "decade": "2010s"}, cab)
+    assert first.metadata["task"] == "pubmedqa"
 
 
 def test_train_is_what_the_truth_file_does_not_name(tmp_path):

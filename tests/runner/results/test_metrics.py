@@ -2,7 +2,8 @@
 
 import pytest
 
-from runner.results.metrics import mean, metrics, summarise, wilson
+from runner.results.intervals import mean, wilson
+from runner.results.metrics import metrics, summarise
 
 
 def record(n, value, cluster=None, stop="answered", cost=0.5, **strata):

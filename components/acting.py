@@ -1,0 +1,129 @@
+"""Acting step by step until there is an answer: what ReAct, CRITIC, Reflexion and ReflecTool have in common.
+
+Source: Yao et al. 2023 (ReAct), arXiv 2210.03629; step limit and forced finish of Liao et al. 2024
+(ReflecTool), arXiv 2410.17657.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Annotated, Any, Protocol, runtime_checkable
+
+import orjson
+from annotated_types import Ge
+
+from components.messages import Message, Sampling
+from components.prompts import load
+from components.protocols import Episode
+from components.task_text import Chain, action_text, task_text
+from components.turns import continued
+from components.types import Action, Answer, Demonstration, Failure, Offer, Refusal
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How an attempt ended and what was done on it."""
+
+    outcome: Answer | Refusal | Failure
+    chain: Chain
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What an attempt is shown beside its task: solved problems, earlier trials of its own, a draft to check."""
+
+    demonstrations: Sequence[Demonstration] = ()
+    previous: Sequence[Chain] = ()
+    draft: str = ""
+
+
+@runtime_checkable
+class Attempting(Protocol):
+    """An agent that can try a task again, shown what it did before."""
+
+    async def attempt(self, episode: Episode, shown: Shown | None = None) -> Trial: ...
+
+
+@dataclass(frozen=True)
+class Acting:
+    """One action per step, every reply kept as the model wrote it.
+
+    ``max_steps`` None: the budget's matter. ``force_finish``: the last step offers nothing but to end.
+    ``preload``: the inputs (schema, documents) stand in the task. ``stop`` are strings at which an action's
+    text ends, such as ``Observation:``; empty because some endpoints refuse them and the grammars do without.
+    """
+
+    prompts: str
+    max_steps: Annotated[int, Ge(1)] | None = None
+    force_finish: bool = False
+    preload: bool = False
+    stop: Sequence[str] = field(default=())
+
+    async def attempt(self, episode: Episode, shown: Shown | None = None) -> Trial:
+        """Act and observe until there is an answer, a refusal or no step left (Failure ``step_limit``)."""
+        if blind(episode):
+            return Trial(Failure("unsupported_input", "the model takes no images"), ())
+        values = {"demonstrations": (), "previous": (), "draft": ""} if shown is None else vars(shown)
+        messages = [self._system(episode, values), await self._task(episode, values)]
+        sampling, chain = Sampling(stop=tuple(self.stop)), list[tuple[str, str]]()
+        for done in count(1):
+            closing = self.force_finish and done == self.max_steps
+            if closing:
+                messages[0] = self._system(episode, values, closing=True)
+            action = await episode.act(messages, sampling, closing)
+            if (outcome := _ended(action)) is not None:
+                return Trial(outcome, (*chain, (action_text(action), action.answer or "OK")))
+            seen = await episode.observe(action)
+            saw = "\n".join(message.text.removeprefix("Observation: ") for message in seen)
+            chain.append((action_text(action), saw))
+            messages += [action.message, *seen]
+            if action.last and all(one.error is None for one in episode.last.observed):
+                return Trial(await self._conclude(episode, messages), chain)
+            if done == self.max_steps:
+                return Trial(Failure("step_limit", f"no answer within {done} steps"), chain)
+        raise AssertionError("count is endless")
+
+    def _system(self, episode: Episode, values: dict[str, Any], closing: bool = False) -> Message:
+        instructions, formats = episode.instructions(closing), () if closing else _formats(episode.offer)
+        return load(self.prompts).system(
+            "system", instructions=instructions, formats=formats, max_steps=self.max_steps, **values
+        )
+
+    async def _task(self, episode: Episode, values: dict[str, Any]) -> Message:
+        problem = episode.problem
+        held = await _control(episode, "look") + (await _control(episode, "inputs") if self.preload else "")
+        images = problem.images if episode.offer.shows_images else ()
+        return load(self.prompts).user("problem", images, problem=problem, task=task_text(problem), held=held, **values)
+
+    async def _conclude(self, episode: Episode, messages: Sequence[Message]) -> Answer:
+        """Answer after the last call, for grammars whose last action is not the answer."""
+        held = await _control(episode, "final")
+        ask = load(self.prompts).user("conclude", problem=episode.problem, held=held)
+        return Answer((await episode.ask(continued(messages, ask), "conclude")).text)
+
+
+def blind(episode: Episode) -> bool:
+    """Whether the task has images that neither the model nor a tool can look at."""
+    return bool(episode.problem.images) and episode.offer.shows_images and not episode.sees_images
+
+
+def _ended(action: Action) -> Answer | Refusal | None:
+    """The outcome that an action states."""
+    return action.refusal if action.answer is None else Answer(action.answer)
+
+
+async def _control(episode: Episode, name: str) -> str:
+    """What a control of the toolset shows, where there is one."""
+    return (await episode.control(name)).text if name in episode.offer.controls else ""
+
+
+def _formats(offer: Offer) -> Sequence[str]:
+    """One call as a pattern for each way in which the offered tools take their parameters."""
+    patterns: dict[tuple[str, ...], str] = {}
+    for tool in offer.tools.values():
+        names = tuple(tool.spec.parameters.get("properties", {}))
+        filled = orjson.dumps(dict.fromkeys(names, "...")).decode()
+        patterns.setdefault(names, f"{tool.spec.name}[{filled}]")
+    return tuple(patterns.values())

@@ -1,0 +1,56 @@
+"""CRITIC: answer at once, then check the answer with tools and correct it.
+
+Source: Gou et al. 2024, arXiv 2305.11738; as a baseline in Liao et al. 2024 (ReflecTool), arXiv 2410.17657,
+with one round. The original goes on until a round changes nothing, at most three times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import orjson
+from annotated_types import Ge
+
+from components.acting import Acting, Shown
+from components.agents.direct import plain_answer
+from components.messages import Message, ToolCall
+from components.protocols import Episode
+from components.types import Action, Answer, Failure, Refusal
+
+
+@dataclass(frozen=True)
+class Critic(Acting):
+    """Up to ``rounds`` checks of a first answer, which the prompt set ``draft_prompts`` asks for."""
+
+    prompts: str = "critic"
+    draft_prompts: str = "direct"
+    max_steps: Annotated[int, Ge(1)] | None = 15
+    rounds: Annotated[int, Ge(1)] = 1
+
+    async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
+        """The outcome of the last check; a round that changes nothing is the last."""
+        draft = await self._draft(episode)
+        if isinstance(draft, Failure):
+            return draft
+        outcome: Answer | Refusal | Failure = draft
+        for number in range(1, self.rounds + 1):
+            line = episode if number == 1 else episode.branch(f"round/{number}", tools="fresh")
+            outcome = (await self.attempt(line, Shown(draft=draft.text))).outcome
+            if not isinstance(outcome, Answer) or outcome.text == draft.text:
+                break
+            draft = outcome
+        return outcome
+
+    async def _draft(self, episode: Episode) -> Answer | Failure:
+        """A first answer: the model's own or, of images that are shown to tools only, that of the first such tool."""
+        if not episode.problem.images or episode.offer.shows_images:
+            return await plain_answer(episode, self.draft_prompts)
+        name = episode.problem.inputs.get("image", "")
+        for tool in episode.offer.tools.values():
+            if set(tool.spec.parameters.get("properties", ())) == {"query", "image"}:
+                arguments = orjson.dumps({"query": episode.problem.question, "image": name}).decode()
+                call = ToolCall("draft", tool.spec.name, arguments)
+                (seen,) = await episode.observe(Action(Message("assistant", ""), (call,)))
+                return Answer(seen.text)
+        return Failure("unsupported_input", "no tool that answers questions on images is offered")

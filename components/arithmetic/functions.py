@@ -1,0 +1,101 @@
+"""The mathematical functions and constants of the calculator, each checked before it computes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
+
+from components.errors import ToolError
+
+Value = bool | int | float | str | date | Sequence["Value"]
+Function = Callable[..., Value]
+CONSTANTS: Mapping[str, Value] = {
+    "pi": math.pi,
+    "e": math.e,
+    "True": True,
+    "False": False,
+    "true": True,
+    "false": False,
+}
+_DIGITS, _FACTORIAL = 15, 170
+
+
+def invalid(text: str) -> ToolError:
+    """What the model hears when its expression cannot be evaluated."""
+    return ToolError(text, "invalid_expression")
+
+
+def number(value: Value, where: str) -> float:
+    """The value, when it is a number (a yes or no counts as 1 or 0). Raises ToolError."""
+    if not isinstance(value, int | float):
+        raise invalid(f"{where} needs numbers, found {value!r:.60}")
+    return value
+
+
+def _numbers(where: str, values: Sequence[Value]) -> list[float]:
+    """The arguments of min, max and sum: numbers, or one list of numbers."""
+    first = values[0] if len(values) == 1 else values
+    found: Iterable[Value] = values if isinstance(first, str) or not isinstance(first, Sequence) else first
+    read = [number(value, where) for value in found]
+    if not read:
+        raise invalid(f"{where} needs at least one number")
+    return read
+
+
+def _smallest(*values: Value) -> Value:
+    return min(_numbers("min", values))
+
+
+def _largest(*values: Value) -> Value:
+    return max(_numbers("max", values))
+
+
+def _total(*values: Value) -> Value:
+    found = _numbers("sum", values)
+    return math.fsum(found) if any(isinstance(value, float) for value in found) else sum(found)
+
+
+def _rounded(x: Value, digits: Value = 0) -> Value:
+    """Half to even, as everywhere in Python; without digits the result is a whole number."""
+    places = number(digits, "round")
+    if not float(places).is_integer() or abs(places) > _DIGITS:
+        raise invalid(f"round takes a whole number of digits from -{_DIGITS} to {_DIGITS}, found {digits!r}")
+    return round(number(x, "round"), int(places)) if places else round(number(x, "round"))
+
+
+def _logarithm(x: Value, base: Value = math.e) -> Value:
+    return math.log(number(x, "log")) if base == math.e else math.log(number(x, "log"), number(base, "log"))
+
+
+def _factorial(n: Value) -> Value:
+    found = number(n, "factorial")
+    if not float(found).is_integer() or not 0 <= found <= _FACTORIAL:
+        raise invalid(f"factorial takes a whole number from 0 to {_FACTORIAL}, found {n!r}")
+    return math.factorial(int(found))
+
+
+def _of_one(name: str, function: Callable[[float], float]) -> Function:
+    """A function of one number."""
+
+    def checked(x: Value) -> Value:
+        return function(number(x, name))
+
+    return checked
+
+
+FUNCTIONS: Mapping[str, Function] = {
+    "min": _smallest,
+    "max": _largest,
+    "sum": _total,
+    "round": _rounded,
+    "log": _logarithm,
+    "factorial": _factorial,
+    **{
+        name: _of_one(name, function)
+        for name, function in (
+            ("abs", abs), ("sqrt", math.sqrt), ("exp", math.exp), ("ln", math.log), ("log10", math.log10),
+            ("log2", math.log2), ("floor", math.floor), ("ceil", math.ceil), ("int", int),
+        )
+    },
+}  # fmt: skip

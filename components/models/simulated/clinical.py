@@ -1,0 +1,110 @@
+"""The simulated core on tasks of ClinicalAgent Bench: plain answers, steps with tools, and what tools ask it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from components.messages import Message, ToolSpec
+from components.models.simulated.dialogue import REFINE, SELECT, Dialogue, call_in, read_dialogue
+from components.models.simulated.draws import Draws
+from components.models.simulated.rates import Rates
+from components.models.simulated.review import review, written
+from components.models.simulated.skills import consult, sql
+from components.models.simulated.skills.answers import answer_text, is_right
+from components.models.simulated.skills.choose import choose
+from components.models.simulated.skills.consult import Step
+from components.models.simulated.skills.write import Style
+from components.types import Sample
+
+LOOKS, DESCRIBES, HINTS, PASSAGES = (
+    "Look at the medical image",
+    "Describe this medical image",
+    "Hints:",
+    "You read passages",
+)
+_CONCLUDE = "Now answer the question"
+
+
+def as_tool(text: str, sample: Sample | None, rates: Rates, draws: Draws) -> str | None:
+    """The reply to a model-driven tool's question; None when it is none."""
+    if sql.ASKS in text and "SELECT statement" in text:
+        return sql.statement(sample, text, rates, draws)
+    if text.startswith(DESCRIBES):
+        return "A single grey image of one body part; its findings are told when a question is asked."
+    if text.startswith(LOOKS):
+        if sample is None:
+            return "The image alone does not tell."
+        return answer_text(sample, draws.happens("competence", rates.competence), draws)
+    if text.startswith(PASSAGES):
+        return "The passages hold what is asked for [1]." if "\n[1]" in text else "The passages do not hold the answer."
+    return "Use the tables listed first, joined as the manual says." if text.endswith(HINTS) else None
+
+
+def reply(
+    messages: Sequence[Message], tools: Sequence[ToolSpec], style: Style | None, reasons: bool, sample: Sample,
+    rates: Rates, draws: Draws,
+) -> Message:  # fmt: skip
+    """An answer from the prompt alone, the next step, the answer after the last one, or a verifier's choice."""
+    last, dialogue = messages[-1].text, read_dialogue(messages, tools)
+    if last.endswith((SELECT, REFINE)):
+        return _review(dialogue, style or "native", sample, rates, draws)
+    if style == "xml" and _CONCLUDE in last:
+        style = None
+    if style is not None:
+        return _step(consult.next_step(sample, dialogue, rates, draws), style, sample, dialogue)
+    if dialogue.done:
+        return Message("assistant", f"Answer: {consult.finish(sample, dialogue, rates, draws).arguments['response']}")
+    return Message("assistant", _plainly(sample, reasons, rates, draws))
+
+
+def _plainly(sample: Sample, reasons: bool, rates: Rates, draws: Draws) -> str:
+    """An answer by heart, marked on the last line."""
+    known = replace(rates, competence=consult.by_heart(sample, rates))
+    if sample.problem.choices or "decisions" in sample.metadata:
+        return choose(sample, reasons, known, draws)
+    lead = "What the task gives speaks for this answer.\n" if reasons else ""
+    return f"{lead}Answer: {answer_text(sample, draws.happens('competence', known.competence), draws)}"
+
+
+def _review(dialogue: Dialogue, style: Style, sample: Sample, rates: Rates, draws: Draws) -> Message:
+    """The reply to a verifier's question; without cards the tools are those that the candidates name."""
+    if not dialogue.offered:
+        named = [found.name for text in dialogue.candidates if (found := call_in(text)) is not None]
+        dialogue = replace(dialogue, offered={name: () for name in named if name != "Finish"})
+
+    def good(text: str) -> bool:
+        return _is_good(text, sample, dialogue)
+
+    def better() -> Message:
+        return _step(_rewritten(sample, dialogue, good, rates, draws), style, sample, dialogue)
+
+    return review(dialogue, good, better, style, draws)
+
+
+def _is_good(text: str, sample: Sample, dialogue: Dialogue) -> bool:
+    """Whether an action serves: a fitting tool asked in full, or the right answer."""
+    found = call_in(text)
+    if found is None:
+        return False
+    if found.name == "Finish":
+        return is_right(sample, str(found.arguments.get("response", "")))
+    return found.name == consult.fitting(sample, dialogue) and consult.is_full(sample, found)
+
+
+def _rewritten(sample: Sample, dialogue: Dialogue, good: consult.Good, rates: Rates, draws: Draws) -> Step:
+    """The same kind of action with what it lacks; a good one, rewritten once too often, loses something."""
+    current = dialogue.current or ""
+    found = call_in(current)
+    if found is not None and found.name in dialogue.offered and found.name not in consult.INNER:
+        return consult.call(sample, dialogue, found.name, full=not good(current))
+    return consult.finish(sample, dialogue, rates, draws)
+
+
+def _step(step: Step, style: Style, sample: Sample, dialogue: Dialogue) -> Message:
+    """A step in the grammar that the prompt asks for; in tags, which know no answer, the last call ends the work."""
+    if style != "xml":
+        return written(step.name, step.arguments, style)
+    if step.name == "Finish" and "Think" in dialogue.offered:
+        return written("Think", {"response": "The answer is known."}, style, last=True)
+    return written(step.name, step.arguments, style, last=consult.is_full(sample, step))

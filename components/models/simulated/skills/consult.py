@@ -1,0 +1,147 @@
+"""Skill: working on a clinical task with tools of any kind, from the cards and the dialogue.
+
+What the core knows by itself is less than what it finds: it answers with probability ``competence`` when a
+fitting tool was asked in full, and when not with a power of it: an answer by heart takes several facts, each
+known with that probability. Whoever is shown a solved task or an earlier trial goes to the tool that stands
+there, and asks it in full, more often.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from components.cab_tasks import TASKS
+from components.models.simulated.dialogue import Dialogue, Done
+from components.models.simulated.draws import Draws
+from components.models.simulated.rates import Rates
+from components.models.simulated.skills.answers import answer_text
+from components.types import Sample
+
+FACTS = {"knowledge": 3, "trust": 4, "multimodal": 6, "data": 5, "numerical": 8}  # that an answer by heart takes
+FACTS_READ = 2  # where the task's own text holds the answer and no tool is needed
+USES, USES_TAUGHT = 0.65, 0.97  # goes to a tool
+ASKS, ASKS_TAUGHT = 0.5, 0.9  # asks it in full
+PLANS = 0.3  # writes a plan first
+MAX_CALLS = 3
+INNER = ("Plan", "Think", "Finish")
+Good = Callable[[str], bool]
+_BY_INPUT = (
+    ("sql_database", ("SQLCoder", "DBManual")),
+    ("upload_files", ("LongDocRAG",)),
+    ("image", ("HuatuoGPT", "MiniCPM", "MedCaptioner")),
+)
+_BY_FORM = {"medcalc": ("Calculator",), "entities": ("EntityRecognizor",)}
+_KNOWLEDGE = ("Medrag", "UMLS", "GoogleSearch", "DrugBank")
+_READ_OFF = ("rows", "values", "no_result")  # answered with what the database said
+_UNSEEN = "Metadata of the image"  # no model has looked at it
+_DATE = re.compile(r"\d\d?/\d\d?/\d{4}")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A call, or the final answer."""
+
+    name: str
+    arguments: Mapping[str, str]
+
+
+def next_step(sample: Sample, dialogue: Dialogue, rates: Rates, draws: Draws) -> Step:
+    """A call of the fitting tool until it was asked in full, then the answer."""
+    tool = fitting(sample, dialogue)
+    calls = sum(one.name not in INNER for one in dialogue.done)
+    if tool is None or calls >= MAX_CALLS or any(is_full(sample, one) for one in dialogue.done):
+        return finish(sample, dialogue, rates, draws)
+    taught = tool in dialogue.shown or "Reflection" in dialogue.shown
+    if not dialogue.done and not taught and "Plan" in dialogue.offered and draws.happens("plan", PLANS):
+        return Step("Plan", {"response": f"Ask {tool}, then answer."})
+    uses = USES_TAUGHT if taught else USES
+    if not draws.happens("uses a tool", uses if calls == 0 else uses / 2):
+        return finish(sample, dialogue, rates, draws)
+    others = [name for name in dialogue.offered if name != tool and name not in INNER]
+    if others and draws.happens("wrong tool", rates.wrong_tool):
+        tool = draws.pick("which tool", others)
+    return call(sample, dialogue, tool, draws.happens("asks in full", ASKS_TAUGHT if taught else ASKS))
+
+
+def finish(sample: Sample, dialogue: Dialogue, rates: Rates, draws: Draws) -> Step:
+    """The answer, right as often as what was found allows."""
+    found = [one.saw or "" for one in dialogue.done if is_full(sample, one)]
+    if TASKS[sample.metadata["task"]].form in _READ_OFF:
+        rows = [saw.strip() for saw in found if saw.strip() == "null" or saw.lstrip().startswith("[")]
+        if rows:
+            return Step("Finish", {"response": "No result" if rows[-1] in ("[]", "null") else rows[-1]})
+        found = []
+    found = [saw for saw in found if not saw.startswith(_UNSEEN)]
+    right = draws.happens("competence", rates.competence if found else by_heart(sample, rates))
+    return Step("Finish", {"response": answer_text(sample, right, draws)})
+
+
+def by_heart(sample: Sample, rates: Rates) -> float:
+    """How often an answer without a tool is right."""
+    facts = FACTS[TASKS[sample.metadata["task"]].dimension] if _serving(sample) else FACTS_READ
+    return float(rates.competence**facts)
+
+
+def fitting(sample: Sample, dialogue: Dialogue) -> str | None:
+    """The offered tool that fits the task's inputs or the form of its answer."""
+    return next((name for name in _serving(sample) if name in dialogue.offered), None)
+
+
+def _serving(sample: Sample) -> tuple[str, ...]:
+    """The tools that serve a task, the best first; none where its own text holds the answer."""
+    names: tuple[str, ...] = _BY_FORM.get(TASKS[sample.metadata["task"]].form, ())
+    for kind, tools in _BY_INPUT:
+        names += tools if kind in sample.problem.inputs else ()
+    return names or (() if sample.problem.context else _KNOWLEDGE)
+
+
+def call(sample: Sample, dialogue: Dialogue, tool: str, full: bool) -> Step:
+    """A call with parameters that say all, or with some that are too short to help."""
+    return Step(tool, {name: _value(sample, tool, name, full) for name in dialogue.offered[tool]})
+
+
+def _value(sample: Sample, tool: str, name: str, full: bool) -> str:
+    problem = sample.problem
+    kind = {"path": "upload_files"}.get(name, name)
+    if kind in ("image", "sql_database", "upload_files"):
+        return problem.inputs.get(kind, "none")
+    if name == "expression":
+        return _formula(sample) if full else "the formula of the question"
+    text = problem.context if tool == "EntityRecognizor" and problem.context else problem.question
+    return text if full else " ".join(text.split()[:3])
+
+
+def is_full(sample: Sample, done: Done | Step) -> bool:
+    """Whether a call is of a tool that serves the task and says all that the task holds."""
+    if done.name not in _serving(sample):
+        return False
+    if done.name == "MedCaptioner":
+        return True
+    wanted = sample.problem.question.split("\n")[0][:60]
+    if done.name == "Calculator":
+        wanted = _formula(sample)
+    if done.name == "EntityRecognizor":
+        wanted = sample.problem.context[:60] or wanted
+    return _plain(wanted) in _plain(" ".join(map(str, done.arguments.values())))
+
+
+def _formula(sample: Sample) -> str:
+    """An expression whose value is the answer: a number, a date, or weeks and days in days."""
+    answer = str(_answer(sample.target))
+    if found := _DATE.search(answer):
+        return f"add_days('{found[0]}', 0)"
+    numbers = _NUMBER.findall(answer) or ["0"]
+    return f"7 * {numbers[0]} + {numbers[1]}" if len(numbers) == 2 else f"{numbers[0]} * 1"
+
+
+def _answer(target: Any) -> Any:
+    return target.get("answer", "") if isinstance(target, Mapping) else target
+
+
+def _plain(text: str) -> str:
+    """Letters and digits only, in whatever spacing and case."""
+    return "".join(c for c in text.lower() if c.isalnum())

@@ -1,0 +1,7 @@
+"""SQL over the databases of samples: read-only, bounded, and told apart from every other failure."""
+
+from __future__ import annotations
+
+
+class SqlError(Exception):
+    """A statement was refused or failed, or a database is not what it should be; the text says which."""

@@ -1,0 +1,64 @@
+"""From what a model wrote to one statement that SQLite can run, as ClinicalAgent Bench prescribes it.
+
+Source: Liao et al. 2024, arXiv 2410.17657 (rules of the reference implementation, BlueZeros/ReflecTool at
+e89ef65); times and bounds from Lee et al. 2022, EHRSQL, and Lee et al. 2024, arXiv 2405.06673. Departure:
+fences may also be marked ``sqlite`` or in capitals.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from components.sql import SqlError
+
+CURRENT_TIMES: Mapping[str, str] = {
+    "mimic_iv": "2100-12-31 23:59:00",
+    "mimic_iii": "2105-12-31 23:59:00",
+    "eicu": "2105-12-31 23:59:00",
+}
+# Vital sign -> its normal range: degrees Celsius, percent, per minute, mmHg.
+VITAL_BOUNDS: Mapping[str, tuple[float, float]] = {
+    "temperature": (35.5, 38.1),
+    "sao2": (95.0, 100.0),
+    "heart rate": (60.0, 100.0),
+    "respiration": (12.0, 18.0),
+    "systolic bp": (90.0, 120.0),
+    "diastolic bp": (60.0, 90.0),
+    "mean bp": (60.0, 110.0),
+}
+_FENCES = (re.compile(r"```sql(?:ite)?\b(.*?)```", re.S | re.I), re.compile(r"```(.*?)```", re.S))
+_SPLIT_OPERATORS = re.compile(r"([<>!]) =")
+_LOWER, _UPPER = (re.compile(rf" (\w+)_{end}", re.ASCII) for end in ("lower", "upper"))
+
+
+def clean_sql(text: str, dataset_id: str) -> str:
+    """The statement in a model's text, with the placeholders of the dataset filled in.
+
+    Raises SqlError when the statement asks for the current time of a dataset that has none.
+    """
+    blocks = next((found for fence in _FENCES if (found := fence.findall(text))), [text])
+    sql = re.sub(" +", " ", re.sub(r"[\r\n]", " ", blocks[-1])).strip()
+    sql = _SPLIT_OPERATORS.sub(r"\1=", sql)
+    if "current_time" in sql:
+        sql = sql.replace("current_time", f"'{current_time(dataset_id)}'")
+    return _with_bounds(sql).replace("%y", "%Y").replace("%j", "%J")
+
+
+def current_time(dataset_id: str) -> str:
+    """The fixed time at which the questions of a dataset are asked. Raises SqlError for an unknown one."""
+    if dataset_id not in CURRENT_TIMES:
+        known = ", ".join(CURRENT_TIMES)
+        raise SqlError(f"the database {dataset_id!r} has no fixed current_time (known: {known}); write the time itself")
+    return CURRENT_TIMES[dataset_id]
+
+
+def _with_bounds(sql: str) -> str:
+    """Fill in ``<vital>_lower`` and ``<vital>_upper`` when the first of each name the same vital sign."""
+    lower, upper = _LOWER.search(sql), _UPPER.search(sql)
+    if lower is None or upper is None or lower[1] != upper[1]:
+        return sql
+    bounds = VITAL_BOUNDS.get(lower[1].replace("_", " "))
+    if bounds is None:
+        return sql
+    return sql.replace(f"{lower[1]}_lower", str(bounds[0])).replace(f"{lower[1]}_upper", str(bounds[1]))

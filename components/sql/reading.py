@@ -1,0 +1,109 @@
+"""Statements of models, run on a SQLite file that they can only read, within limits of time and size."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from annotated_types import Ge, Gt
+
+from components.sql import SqlError
+
+Row = tuple[Any, ...]
+
+_ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+# Functions that leave the database or weaken its guards, where the library was built with them.
+_FORBIDDEN = {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit", "eval", "fsdir", "zipfile", "lsdir"}
+_LIMITS = {
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_LENGTH: 250_000,  # bytes; one call of instr() may take its square
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
+    sqlite3.SQLITE_LIMIT_COLUMN: 500,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 200,
+    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
+}
+_STEPS_BETWEEN_LOOKS = 2000
+_READ_ONLY = "only reading is allowed here: one SELECT, or WITH followed by SELECT"
+
+
+@dataclass(frozen=True)
+class ReadOnly:
+    """A SQLite file of which statements can only read.
+
+    Every statement has a connection of its own, so calls from several threads do not meet. ``seconds`` limits one
+    statement, ``max_rows`` and ``max_bytes`` (text and blobs) its result: more is refused, never cut.
+    """
+
+    path: Path
+    seconds: Annotated[float, Gt(0)] = 5.0
+    max_rows: Annotated[int, Ge(1)] = 100_000
+    max_bytes: Annotated[int, Ge(1)] = 50_000_000
+
+    def run(self, sql: str) -> list[Row]:
+        """The rows of one statement. Raises SqlError with SQLite's message, or with the limit that was passed."""
+        denied: list[str] = []
+        deadline = monotonic() + self.seconds
+        try:
+            with closing(self._open()) as connection:
+                _guard(connection, denied)
+                connection.set_progress_handler(lambda: monotonic() > deadline, _STEPS_BETWEEN_LOOKS)
+                cursor = connection.execute(sql)
+                if cursor.description is None:
+                    raise SqlError(f"the statement returns no rows; {_READ_ONLY}")
+                return self._collected(cursor, deadline)
+        except (sqlite3.Error, sqlite3.Warning, ValueError) as error:  # ValueError: a null byte, a lone surrogate
+            if denied:
+                raise SqlError(f"{error} ({denied[0]}): {_READ_ONLY}") from None
+            if monotonic() > deadline:
+                raise SqlError(f"the statement ran for more than {self.seconds:g} seconds and was stopped") from None
+            raise SqlError(str(error)) from None
+
+    def _open(self) -> sqlite3.Connection:
+        """Open the file; as immutable when nobody may write to it, so that its folder may be read-only too."""
+        if not self.path.is_file():
+            raise SqlError(f"there is no database file {self.path.name!r}")
+        logs = (self.path.with_name(self.path.name + end) for end in ("-wal", "-journal"))
+        fixed = not self.path.stat().st_mode & 0o222 and not any(log.exists() for log in logs)
+        mode = "mode=ro&immutable=1" if fixed else "mode=ro"
+        connection = sqlite3.connect(f"file:{quote(str(self.path.resolve()))}?{mode}", uri=True, isolation_level=None)
+        connection.text_factory = lambda raw: raw.decode(errors="replace")
+        return connection
+
+    def _collected(self, rows: Iterable[Row], deadline: float) -> list[Row]:
+        """All rows. Raises SqlError when there are too many of them, or they are too big, or it takes too long."""
+        found: list[Row] = []
+        size = 0
+        for row in rows:
+            found.append(row)
+            size += sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+            if len(found) > self.max_rows:
+                raise SqlError(f"the result has more than {self.max_rows} rows; narrow it, count, or add LIMIT")
+            if size > self.max_bytes:
+                raise SqlError(f"the result is larger than {self.max_bytes} bytes; narrow it or add LIMIT")
+            if monotonic() > deadline:
+                raise SqlError(f"the statement ran for more than {self.seconds:g} seconds and was stopped")
+        return found
+
+
+def _guard(connection: sqlite3.Connection, denied: list[str]) -> None:
+    """Limits of size, then the authorizer; ``denied`` takes what was refused."""
+    for pragma in ("query_only=ON", "trusted_schema=OFF"):
+        connection.execute(f"PRAGMA {pragma}")
+    for category, limit in _LIMITS.items():
+        connection.setlimit(category, limit)
+
+    def authorize(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+        if action in _ALLOWED and not (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _FORBIDDEN):
+            return sqlite3.SQLITE_OK
+        denied.append(" ".join(name for name in (first, second) if name) or f"action {action}")
+        return sqlite3.SQLITE_DENY
+
+    connection.set_authorizer(authorize)

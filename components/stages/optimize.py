@@ -1,0 +1,179 @@
+"""ReflecTool, optimisation: long-term memory and tool-wise experience from training tasks.
+
+Source: Liao et al. 2024, arXiv 2410.17657, algorithm 1, and the published code: attempt, reflection against
+the gold answer, second attempt; on success the task goes into the memory and the two attempts are compared
+for lessons on each action, which are merged into what is known. Departures: an unreadable reply is asked for
+again with another draw; an unfinished batch is merged too; an empty merge never erases.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+from annotated_types import Ge, Interval
+
+from components.acting import Attempting, Shown, Trial
+from components.errors import ConfigError
+from components.learnt_json import array_in, lessons, object_in
+from components.practice import Practice
+from components.prompts import load
+from components.protocols import Episode
+from components.task_text import Chain, chain_text, task_text, written
+from components.types import Answer, Failure, Refusal, Sample
+
+T = TypeVar("T")
+_CLOSING = ("Plan", "Think", "Finish")
+
+
+@dataclass(frozen=True)
+class Success:
+    """A training task that was solved at the second attempt; ``actions`` are those that could be taken."""
+
+    sample: Sample
+    first: Sequence[Chain]
+    second: Chain
+    score: float
+    actions: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Optimize:
+    """Writes ``long_term/example_N.json``, ``experience/step-N.json`` and ``provenance.json``.
+
+    ``reflect_rounds``: reflections and new attempts per task. A task is learnt from when its score is above
+    ``threshold`` (0 to 1). ``merge_every``: successes per merge (the article merges after each, the code after
+    ten); N counts successes. ``draws``: how often an unreadable reply is asked for.
+    """
+
+    reflect_rounds: Annotated[int, Ge(1)] = 1
+    merge_every: Annotated[int, Ge(1)] = 1
+    threshold: Annotated[float, Interval(ge=0, le=1)] = 0.7
+    draws: Annotated[int, Ge(1)] = 5
+    prompts: str = "optimize"
+
+    async def run(self, practice: Practice, samples: Sequence[Sample]) -> Mapping[str, Any]:
+        """Try all tasks at once, then merge in their order. Raises ConfigError, ModelError."""
+        tried = await together(self._learn(practice, sample) for sample in samples)
+        successes = [one for one in tried if one is not None]
+        files: dict[str, Any] = {f"long_term/example_{n}.json": _item(n, one) for n, one in enumerate(successes, 1)}
+        known: dict[str, list[str]] = {}
+        sources: list[dict[str, Any]] = []
+        for start in range(0, len(successes), self.merge_every):
+            batch = successes[start : start + self.merge_every]
+            said = await together(self._suggest(practice, one) for one in batch)
+            sources += [{"id": one.sample.problem.id, "lessons": new} for one, new in zip(batch, said, strict=True)]
+            known |= await self._merged(practice, batch[0].sample, known, said)
+            files[f"experience/step-{start + len(batch)}.json"] = dict(known)
+        return files | {"provenance.json": sources}
+
+    async def _learn(self, practice: Practice, sample: Sample) -> Success | None:
+        """Attempt, reflect, attempt again; None when that was not enough."""
+        agent, first, last = practice.agent, list[Chain](), list[Trial]()
+        if not isinstance(agent, Attempting):
+            raise ConfigError(f"{type(agent).__name__} cannot try a task again, so nothing can be learnt with it")
+
+        async def solve(episode: Episode) -> Answer | Refusal | Failure:
+            last.append(await agent.attempt(episode, Shown()))
+            for n in range(self.reflect_rounds):
+                first.append(await self._reflected(episode, sample, last[-1].chain))
+                line = episode.branch(f"trial/{n + 2}", tools="fresh")
+                last.append(await agent.attempt(line, Shown(previous=tuple(first))))
+            return last[-1].outcome
+
+        played = await practice.play(sample, solve)
+        if played.score is None or played.score <= self.threshold:
+            return None
+        actions = frozenset((*_CLOSING, *(spec.name for spec in played.trajectory.offered)))
+        return Success(sample, first, last[-1].chain, played.score, actions)
+
+    async def _reflected(self, episode: Episode, sample: Sample, chain: Chain) -> Chain:
+        """An attempt with the model's reflection on it, which knows the gold answer, as its last step."""
+        values = {"task": task_text(sample.problem), "chain": chain_text(chain), "gold": gold_text(sample)}
+        thought = await episode.ask([load(self.prompts).user("reflect", (), **values)], "reflect")
+        return (*chain, (written("Reflection", thought.text), "OK"))
+
+    async def _suggest(self, practice: Practice, one: Success) -> dict[str, list[str]]:
+        """Lessons on each action from comparing the attempts; empty when no draw could be read."""
+        values = {"task": task_text(one.sample.problem), "gold": gold_text(one.sample)}
+        before, after = "\n".join(chain_text(chain) for chain in one.first), chain_text(one.second)
+        found: dict[str, list[str]] = {}
+
+        async def solve(episode: Episode) -> Answer:
+            ask = load(self.prompts).user("suggest", (), before=before, after=after, **values)
+            for _ in range(self.draws):
+                said = object_in((await episode.ask([ask], "reflect")).text)
+                if said is not None:
+                    read = {name: lessons(value) for name, value in said.items() if name in one.actions}
+                    found.update({name: value for name, value in read.items() if value})
+                    break
+            return Answer("")
+
+        await practice.play(one.sample, solve)
+        return found
+
+    async def _merged(
+        self,
+        practice: Practice,
+        sample: Sample,
+        known: Mapping[str, list[str]],
+        said: Sequence[Mapping[str, list[str]]],
+    ) -> dict[str, list[str]]:
+        """What is known of every action that there are new lessons on, old and new fused."""
+        new: dict[str, list[str]] = {}
+        for one in said:
+            for name, texts in one.items():
+                new.setdefault(name, []).extend(texts)
+        fused: dict[str, list[str]] = {}
+
+        async def solve(episode: Episode) -> Answer:
+            lines = [self._fuse(episode.branch(f"merge/{name}"), name, known.get(name, []), new[name]) for name in new]
+            fused.update(zip(new, await together(lines), strict=True))
+            return Answer("")
+
+        if new:
+            await practice.play(sample, solve)
+        return fused
+
+    async def _fuse(self, episode: Episode, name: str, old: list[str], new: list[str]) -> list[str]:
+        """Both lists as one, by the model; one after the other when no draw could be read."""
+        ask = load(self.prompts).user("merge", (), name=name, old=old, new=new)
+        for _ in range(self.draws):
+            fused = lessons(array_in((await episode.ask([ask], "reflect")).text))
+            if fused:
+                return fused
+        return list(dict.fromkeys([*old, *new]))
+
+
+async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Await all at once; results in the order given."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(one) for one in work]
+    return [task.result() for task in tasks]
+
+
+def gold_text(sample: Sample) -> str:
+    """The right answer of a training task in words."""
+    target, choices = sample.target, sample.problem.choices
+    if isinstance(target, str):
+        return f"{target}. {choices[target]}" if target in choices else target
+    if isinstance(target, Mapping):
+        target = target.get("answer", target.get("accepted", "No result"))
+    return str(target)
+
+
+def _item(n: int, one: Success) -> dict[str, Any]:
+    """An item of the long-term memory, in the layout of the published code."""
+    problem = one.sample.problem
+    task = {
+        "task_id": problem.id,
+        "dataset": one.sample.metadata.get("task"),
+        "inputs": problem.context or None,
+        "instruction": problem.question,
+        "multimodal_inputs": dict(problem.inputs),
+        "prev_act_obs": [[list(step) for step in chain] for chain in one.first],
+    }
+    chain = [list(step) for step in one.second]
+    return {"id": f"example_{n}", "contents": task_text(problem), "task": task, "act_obs": chain, "score": one.score}

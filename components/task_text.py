@@ -1,0 +1,68 @@
+"""A task and what was done on it as text: for prompts, for memories, and to find what is alike.
+
+Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657; the order of the parts follows docs/reflectool.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import orjson
+
+from components.messages import ToolCall
+from components.types import Action, Problem
+
+Chain = Sequence[tuple[str, str]]  # what was done and what came of it
+
+
+def task_text(problem: Problem) -> str:
+    """What an agent may see of a problem, without what was done on it; the question starts a line of its own."""
+    parts = []
+    if problem.context:
+        parts.append(f"Inputs:\n{problem.context}")
+    if problem.inputs:
+        shown = orjson.dumps(dict(problem.inputs), option=orjson.OPT_INDENT_2).decode()
+        parts.append(f"Further inputs, by the names that tools take:\n{shown}")
+    options = "".join(f"\n{letter}. {text}" for letter, text in problem.choices.items())
+    parts.append(f"Instruction:\n{problem.question}{options}")
+    return "\n".join(parts)
+
+
+def action_text(action: Action) -> str:
+    """An action in one line, whatever grammar it was written in; an unreadable one as the model wrote it."""
+    if action.error is not None:
+        return action.message.text.strip()
+    if action.answer is not None:
+        return written("Finish", action.answer)
+    if action.refusal is not None:
+        return f"Refuse[{_json(dict(action.refusal.grounds))}]"
+    return "; ".join(call_text(call) for call in action.calls)
+
+
+def call_text(call: ToolCall) -> str:
+    """``Name[{json}]`` with its arguments in the order they were given."""
+    try:
+        return f"{call.name}[{_json(call.parsed)}]"
+    except ValueError:
+        return f"{call.name}[{call.arguments}]"
+
+
+def written(name: str, response: str) -> str:
+    """An inner action with its response."""
+    return f"{name}[{_json({'response': response})}]"
+
+
+def names_of(action: Action) -> tuple[str, ...]:
+    """The tools or closing actions that an action names; none for an unreadable one."""
+    if action.answer is not None:
+        return ("Finish",)
+    return tuple(dict.fromkeys(call.name for call in action.calls))
+
+
+def chain_text(chain: Chain) -> str:
+    """The steps of a chain, two labelled lines each."""
+    return "\n".join(f"Action: {did}\nObservation: {saw}" for did, saw in chain)
+
+
+def _json(value: object) -> str:
+    return orjson.dumps(value).decode()

@@ -1,0 +1,104 @@
+"""DBManual: what one should know of a database before asking it.
+
+Source: Liao et al. 2024, arXiv 2410.17657. Departure: the reference has a fixed manual for three databases, from
+which the model writes hints; here the manual comes from the live schema and notes, and hints are an option.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from annotated_types import Ge
+
+from components.errors import ConfigError, ToolError
+from components.messages import ToolSpec
+from components.prompts import load
+from components.protocols import Context
+from components.sql import SqlError
+from components.sql.cleaning import CURRENT_TIMES
+from components.sql.schema import Schema
+from components.tools.arguments import text_argument
+from components.tools.databases import database_spec, opened
+from components.tools.manuals import SHIPPED, Notes, described, fitting_tables, mentioned, notes_of
+from components.types import Effect, Observation
+
+_SPEC = database_spec(
+    "DBManual",
+    "Explains a clinical SQL database for a question: which tables and columns fit it, what they mean, how they join, "
+    "how times are written. Look here before SQLCoder. Use it only when the task gives an sql_database.",
+    "The question, or what you want to know about the database.",
+)
+_NEXT = re.compile(r"^\W*question\b\W*:", re.I | re.M)
+_LABEL = re.compile(r"\A\W*hints\b\W*:\s*", re.I)
+
+
+@dataclass(frozen=True)
+class DBManual:
+    """The part of a database's manual that fits a query: at most ``n_tables`` tables by BM25, and the general notes.
+
+    ``hints``: the model (``role``) is given that part with worked examples and writes hints, which are returned in its
+    place. ``notes``: a folder with ``<database>.yaml`` files of one's own; empty for those of this project
+    (mimic_iii, mimic_iv, eicu). Any other database has a manual from its schema alone. ``dataset_id`` chooses notes and
+    time where the database's base name does not. Output: text; data: ``database``, ``tables``. Raises ToolError:
+    not_found, unavailable (a schema that cannot be read), empty (no hints), bad_arguments.
+    """
+
+    prompts: str = "db_manual"
+    role: str = "tool"
+    n_tables: Annotated[int, Ge(1)] = 5
+    hints: bool = False
+    notes: str = ""
+    dataset_id: str = ""
+    effect: Effect = "pure"
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError when there is no folder of notes."""
+        if self.notes and not Path(self.notes).is_dir():
+            raise ConfigError(f"DBManual: notes must be a folder with YAML files, found {self.notes!r}")
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model is told."""
+        return _SPEC
+
+    async def __call__(self, context: Context, sql_database: Any = "", query: Any = "", **_: Any) -> Observation:
+        """Find what fits. Raises ToolError, ConfigError for notes that cannot be read."""
+        question = text_argument(_SPEC, "query", query)
+        database = opened(context, text_argument(_SPEC, "sql_database", sql_database))
+        id = self.dataset_id or database.id
+        try:
+            schema = database.schema()
+        except SqlError as error:
+            raise ToolError(f"{error}.", "unavailable") from None
+        notes = notes_of(id, Path(self.notes) if self.notes else SHIPPED)
+        names, text = self._manual(id, schema, notes, question)
+        if self.hints:
+            text = await self._hints(context, text, notes, question)
+        return Observation(text, {"database": database.id, "tables": names})
+
+    def _manual(self, id: str, schema: Schema, notes: Notes, question: str) -> tuple[list[str], str]:
+        """The names of the tables that fit, and the text on them; all tables when none does."""
+        chosen = fitting_tables(schema, notes, question, self.n_tables) or list(schema.tables)
+        names = [table.name.lower() for table in chosen]
+        keys = [(one.lower(), other.lower()) for one, other in schema.foreign_keys]
+        text = load(self.prompts).render(
+            "manual",
+            database=id,
+            now=CURRENT_TIMES.get(id, ""),
+            general=list(notes.general),
+            tables=[described(table, notes) for table in chosen],
+            joins=[" = ".join(key) for key in keys if any(end.partition(".")[0] in names for end in key)],
+            others=[mentioned(table, notes) for table in schema.tables if table not in chosen],
+        )
+        return names, text
+
+    async def _hints(self, context: Context, manual: str, notes: Notes, question: str) -> str:
+        """What the model makes of it, up to the next question that it makes up."""
+        message = load(self.prompts).user("hints", manual=manual, examples=list(notes.examples), question=question)
+        reply = (await context.ask([message], "tool", role=self.role)).text
+        if not (text := _NEXT.split(_LABEL.sub("", reply))[0].strip()):
+            raise ToolError("The model wrote no hints for this query.", "empty")
+        return text

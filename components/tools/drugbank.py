@@ -1,0 +1,68 @@
+"""DrugBank: what a drug is, what it is for and how it is given.
+
+Source: item 6 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657, over DrugBank's licensed table, where the
+most alike name always answers. Departures: a name that is only alike is told as such, and below a threshold no
+drug answers but the closest names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from components.errors import ToolError
+from components.messages import ToolSpec
+from components.protocols import Context
+from components.tools.drugs import Drugs, Found
+from components.tools.texts import given_text, text_spec
+from components.types import Effect, Observation
+
+_SPEC = text_spec(
+    "DrugBank",
+    "Look up a drug: description, state, indication, dosage forms with route and strength, and synonyms.",
+    "drug_name",
+    "Generic name, brand name or synonym of one drug.",
+    "knowledge",
+)
+
+
+@dataclass(frozen=True)
+class DrugBank:
+    """One drug as a JSON object, on a line of its own.
+
+    Raises ToolError: not_found with the closest names, or unavailable.
+    """
+
+    backend: Drugs
+    spec: ClassVar[ToolSpec] = _SPEC
+
+    @property
+    def effect(self) -> Effect:
+        """The backend's."""
+        return self.backend.effect
+
+    @property
+    def identity(self) -> str:
+        """What changes when the answers of a service can."""
+        return self.backend.identity
+
+    @property
+    def missing(self) -> str:
+        """What the backend lacks."""
+        return self.backend.missing
+
+    async def __call__(self, context: Context, drug_name: Any) -> Observation:
+        """Look up. Raises ToolError."""
+        asked = given_text(self.spec, drug_name)
+        if self.missing:
+            raise ToolError(f"DrugBank is unavailable: {self.missing}.", "unavailable")
+        found = await self.backend.find(asked)
+        facts = {"name": found.drug.name, "match": found.match, "similarity": round(found.similarity, 3)}
+        return Observation(_told(asked, found), facts)
+
+
+def _told(asked: str, found: Found) -> str:
+    """The drug, and a warning where only a similar name was found: it may be another drug."""
+    if found.match != "fuzzy":
+        return found.drug.shown
+    return f"No drug is called {asked!r:.200}; the most similar name is of this one:\n{found.drug.shown}"

@@ -1,0 +1,95 @@
+"""What is known of a drug, and how drugs are found by name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from difflib import SequenceMatcher
+from typing import Literal, Protocol, runtime_checkable
+
+import orjson
+
+from components.errors import ToolError
+from components.tools.names import plain
+from components.types import Effect
+
+Match = Literal["exact", "prefix", "fuzzy"]
+_FAR = 30  # percent of letters in common, below which a name is no hint
+
+
+@dataclass(frozen=True)
+class Drug:
+    """A drug as DrugBank's table has it; None is what a source does not tell.
+
+    ``dosages``: ``from`` (the form, under that table's name for it), ``route`` and ``strength``.
+    """
+
+    name: str
+    description: str | None = None
+    state: str | None = None
+    indication: str | None = None
+    dosages: tuple[Mapping[str, str | None], ...] = ()
+    synonyms: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """The drug as one JSON object."""
+        return orjson.dumps(asdict(self)).decode()
+
+
+@dataclass(frozen=True)
+class Found:
+    """A drug and how well its best name fits: ``similarity`` in 0-1, 1 when exact."""
+
+    drug: Drug
+    match: Match
+    similarity: float
+
+
+@runtime_checkable
+class Drugs(Protocol):
+    """Where drugs are found."""
+
+    @property
+    def effect(self) -> Effect: ...
+
+    @property
+    def identity(self) -> str:
+        """What changes when the answers of a service can."""
+
+    @property
+    def missing(self) -> str:
+        """What is absent and how to get it; empty when all is there."""
+
+    async def find(self, name: str) -> Found:
+        """The drug of a name. Raises ToolError: not_found, with the closest names, or unavailable."""
+
+
+def similarity(name: str, other: str) -> float:
+    """How alike two plain names are, 0-1: Ratcliff and Obershelp's measure, in which order counts."""
+    return SequenceMatcher(None, name, other, autojunk=False).ratio()
+
+
+def alike(name: str, others: Collection[str], least: float) -> list[tuple[float, str]]:
+    """The plain names that are at least so similar to a plain name, best first, ties by name."""
+    from rapidfuzz import fuzz, process
+
+    bound = process.extract(name, others, scorer=fuzz.ratio, score_cutoff=100 * least, limit=None)  # never below
+    scored = [(similarity(name, other), other) for other, _, _ in bound]
+    return sorted((one for one in scored if one[0] >= least), key=lambda one: (-one[0], one[1]))
+
+
+def not_found(name: str, closest: Sequence[str]) -> ToolError:
+    """What the model hears when no name fits."""
+    hint = f" The closest names are: {', '.join(closest)}." if closest else ""
+    return ToolError(f"There is no drug called {name!r:.200}.{hint}", "not_found", {"closest": list(closest)})
+
+
+def closest(name: str, names: Iterable[str], n: int) -> list[str]:
+    """The ``n`` names that have most letters in common with a name, best first, ties by name."""
+    from rapidfuzz import fuzz, process
+
+    found = process.extract(
+        plain(name), sorted(set(names)), scorer=fuzz.ratio, processor=plain, limit=n, score_cutoff=_FAR
+    )
+    return [other for other, _, _ in found]

@@ -1,0 +1,162 @@
+"""Rules that find medical phrases and abbreviations without a trained model.
+
+Phrases are runs of words between stop words, verbs and punctuation, kept when their last word is a medical head or
+when a word in them has a medical form. Abbreviations: Schwartz & Hearst 2003, doi 10.1142/9789812776303_0042.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+_WORDS = Path(__file__).parent / "data" / "entity_rules.yaml"
+_CODE = re.compile(r"(?=.*[A-Z].*[A-Z\d])(?=.*[A-Za-z])[A-Za-z\d.]{2,12}")
+_REACH = 300  # characters before an abbreviation in which its long form is looked for
+_SHORT = re.compile(r"\(\s*([A-Za-z][A-Za-z\d/-]{1,9})\s*\)")
+
+
+@dataclass(frozen=True)
+class Span:
+    """Characters ``start`` to ``end`` (exclusive) of a text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Word:
+    """A token of a text; ``spaced``: white space follows it."""
+
+    text: str
+    start: int
+    spaced: bool = True
+
+    @property
+    def end(self) -> int:
+        """Where it ends (exclusive)."""
+        return self.start + len(self.text)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The shipped word lists, in lower case; ``breaks`` with the stop words."""
+
+    heads: Collection[str]
+    endings: tuple[str, ...]
+    beginnings: tuple[str, ...]
+    breaks: Collection[str]
+    general: Collection[str]
+
+    def medical(self, words: Sequence[Word]) -> bool:
+        """Whether the words, which follow each other, are a medical phrase."""
+        texts = [word.text.lower() for word in words]
+        if self._head(texts[-1]) or (len(texts) > 1 and self._head(" ".join(texts[-2:]))):
+            return True
+        return any(
+            (len(text) > 5 and text.endswith(self.endings)) or text.startswith(self.beginnings) or _is_code(word.text)
+            for text, word in zip(texts, words, strict=True)
+        )
+
+    def _head(self, text: str) -> bool:
+        """Whether a text is a head, or the plural of one."""
+        return text in self.heads or text.removesuffix("s") in self.heads or _singular(text) in self.heads
+
+
+@lru_cache(maxsize=1)
+def rules(stop_words: frozenset[str]) -> Rules:
+    """The rules over these stop words."""
+    import yaml
+
+    lists = yaml.safe_load(_WORDS.read_text(encoding="utf-8"))
+    return Rules(
+        frozenset(lists["heads"]),
+        tuple(lists["endings"]),
+        tuple(lists["beginnings"]),
+        frozenset(lists["breaks"]) | stop_words,
+        frozenset(lists["general"]),
+    )
+
+
+def phrases(words: Sequence[Word], known: Rules) -> Iterator[Span]:
+    """The medical phrases among a text's tokens."""
+    for run in _runs(words, known):
+        kept = _trimmed(run, known)
+        if kept and known.medical(kept):
+            yield Span(kept[0].start, kept[-1].end)
+
+
+def abbreviations(text: str) -> dict[str, Span]:
+    """Abbreviation -> where its long form stands before ``(abbreviation)``; the first one counts."""
+    found: dict[str, Span] = {}
+    for match in _SHORT.finditer(text):
+        short = match[1]
+        most = min(len(short) + 5, 2 * len(short))
+        first = max(match.start() - _REACH, 0)
+        before = text[first : match.start()].rstrip()
+        sentence = max(before.rfind(mark) for mark in (". ", "; ", "\n", "(")) + 1
+        starts = [place.start() for place in re.finditer(r"\S+", before[sentence:])][-most:]
+        if short not in found and starts and (long := _long_form(short, before, sentence + starts[0])) is not None:
+            found[short] = Span(first + long.start, first + long.end)
+    return found
+
+
+def _long_form(short: str, before: str, least: int) -> Span | None:
+    """The shortest text that ends ``before``, starts with the abbreviation's first letter and holds the rest."""
+    position = len(before)
+    for number in range(len(short) - 1, -1, -1):
+        letter = short[number].lower()
+        if not letter.isalnum():
+            continue
+        position -= 1
+        while position >= least and (
+            before[position].lower() != letter or (number == 0 and position > 0 and before[position - 1].isalnum())
+        ):
+            position -= 1
+        if position < least:
+            return None
+    return Span(position, len(before)) if len(before) - position > len(short) else None
+
+
+def _runs(words: Sequence[Word], known: Rules) -> Iterator[list[Word]]:
+    """Words that no break parts; hyphenated words stay together, small numbers may follow a word."""
+    run: list[Word] = []
+    for number, word in enumerate(words):
+        joins = word.text == "-" and bool(run) and not word.spaced and not words[number - 1].spaced
+        figure = word.text.isdigit() and len(word.text) < 3 and bool(run) and run[-1].text != "-"
+        hyphenated = bool(run) and run[-1].text == "-"
+        inside = any(map(str.isalpha, word.text)) and (hyphenated or word.text.lower() not in known.breaks)
+        if joins or figure or inside:
+            run.append(word)
+        elif run:
+            yield run
+            run = []
+    if run:
+        yield run
+
+
+def _trimmed(run: list[Word], known: Rules) -> list[Word]:
+    """The run without general words, figures and hyphens at its ends."""
+    words = list(run)
+    while words and _weak(words[0], known):
+        words.pop(0)
+    while words and (_weak(words[-1], known) and not (words[-1].text.isdigit() and len(words) > 1)):
+        words.pop()
+    return words
+
+
+def _weak(word: Word, known: Rules) -> bool:
+    """Whether a word may stand at no end of a phrase."""
+    return word.text.lower() in known.general or word.text == "-" or word.text.isdigit() or len(word.text) < 2
+
+
+def _is_code(text: str) -> bool:
+    """Whether a word looks like the name of a gene or an abbreviation: CFTR, HbA1c, p.Tyr263Cys."""
+    return _CODE.fullmatch(text) is not None
+
+
+def _singular(text: str) -> str:
+    """The singular of plurals in -ies and -es."""
+    return text[:-3] + "y" if text.endswith("ies") else text.removesuffix("es")

@@ -1,0 +1,95 @@
+"""Drug labels of the US Food and Drug Administration by openFDA.
+
+Source: https://open.fda.gov/apis/drug/label/; 240 requests a minute, 1,000 a day without a key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
+
+from annotated_types import Ge
+
+from components.tools.drugs import Drug, Found, not_found, similarity
+from components.tools.names import plain
+from components.tools.web import Web, base, key, unavailable
+from components.types import Effect
+
+_NAMES = ("generic_name", "brand_name", "substance_name")
+
+
+@dataclass(frozen=True)
+class OpenFda:
+    """The first label whose generic, brand or substance name is the one asked for. A key is optional.
+
+    A section of a label is cut at ``longest`` characters. A label does not tell the state of matter.
+    """
+
+    base_url: str = "https://api.fda.gov"
+    key_variable: str = "OPENFDA_API_KEY"
+    longest: Annotated[int, Ge(1)] = 1500
+    web: Web = field(default_factory=Web)
+    effect: ClassVar[Effect] = "external"
+    missing: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        base(self.base_url)
+
+    @property
+    def identity(self) -> str:
+        """The service."""
+        return f"openfda {self.base_url} {self.longest}"
+
+    async def find(self, name: str) -> Found:
+        """The drug of a label. Raises ToolError."""
+        quoted = " ".join(name.replace('"', " ").replace("\\", " ").split())
+        asked = {"search": " OR ".join(f'openfda.{kind}:"{quoted}"' for kind in _NAMES), "limit": "1"}
+        if found := key(self.key_variable):
+            asked["api_key"] = found
+        url = base(self.base_url) / "drug" / "label.json"
+        reply = await self.web.get(url, asked, accept=(404,))
+        if reply.status == 404:
+            if _code(reply.json()) == "NOT_FOUND":
+                raise not_found(name, ())
+            raise unavailable(url.host, "it answered with status 404")
+        answer = reply.json()
+        results = answer.get("results") if isinstance(answer, dict) else None
+        if not isinstance(results, list) or not results or not isinstance(results[0], dict):
+            raise unavailable(url.host, "its answer has no results")
+        drug = self._drug(name, results[0])
+        best = max(similarity(plain(name), plain(known)) for known in (drug.name, *drug.synonyms))
+        return Found(drug, "exact" if best == 1 else "fuzzy", best)
+
+    def _drug(self, name: str, label: Mapping[str, Any]) -> Drug:
+        """A label as a drug."""
+        given = label.get("openfda")
+        facts: Mapping[str, Any] = given if isinstance(given, dict) else {}
+        names = list(dict.fromkeys(one for kind in _NAMES for one in _texts(facts.get(kind))))
+        strength = self._section(label, "dosage_forms_and_strengths")
+        routes: list[str | None] = [*_texts(facts.get("route"))]
+        if strength and not routes:
+            routes = [None]
+        return Drug(
+            names[0] if names else name,
+            description=self._section(label, "description"),
+            indication=self._section(label, "indications_and_usage"),
+            dosages=tuple({"from": None, "route": route, "strength": strength} for route in routes),
+            synonyms=tuple(names[1:]),
+        )
+
+    def _section(self, label: Mapping[str, Any], section: str) -> str | None:
+        """A section's text on one line, cut."""
+        text = " ".join(" ".join(_texts(label.get(section))).split())
+        return (text if len(text) <= self.longest else text[: self.longest] + " ...") or None
+
+
+def _texts(value: object) -> list[str]:
+    """The texts of a field, which openFDA gives as a list."""
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _code(answer: object) -> object:
+    """The code of an error."""
+    error = answer.get("error") if isinstance(answer, dict) else None
+    return error.get("code") if isinstance(error, dict) else None

@@ -1,0 +1,93 @@
+"""Drug names, brands and forms of RxNorm by the RxNav service of the National Library of Medicine.
+
+Source: https://lhncbc.nlm.nih.gov/RxNav/APIs/RxNormAPIs.html; no key, 20 requests a second.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
+
+from annotated_types import Ge
+from yarl import URL
+
+from components.tools.drugs import Drug, Found, closest, not_found, similarity
+from components.tools.names import plain
+from components.tools.web import Web, base, unavailable
+from components.types import Effect
+
+_BEST_MATCH = "2"  # exact, else normalised
+_CANDIDATES = "20"
+_FORM = re.compile(r"(?P<strength>[\d.,]+ [A-Z%][\w%/.]*) (?P<form>[^\d/]+)$")
+
+
+@dataclass(frozen=True)
+class RxNav:
+    """The RxNorm concept of a name, with its brands as synonyms and its clinical drugs as dosages.
+
+    RxNorm holds neither descriptions nor indications. At most ``dosages`` forms are told, ``closest`` names
+    when no concept has the name.
+    """
+
+    base_url: str = "https://rxnav.nlm.nih.gov/REST"
+    dosages: Annotated[int, Ge(0)] = 10
+    closest: Annotated[int, Ge(0)] = 5
+    web: Web = field(default_factory=Web)
+    effect: ClassVar[Effect] = "external"
+    missing: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        base(self.base_url)
+
+    @property
+    def identity(self) -> str:
+        """The service."""
+        return f"rxnav {self.base_url} {self.dosages} {self.closest}"
+
+    async def find(self, name: str) -> Found:
+        """The drug of a name. Raises ToolError."""
+        group = await self._ask("rxcui.json", "idGroup", {"name": name, "search": _BEST_MATCH})
+        ids = group.get("rxnormId") or []
+        if not ids:
+            raise not_found(name, await self._closest(name))
+        concept = str(ids[0])
+        facts = await self._ask(f"rxcui/{concept}/properties.json", "properties", {})
+        related = await self._ask(f"rxcui/{concept}/related.json", "relatedGroup", {"tty": "BN SCD"})
+        names = {kind: _names(related, kind) for kind in ("BN", "SCD")}
+        title = str(facts.get("name") or name)
+        forms = tuple(_dosage(one) for one in names["SCD"][: self.dosages])
+        best = max(similarity(plain(name), plain(known)) for known in (title, *names["BN"]))
+        return Found(Drug(title, dosages=forms, synonyms=names["BN"]), "exact" if best == 1 else "fuzzy", best)
+
+    async def _closest(self, name: str) -> list[str]:
+        """Names that are like it."""
+        group = await self._ask("approximateTerm.json", "approximateGroup", {"term": name, "maxEntries": _CANDIDATES})
+        found = group.get("candidate") or []
+        names = [one["name"] for one in found if isinstance(one, dict) and isinstance(one.get("name"), str)]
+        return closest(name, names, self.closest)
+
+    async def _ask(self, path: str, group: str, parameters: Mapping[str, str]) -> Mapping[str, Any]:
+        """The named object of an answer. Raises ToolError."""
+        url = URL(f"{base(self.base_url)}/{path}")
+        answer = (await self.web.get(url, parameters)).json()
+        found = answer.get(group) if isinstance(answer, dict) else None
+        if not isinstance(found, dict):
+            raise unavailable(url.host, f"its answer has no {group}")
+        return found
+
+
+def _names(related: Mapping[str, Any], kind: str) -> tuple[str, ...]:
+    """The names of related concepts of one kind, sorted."""
+    groups = related.get("conceptGroup") or []
+    found = [one.get("conceptProperties") or [] for one in groups if isinstance(one, dict) and one.get("tty") == kind]
+    return tuple(sorted({str(one["name"]) for group in found for one in group if "name" in one}))
+
+
+def _dosage(name: str) -> Mapping[str, str | None]:
+    """A clinical drug's name (ingredient, strength, form) in its parts; the whole name when it has several."""
+    found = _FORM.search(name) if " / " not in name else None
+    if found is not None:
+        return {"from": found["form"], "route": None, "strength": found["strength"]}
+    return {"from": name, "route": None, "strength": None}

@@ -1,0 +1,129 @@
+"""SQLCoder: a question about a database, turned into SQL by the model and run read-only.
+
+Source: Liao et al. 2024, arXiv 2410.17657 (behaviour of the reference implementation, BlueZeros/ReflecTool
+at e89ef65). Departures: the connection only reads and has limits; SQL is run as it is; current_time is
+filled in whatever its case; own wording.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from annotated_types import Ge, Gt
+
+from components.errors import ToolError
+from components.messages import Message, ToolSpec
+from components.prompts import load
+from components.protocols import Context
+from components.sql import SqlError
+from components.sql.cleaning import CURRENT_TIMES, clean_sql
+from components.sql.reading import ReadOnly, Row
+from components.sql.schema import Database
+from components.sql.text import result_text
+from components.tools.arguments import text_argument
+from components.tools.databases import database_spec, opened
+from components.types import Effect, Observation
+
+_SPEC = database_spec(
+    "SQLCoder",
+    "Answers a question from a clinical SQL database: writes one SQLite query for it, runs it (reading only) and "
+    "returns the rows as a list of lists, numbers with at most 3 decimals, at most 100 rows. [] means that no row "
+    "fits, null that the database cannot answer the question. Use it only when the task gives an sql_database.",
+    "The question in plain words with all values it depends on, or a SQLite SELECT statement of your own.",
+)
+_STATEMENT = re.compile(r"\s*(```(sql\w*)?\s*)?(select|with|values)\b", re.I)
+_NOW = re.compile(r"\bcurrent_time\b", re.I)  # else SQLite would take the machine's clock
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """A statement, and its rows or why it has none."""
+
+    sql: str
+    rows: Sequence[Row] = ()
+    error: str = ""
+
+
+_NOTHING = _Tried("", error="the query is no SQL statement, and no model was asked")
+
+
+@dataclass(frozen=True)
+class SQLCoder:
+    """Text-to-SQL with repair: the model sees schema, current time, question, and what failed before.
+
+    Output: rows as ``components.sql.text`` writes them; data: ``sql``, ``attempts`` (model calls), ``n_rows``. SQL as
+    the query is run without a model; only when it fails is the model asked to repair it, which ``attempts: 0``
+    forbids. ``dataset_id`` chooses the current time where the database's base name does not. ``seconds`` and
+    ``max_rows`` limit one statement. Raises ToolError: not_found, declined (text ``null``), conversion_failed,
+    unavailable (a schema that cannot be read), bad_arguments.
+    """
+
+    prompts: str = "sql_coder"
+    role: str = "tool"
+    attempts: Annotated[int, Ge(0)] = 5
+    dataset_id: str = ""
+    seconds: Annotated[float, Gt(0)] = 5.0
+    max_rows: Annotated[int, Ge(1)] = 100_000
+    shown_rows: Annotated[int, Ge(1)] = 100
+    effect: Effect = "pure"
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model is told."""
+        return _SPEC
+
+    async def __call__(self, context: Context, sql_database: Any = "", query: Any = "", **_: Any) -> Observation:
+        """Convert, run, repair. Raises ToolError."""
+        question = text_argument(_SPEC, "query", query)
+        database = opened(context, text_argument(_SPEC, "sql_database", sql_database))
+        tried = await self._run(database, question) if is_statement(question) else _NOTHING
+        attempts = 0
+        while tried.error and attempts < self.attempts:
+            attempts += 1
+            reply = await context.ask([self._prompt(database, question, tried)], "tool", role=self.role)
+            tried = await self._run(database, reply.text)
+        data = {"sql": tried.sql, "attempts": attempts, "n_rows": len(tried.rows)}
+        if tried.error:
+            raise ToolError(
+                f"The query could not be converted into SQL that runs, after {attempts} attempts; "
+                f"the last error: {tried.error}",
+                "conversion_failed",
+                data,
+            )
+        return Observation(result_text(tried.rows, self.shown_rows), data)
+
+    async def _run(self, database: Database, text: str) -> _Tried:
+        """Run the statement in a text. Raises ToolError when the text declines to give one."""
+        sql = text.strip()
+        try:
+            sql = clean_sql(_NOW.sub("current_time", text), self._time_of(database))
+            if sql.strip("\"'.; ").casefold() == "null":
+                raise ToolError("null", "declined")
+            reader = ReadOnly(database.file, self.seconds, self.max_rows)
+            return _Tried(sql, await asyncio.to_thread(reader.run, sql))
+        except SqlError as error:
+            return _Tried(sql, error=str(error))
+
+    def _prompt(self, database: Database, question: str, tried: _Tried) -> Message:
+        """What the model is asked. Raises ToolError when the schema cannot be read."""
+        try:
+            schema = database.schema().text
+        except SqlError as error:
+            raise ToolError(f"{error}.", "unavailable") from None
+        now = CURRENT_TIMES.get(self._time_of(database), "")
+        return load(self.prompts).user(
+            "convert", schema=schema, now=now, question=question, failed=tried.sql, error=tried.error
+        )
+
+    def _time_of(self, database: Database) -> str:
+        """The dataset whose current time holds."""
+        return self.dataset_id or database.id
+
+
+def is_statement(query: str) -> bool:
+    """Whether a query begins as a statement that reads does."""
+    return _STATEMENT.match(query) is not None

@@ -1,0 +1,148 @@
+"""ToxicityDetector: how abusive a text is, with the words that say so; works without a network.
+
+Source: item 16 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657, which asks the Perspective service.
+Here a linear model over character and word counts (alt-profanity-check, learnt from web comments) and the
+project's lexicon; words of medicine and identity, which such models take for abuse (Dixon et al. 2018,
+doi 10.1145/3278721.3278729), are kept from the model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import Any, Protocol, runtime_checkable
+
+import orjson
+
+from components.errors import ToolError
+from components.messages import ToolSpec
+from components.protocols import Context
+from components.tools.texts import given_text, text_spec
+from components.types import Effect, Observation
+
+_SPEC = text_spec(
+    "ToxicityDetector",
+    "Judge how abusive, threatening or demeaning a text is: a score from 0 (harmless) to 1, and the terms that"
+    " were recognised.",
+    "sentence",
+    "The text to judge.",
+    "trust",
+)
+_WORDS = Path(__file__).parent / "data" / "toxicity.yaml"
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_LOADING = Lock()
+
+
+@runtime_checkable
+class ToxicityService(Protocol):
+    """A service that judges texts. Raises ToolError."""
+
+    @property
+    def identity(self) -> str: ...
+
+    @property
+    def missing(self) -> str:
+        """What must be set first; empty when all is there."""
+
+    async def score(self, text: str) -> Mapping[str, float]:
+        """Kind of abuse -> score in 0-1, at least one."""
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """``kinds``: kind -> the score that its terms give; the terms by kind as one pattern; words kept from the model."""
+
+    scores: Mapping[str, float]
+    terms: Mapping[str, re.Pattern[str]]
+    neutral: re.Pattern[str]
+
+
+@dataclass(frozen=True)
+class ToxicityDetector:
+    """How abusive a text is.
+
+    Output: JSON with ``score`` in 0-1 and ``matched`` terms with kind and offsets. The score is the greater of the
+    linear model's and that of the matched terms' kinds; with a ``backend``, which is a service, its greatest score, and
+    ``kinds`` holds all of them.
+    """
+
+    backend: ToxicityService | None = None
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model is told."""
+        return _SPEC
+
+    @property
+    def effect(self) -> Effect:
+        """A service is outside of this machine."""
+        return "pure" if self.backend is None else "external"
+
+    @property
+    def identity(self) -> str:
+        """Who judges."""
+        return "" if self.backend is None else self.backend.identity
+
+    @property
+    def missing(self) -> str:
+        """What the service needs first."""
+        return "" if self.backend is None else self.backend.missing
+
+    async def __call__(self, context: Context, sentence: Any) -> Observation:
+        """Judge a text. Raises ToolError."""
+        text = given_text(_SPEC, sentence)
+        if self.missing:
+            raise ToolError(self.missing, "unavailable")
+        matched = matches(text)
+        found: dict[str, Any]
+        if self.backend is None:
+            model = await asyncio.to_thread(model_score, text)
+            found = {"score": round(max([model, *(lexicon().scores[one["kind"]] for one in matched)]), 3)}
+        else:
+            kinds = await self.backend.score(text)
+            found = {"score": round(max(kinds.values()), 3), "kinds": dict(kinds)}
+        found["matched"] = matched
+        return Observation(orjson.dumps(found).decode(), found)
+
+
+@lru_cache(maxsize=1)
+def lexicon() -> Lexicon:
+    """The shipped words."""
+    import yaml
+
+    words = yaml.safe_load(_WORDS.read_text(encoding="utf-8"))
+    kinds = words["kinds"]
+    return Lexicon(
+        {kind: float(entry["score"]) for kind, entry in kinds.items()},
+        {kind: _any_of(entry["terms"]) for kind, entry in kinds.items()},
+        _any_of(words["neutral"]),
+    )
+
+
+def matches(text: str) -> list[dict[str, Any]]:
+    """The lexicon's terms in a text, in its order: term, kind, start and end (exclusive)."""
+    plain = text.replace("’", "'")
+    found = [
+        {"term": text[match.start() : match.end()], "kind": kind, "start": match.start(), "end": match.end()}
+        for kind, pattern in lexicon().terms.items()
+        for match in pattern.finditer(plain)
+    ]
+    return sorted(found, key=lambda one: (one["start"], one["end"], one["kind"]))
+
+
+def model_score(text: str) -> float:
+    """The linear model's probability of abuse of the text's worst sentence, without neutral words, in 0-1."""
+    with _LOADING:
+        from profanity_check import predict_prob  # type: ignore[import-untyped]  # it brings no types
+    return float(max(predict_prob(_SENTENCE.split(lexicon().neutral.sub(" ", text)))))
+
+
+def _any_of(terms: list[str]) -> re.Pattern[str]:
+    """Any of the terms as whole words, the longest first, in any case and with any white space."""
+    ordered = sorted((r"\s+".join(map(re.escape, term.split())) for term in terms), key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(ordered)})(?!\w)", re.IGNORECASE)

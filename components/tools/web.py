@@ -1,0 +1,175 @@
+"""How tools reach services: one small HTTP client for every adapter.
+
+What goes wrong is told to the model as a ToolError "unavailable" that names the host and the reason, never the
+address with its parameters: keys may stand there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import aiohttp
+import orjson
+from annotated_types import Ge, Gt
+from yarl import URL
+
+from components.errors import ConfigError, ToolError
+
+_PASSING = frozenset((429, 500, 502, 503, 504))
+REDIRECTS = frozenset((301, 302, 303, 307, 308))
+_REFUSED = frozenset((401, 403))
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a service answered. ``location`` is where it redirects to, if it does."""
+
+    url: URL
+    status: int
+    body: bytes
+    charset: str = "utf-8"
+    location: str | None = None
+    wait_seconds: float | None = None
+
+    @property
+    def text(self) -> str:
+        """The body as text; what cannot be decoded is replaced."""
+        try:
+            return self.body.decode(self.charset, "replace")
+        except LookupError:
+            return self.body.decode("utf-8", "replace")
+
+    def json(self) -> Any:
+        """The body as JSON. Raises ToolError."""
+        try:
+            return orjson.loads(self.body)
+        except ValueError:
+            raise unavailable(self.url.host, "its answer is not JSON") from None
+
+
+def unavailable(host: str | None, why: str) -> ToolError:
+    """What the model hears of a service that does not serve."""
+    return ToolError(f"The service at {host} is unavailable: {why}.", "unavailable")
+
+
+def base(url: str) -> URL:
+    """The address of a service, without a slash at its end. Raises ConfigError when it is none."""
+    try:
+        found = URL(url.rstrip("/"))
+    except ValueError:
+        found = URL()
+    if found.scheme not in ("http", "https") or not found.host or found.user or found.query_string:
+        raise ConfigError(f"base_url must be like https://host/path, without user and parameters; found {url!r}")
+    return found
+
+
+def key(variable: str) -> str:
+    """The key in an environment variable; empty without one."""
+    return os.environ.get(variable, "").strip()
+
+
+def no_key(variable: str, service: str) -> str:
+    """What is missing when a service's key is not in the environment; empty when it is."""
+    return "" if key(variable) else f"{service} needs a key in the environment variable {variable}, which is not set"
+
+
+@dataclass(frozen=True)
+class Web:
+    """How long, how often and how much is asked of a service.
+
+    ``timeout_seconds`` is for each attempt; ``retries`` more attempts follow what can pass (statuses 429 and 5xx,
+    lost connections, timeouts), after random waits whose bound doubles from ``first_wait_seconds`` to
+    ``longest_wait_seconds``. Redirects are not followed: a key could go with them.
+    """
+
+    timeout_seconds: Annotated[float, Gt(0)] = 20.0
+    retries: Annotated[int, Ge(0)] = 3
+    first_wait_seconds: Annotated[float, Ge(0)] = 0.5
+    longest_wait_seconds: Annotated[float, Ge(0)] = 10.0
+    longest_reply_bytes: Annotated[int, Ge(1)] = 8 << 20
+
+    async def get(
+        self,
+        url: URL,
+        parameters: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        accept: Collection[int] = (),
+    ) -> Reply:
+        """Get a page: status 2xx or one in ``accept``. Raises ToolError."""
+        return await self._ask("GET", url.update_query(parameters or {}), headers or {}, None, accept)
+
+    async def post(
+        self, url: URL, body: object, headers: Mapping[str, str] | None = None, accept: Collection[int] = ()
+    ) -> Reply:
+        """Send JSON and read the answer: status 2xx or one in ``accept``. Raises ToolError."""
+        sent = {"Content-Type": "application/json", **(headers or {})}
+        return await self._ask("POST", url, sent, orjson.dumps(body), accept)
+
+    async def _ask(
+        self, method: str, url: URL, headers: Mapping[str, str], body: bytes | None, accept: Collection[int]
+    ) -> Reply:
+        """One request with its retries."""
+        timeout = aiohttp.ClientTimeout(total=self.timeout_seconds)
+        async with aiohttp.ClientSession(
+            timeout=timeout, headers={"User-Agent": "wardround"}, cookie_jar=aiohttp.DummyCookieJar(), trust_env=True
+        ) as session:
+            for attempt in range(self.retries + 1):
+                wait = None
+                try:
+                    reply = await self._once(session, method, url, headers, body)
+                except (aiohttp.ClientError, OSError) as error:
+                    why = self._reason(error)
+                    if isinstance(error, aiohttp.InvalidURL):
+                        break
+                else:
+                    if 200 <= reply.status < 300 or reply.status in accept:
+                        return reply
+                    why, wait = _status(reply.status), reply.wait_seconds
+                    if reply.status not in _PASSING:
+                        break
+                if attempt < self.retries:
+                    await asyncio.sleep(self._wait(attempt, wait))
+        raise unavailable(url.host, why)
+
+    async def _once(
+        self, session: aiohttp.ClientSession, method: str, url: URL, headers: Mapping[str, str], body: bytes | None
+    ) -> Reply:
+        """One attempt. Raises ToolError for a reply that is too large."""
+        async with session.request(method, url, data=body, headers=headers, allow_redirects=False) as response:
+            chunks, size = [], 0
+            async for chunk in response.content.iter_chunked(_CHUNK):
+                chunks.append(chunk)
+                size += len(chunk)
+                if size > self.longest_reply_bytes:
+                    raise unavailable(url.host, f"its answer is larger than {self.longest_reply_bytes:,} bytes")
+            location = response.headers.get("Location") if response.status in REDIRECTS else None
+            after = response.headers.get("Retry-After", "")
+            wait = float(after) if after.isdecimal() else None
+            return Reply(url, response.status, b"".join(chunks), response.charset or "utf-8", location, wait)
+
+    def _wait(self, attempt: int, asked: float | None) -> float:
+        """Seconds until the next attempt: what the service asked for, within bounds, or a random backoff."""
+        if asked is not None:
+            return min(asked, self.longest_wait_seconds)
+        return random.uniform(0, min(self.longest_wait_seconds, self.first_wait_seconds * 2.0**attempt))
+
+    def _reason(self, error: Exception) -> str:
+        """Why there was no reply, without the library's text, which may hold the address."""
+        if isinstance(error, TimeoutError):
+            return f"no answer within {self.timeout_seconds:g} s"
+        if isinstance(error, aiohttp.ClientConnectorError):
+            return "no connection"
+        return f"the connection failed ({type(error).__name__})"
+
+
+def _status(status: int) -> str:
+    """What a status that is no success means to the model."""
+    if status in _REFUSED:
+        return f"it refused access (status {status}); its key may be wrong"
+    return f"it answered with status {status}"

@@ -1,0 +1,64 @@
+"""Iterative refinement: a proposal is tried and rewritten until it no longer changes or n is reached.
+
+Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657, equations 7 and 8 (n refinements, all versions shown)
+and the published code (n versions in all, the latest shown). Departures: a rewriting that cannot be read
+leaves the version before it, and ends the refinement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from annotated_types import Ge
+
+from components.messages import Message
+from components.prompts import load
+from components.protocols import Episode, Propose
+from components.task_text import action_text, names_of
+from components.turns import continued
+from components.types import Action
+from components.verifiers.trying import guide, tried
+
+
+@dataclass(frozen=True)
+class Refine:
+    """At most ``n`` versions (``counting`` total) or ``n`` refinements (extra); one call each.
+
+    ``history``: whether a refinement is shown the latest version or all. ``try_actions``: whether it is shown
+    what the version would give. ``change_type``: whether it may name another tool. ``curve`` is recorded
+    anyway: the k-th version is what a smaller n would have chosen.
+    """
+
+    n: Annotated[int, Ge(1)] = 2
+    counting: Literal["total", "extra"] = "extra"
+    history: Literal["latest", "all"] = "all"
+    try_actions: bool = True
+    change_type: Literal["accept", "reject"] = "accept"
+    prompts: str = "verify"
+
+    async def choose(self, messages: Sequence[Message], propose: Propose, episode: Episode) -> Action:
+        """The last version; stops early when one repeats the version before it."""
+        versions, seen = [await propose()], list[str | None]()
+        rounds, why = self.n - (self.counting == "total"), "the limit is reached"
+        for _ in range(rounds):
+            seen.append(await tried(episode, versions[-1]) if self.try_actions else None)
+            better = await episode.suggest(continued(messages, self._question(versions, seen, episode)))
+            if action_text(better) == action_text(versions[-1]):
+                why = "nothing changed"
+            elif better.error is not None:
+                why = "the refinement could not be read"
+            elif self.change_type == "reject" and names_of(better) != names_of(versions[-1]):
+                why = "the refinement named another action"
+            else:
+                versions.append(better)
+                continue
+            break
+        episode.note(versions[-1], f"refine: version {len(versions)} of at most {rounds + 1}, {why}")
+        return versions[-1]
+
+    def _question(self, versions: Sequence[Action], seen: Sequence[str | None], episode: Episode) -> Message:
+        shown = slice(None) if self.history == "all" else slice(-1, None)
+        pairs = [(action_text(one), saw) for one, saw in zip(versions, seen, strict=True)]
+        return load(self.prompts).user("refine", guide=guide(episode, versions[shown]), versions=pairs[shown])

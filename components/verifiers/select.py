@@ -1,0 +1,122 @@
+"""Candidate selection: n proposals are drawn at once and tried, and the model picks one.
+
+Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657, §4.3. The paper samples, the published code takes a
+beam of width n; here candidates are sampled. Departures: equal candidates are tried once and, when all are
+equal, nothing is asked; a choice that cannot be read falls back on the first candidate that worked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import Ge, Interval
+
+from components.messages import Message, Purpose, Sampling
+from components.prompts import load
+from components.protocols import Episode, Propose
+from components.task_text import action_text
+from components.turns import continued
+from components.types import Action
+from components.verifiers.trying import guide, tried
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A proposal and what it would give (None: not tried)."""
+
+    action: Action
+    text: str
+    saw: str | None
+
+
+@dataclass(frozen=True)
+class Select:
+    """``n`` candidates at ``temperature`` (0 to 2) and one choice: n + 1 calls, or n when all are equal.
+
+    ``curve``: also ask which of the first 2 to n - 1 would have been chosen, with calls of purpose judge that
+    the sample's budget does not count; the verdict of the step tells.
+    """
+
+    n: Annotated[int, Ge(1)] = 2
+    temperature: Annotated[float, Interval(ge=0, le=2)] = 0.7
+    try_actions: bool = True
+    curve: bool = False
+    prompts: str = "verify"
+
+    async def choose(self, messages: Sequence[Message], propose: Propose, episode: Episode) -> Action:
+        """Propose at once, try in order, choose."""
+        if self.n == 1:
+            return await propose()
+        sampling = Sampling(temperature=self.temperature)
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(_awaited(propose, sampling)) for _ in range(self.n)]
+        proposed = [task.result() for task in tasks]
+        distinct: dict[str, Candidate] = {}
+        for action in proposed:
+            if (text := action_text(action)) not in distinct:
+                saw = await tried(episode, action) if self.try_actions else None
+                distinct[text] = Candidate(action, text, saw)
+        places = [list(distinct).index(action_text(action)) for action in proposed]
+        chosen, why = await self._choice(messages, list(distinct.values()), episode, episode, "verify")
+        verdict = f"select: candidate {chosen + 1} of {len(distinct)}, {why}"
+        if self.curve:
+            verdict += f"; curve {await self._curve(messages, list(distinct.values()), places, chosen, episode)}"
+        action = list(distinct.values())[chosen].action
+        episode.note(action, verdict)
+        return action
+
+    async def _choice(
+        self, messages: Sequence[Message], among: Sequence[Candidate], episode: Episode, line: Episode, purpose: Purpose
+    ) -> tuple[int, str]:
+        """Which candidate the model picks, and how that was found."""
+        if len(among) == 1:
+            return 0, "all were equal"
+        shown = guide(episode, [one.action for one in among])
+        ask = load(self.prompts).user("select", guide=shown, candidates=among)
+        reply = (await line.ask(continued(messages, ask), purpose, role="verifier")).text
+        found = _picked(reply, among, episode)
+        return (found, "picked") if found is not None else (_fallback(among), "the choice could not be read")
+
+    async def _curve(
+        self,
+        messages: Sequence[Message],
+        among: Sequence[Candidate],
+        places: Sequence[int],
+        chosen: int,
+        episode: Episode,
+    ) -> str:
+        """What each smaller n would have chosen: ``n=candidate`` pairs, counted from 1."""
+        picks = {1: places[0], self.n: chosen}
+        for n in range(2, self.n):
+            first = list(among[: max(places[:n]) + 1])
+            if len(first) == len(among):
+                picks[n] = chosen
+            elif n not in picks:
+                line = episode.branch(f"curve/{n}")
+                picks[n], _ = await self._choice(messages, first, episode, line, "judge")
+        return ", ".join(f"{n}={picks[n] + 1}" for n in sorted(picks))
+
+
+async def _awaited(propose: Propose, sampling: Sampling) -> Action:
+    return await propose(sampling)
+
+
+def _picked(reply: str, among: Sequence[Candidate], episode: Episode) -> int | None:
+    """The candidate that a reply names by its text, in whatever spacing, or by its number."""
+    exact = [n for n, one in enumerate(among) if one.text and one.text in reply]
+    if exact:
+        return max(exact, key=lambda n: len(among[n].text))
+    action = episode.parse(Message("assistant", reply.strip()))
+    same = [n for n, one in enumerate(among) if action.error is None and one.text == action_text(action)]
+    if same:
+        return same[0]
+    number = reply.strip().strip(".#() ")
+    return int(number) - 1 if number.isdecimal() and 0 < int(number) <= len(among) else None
+
+
+def _fallback(among: Sequence[Candidate]) -> int:
+    """The first candidate that could be read and gave something; else the first."""
+    return next((n for n, one in enumerate(among) if one.action.error is None and one.saw), 0)

@@ -1,0 +1,158 @@
+"""Means of means: of the samples of each task, of the tasks of each dimension, of the dimensions.
+
+A scorer asks for them with ``levels``, the strata from the inner to the outer one, and ``names``, its scores.
+Intervals: percentile bootstrap, clusters drawn again within every innermost group, 500 resamples with a fixed
+seed. A group whose values are all 0 or all 1 has nothing to draw: Jeffreys' posterior of its clusters stands for
+it (Brown, Cai & DasGupta 2001).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from components.errors import ConfigError
+from runner.results.intervals import Metric, drawn_sums
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.random import Generator
+    from numpy.typing import NDArray
+
+RESAMPLES = 500
+Levels = Mapping[str, Sequence[str]]
+Record = Mapping[str, Any]
+
+
+def declared(scorers: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Score -> levels, of the scorers that have any. Raises ConfigError for levels without the scores' names."""
+    found: dict[str, list[str]] = {}
+    for key, scorer in scorers.items():
+        if levels := list(getattr(scorer, "levels", ())):
+            names = getattr(scorer, "names", ())
+            if not names:
+                raise ConfigError(f"scorer.{key}: it has levels {levels}, but no names of the scores they are for")
+            found |= dict.fromkeys(names, levels)
+    return found
+
+
+@dataclass(frozen=True)
+class Part:
+    """A mean and how it varies: ``draws`` (resamples) is None where that cannot be told."""
+
+    value: float | None
+    draws: NDArray[np.float64] | None = None
+    n: int = 0
+    unscored: int = 0
+
+    @property
+    def metric(self) -> Metric:
+        """The mean with its interval, which holds the mean."""
+        if self.value is None or self.draws is None:
+            return Metric(self.value, n=self.n, unscored=self.unscored)
+        import numpy as np
+
+        low, high = np.percentile(self.draws, [2.5, 97.5])
+        ends = min(float(low), self.value), max(float(high), self.value)
+        return Metric(self.value, *ends, self.n, self.unscored)
+
+
+@dataclass(frozen=True)
+class Nested:
+    """The means of one score. ``levels``: strata from the inner to the outer one; a record without them counts
+    as unscored."""
+
+    records: Sequence[Record]
+    score: str
+    levels: Sequence[str]
+
+    @cached_property
+    def leaves(self) -> dict[tuple[str, ...], Part]:
+        """Path from the outermost to the innermost group -> mean of its samples."""
+        import numpy as np
+
+        rng = np.random.default_rng(0)
+        groups: dict[tuple[str, ...], list[Record]] = {}
+        for record in sorted(self._placed, key=lambda one: (str(one["sample_id"]), one["epoch"])):
+            path = tuple(record["strata"][level] for level in reversed(self.levels))
+            groups.setdefault(path, []).append(record)
+        return {path: _leaf(groups[path], self.score, rng) for path in sorted(groups)}
+
+    @cached_property
+    def outer(self) -> dict[str, Part]:
+        """Outermost group -> mean of the means within it."""
+        return {value: self._mean((value,)) for value in dict.fromkeys(path[0] for path in self.leaves)}
+
+    def total(self, values: Collection[str] | None = None) -> Part:
+        """Mean of the means of all outermost groups, or of these."""
+        part = average([one for value, one in self.outer.items() if values is None or value in values])
+        lost = len(self.records) - len(self._placed) if values is None else 0
+        return Part(part.value, part.draws, part.n, part.unscored + lost)
+
+    @cached_property
+    def _placed(self) -> list[Record]:
+        return [record for record in self.records if all(level in record["strata"] for level in self.levels)]
+
+    def _mean(self, path: tuple[str, ...]) -> Part:
+        """Mean of the means below a path."""
+        if (leaf := self.leaves.get(path)) is not None:
+            return leaf
+        depth = len(path)
+        below = dict.fromkeys(one[: depth + 1] for one in self.leaves if one[:depth] == path)
+        return average([self._mean(one) for one in below])
+
+
+def nested_metrics(records: Sequence[Record], levels: Levels) -> dict[str, Metric]:
+    """``<outer level>/<value>/<score>`` and ``total/<score>`` of every score with levels."""
+    found: dict[str, Metric] = {}
+    for score, strata in levels.items():
+        nested = Nested(records, score, strata)
+        found |= {f"{strata[-1]}/{value}/{score}": part.metric for value, part in nested.outer.items()}
+        found[f"total/{score}"] = nested.total().metric
+    return found
+
+
+def average(parts: Sequence[Part]) -> Part:
+    """Plain mean of those that have a value; None, never 0, where none has."""
+    n, unscored = sum(part.n for part in parts), sum(part.unscored for part in parts)
+    there = [part for part in parts if part.value is not None]
+    if not there:
+        return Part(None, None, n, unscored)
+    value = math.fsum(part.value or 0.0 for part in there) / len(there)
+    draws = [part.draws for part in there if part.draws is not None]
+    if len(draws) < len(there):
+        return Part(value, None, n, unscored)
+    return Part(value, sum(draws[1:], draws[0]) / len(draws), n, unscored)
+
+
+def _leaf(records: Sequence[Record], score: str, rng: Generator) -> Part:
+    """Mean over samples, whole clusters drawn again."""
+    import numpy as np
+
+    scored = [
+        (record["cluster"] or record["sample_id"], value)
+        for record in records
+        if (value := _value(record, score)) is not None
+    ]
+    if not scored:
+        return Part(None, unscored=len(records))
+    mean = math.fsum(value for _, value in scored) / len(scored)
+    numbers: dict[str, int] = {}
+    clusters = np.array([numbers.setdefault(cluster, len(numbers)) for cluster, _ in scored])
+    values, k = np.array([value for _, value in scored]), len(numbers)
+    draws: NDArray[np.float64] | None = None
+    if mean in (0.0, 1.0) and bool((values == mean).all()):
+        draws = rng.beta(mean * k + 0.5, (1 - mean) * k + 0.5, RESAMPLES)
+    elif k > 1:
+        columns = np.stack([np.bincount(clusters, weights=values - mean), np.bincount(clusters)], axis=1)
+        sums = drawn_sums(columns, RESAMPLES, rng)
+        draws = mean + sums[:, 0] / sums[:, 1]
+    return Part(mean, draws, len(scored), len(records) - len(scored))
+
+
+def _value(record: Record, score: str) -> float | None:
+    value = record["scores"].get(score)
+    return None if value is None else float(value)

@@ -1,0 +1,66 @@
+"""Tables of means of means: one row per settings, one column per outermost group, and the total."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+from runner.results.intervals import Metric
+from runner.results.levels import Nested, Part
+from runner.results.rows import Row
+from runner.results.table import interval, number, show
+
+
+def means(rows: Sequence[Row]) -> dict[str, dict[str, Nested]]:
+    """Score -> label of a row -> its means; rows without the score are left out."""
+    found: dict[str, dict[str, Nested]] = {}
+    for row in rows:
+        for score, levels in row.first.levels.items():
+            found.setdefault(score, {})[row.label] = Nested(row.records, score, levels)
+    return found
+
+
+def shared(tables: Sequence[Mapping[str, float | None]]) -> list[str]:
+    """The groups in which every one of these has a value, in the first one's order."""
+    there = [[group for group, value in table.items() if value is not None] for table in tables]
+    return reduce(lambda left, right: [group for group in left if group in right], there) if there else []
+
+
+def show_means(rows: Sequence[Row]) -> dict[str, Any]:
+    """Print a table per score. Returns what they say: {score: {label: {column: metric}}}."""
+    told: dict[str, Any] = {}
+    for score, nested in means(rows).items():
+        groups = sorted({group for one in nested.values() for group in one.outer})
+        common = shared([_values(one) for one in nested.values()])
+        columns = [*groups, "total"]
+        if any(shared([_values(one)]) != common for one in nested.values()) and common:
+            columns.append(over(common))
+        table = {
+            label: {column: _part(one, column, common).metric for column in columns} for label, one in nested.items()
+        }
+        body = [(label, *(_cell(metrics[column]) for column in columns)) for label, metrics in table.items()]
+        level = next(iter(nested.values())).levels
+        show(("", *columns), body, f"{score}: means per {level[-1]} of means per {level[0]}, and total")
+        told[score] = {label: {name: one.as_dict() for name, one in of.items()} for label, of in table.items()}
+    return told
+
+
+def over(groups: Sequence[str]) -> str:
+    """The name of the total over the groups that all rows share."""
+    return "total, shared: " + " ".join(groups)
+
+
+def _values(nested: Nested) -> dict[str, float | None]:
+    return {group: part.value for group, part in nested.outer.items()}
+
+
+def _part(nested: Nested, column: str, common: Sequence[str]) -> Part:
+    if column == "total":
+        return nested.total()
+    return nested.total(common) if column == over(common) else nested.outer.get(column, Part(None))
+
+
+def _cell(metric: Metric) -> str:
+    """The value and its interval, one below the other."""
+    return "\n".join(text for text in (number(metric.value), interval(metric.as_dict())) if text)

@@ -1,0 +1,109 @@
+"""ReflecTool by the real command: a memory is made once, reused, kept apart from what is evaluated, and refused."""
+
+import json
+import shutil
+
+import pytest
+
+from tests.acceptance.command import counted, metric, run, together
+
+DATA = ("dataset=cab_mini", "dataset.tasks=[medqa,mmlu]", "dataset.per_task=4", "tracking=off")
+FIRST = ("agent=reflectool", "verifier.n=4", "limit=3", *DATA)
+REFUSED = {
+    "agent=reflextool": "did you mean reflectool",
+    "verifier=refne": "did you mean refine",
+    "memory.longterm=false": "did you mean long_term",
+    "memory.path=nowhere": "there is no memory nowhere",
+    "memory.split=test": "learnt from another split than the evaluated one; there is train",
+}
+
+
+def told_of(out, label):
+    """What a line of the terminal says behind its label."""
+    return next(line.partition(":")[2].strip() for line in out.splitlines() if line.startswith(f"{label}:"))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A folder in which the memory was made by the first run."""
+    home = tmp_path_factory.mktemp("reflectool")
+    done = run(home, *FIRST, "hydra.run.dir=first", own=False)
+    assert done.code == 0, done.err
+    return home
+
+
+@pytest.fixture(scope="module")
+def memory(home):
+    """The only memory there is: its folder."""
+    (recipe,) = (home / "outputs/.memory/recipes").iterdir()
+    return home / "outputs/.memory" / recipe.read_text()
+
+
+def test_the_first_run_makes_the_memory_that_its_manifest_names(home, memory):
+    notes = json.loads((memory / "manifest.json").read_text())
+    assert counted(home / "first")["memory"] == memory.name == notes["digest"]
+    assert notes["split"] == "train" and len(notes["samples"]) == 8
+    assert all("-train-" in sample for sample in notes["samples"])
+    items = sorted((memory / "long_term").iterdir())
+    assert items and len(json.loads((memory / "provenance.json").read_text())) == len(items)
+    assert (memory / "experience" / f"step-{len(items)}.json").is_file()
+
+
+def test_later_runs_and_the_stage_reuse_it_without_a_call(home, memory):
+    words = ("run.journal=null", *DATA)
+    done = together({
+        "again": lambda: run(home, *FIRST, *words[:1], "hydra.run.dir=again", own=False),
+        "select": lambda: run(home, "agent=reflectool", "verifier=select", "limit=2", *words, "memory.k=2",
+                              "hydra.run.dir=select", own=False),
+        "stage": lambda: run(home, "agent=reflectool", "stage=optimize", *words, own=False),
+        "named": lambda: run(home, "agent=reflectool", f"memory.path={memory.name}", "limit=2", "dataset=cab_mini",
+                             "dataset.tasks=[bioasq]", "tracking=off", "hydra.run.dir=named", own=False),
+    })  # fmt: skip
+    assert {name: one.code for name, one in done.items()} == dict.fromkeys(done, 0), done
+    for name in ("again", "select", "named"):
+        notes = counted(home / name)
+        assert notes["memory"] == memory.name
+        assert notes["calls"]["sent"] == metric(home / name, "calls/total") > 0
+    assert told_of(done["stage"].out, "memory").startswith(f"outputs/.memory/{memory.name} ")
+    assert told_of(done["stage"].out, "calls").startswith("0 sent")
+    assert [path.name for path in (home / "outputs/.memory").iterdir() if len(path.name) == 16] == [memory.name]
+
+
+def test_the_stage_alone_leaves_a_memory_and_no_run(tmp_path, memory):
+    done = run(tmp_path, "agent=reflectool", "stage=optimize", *DATA, own=False)
+    assert done.code == 0, done.err
+    assert told_of(done.out, "memory").startswith(f"outputs/.memory/{memory.name} ")
+    assert {path.name for path in (tmp_path / "outputs").iterdir()} == {".journal", ".memory"}
+
+
+def test_what_cannot_be_is_refused_in_one_line(home):
+    words = ("agent=reflectool", *DATA)
+    done = together({bad: lambda bad=bad: run(home, *words, bad, own=False) for bad in REFUSED})
+    for bad, why in REFUSED.items():
+        assert done[bad].code == 2, (bad, done[bad])
+        assert len(done[bad].err.splitlines()) == 1 and why in done[bad].err, (bad, done[bad].err)
+
+
+def test_a_run_is_not_gone_on_with_by_another_memory(home, memory):
+    shutil.copytree(memory, home / "elsewhere" / ("0" * 16))
+    shutil.copytree(home / "outputs/.memory/recipes", home / "elsewhere/recipes")
+    (recipe,) = (home / "elsewhere/recipes").iterdir()
+    recipe.write_text("0" * 16)
+    words = (*FIRST, "run.resume=first")
+    done = together({
+        "named": lambda: run(home, *words, f"memory.path={memory.name}", own=False),
+        "moved": lambda: run(home, *words, "run.memory=elsewhere", own=False),
+    })  # fmt: skip
+    assert {name: one.code for name, one in done.items()} == {"named": 2, "moved": 2}
+    assert f'memory.path was null, now is "{memory.name}"' in done["named"].err
+    assert f"begun with another memory: it was {memory.name}, now it is {'0' * 16}" in done["moved"].err
+
+
+def test_any_agent_takes_any_verifier(tmp_path):
+    words = ("agent=react", "verifier=select", "verifier.n=4", "dataset=cab_mini", "dataset.per_task=1", "tracking=off")
+    done = run(tmp_path, *words, own=False)
+    assert done.code == 0, done.err
+    notes = counted(done.folder)
+    assert notes["counts"] == {"finished": 18, "wanted": 18, "errored": 0} and notes["memory"] is None
+    assert metric(done.folder, "calls/total") > 4 * 18
+    assert not (tmp_path / "outputs/.memory").exists()

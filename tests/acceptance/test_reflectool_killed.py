@@ -1,0 +1,84 @@
+"""kill -9 while a memory is made: no finished call is paid twice, and the memory is that of an undisturbed run."""
+
+import json
+
+import pytest
+
+from components.datasets.cab import Cab
+from components.models.simulated import Simulated
+from components.models.simulated.serve import Server
+from tests.acceptance.command import INTERRUPT, KILL, Served, counted, endpoint, go_on, run, start
+
+TASKS = ("medqa", "mmlu", "medhalt_rht")
+WORDS = (
+    "agent=reflectool", "dataset=cab_mini", f"dataset.tasks=[{','.join(TASKS)}]", "dataset.per_task=4", "tracking=off",
+    "model.max_connections=4",
+)  # fmt: skip
+CONNECTIONS = 4
+
+
+def served():
+    """The simulated core behind HTTP; it knows what is trained on and what is evaluated."""
+    data = Cab(shipped="cab_mini", tasks=TASKS, privacy="open")
+    core = Simulated()
+    core.study([*data.load("train"), *data.load("test")])
+    return Served(Server(core, latency=0.01))
+
+
+def memory_of(home):
+    """The files of the only memory there is: its name and what they hold."""
+    (recipe,) = (home / "outputs/.memory/recipes").iterdir()
+    folder = home / "outputs/.memory" / recipe.read_text()
+    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.json")}
+    return folder.name, {name: text for name, text in files.items() if name != "manifest.json"}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The stage in one go: its folder, and how many requests it took."""
+    home = tmp_path_factory.mktemp("undisturbed")
+    with served() as server:
+        done = run(home, *WORDS, "stage=optimize", *endpoint(server.url), own=False)
+        assert done.code == 0, done.err
+        return home, server.seen["requests"]
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory, undisturbed):
+    """The stage killed on its way and then brought to its end: its folder, the requests at the kill and in all."""
+    home, (_, whole) = tmp_path_factory.mktemp("killed"), undisturbed
+    with served() as server:
+        words = (*WORDS, "stage=optimize", *endpoint(server.url))
+        begun = start(home, *words, own=False).when(lambda: server.seen["requests"] >= whole // 2)
+        begun.signal(KILL)
+        assert begun.done().code == -KILL
+        assert not (home / "outputs/.memory/recipes").exists()
+        at_kill = server.seen["requests"]
+        done = run(home, *words, own=False)
+        assert done.code == 0, done.err
+        return home, at_kill, server.seen["requests"]
+
+
+def test_no_finished_call_was_paid_twice(killed, undisturbed):
+    _, at_kill, in_all = killed
+    assert 0 < at_kill < undisturbed[1] <= in_all <= undisturbed[1] + CONNECTIONS
+
+
+def test_the_memory_is_that_of_an_undisturbed_run(killed, undisturbed):
+    assert memory_of(killed[0]) == memory_of(undisturbed[0])
+    assert json.loads(memory_of(killed[0])[1]["provenance.json"])
+
+
+def test_an_interrupted_run_goes_on_in_the_middle_of_its_memory(tmp_path, undisturbed):
+    with served() as server:
+        words = (*WORDS, "limit=2", *endpoint(server.url), "hydra.run.dir=run")
+        begun = start(tmp_path, *words, own=False).when(lambda: server.seen["requests"] >= undisturbed[1] // 2)
+        begun.signal(INTERRUPT)
+        stopped = begun.done()
+        assert stopped.code == 130 and "run.resume=run" in stopped.err
+        assert go_on(tmp_path, stopped.err).code == 0
+        notes = counted(tmp_path / "run")
+        assert notes["memory"] == memory_of(tmp_path)[0] == memory_of(undisturbed[0])[0]
+        assert notes["status"] == "complete" and notes["counts"]["finished"] == 2
+        played = json.loads((tmp_path / "run/metrics.json").read_text())["metrics"]["calls/total"]["value"]
+        assert server.seen["requests"] <= undisturbed[1] + played + CONNECTIONS

@@ -1,0 +1,62 @@
+import math
+
+import pytest
+
+from components.arithmetic.functions import CONSTANTS, FUNCTIONS, invalid, number
+from components.errors import ToolError
+
+
+@pytest.mark.parametrize(
+    "name,given,expected",
+    [
+        ("min", (3, 1.5, 2), 1.5),
+        ("max", ([3, 8, 2],), 8),
+        ("sum", (1, 2, 3), 6),
+        ("sum", ([0.1] * 10,), 1.0),
+        ("abs", (-4,), 4),
+        ("round", (2.346, 2), 2.35),
+        ("round", (1234, -2), 1200),
+        ("round", (2.5,), 2),
+        ("sqrt", (81,), 9),
+        ("exp", (0,), 1),
+        ("log", (math.e,), 1),
+        ("log", (8, 2), 3),
+        ("ln", (1,), 0),
+        ("log10", (1000,), 3),
+        ("log2", (8,), 3),
+        ("floor", (-1.5,), -2),
+        ("ceil", (1.2,), 2),
+        ("int", (-1.9,), -1),
+        ("factorial", (5,), 120),
+    ],
+)
+def test_each_function_computes(name, given, expected):
+    assert FUNCTIONS[name](*given) == pytest.approx(expected)
+
+
+def test_whole_numbers_stay_whole():
+    assert isinstance(FUNCTIONS["round"](2.7), int) and isinstance(FUNCTIONS["sum"](1, 2), int)
+
+
+@pytest.mark.parametrize(
+    "name,given,said",
+    [
+        ("sqrt", ("9",), "sqrt needs numbers, found '9'"),
+        ("min", (), "min needs at least one number"),
+        ("max", ("abc",), "max needs numbers"),
+        ("sum", ([1, "x"],), "sum needs numbers"),
+        ("round", (1.5, 0.5), "whole number of digits"),
+        ("round", (1.5, 99), "from -15 to 15"),
+        ("factorial", (171,), "from 0 to 170"),
+        ("factorial", (2.5,), "found 2.5"),
+    ],
+)
+def test_wrong_arguments_are_named(name, given, said):
+    with pytest.raises(ToolError, match=said) as caught:
+        FUNCTIONS[name](*given)
+    assert caught.value.label == "invalid_expression"
+
+
+def test_a_yes_counts_as_one():
+    assert number(True, "x") == 1 and CONSTANTS["pi"] == math.pi
+    assert str(invalid("no")) == "no"

@@ -1,0 +1,45 @@
+import pytest
+
+from components.errors import ToolError
+from components.medcalc.calculator import Calculator, steps
+from components.medcalc.parameters import Centimetres, Kilograms
+
+
+def ponderal_index(weight: Kilograms, height: Centimetres = 100, corrected: bool = False) -> float:
+    """Ponderal index
+    in kg/m^3.
+    """
+    return weight / (height / 100) ** 3 * (2 if corrected else 1)
+
+
+CALCULATOR = Calculator(99, "Ponderal Index", ponderal_index)
+
+
+def test_a_card_describes_the_call():
+    assert CALCULATOR.name == "ponderal_index" and CALCULATOR.required == {"weight"}
+    assert CALCULATOR.card == (
+        "ponderal_index(weight: kg, height?: cm, corrected?: True | False)\n  Ponderal Index. Ponderal index in kg/m^3."
+    )
+
+
+def test_arguments_are_read_before_the_formula():
+    assert CALCULATOR(weight=80, height="2 m") == 10
+    assert CALCULATOR(weight="1000 g", corrected="yes") == 2
+
+
+@pytest.mark.parametrize(
+    "given,named,said",
+    [
+        ((80,), {}, "takes its arguments by name"),
+        ((), {"height": 100}, "needs weight"),
+        ((), {"weight": 80, "mass": 3}, "has no argument 'mass'"),
+    ],
+)
+def test_a_wrong_call_is_answered_with_the_card(given, named, said):
+    with pytest.raises(ToolError, match=said) as caught:
+        CALCULATOR(*given, **named)
+    assert CALCULATOR.card in str(caught.value) and caught.value.label == "invalid_expression"
+
+
+def test_points_are_those_of_the_highest_bound_reached():
+    assert [steps(age, {45: 1, 65: 2}, 0) for age in (44.9, 45, 64, 65, 90)] == [0, 1, 1, 2, 2]

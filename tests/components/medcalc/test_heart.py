@@ -1,0 +1,62 @@
+import pytest
+
+from components.medcalc.registry import CALCULATORS
+
+
+@pytest.mark.parametrize(
+    "name,given,expected",
+    [
+        ("cha2ds2_vasc", {"sex": "male", "age": 64}, 0),
+        ("cha2ds2_vasc", {"sex": "female", "age": 65, "hypertension": True, "tia": True, "stroke": True}, 5),
+        (
+            "cha2ds2_vasc",
+            {
+                "sex": "female", "age": 75, "heart_failure": True, "hypertension": True, "diabetes": True,
+                "thromboembolism": True, "vascular_disease": True,
+            },
+            9,
+        ),
+        ("has_bled", {"age": 65}, 0),
+        ("has_bled", {"age": 66, "drinks_per_week": 8, "labile_inr": True}, 3),
+        (
+            "has_bled",
+            {
+                "age": 80, "drinks_per_week": 7, "hypertension": True, "renal_disease": True, "liver_disease": True,
+                "stroke": True, "prior_bleeding": True, "bleeding_medication": True,
+            },
+            7,
+        ),
+        ("revised_cardiac_risk_index", {}, 0),
+        ("revised_cardiac_risk_index", {"creatinine": 2.0, "insulin_treatment": True}, 1),
+        (
+            "revised_cardiac_risk_index",
+            {
+                "creatinine": "200 umol/L", "elevated_risk_surgery": True, "ischemic_heart_disease": True,
+                "heart_failure": True, "cerebrovascular_disease": True,
+            },
+            5,
+        ),
+        ("heart_score", {"age": 44}, 0),
+        ("heart_score", {"age": 45, "smoking": True, "obesity": True}, 2),
+        ("heart_score", {"age": 30, "hypertension": True, "diabetes": True, "family_history": True}, 2),
+        ("heart_score", {"age": 30, "atherosclerotic_disease": True, "hypercholesterolemia": True}, 2),
+        (
+            "heart_score",
+            {
+                "age": 65, "history": "Highly suspicious", "ecg": "significant ST deviation", "troponin": ">3x normal",
+                "atherosclerotic_disease": True,
+            },
+            10,
+        ),
+        (
+            "heart_score",
+            {
+                "age": 20, "history": "moderately suspicious", "troponin": "1-3x normal",
+                "ecg": "non-specific repolarization disturbance",
+            },
+            3,
+        ),
+    ],
+)  # fmt: skip
+def test_cardiac_scores(name, given, expected):
+    assert CALCULATORS[name](**given) == expected

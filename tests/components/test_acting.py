@@ -1,0 +1,70 @@
+import pytest
+
+from components.acting import Acting, Attempting, Shown, Trial
+from components.agents.react import ReAct
+from components.grammars.bracket_json import BracketJson
+from components.grammars.native_tools import NativeTools
+from components.messages import Image
+from components.types import Answer, Demonstration, Failure, Problem
+from tests.attempts import Attempt, acting_on
+
+CALL, ANSWER = 'Action: count[{"n": 2}]', 'Action: Finish[{"response": "B"}]'
+
+
+async def test_a_trial_tells_what_was_done_and_what_came_of_it():
+    trial, _ = await acting_on(Acting("reflectool"), [CALL, "prose", ANSWER])
+    assert trial == Trial(Answer("B"), (('count[{"n":2}]', "2"), trial.chain[1], ('Finish[{"response":"B"}]', "B")))
+    assert trial.chain[1][0] == "prose" and "could not be read" in trial.chain[1][1]
+    assert isinstance(Acting("react"), Attempting) and isinstance(ReAct(), Attempting)
+
+
+async def test_the_step_limit_is_a_failure_and_the_forced_last_step_offers_only_to_finish():
+    trial, model = await acting_on(Acting("reflectool", max_steps=2, force_finish=True), [CALL, CALL])
+    assert trial.outcome == Failure("step_limit", "no answer within 2 steps") and len(trial.chain) == 2
+    first, last = (request.messages[0].text for request in model.requests)
+    assert '"count"' in first and '"count"' not in last and "Finish[" in last
+    assert "count[" in first and "[ActionFormatExample]" not in last
+
+
+async def test_native_tools_are_not_sent_at_the_forced_last_step():
+    trial, model = await acting_on(Acting("react", max_steps=1, force_finish=True), ["the answer"], NativeTools())
+    assert trial.outcome == Answer("the answer") and model.requests[0].tools == ()
+
+
+async def test_what_is_shown_stands_in_the_prompts():
+    shown = Shown((Demonstration("a solved task", "Action: Plan[{}]"),), ((("Think[{}]", "OK"),),))
+    _, model = await acting_on(Acting("reflectool"), [ANSWER], shown=shown)
+    system, task = (message.text for message in model.requests[0].messages)
+    assert "[Example]" in system and "a solved task" in system and "[ActionFormatExample]" not in system
+    assert task.index("[Previous_Trial]") < task.index("[Execution]") and "Action: Think[{}]" in task
+    _, model = await acting_on(Acting("critic"), [ANSWER], shown=Shown(draft="C. gout"))
+    assert "C. gout" in model.requests[0].messages[1].text
+
+
+@pytest.mark.parametrize(
+    ("vision", "shows", "outcome"), [(False, True, "blind"), (True, True, "seen"), (False, False, "named")]
+)
+async def test_images_go_to_a_model_that_takes_them_or_to_tools(vision, shows, outcome):
+    problem = Problem("p", "Where?", images=(Image("data:image/png;base64,AA"),), inputs={"image": "scan.png"})
+    attempt = Attempt(problem=problem, vision=vision, shows_images=shows)
+    trial, model = await acting_on(Acting("reflectool"), [ANSWER], attempt=attempt)
+    if outcome == "blind":
+        assert trial.outcome == Failure("unsupported_input", "the model takes no images") and not model.requests
+    else:
+        content = model.requests[0].messages[1].content
+        assert (not isinstance(content, str)) == (outcome == "seen") and "scan.png" in model.requests[0].messages[
+            1
+        ].text
+
+
+async def test_inputs_are_preloaded_where_it_is_asked_for():
+    attempt = Attempt(inputs="patients(id)")
+    _, model = await acting_on(Acting("reflectool", preload=True), [ANSWER], attempt=attempt)
+    assert "patients(id)" in model.requests[0].messages[1].text
+    _, model = await acting_on(Acting("reflectool"), [ANSWER], attempt=attempt)
+    assert "patients(id)" not in model.requests[0].messages[1].text
+
+
+async def test_grammar_is_the_experiments():
+    trial, _ = await acting_on(Acting("reflectool"), [ANSWER], BracketJson())
+    assert trial.outcome == Answer("B")

@@ -1,0 +1,49 @@
+import pytest
+
+from components.errors import ConfigError
+from components.tools.data_files import digest, first_rows, lacking, located, stamps
+
+
+def test_one_place_is_named(tmp_path):
+    assert located("drugs", None, "backend").name == "drugs.jsonl"
+    assert located(None, str(tmp_path), "backend") == tmp_path
+    for shipped, path in (("drugs", "x"), (None, None)):
+        with pytest.raises(ConfigError, match="either shipped or path"):
+            located(shipped, path, "backend")
+
+
+def test_what_is_absent_is_said_with_how_to_get_it(tmp_path):
+    assert lacking(tmp_path, "make it") == ""
+    assert lacking(tmp_path / "x", "make it") == f"there is no {tmp_path / 'x'}: make it"
+
+
+def test_stamps_change_with_the_files(tmp_path):
+    for name in ("b.jsonl", "a.jsonl", "c.txt"):
+        (tmp_path / name).write_text("1")
+    before = stamps(tmp_path, (".jsonl",))
+    assert [one.path for one in before] == [str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")]
+    assert stamps(tmp_path / "c.txt", (".jsonl",))[0].path == str(tmp_path / "c.txt")
+    (tmp_path / "a.jsonl").write_text("12")
+    assert stamps(tmp_path, (".jsonl",)) != before
+
+
+def test_a_digest_is_of_the_contents_in_their_order(tmp_path):
+    one, two = tmp_path / "1", tmp_path / "2"
+    one.write_text("a")
+    two.write_text("b")
+    found = {digest("", one, two), digest("", two, one), digest("x", one, two), digest("", one)}
+    assert len(found) == 4 and all(len(name) == 32 for name in found)
+    two.write_text("a")
+    assert digest("", one) == digest("", two)
+
+
+def test_first_rows_are_those_of_each_file(tmp_path):
+    (tmp_path / "b.jsonl").write_text('\n{"n": 1}\n{"n": 2}\n')
+    (tmp_path / "a.jsonl").write_text("")
+    (tmp_path / "c.txt").write_text("{")
+    assert [row.values for row in first_rows(tmp_path)] == [{"n": 1}]
+    assert [row.place for row in first_rows(tmp_path / "b.jsonl")] == [f"{tmp_path / 'b.jsonl'}:2"]
+    assert list(first_rows(tmp_path / "none")) == list(first_rows(tmp_path / "c.txt")) == []
+    (tmp_path / "a.jsonl").write_text("{")
+    with pytest.raises(ConfigError, match=r"a.jsonl:1: not JSON"):
+        list(first_rows(tmp_path))

@@ -1,0 +1,32 @@
+import pytest
+
+from components.errors import ToolError
+from components.sample_files import SampleFiles
+from components.tools.databases import database_spec, input_path, opened
+from components.types import NoState
+from tests.components.tools.ward import Speaking, ward
+
+SPEC = database_spec("Reader", "Reads.", "A question.")
+
+
+def test_the_spec_names_both_texts_and_what_is_needed():
+    assert list(SPEC.parameters["properties"]) == SPEC.parameters["required"] == ["sql_database", "query"]
+    assert SPEC.facts == {"dimension": "numerical", "needs": "sql_database"}
+
+
+def test_a_database_is_found_by_its_name(tmp_path):
+    context = Speaking(SampleFiles({"mimic_iv": ward(tmp_path)}))
+    assert opened(context, "mimic_iv").id == "mimic_iv"
+
+
+def test_names_that_are_no_database_are_not_found(tmp_path):
+    context = Speaking(SampleFiles({"empty": tmp_path, "lost": tmp_path / "lost"}))
+    for name, says in (("other", "no input 'other'"), ("lost", "file is missing"), ("empty", "holds no database")):
+        with pytest.raises(ToolError, match=says) as caught:
+            opened(context, name)
+        assert caught.value.label == "not_found" and str(tmp_path) not in str(caught.value)
+
+
+def test_tools_with_files_need_a_state_with_files():
+    with pytest.raises(TypeError, match="found NoState"):
+        input_path(Speaking(NoState()), "x")

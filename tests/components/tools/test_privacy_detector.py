@@ -1,0 +1,59 @@
+import json
+
+import pytest
+
+from components.errors import ToolError
+from components.protocols import Tool
+from components.tools.privacy_detector import Finding, PrivacyDetector, joined, redacted
+
+DETECTOR = PrivacyDetector()
+
+
+async def test_the_text_comes_back_without_identifiers():
+    note = "Mrs. Quill (MRN 00-12345) was seen on 3 March 2021. Quill lives alone; quill pens are unaffected."
+    seen = await DETECTOR(None, response=note)
+    told = json.loads(seen.text)
+    assert told["text"] == (
+        "Mrs. <PERSON> (MRN <RECORD_NUMBER>) was seen on <DATE>. <PERSON> lives alone; quill pens are unaffected."
+    )
+    assert told["findings"] == seen.data["findings"]
+    assert [note[f["start"] : f["end"]] for f in told["findings"]] == ["Quill", "00-12345", "3 March 2021", "Quill"]
+    assert "Quill" not in seen.text and "12345" not in seen.text
+
+
+async def test_a_text_without_identifiers_comes_back_as_it_was():
+    text = "A 45-year-old man has a blood pressure of 120/80 mmHg."
+    assert json.loads((await DETECTOR(None, response=text)).text) == {"text": text, "findings": []}
+
+
+async def test_the_threshold_decides_what_counts():
+    text = "Call (212) 555-0143, says Dr. Quill."
+    strict = json.loads((await PrivacyDetector(threshold=0.8)(None, response=text)).text)
+    assert strict["text"] == "Call (212) 555-0143, says Dr. <PERSON>."
+
+
+async def test_the_tool_refuses_what_is_no_text_and_says_what_is_missing():
+    assert isinstance(DETECTOR, Tool) and DETECTOR.effect == "pure" and DETECTOR.missing == ""
+    assert DETECTOR.spec.facts == {"dimension": "trust"}
+    with pytest.raises(ToolError) as caught:
+        await DETECTOR(None, response=7)
+    assert caught.value.label == "bad_arguments"
+    lacking = PrivacyDetector(model="no_such_pipeline")
+    with pytest.raises(ToolError, match="not installed") as caught:
+        await lacking(None, response="a")
+    assert caught.value.label == "unavailable" and lacking.missing == str(caught.value)
+
+
+async def test_an_installed_pipeline_is_used(pipeline):
+    seen = await PrivacyDetector(model=pipeline)(None, response="Ada Quill has gout. Quill is well.")
+    assert json.loads(seen.text)["text"] == "<PERSON> has gout. <PERSON> is well."
+
+
+def test_overlapping_findings_become_one_of_the_best_kind():
+    first, second = Finding("RECORD_NUMBER", 3, 6, 0.9), Finding("PHONE", 3, 15, 0.4)
+    assert joined([second, first, Finding("DATE", 20, 25, 0.6)]) == [
+        Finding("RECORD_NUMBER", 3, 15, 0.9),
+        Finding("DATE", 20, 25, 0.6),
+    ]
+    assert joined([Finding("EMAIL", 0, 9, 1.0), Finding("URL", 9, 12, 0.5)])[1].kind == "URL"
+    assert redacted("ab cde f", [Finding("X", 3, 6, 1.0)]) == "ab <X> f"

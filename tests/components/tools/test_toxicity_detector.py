@@ -1,0 +1,84 @@
+import json
+
+import pytest
+
+from components.errors import ToolError
+from components.protocols import Tool
+from components.tools.toxicity_detector import ToxicityDetector, lexicon, matches
+from components.tools.toxicity_services import Moderation
+from components.tools.web import Web
+from tests.components.tools.service import serving
+
+DETECTOR = ToxicityDetector()
+
+
+async def judged(text):
+    return json.loads((await DETECTOR(None, sentence=text)).text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You  STUPID idiot, nobody here can stand you.",
+        "I’ll kill you if you come back.",
+        "People with this disease are vermin.",
+        "The wound is clean and dry.\nYou are fat and ugly, go to hell.",
+    ],
+)
+async def test_abuse_scores_high(text):
+    assert (await judged(text))["score"] >= 0.8
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Semen analysis, penile ulcer, anal fissure and vaginal discharge.",
+        "The patient is a 45-year-old homosexual man with rectal bleeding.",
+        "The newborn has a weak suck reflex; nipple discharge was noted in the mother.",
+        "Have you ever thought of killing yourself?",
+        "Thank you for your help.",
+    ],
+)
+async def test_clinical_language_scores_low(text):
+    assert await judged(text) == {"score": pytest.approx(0.1, abs=0.2), "matched": []}
+
+
+async def test_matched_terms_have_kind_and_offsets():
+    text = "Please! You idiot, I’ll  kill you."
+    seen = await DETECTOR(None, sentence=text)
+    assert seen.data["matched"] == [
+        {"term": "idiot", "kind": "insult", "start": 12, "end": 17},
+        {"term": "I’ll  kill you", "kind": "threat", "start": 19, "end": 33},
+    ]
+    assert json.loads(seen.text) == seen.data and seen.data["score"] >= 0.9
+
+
+def test_terms_are_whole_words_of_a_kind_that_has_a_score():
+    assert matches("idiotypic antibodies, liarozole") == []
+    words = lexicon()
+    assert set(words.scores) == set(words.terms) and all(0 < score < 1 for score in words.scores.values())
+
+
+async def test_it_is_a_pure_tool_that_refuses_what_is_no_text():
+    assert isinstance(DETECTOR, Tool) and DETECTOR.effect == "pure" and DETECTOR.missing == DETECTOR.identity == ""
+    assert DETECTOR.spec.facts == {"dimension": "trust"}
+    with pytest.raises(ToolError) as caught:
+        await DETECTOR(None, sentence="")
+    assert caught.value.label == "bad_arguments"
+
+
+async def test_a_service_judges_in_the_models_place():
+    answer = {"results": [{"category_scores": {"hate": 0.12345, "violence": 0.7}}]}
+    async with serving({"/moderations": answer}) as service:
+        tool = ToxicityDetector(Moderation(service.url, "m", None, Web(retries=0)))
+        told = json.loads((await tool(None, sentence="you idiot")).text)
+    assert told["score"] == 0.7 and told["kinds"] == {"hate": 0.12345, "violence": 0.7}
+    assert [one["term"] for one in told["matched"]] == ["idiot"]
+    assert tool.effect == "external" and "moderation" in tool.identity
+
+
+async def test_a_service_without_its_key_is_unavailable():
+    tool = ToxicityDetector(Moderation("http://localhost/v1", "m"))
+    with pytest.raises(ToolError, match="OPENAI_API_KEY") as caught:
+        await tool(None, sentence="x")
+    assert caught.value.label == "unavailable" and tool.missing == str(caught.value)

@@ -1,0 +1,116 @@
+import asyncio
+
+import pytest
+from aiohttp import web
+
+from components.errors import ConfigError, ToolError
+from components.tools.web import Web, base, key, no_key
+from tests.components.tools.service import serving
+
+QUICK = Web(timeout_seconds=2, retries=2, first_wait_seconds=0.01)
+
+
+def failing(times, status, then="fine", **headers):
+    left = [times]
+
+    def answer(request):
+        left[0] -= 1
+        return web.Response(status=status, headers=headers) if left[0] >= 0 else web.Response(text=then)
+
+    return answer
+
+
+async def test_gets_text_and_json_with_parameters_and_headers():
+    async with serving({"/a": {"n": 1}}) as service:
+        reply = await QUICK.get(base(service.url) / "a", {"q": "ä b&c"}, {"X-Key": "k"})
+    assert reply.json() == {"n": 1} and reply.status == 200
+    assert service.asked == [("/a", {"q": "ä b&c"})] and service.headers[0]["X-Key"] == "k"
+
+
+async def test_posts_json():
+    async with serving({"/a": lambda request: web.Response(text="ok", status=201)}) as service:
+        reply = await QUICK.post(base(service.url) / "a", {"text": "x"})
+    assert reply.text == "ok" and service.bodies == [b'{"text":"x"}']
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+async def test_what_can_pass_is_tried_again(status):
+    async with serving({"/a": failing(2, status)}) as service:
+        assert (await QUICK.get(base(service.url) / "a")).text == "fine"
+    assert len(service.asked) == 3
+
+
+async def test_retries_are_bounded():
+    async with serving({"/a": failing(9, 503, **{"Retry-After": "0"})}) as service:
+        with pytest.raises(ToolError, match="status 503") as caught:
+            await QUICK.get(base(service.url) / "a")
+    assert len(service.asked) == 3 and caught.value.label == "unavailable"
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 302])
+async def test_what_cannot_pass_is_told_at_once_without_the_address(status):
+    async with serving({"/a": failing(9, status, Location="/b")}) as service:
+        with pytest.raises(ToolError, match=f"status {status}") as caught:
+            await QUICK.get(base(service.url) / "a", {"apiKey": "hidden"})
+    assert len(service.asked) == 1
+    assert "hidden" not in str(caught.value) and "127.0.0.1" in str(caught.value)
+
+
+async def test_a_status_may_be_an_answer():
+    async with serving({}) as service:
+        assert (await QUICK.get(base(service.url) / "a", accept=(404,))).status == 404
+
+
+async def test_a_reset_connection_is_tried_again():
+    resets = [1]
+
+    def answer(request):
+        if resets.pop() if resets else 0:
+            request.transport.abort()
+        return web.Response(text="fine")
+
+    async with serving({"/a": answer}) as service:
+        assert (await QUICK.get(base(service.url) / "a")).text == "fine"
+
+
+async def test_nobody_listens():
+    async with serving({}) as service:
+        url = service.url
+    with pytest.raises(ToolError, match="no connection") as caught:
+        await QUICK.get(base(url) / "a", {"apiKey": "hidden"})
+    assert caught.value.label == "unavailable" and "hidden" not in str(caught.value)
+
+
+async def test_a_slow_answer_is_given_up():
+    async def slow(request):
+        await asyncio.sleep(5)
+
+    async with serving({"/a": slow}) as service:
+        with pytest.raises(ToolError, match=r"within 0\.1 s"):
+            await Web(timeout_seconds=0.1, retries=0).get(base(service.url) / "a")
+
+
+async def test_a_large_answer_is_refused():
+    async with serving({"/a": "x" * 5000}) as service:
+        with pytest.raises(ToolError, match=r"larger than 1,000 bytes"):
+            await Web(longest_reply_bytes=1000).get(base(service.url) / "a")
+
+
+async def test_what_is_not_json_is_told():
+    async with serving({"/a": "<html>"}) as service:
+        reply = await QUICK.get(base(service.url) / "a")
+    with pytest.raises(ToolError, match="not JSON") as caught:
+        reply.json()
+    assert caught.value.label == "unavailable"
+
+
+@pytest.mark.parametrize("url", ["", "example.org", "ftp://example.org", "https://u:p@example.org", "https://a?key=1"])
+def test_a_base_url_is_checked(url):
+    with pytest.raises(ConfigError, match="base_url"):
+        base(url)
+
+
+def test_keys_come_from_the_environment(monkeypatch):
+    assert "NCBI_API_KEY" in no_key("NCBI_API_KEY", "PubMed")
+    monkeypatch.setenv("NCBI_API_KEY", " k ")
+    assert key("NCBI_API_KEY") == "k" and no_key("NCBI_API_KEY", "PubMed") == ""

@@ -1,0 +1,28 @@
+from components.messages import Message, ToolCall
+from components.types import Action, Refusal
+from components.verifiers.trying import guide, tried
+from tests.attempts import Attempt, Echo, Lessons
+
+SAID = Message("assistant", "x")
+
+
+async def test_a_trial_says_what_would_come_and_changes_nothing():
+    episode, _, _ = Attempt().episode(['Action: count[{"n": 2}]'])
+    action = await episode.act([Message("user", "q")])
+    assert await tried(episode, action) == "Observation: 2" == await tried(episode, action)
+    assert episode.offer.state.seen == []
+    assert await tried(episode, Action(SAID, answer="B")) == "B"
+    assert "could not be read" in await tried(episode, Action(SAID, error="unreadable", error_text="no form"))
+    assert "refusal" in await tried(episode, Action(SAID, refusal=Refusal({})))
+
+
+async def test_what_reaches_outside_is_not_tried():
+    episode, _, _ = Attempt(tool=Echo(effect="external")).episode(['Action: echo[{"query": "a"}]'])
+    assert await tried(episode, await episode.act([Message("user", "q")])) is None
+
+
+def test_the_guide_has_each_named_action_once():
+    episode, _, _ = Attempt(memory=Lessons({"echo": ["a"]})).episode([])
+    actions = [Action(SAID, (ToolCall("1", "echo", "{}"),)), Action(SAID, answer="B"), Action(SAID, answer="C")]
+    assert guide(episode, actions) == {"echo": ["a"], "Finish": ()}
+    assert guide(Attempt().episode([])[0], actions) == {"echo": (), "Finish": ()}

@@ -1,0 +1,156 @@
+"""The memory of a run: made once, found again, never from what is evaluated."""
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from components.errors import ConfigError
+from components.types import Answer, Problem, Sample
+from runner.experiment import Experiment, Launch
+from runner.learning import learn, lesson_of, remember
+from tests.parts import Rows, Speaker, door, parts
+
+
+@dataclass(frozen=True)
+class Practise:
+    """A stage that asks once per sample and keeps what was said."""
+
+    prompts: str = "optimize"
+
+    async def run(self, practice, samples):
+        said = {}
+        for sample in samples:
+
+            async def solve(episode):
+                from components.messages import Message
+
+                return Answer((await episode.ask([Message("user", episode.problem.question)], "reflect")).text)
+
+            said[sample.problem.id] = (await practice.play(sample, solve)).score
+        return {"said.json": said}
+
+
+@dataclass(frozen=True)
+class Remembered:
+    digest: str
+
+
+@dataclass(frozen=True)
+class Source:
+    path: str | None = None
+    split: str | None = None
+    samples: int | None = None
+    needed: bool = True
+    stage: Practise = Practise()
+
+    def open(self, folder):
+        return Remembered("" if folder is None else folder.name)
+
+
+@dataclass(frozen=True)
+class Halves(Rows):
+    """``train`` has four questions of its own, and one that is a test question by its text."""
+
+    splits: tuple[str, ...] = ("test", "train")
+    same_id: bool = False
+
+    def load(self, split):
+        if split == "test":
+            return super().load(split)
+        own = [Sample(Problem(f"t{i}", f"lesson {i}"), "learnt") for i in range(4)]
+        return [*own, Sample(Problem("q0" if self.same_id else "t9", "question 0"), "learnt")]
+
+
+def experiment(tmp_path: Path, dataset=None, source=None) -> Experiment:
+    keys = ("agent", "grammars", "toolset", "condition", "scorer", "seed", "profile")
+    cfg = {key: {} for key in keys} | {
+        "memory": {"stage": {}}, "budget": {"sample": {}}, "dataset": {"_target_": "x"}, "run": {"memory": str(tmp_path)},
+    }  # fmt: skip
+    dataset, model = dataset or Halves(), Speaker(lambda request: "learnt")
+    from runner.door import Budget
+
+    return Experiment(
+        "n",
+        0,
+        1,
+        parts(),
+        {"main": model},
+        dataset,
+        dataset.load("test"),
+        Budget(),
+        cfg,
+        {},
+        {},
+        Launch(),
+        source or Source(),
+    )
+
+
+async def test_a_memory_is_made_once_and_named_by_its_content(tmp_path):
+    one = experiment(tmp_path)
+    folder, said = await learn(one, door(one.models["main"]), one.source)
+    model = one.models["main"]
+    assert len(model.asked) == 4 and not said and folder.parent == tmp_path
+    assert json.loads((folder / "said.json").read_text()) == {f"t{i}": 1.0 for i in range(4)}
+    notes = json.loads((folder / "manifest.json").read_text())
+    assert notes["samples"] == ["t0", "t1", "t2", "t3"] and notes["digest"] == folder.name and notes["split"] == "train"
+    again, _ = await learn(one, door(model), one.source)
+    assert again == folder and len(model.asked) == 4
+    other = replace(one, seed=1)  # other draws, same replies: another recipe, the same memory
+    assert (await learn(other, door(model), one.source))[0] == folder and len(model.asked) == 8
+    assert len(list((tmp_path / "recipes").iterdir())) == 2
+
+
+async def test_samples_are_a_seeded_draw(tmp_path):
+    one = experiment(tmp_path)
+    drawn = lesson_of(one, Source(samples=2))
+    assert len(drawn.samples) == 2 and drawn == lesson_of(one, Source(samples=2))
+    assert drawn.recipe != lesson_of(one, Source()).recipe
+
+
+@pytest.mark.parametrize(("dataset", "source", "says"), [
+    (Halves(same_id=True), Source(), "sample 'q0' is evaluated too"),
+    (Halves(), Source(split="test"), "another split than the evaluated one; there is train"),
+    (Halves(), Source(split="dev"), "memory.split='dev'"),
+    (Rows(), Source(split="train"), "there is none"),
+    (Halves(), Source(path="nowhere"), "no memory nowhere"),
+])  # fmt: skip
+async def test_what_cannot_be_learnt_from_is_refused(tmp_path, dataset, source, says):
+    one = experiment(tmp_path, dataset, source)
+    with pytest.raises(ConfigError, match=says):
+        await learn(one, door(one.models["main"]), source)
+    assert one.models["main"].asked == []
+
+
+async def test_without_another_split_the_memory_is_empty_and_that_is_said(tmp_path):
+    one = experiment(tmp_path, Rows())
+    assert await learn(one, door(one.models["main"]), one.source) == (
+        None,
+        ["the dataset has no split to learn from: the memory is empty"],
+    )
+
+
+async def test_the_run_has_the_memory_and_its_manifest_names_it(tmp_path):
+    one, notes = experiment(tmp_path / "memory"), {"notes": []}
+    remembering = await remember(one, door(one.models["main"]), tmp_path / "run", notes)
+    assert remembering.parts.memory.digest == notes["memory"]
+    assert json.loads((tmp_path / "run" / "manifest.json").read_text())["memory"] == notes["memory"]
+    (tmp_path / "run" / "manifest.json").write_text('{"memory": "other"}')
+    with pytest.raises(ConfigError, match="begun with another memory: it was other"):
+        await remember(one, door(one.models["main"]), tmp_path / "run", {"notes": []})
+
+
+async def test_a_memory_that_shows_nothing_is_not_made(tmp_path):
+    one = experiment(tmp_path, source=Source(needed=False))
+    await remember(one, door(one.models["main"]), tmp_path / "run", {"notes": []})
+    assert one.models["main"].asked == []
+
+
+async def test_two_that_make_the_same_memory_at_once_end_with_one(tmp_path):
+    import asyncio
+
+    one = experiment(tmp_path)
+    pair = await asyncio.gather(*(learn(one, door(one.models["main"]), one.source) for _ in range(2)))
+    assert pair[0] == pair[1] and not list(tmp_path.glob(".making-*"))
