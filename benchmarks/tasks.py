@@ -77,7 +77,7 @@ class Stepper:
 
     async def solve(self, episode: Episode) -> Answer | Refusal:
         """The smallest loop there is."""
-        messages = [Message("system", episode.instructions), Message("user", episode.problem.question)]
+        messages = [Message("system", episode.instructions()), Message("user", episode.problem.question)]
         while True:
             step = await episode.act(messages)
             if step.answer is not None:

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 
 _VOWELS = "aeiou"
 _MEASURE = re.compile("v+c+")
-_STEP_2 = (
+STEP_2 = (
     ("ational", "ate"), ("tional", "tion"), ("enci", "ence"), ("anci", "ance"), ("izer", "ize"), ("bli", "ble"),
     ("alli", "al"), ("entli", "ent"), ("eli", "e"), ("ousli", "ous"), ("ization", "ize"), ("ation", "ate"),
     ("ator", "ate"), ("alism", "al"), ("iveness", "ive"), ("fulness", "ful"), ("ousness", "ous"), ("aliti", "al"),
     ("iviti", "ive"), ("biliti", "ble"), ("logi", "log"),
 )  # fmt: skip
-_STEP_3 = (
+STEP_3 = (
     ("icate", "ic"), ("ative", ""), ("alize", "al"), ("iciti", "ic"), ("ical", "ic"), ("ful", ""), ("ness", ""),
 )  # fmt: skip
 _STEP_4 = (
@@ -30,13 +30,13 @@ def stem(word: str) -> str:
     """The stem of a word in lower case; words of one or two characters stay as they are."""
     if len(word) <= 2:
         return word
-    word = _past(_plural(word))
-    if word.endswith("y") and "v" in _shape(word[:-1]):
+    word = _past(plural(word))
+    if word.endswith("y") and "v" in shape(word[:-1]):
         word = word[:-1] + "i"
-    return _final(_removed(_replaced(_replaced(word, _STEP_2), _STEP_3)))
+    return _final(removed(replaced(replaced(word, STEP_2), STEP_3)))
 
 
-def _shape(word: str) -> str:
+def shape(word: str) -> str:
     """The word as v and c; a y after a consonant is a vowel."""
     found = ""
     for letter in word:
@@ -44,22 +44,22 @@ def _shape(word: str) -> str:
     return found
 
 
-def _measure(word: str) -> int:
+def measure(word: str) -> int:
     """How often vowels are followed by consonants."""
-    return len(_MEASURE.findall(_shape(word)))
+    return len(_MEASURE.findall(shape(word)))
 
 
-def _doubled(word: str) -> bool:
+def doubled(word: str) -> bool:
     """Whether it ends with the same consonant twice."""
-    return len(word) > 1 and word[-1] == word[-2] and _shape(word).endswith("c")
+    return len(word) > 1 and word[-1] == word[-2] and shape(word).endswith("c")
 
 
 def _short(word: str) -> bool:
     """Whether it ends with consonant, vowel, consonant, the last of them not w, x or y."""
-    return _shape(word).endswith("cvc") and word[-1] not in "wxy"
+    return shape(word).endswith("cvc") and word[-1] not in "wxy"
 
 
-def _plural(word: str) -> str:
+def plural(word: str) -> str:
     """Step 1a."""
     if word.endswith(("sses", "ies")):
         return word[:-2]
@@ -69,40 +69,40 @@ def _plural(word: str) -> str:
 def _past(word: str) -> str:
     """Step 1b."""
     if word.endswith("eed"):
-        return word[:-1] if _measure(word[:-3]) > 0 else word
+        return word[:-1] if measure(word[:-3]) > 0 else word
     suffix = next((end for end in ("ed", "ing") if word.endswith(end)), "")
     rest = word[: len(word) - len(suffix)]
-    if not suffix or "v" not in _shape(rest):
+    if not suffix or "v" not in shape(rest):
         return word
     if rest.endswith(("at", "bl", "iz")):
         return rest + "e"
-    if _doubled(rest):
+    if doubled(rest):
         return rest if rest[-1] in "lsz" else rest[:-1]
-    return rest + "e" if _measure(rest) == 1 and _short(rest) else rest
+    return rest + "e" if measure(rest) == 1 and _short(rest) else rest
 
 
-def _replaced(word: str, rules: Sequence[tuple[str, str]]) -> str:
+def replaced(word: str, rules: Sequence[tuple[str, str]]) -> str:
     """Steps 2 and 3: the longest suffix decides, whether its condition holds or not."""
     for suffix, other in rules:
         if word.endswith(suffix):
             rest = word[: -len(suffix)]
-            return rest + other if _measure(rest) > 0 else word
+            return rest + other if measure(rest) > 0 else word
     return word
 
 
-def _removed(word: str) -> str:
+def removed(word: str) -> str:
     """Step 4."""
     for suffix in _STEP_4:
         rest = word[: -len(suffix)]
         if word.endswith(suffix) and (suffix != "ion" or rest.endswith(("s", "t"))):
-            return rest if _measure(rest) > 1 else word
+            return rest if measure(rest) > 1 else word
     return word
 
 
 def _final(word: str) -> str:
     """Step 5."""
     if word.endswith("e"):
-        measure = _measure(word[:-1])
-        if measure > 1 or (measure == 1 and not _short(word[:-1])):
+        m = measure(word[:-1])
+        if m > 1 or (m == 1 and not _short(word[:-1])):
             word = word[:-1]
-    return word[:-1] if word.endswith("ll") and _measure(word) > 1 else word
+    return word[:-1] if word.endswith("ll") and measure(word) > 1 else word

@@ -1,4 +1,4 @@
-"""``python -m runner.report FOLDER ...``: metrics, table and report of finished runs, without running a model."""
+"""``python -m runner.report FOLDER ...``: metrics, tables and reports of finished runs, without running a model."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from runner import manifest
 from runner.records import FILE, RecordWriter, read, slim
 from runner.results.metrics import summarise
 from runner.results.report import report, status_line
+from runner.results.rows import Run
 from runner.results.table import present
 
 
@@ -28,8 +29,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             from runner.results.merge import merge
 
             folders = [merge(folders, Path(given.merge))]
+        views = given.paper is not None or given.tools or given.verifier
         for folder in folders:
-            _report(folder, rescore=given.rescore, track=given.track)
+            _report(folder, rescore=given.rescore, track=given.track, quiet=views)
+        _compare([Run.at(folder) for folder in folders], given, quiet=views)
     except ConfigError as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201
         return 2
@@ -42,6 +45,9 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--rescore", action="store_true", help="score the stored trajectories again (reads the data)")
     parser.add_argument("--track", action="store_true", help="send to MLflow again, under the same ids")
     parser.add_argument("--merge", metavar="NEW", help="make one run folder of several shards first")
+    parser.add_argument("--paper", metavar="NAME", help="beside what is in print: a name in conf/papers, or a YAML")
+    parser.add_argument("--tools", action="store_true", help="which tools were used: table, tools.csv, tools.png")
+    parser.add_argument("--verifier", action="store_true", help="what checking every step changed")
     return parser.parse_args(argv)
 
 
@@ -59,8 +65,41 @@ def _checked(folder: Path) -> Path:
     return folder
 
 
-def _report(folder: Path, *, rescore: bool, track: bool) -> None:
-    """Recompute and print; write metrics.json and report.md anew."""
+def _compare(runs: Sequence[Run], given: argparse.Namespace, *, quiet: bool) -> None:
+    """What is said of several runs at once, and the views that were asked for. Raises ConfigError."""
+    from runner.results.rows import rows_of
+
+    if len(runs) > 1 and not quiet:
+        from runner.results.means import show_means
+
+        show_means(rows_of([run for run in runs if run.levels]))
+    if given.paper is not None:
+        from runner.config.roots import CONF
+        from runner.results.paper import load
+        from runner.results.paper_table import show_paper
+
+        show_paper(load(CONF / "papers", given.paper), rows_of(runs))
+    if given.tools:
+        from runner.results.tools import show_tools
+
+        print("written to", *show_tools(rows_of(runs), _home(runs)))  # noqa: T201
+    if given.verifier:
+        from runner.results.verdicts import show_verdicts
+
+        for row in rows_of(runs):
+            show_verdicts(row)
+
+
+def _home(runs: Sequence[Run]) -> Path:
+    """Where files of these runs go: the run's folder, the folder of the sweep that they share, or the current one."""
+    if len(runs) == 1:
+        return runs[0].folder
+    homes = {run.folder.resolve().parent for run in runs if run.notes.get("sweep")}
+    return runs[0].folder.parent if len(homes) == 1 and all(run.notes.get("sweep") for run in runs) else Path(".")
+
+
+def _report(folder: Path, *, rescore: bool, track: bool, quiet: bool = False) -> None:
+    """Recompute and print, unless ``quiet``; write metrics.json and report.md anew."""
     cfg: Mapping[str, Any] = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
     if rescore:
         from runner.rescore import rescored
@@ -68,11 +107,12 @@ def _report(folder: Path, *, rescore: bool, track: bool) -> None:
         _rewrite(folder, rescored(folder, cfg))
     notes = manifest.read(folder)
     records = [slim(record) for record in read(folder)]
-    summary = summarise(records)
+    summary = summarise(records, notes.get("levels"))
     (folder / "metrics.json").write_text(json.dumps(summary, indent=1), encoding="utf-8")
     (folder / "report.md").write_text(report(notes, summary, None), encoding="utf-8")
-    present(f"{notes['name']}: {status_line(notes)}", summary["metrics"])
-    print(f"run folder: {folder}")  # noqa: T201
+    if not quiet:
+        present(f"{notes['name']}: {status_line(notes)}", summary["metrics"])
+        print(f"run folder: {folder}")  # noqa: T201
     if track:
         from runner import tracking
 

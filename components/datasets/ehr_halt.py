@@ -18,6 +18,7 @@ from components.ehrsql2024_files import files_2024, folder_2024, questions_2024,
 from components.ehrsql_questions import database_file, ehr_questions
 from components.errors import ConfigError
 from components.rows import existing, files_digest
+from components.sql.reading import readable
 from components.types import Privacy, Sample
 
 Source = Literal["mimic_iv", "mimic_iii", "eicu"]
@@ -110,4 +111,4 @@ class EhrHalt:
             return sqlite_2024(self._newer)
         if source not in self.sqlite:
             raise ConfigError(f"dataset.sqlite: names no database for {source}; {_HOW_DATABASE}")
-        return database_file(self.sqlite[source], _HOW_DATABASE)
+        return readable(database_file(self.sqlite[source], _HOW_DATABASE))

@@ -18,6 +18,7 @@ from components.cab_samples import Attached, attached, cab_sample, check_split
 from components.ehrsql_questions import EhrDatabase, EhrQuestion, database_file, ehr_questions
 from components.errors import ConfigError
 from components.rows import existing, files_digest
+from components.sql.reading import readable
 from components.types import Privacy, Sample
 
 _SPLITS = ("test", "valid")
@@ -81,7 +82,7 @@ class EhrAgentDemo:
         return existing(Path(self.path) / name / f"{split}_preprocessed.json", _HOW)
 
     def _sqlite(self, name: str) -> Path:
-        return database_file(Path(self.path) / name / f"{name}.db", _HOW)
+        return readable(database_file(Path(self.path) / name / f"{name}.db", _HOW))
 
 
 def _answer(one: EhrQuestion) -> list[str]:

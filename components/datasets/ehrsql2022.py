@@ -20,6 +20,7 @@ from components.cab_samples import NO_RESULT, asked, attached, cab_sample, check
 from components.ehrsql_questions import EhrDatabase, EhrQuestion, database_file, ehr_questions, gold_answers
 from components.kept_files import content_key, keep_bytes, kept_bytes
 from components.rows import existing, files_digest
+from components.sql.reading import readable
 from components.types import Privacy, Sample
 
 _SPLITS = ("test", "valid", "train")
@@ -96,7 +97,7 @@ class Ehrsql2022:
 
     @property
     def _sqlite(self) -> Path:
-        return database_file(self.sqlite, _HOW_DATABASE)
+        return readable(database_file(self.sqlite, _HOW_DATABASE))
 
     def _file(self, split: str) -> Path:
         check_split("EHRSQL", split, _SPLITS)

@@ -15,6 +15,7 @@ from functools import cached_property
 from components.cab_samples import NO_RESULT, asked, attached, cab_sample
 from components.ehrsql2024_files import SPLITS_2024, Question2024, files_2024, folder_2024, questions_2024, sqlite_2024
 from components.rows import files_digest
+from components.sql.reading import readable
 from components.types import Privacy, Sample
 
 
@@ -45,7 +46,7 @@ class Ehrsql2024:
     def load(self, split: str) -> Iterator[Sample]:
         """The answerable questions of a split in the file's order. Raises ConfigError."""
         files_2024(self.path, split)
-        sqlite = attached(database=sqlite_2024(self.path))
+        sqlite = attached(database=readable(sqlite_2024(self.path)))
         return (
             cab_sample(
                 "ehrsql",

@@ -5,3 +5,7 @@ from __future__ import annotations
 
 class SqlError(Exception):
     """A statement was refused or failed, or a database is not what it should be; the text says which."""
+
+
+class UnreadableDatabase(SqlError):
+    """No statement can be run: the file is missing, damaged or no database. No other statement would help."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,8 @@ from urllib.parse import quote
 
 from annotated_types import Ge, Gt
 
-from components.sql import SqlError
+from components.errors import ConfigError
+from components.sql import SqlError, UnreadableDatabase
 
 Row = tuple[Any, ...]
 
@@ -22,7 +24,7 @@ _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION,
 _FORBIDDEN = {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit", "eval", "fsdir", "zipfile", "lsdir"}
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
-    sqlite3.SQLITE_LIMIT_LENGTH: 250_000,  # bytes; one call of instr() may take its square
+    sqlite3.SQLITE_LIMIT_LENGTH: 100_000,  # bytes; one call of trim() or instr() may take its square
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
     sqlite3.SQLITE_LIMIT_COLUMN: 500,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
@@ -30,7 +32,9 @@ _LIMITS = {
     sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 200,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
+_LOST = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR}
 _STEPS_BETWEEN_LOOKS = 2000
+_WIDE = re.compile(r"%[^a-zA-Z%]*(\*|\d{4})")  # a width that one call of printf would spend minutes on
 _READ_ONLY = "only reading is allowed here: one SELECT, or WITH followed by SELECT"
 
 
@@ -48,12 +52,15 @@ class ReadOnly:
     max_bytes: Annotated[int, Ge(1)] = 50_000_000
 
     def run(self, sql: str) -> list[Row]:
-        """The rows of one statement. Raises SqlError with SQLite's message, or with the limit that was passed."""
+        """The rows of one statement.
+
+        Raises SqlError with SQLite's message or the limit that was passed, UnreadableDatabase where it is the file.
+        """
         denied: list[str] = []
         deadline = monotonic() + self.seconds
         try:
-            with closing(self._open()) as connection:
-                _guard(connection, denied)
+            with closing(self._open()) as connection, closing(sqlite3.connect(":memory:")) as plain:
+                _guard(connection, plain, denied)
                 connection.set_progress_handler(lambda: monotonic() > deadline, _STEPS_BETWEEN_LOOKS)
                 cursor = connection.execute(sql)
                 if cursor.description is None:
@@ -64,12 +71,14 @@ class ReadOnly:
                 raise SqlError(f"{error} ({denied[0]}): {_READ_ONLY}") from None
             if monotonic() > deadline:
                 raise SqlError(f"the statement ran for more than {self.seconds:g} seconds and was stopped") from None
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _LOST:  # the low byte: what kind of error it is
+                raise UnreadableDatabase(str(error)) from None
             raise SqlError(str(error)) from None
 
     def _open(self) -> sqlite3.Connection:
         """Open the file; as immutable when nobody may write to it, so that its folder may be read-only too."""
         if not self.path.is_file():
-            raise SqlError(f"there is no database file {self.path.name!r}")
+            raise UnreadableDatabase(f"there is no database file {self.path.name!r}")
         logs = (self.path.with_name(self.path.name + end) for end in ("-wal", "-journal"))
         fixed = not self.path.stat().st_mode & 0o222 and not any(log.exists() for log in logs)
         mode = "mode=ro&immutable=1" if fixed else "mode=ro"
@@ -93,8 +102,19 @@ class ReadOnly:
         return found
 
 
-def _guard(connection: sqlite3.Connection, denied: list[str]) -> None:
-    """Limits of size, then the authorizer; ``denied`` takes what was refused."""
+def readable(file: Path) -> Path:
+    """The file, which must be a whole database with tables: looked at before a run. Raises ConfigError."""
+    try:
+        ((n_tables,),) = ReadOnly(file).run("SELECT count(*) FROM sqlite_master WHERE type = 'table'")
+    except SqlError as error:
+        raise ConfigError(f"{file}: not a database that can be read, perhaps cut off: {error}") from None
+    if not n_tables:
+        raise ConfigError(f"{file}: the database has no tables; build it anew")
+    return file
+
+
+def _guard(connection: sqlite3.Connection, plain: sqlite3.Connection, denied: list[str]) -> None:
+    """Limits of size, then the authorizer; ``denied`` takes what was refused, ``plain`` formats."""
     for pragma in ("query_only=ON", "trusted_schema=OFF"):
         connection.execute(f"PRAGMA {pragma}")
     for category, limit in _LIMITS.items():
@@ -106,4 +126,18 @@ def _guard(connection: sqlite3.Connection, denied: list[str]) -> None:
         denied.append(" ".join(name for name in (first, second) if name) or f"action {action}")
         return sqlite3.SQLITE_DENY
 
+    for name in ("printf", "format"):
+        connection.create_function(name, -1, _bounded_printf(plain, denied), deterministic=True)
     connection.set_authorizer(authorize)
+
+
+def _bounded_printf(plain: sqlite3.Connection, denied: list[str]) -> Callable[..., Any]:
+    """SQLite's ``printf``, worked out by ``plain``, for small widths only: the clock is not looked at within a call."""
+
+    def printf(*values: Any) -> Any:
+        if values and _WIDE.search(str(values[0])):
+            denied.append("printf takes no '*' and no width above 999")
+            raise ValueError(denied[-1])
+        return plain.execute(f"SELECT printf({', '.join('?' * len(values))})", values).fetchone()[0]
+
+    return printf

@@ -52,7 +52,7 @@ class Database:
 
     def schema(self) -> Schema:
         """Read the schema. Raises SqlError when it cannot be read."""
-        return _declared(self.schema_file, self.id) if self.schema_file is not None else _live(self.file)
+        return _declared(self.schema_file, self.id) if self.schema_file is not None else _live(self.file, self.id)
 
 
 def database_of(path: Path) -> Database:
@@ -111,7 +111,7 @@ def _spider(entry: Mapping[str, Any]) -> Schema:
     return Schema(tables, [(full[one], full[other]) for one, other in entry["foreign_keys"]])
 
 
-def _live(path: Path) -> Schema:
+def _live(path: Path, id: str) -> Schema:
     """A schema from the database itself."""
     listing = (
         "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
@@ -128,5 +128,5 @@ def _live(path: Path) -> Schema:
                 ):
                     keys.append((f"{name}.{own}", f"{table}.{other}" if other else table))
     except sqlite3.Error as error:
-        raise SqlError(f"the schema of {path.name!r} cannot be read: {error}") from None
+        raise SqlError(f"the schema of {id!r} cannot be read: {error}") from None
     return Schema(tables, keys)

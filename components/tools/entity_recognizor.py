@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import orjson
@@ -23,6 +22,7 @@ from components.messages import ToolSpec
 from components.protocols import Context
 from components.tools.data_files import Shipped, Stamp, lacking, located, stamp
 from components.tools.entity_terms import Entry, entries
+from components.tools.loading import LOADING
 from components.tools.texts import given_text, missing_model, text_spec
 from components.types import Effect, Observation
 
@@ -39,7 +39,6 @@ _SPEC = text_spec(
     "The text to search.",
     "data",
 )
-_LOADING = Lock()
 Origin = Literal["vocabulary", "abbreviation", "model", "phrase"]
 _ORDER: Sequence[Origin] = ("vocabulary", "abbreviation", "model", "phrase")
 
@@ -129,7 +128,7 @@ class EntityRecognizor:
 
     def _find(self, text: str) -> list[Mention]:
         """The mentions in the order of the text."""
-        with _LOADING:
+        with LOADING:
             reader = _reader(self._stamps, self.model)
         doc = reader.pipeline(text)
         found = [*_known(doc, reader), *_shortened(doc, reader)]

@@ -11,7 +11,6 @@ import asyncio
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from threading import Lock
 from typing import Annotated, Any
 
 import orjson
@@ -20,6 +19,7 @@ from annotated_types import Interval, MinLen
 from components.errors import ToolError
 from components.messages import ToolSpec
 from components.protocols import Context
+from components.tools.loading import LOADING
 from components.tools.texts import given_text, missing_model, text_spec
 from components.types import Effect, Observation
 
@@ -31,7 +31,6 @@ _SPEC = text_spec(
     "The text to check.",
     "trust",
 )
-_LOADING = Lock()
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class PrivacyDetector:
 
     def _find(self, text: str) -> list[Finding]:
         """The findings in the order of the text, none overlapping."""
-        with _LOADING:
+        with LOADING:
             from components.tools.privacy_rules import KINDS, engine
 
             analyzer = engine(self.model, tuple(self.regions))

@@ -19,7 +19,7 @@ from components.errors import ToolError
 from components.messages import Message, ToolSpec
 from components.prompts import load
 from components.protocols import Context
-from components.sql import SqlError
+from components.sql import SqlError, UnreadableDatabase
 from components.sql.cleaning import CURRENT_TIMES, clean_sql
 from components.sql.reading import ReadOnly, Row
 from components.sql.schema import Database
@@ -59,7 +59,7 @@ class SQLCoder:
     the query is run without a model; only when it fails is the model asked to repair it, which ``attempts: 0``
     forbids. ``dataset_id`` chooses the current time where the database's base name does not. ``seconds`` and
     ``max_rows`` limit one statement. Raises ToolError: not_found, declined (text ``null``), conversion_failed,
-    unavailable (a schema that cannot be read), bad_arguments.
+    unavailable (a schema or database that cannot be read), bad_arguments.
     """
 
     prompts: str = "sql_coder"
@@ -97,7 +97,7 @@ class SQLCoder:
         return Observation(result_text(tried.rows, self.shown_rows), data)
 
     async def _run(self, database: Database, text: str) -> _Tried:
-        """Run the statement in a text. Raises ToolError when the text declines to give one."""
+        """Run the statement in a text. Raises ToolError: declined when the text gives none, unavailable."""
         sql = text.strip()
         try:
             sql = clean_sql(_NOW.sub("current_time", text), self._time_of(database))
@@ -105,6 +105,8 @@ class SQLCoder:
                 raise ToolError("null", "declined")
             reader = ReadOnly(database.file, self.seconds, self.max_rows)
             return _Tried(sql, await asyncio.to_thread(reader.run, sql))
+        except UnreadableDatabase as error:
+            raise ToolError(f"The database {database.id!r} cannot be read: {error}.", "unavailable") from None
         except SqlError as error:
             return _Tried(sql, error=str(error))
 

@@ -4,30 +4,15 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, distribution
 
-from components.errors import ToolError
 from components.messages import ToolSpec
+from components.tools.arguments import text_argument
 
 LONGEST = 100_000
 
 
 def given_text(spec: ToolSpec, value: object) -> str:
     """The tool's one text argument. Raises ToolError when it is no text, empty, or too long (100,000)."""
-    name = next(iter(spec.parameters["properties"]))
-    if not isinstance(value, str):
-        kind = type(value).__name__
-        raise ToolError(f"{spec.name} needs {name!r} as a text, found {kind}.", "bad_arguments")
-    if not value.strip():
-        raise ToolError(f"{spec.name} needs a text in {name!r}, which is empty.", "bad_arguments")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise ToolError(f"{spec.name}: {name!r} holds what cannot be written as text.", "bad_arguments") from None
-    if len(value) > LONGEST:
-        raise ToolError(
-            f"{spec.name} takes at most {LONGEST:,} characters, found {len(value):,}; give a part of the text.",
-            "bad_arguments",
-        )
-    return value
+    return text_argument(spec, next(iter(spec.parameters["properties"])), value, LONGEST)
 
 
 def text_spec(name: str, description: str, parameter: str, about: str, dimension: str) -> ToolSpec:

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from threading import Lock
 from typing import Any, Protocol, runtime_checkable
 
 import orjson
@@ -22,6 +21,7 @@ import orjson
 from components.errors import ToolError
 from components.messages import ToolSpec
 from components.protocols import Context
+from components.tools.loading import LOADING
 from components.tools.texts import given_text, text_spec
 from components.types import Effect, Observation
 
@@ -35,7 +35,6 @@ _SPEC = text_spec(
 )
 _WORDS = Path(__file__).parent / "data" / "toxicity.yaml"
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-_LOADING = Lock()
 
 
 @runtime_checkable
@@ -137,7 +136,7 @@ def matches(text: str) -> list[dict[str, Any]]:
 
 def model_score(text: str) -> float:
     """The linear model's probability of abuse of the text's worst sentence, without neutral words, in 0-1."""
-    with _LOADING:
+    with LOADING:
         from profanity_check import predict_prob  # type: ignore[import-untyped]  # it brings no types
     return float(max(predict_prob(_SENTENCE.split(lexicon().neutral.sub(" ", text)))))
 

@@ -20,7 +20,7 @@ from components.protocols import Tool
 from components.sample_files import SampleFiles
 from components.types import Offer, Privacy, Problem, Sample
 
-Set = Literal["auto", "all", "all_wo_mm", "know", "mm", "num", "data", "trust"]
+Set = Literal["auto", "all", "all_wo_mm", "know", "mm", "num", "data", "trust", "none"]
 _DIMENSION_OF = {"know": "knowledge", "mm": "multimodal", "num": "numerical", "data": "data", "trust": "trust"}
 
 
@@ -29,9 +29,10 @@ class Clinical:
     """The tools of the configuration in its order, after Plan and Think.
 
     ``use``: a set's name, or the names of tools. auto = all, without tools for images where a sample has none;
-    all_wo_mm = all without multimodal ones; know, mm, num, data, trust = those of one dimension. ``images``: whether
-    tools look at images, by their names, or the agent's model itself. ``permits``: data classes beside open ones that
-    services behind tools may be asked about. ``Offer.facts["tools"]``: name -> dimension.
+    all_wo_mm = all without multimodal ones; know, mm, num, data, trust = those of one dimension; none = Plan and
+    Think alone. ``images``: whether tools look at images, by their names, or the agent's model itself, which it also
+    does where no offered tool takes one. ``permits``: data classes beside open ones that services behind tools may
+    be asked about. ``Offer.facts["tools"]``: name -> dimension.
     """
 
     tools: Mapping[str, Tool]
@@ -49,7 +50,7 @@ class Clinical:
             if (dimension := tool.spec.facts.get("dimension")) not in DIMENSIONS:
                 kinds = ", ".join(DIMENSIONS)
                 raise ConfigError(f"tools: {name} has the dimension {dimension!r} among its facts; there are {kinds}")
-        if self.use != "auto" and not self._chosen:
+        if self.use not in ("auto", "none") and not self._chosen:
             raise ConfigError(f"use={self.use!r} leaves no tool; there are {', '.join(self.tools) or 'none'}")
 
     @property
@@ -65,7 +66,8 @@ class Clinical:
         files = SampleFiles({name: Path(path) for name, path in sample.files.items()})
         facts = {"tools": {name: tool.spec.facts["dimension"] for name, tool in tools.items()}}
         controls = {"inputs": Inputs()} if preloadable(sample.problem) else {}
-        return Offer(tools, files, controls, shows_images=self.images == "model", facts=facts)
+        looks = any(tool.spec.facts.get("needs") == "image" for tool in tools.values())
+        return Offer(tools, files, controls, shows_images=self.images == "model" or not looks, facts=facts)
 
     @cached_property
     def _chosen(self) -> Mapping[str, Tool]:
@@ -77,6 +79,7 @@ class Clinical:
         if self.use not in get_args(Set):
             raise ConfigError(f"use={self.use!r}: it is one of {', '.join(get_args(Set))}, or a list of tools")
         wanted = {_DIMENSION_OF[self.use]} if self.use in _DIMENSION_OF else {*DIMENSIONS}
+        wanted -= {*DIMENSIONS} if self.use == "none" else set()
         wanted -= {"multimodal"} if self.use == "all_wo_mm" else set()
         return {name: tool for name, tool in self.tools.items() if tool.spec.facts["dimension"] in wanted}
 

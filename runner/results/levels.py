@@ -107,12 +107,13 @@ class Nested:
 
 def nested_metrics(records: Sequence[Record], levels: Levels) -> dict[str, Metric]:
     """``<outer level>/<value>/<score>`` and ``total/<score>`` of every score with levels."""
-    found: dict[str, Metric] = {}
-    for score, strata in levels.items():
-        nested = Nested(records, score, strata)
-        found |= {f"{strata[-1]}/{value}/{score}": part.metric for value, part in nested.outer.items()}
-        found[f"total/{score}"] = nested.total().metric
-    return found
+    found = {score: Nested(records, score, strata) for score, strata in levels.items()}
+    outer = {
+        f"{one.levels[-1]}/{value}/{score}": part.metric
+        for score, one in found.items()
+        for value, part in one.outer.items()
+    }
+    return outer | {f"total/{score}": one.total().metric for score, one in found.items()}
 
 
 def average(parts: Sequence[Part]) -> Part:

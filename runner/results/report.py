@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.results.table import HEAD, interval, markdown, number, plain, rows
@@ -29,6 +29,8 @@ def report(manifest: Mapping[str, Any], summary: Mapping[str, Any], resume: str 
     lines += ["", "## Results", "", markdown(HEAD, rows(summary["metrics"])), ""]
     for stratum, values in summary["strata"].items():
         lines += [f"## By {plain(stratum)}", "", _by(values), ""]
+    if levels := manifest.get("levels"):
+        lines += [*_means(levels), ""]
     lines += [
         "Intervals are 95 %: Wilson for proportions of independent samples, otherwise a bootstrap over patients. "
         "The ceiling is what a perfect agent reaches here. Every step stands in `records.jsonl`, its texts in "
@@ -36,6 +38,16 @@ def report(manifest: Mapping[str, Any], summary: Mapping[str, Any], resume: str 
         "",
     ]
     return "\n".join(lines)
+
+
+def _means(levels: Mapping[str, Sequence[str]]) -> list[str]:
+    """What the means of means are."""
+    told = {tuple(reversed(strata)) for strata in levels.values()}
+    return [
+        f"`{names[0]}/...` are means of the means per {' and '.join(names[1:]) or 'sample'}, `total/...` the mean of "
+        "those: what has no score is left out. Their intervals are a bootstrap over patients within each."
+        for names in sorted(told)
+    ]
 
 
 def status_line(manifest: Mapping[str, Any]) -> str:

@@ -50,6 +50,11 @@ class Run:
         return found
 
     @property
+    def model(self) -> str:
+        """The name of the main model."""
+        return str((self.notes.get("models") or {}).get("main", ""))
+
+    @property
     def simulated(self) -> bool:
         """Whether its model was no real one."""
         return bool(self.notes.get("model_kind") == "simulated")

@@ -96,9 +96,10 @@ def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str) -> None
     """Print a table on the terminal; names with a slash are set apart by the part before it."""
     from rich import box
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
-    table = Table(*head, title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    table = Table(*map(escape, head), box=box.SIMPLE_HEAD)
     table.columns[0].no_wrap = True
     for column in table.columns[1:]:
         column.justify, column.no_wrap = "right", True
@@ -107,8 +108,10 @@ def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str) -> None
         if group and "/" in row[0] and row[0].partition("/")[0] != group:
             table.add_section()
         group = row[0].partition("/")[0]
-        table.add_row(*row)
+        table.add_row(*map(escape, row))
     console = Console()
     if not console.is_terminal:
         console.width = _WIDE
+    if title:
+        console.print(title, style="italic", markup=False, highlight=False, soft_wrap=True)  # wider than its table
     console.print(table)

@@ -46,6 +46,8 @@ class Spans:
         attributes |= self._charges(step)
         if step.verdict:
             attributes["verdict"] = self._cut(step.verdict, step)
+        if not step.committed:
+            attributes["committed"] = False
         failed = None if step.action is None else step.action.error
         self._add(
             _name(step), "CHAT_MODEL" if step.purpose not in _CHECKS else "GUARDRAIL", parent, step.started, _end(step),

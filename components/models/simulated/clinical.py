@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from components.messages import Message, ToolSpec
-from components.models.simulated.dialogue import REFINE, SELECT, Dialogue, call_in, read_dialogue
+from components.models.simulated.dialogue import REFINE, SELECT, Consultation, call_in, read_consultation
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.review import review, written
@@ -14,6 +14,7 @@ from components.models.simulated.skills import consult, sql
 from components.models.simulated.skills.answers import answer_text, is_right
 from components.models.simulated.skills.choose import choose
 from components.models.simulated.skills.consult import Step
+from components.models.simulated.skills.judge import Good, guided
 from components.models.simulated.skills.write import Style
 from components.types import Sample
 
@@ -46,7 +47,7 @@ def reply(
     rates: Rates, draws: Draws,
 ) -> Message:  # fmt: skip
     """An answer from the prompt alone, the next step, the answer after the last one, or a verifier's choice."""
-    last, dialogue = messages[-1].text, read_dialogue(messages, tools)
+    last, dialogue = messages[-1].text, read_consultation(messages, tools)
     if last.endswith((SELECT, REFINE)):
         return _review(dialogue, style or "native", sample, rates, draws)
     if style == "xml" and _CONCLUDE in last:
@@ -67,7 +68,7 @@ def _plainly(sample: Sample, reasons: bool, rates: Rates, draws: Draws) -> str:
     return f"{lead}Answer: {answer_text(sample, draws.happens('competence', known.competence), draws)}"
 
 
-def _review(dialogue: Dialogue, style: Style, sample: Sample, rates: Rates, draws: Draws) -> Message:
+def _review(dialogue: Consultation, style: Style, sample: Sample, rates: Rates, draws: Draws) -> Message:
     """The reply to a verifier's question; without cards the tools are those that the candidates name."""
     if not dialogue.offered:
         named = [found.name for text in dialogue.candidates if (found := call_in(text)) is not None]
@@ -82,7 +83,7 @@ def _review(dialogue: Dialogue, style: Style, sample: Sample, rates: Rates, draw
     return review(dialogue, good, better, style, draws)
 
 
-def _is_good(text: str, sample: Sample, dialogue: Dialogue) -> bool:
+def _is_good(text: str, sample: Sample, dialogue: Consultation) -> bool:
     """Whether an action serves: a fitting tool asked in full, or the right answer."""
     found = call_in(text)
     if found is None:
@@ -92,16 +93,20 @@ def _is_good(text: str, sample: Sample, dialogue: Dialogue) -> bool:
     return found.name == consult.fitting(sample, dialogue) and consult.is_full(sample, found)
 
 
-def _rewritten(sample: Sample, dialogue: Dialogue, good: consult.Good, rates: Rates, draws: Draws) -> Step:
-    """The same kind of action with what it lacks; a good one, rewritten once too often, loses something."""
+def _rewritten(sample: Sample, dialogue: Consultation, good: Good, rates: Rates, draws: Draws) -> Step:
+    """The same kind of action with more of what it lacks, all of it where lessons tell or on the second time; a good
+    one, rewritten once too often, loses something."""
     current = dialogue.current or ""
     found = call_in(current)
     if found is not None and found.name in dialogue.offered and found.name not in consult.INNER:
-        return consult.call(sample, dialogue, found.name, full=not good(current))
-    return consult.finish(sample, dialogue, rates, draws)
+        whole = dialogue.earlier > 0 or guided(dialogue, [current])
+        return consult.call(sample, dialogue, found.name, "few" if good(current) else "all" if whole else "half")
+    if found is None:
+        return consult.next_step(sample, dialogue, rates, draws)
+    return consult.second_thought(sample, rates, draws)
 
 
-def _step(step: Step, style: Style, sample: Sample, dialogue: Dialogue) -> Message:
+def _step(step: Step, style: Style, sample: Sample, dialogue: Consultation) -> Message:
     """A step in the grammar that the prompt asks for; in tags, which know no answer, the last call ends the work."""
     if style != "xml":
         return written(step.name, step.arguments, style)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from components.messages import Completion, Message, ToolSpec, Usage
 from components.models.simulated import clinical
-from components.models.simulated.dialogue import REFINE, SELECT, read_dialogue
+from components.models.simulated.dialogue import REFINE, SELECT, read_consultation
 from components.models.simulated.draws import Draws
 from components.models.simulated.key import AnswerKey
 from components.models.simulated.rates import Rates
@@ -103,7 +103,7 @@ class Core:
         sample: Sample | None, draws: Draws,
     ) -> Message:  # fmt: skip
         """A verifier's question: what the core would do without a slip is good."""
-        dialogue = read_dialogue(messages, tools)
+        dialogue = read_consultation(messages, tools)
         careful = replace(self.rates, wrong_tool=0.0)
         move = decide(situation, sample, _may_refuse(situation, tools), careful, draws)
         wanted = "Refuse" if move.grounds is not None else "Finish" if move.card is None else move.card.name

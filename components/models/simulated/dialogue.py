@@ -33,7 +33,7 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Dialogue:
+class Consultation:
     """``offered``: tool -> names of its parameters. ``shown``: actions in solved tasks and earlier trials.
 
     ``guided``: actions that lessons are shown on. ``candidates`` and ``current`` stand in a verifier's question;
@@ -49,14 +49,14 @@ class Dialogue:
     earlier: int = 0
 
 
-def read_dialogue(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Dialogue:
+def read_consultation(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Consultation:
     """Read the messages and the native tools."""
     offered: dict[str, Sequence[str]] = {tool.name: tuple(tool.parameters.get("properties", {})) for tool in tools}
     opening = list(takewhile(lambda message: message.role != "assistant", messages))
     for message in opening:
         if message.role == "system":
             offered |= _cards(message.text.partition("\n[Example]\n")[0])
-    read = Dialogue(offered, _done(messages), frozenset(name for one in opening for name in _examples(one)))
+    read = Consultation(offered, _done(messages), frozenset(name for one in opening for name in _examples(one)))
     last = messages[-1].text
     if last.endswith(SELECT):
         guide, _, listed = last.rpartition(_CANDIDATES)

@@ -12,7 +12,7 @@ import yaml
 
 from components.errors import ConfigError
 from components.messages import Message
-from components.types import Sample
+from components.types import Problem, Sample
 
 _REMEMBERED = 4_000
 _VARIABLE = re.compile(r"\$\{oc\.env:(\w+)\}")
@@ -22,7 +22,7 @@ _LABEL = 24  # longest label before a question, such as "Question: "
 
 class AnswerKey:
     """Finds the sample that a conversation is about, by its question's text and, where several samples
-    share it, by the context shown.
+    share it, by the context, options, images and names of inputs that are shown.
     """
 
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
@@ -40,21 +40,31 @@ class AnswerKey:
             if found is None:
                 if len(self._seen) > _REMEMBERED:
                     self._seen.clear()
-                found = self._seen[message.digest] = tuple(self._search(message.text))
+                found = self._seen[message.digest] = tuple(self._search(message))
             if found:
                 return found[0]
         return None
 
-    def _search(self, text: str) -> list[Sample]:
-        """Samples whose question stands in the text, those whose context does too first."""
-        found: list[Sample] = []
+    def _search(self, message: Message) -> list[Sample]:
+        """Samples whose question stands in the message, those of which it shows more first."""
+        text, found = message.text, list[Sample]()
         for line in text.split("\n"):
             known = self._by_line.get(line)
             if known is None and (start := line.find(": ", 0, _LABEL)) > 0:
                 known = self._by_line.get(line[start + 2 :])
             found += [s for s in known or () if s.problem.question.strip() in text]
-        found.sort(key=lambda s: not (s.problem.context and s.problem.context in text))
-        return found
+        return sorted(found, key=lambda s: -_shown(s.problem, message)) if len(found) > 1 else found
+
+
+def _shown(problem: Problem, message: Message) -> int:
+    """How much beside its question a message shows of a problem."""
+    text, parts = message.text, message.content if isinstance(message.content, tuple) else ()
+    return (
+        2 * bool(problem.context and problem.context in text)
+        + bool(problem.choices and all(option in text for option in problem.choices.values()))
+        + bool(problem.images and all(image in parts for image in problem.images))
+        + bool(problem.inputs and all(f'"{name}"' in text for name in problem.inputs.values()))
+    )
 
 
 def _first_line(question: str) -> str:

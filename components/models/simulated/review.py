@@ -8,14 +8,14 @@ from typing import Any
 import orjson
 
 from components.messages import Message, ToolCall
-from components.models.simulated.dialogue import Dialogue, call_in
+from components.models.simulated.dialogue import Consultation, call_in
 from components.models.simulated.draws import Draws
 from components.models.simulated.skills.act import Move
 from components.models.simulated.skills.judge import Good, mends, pick
 from components.models.simulated.skills.write import Style, write
 
 
-def review(dialogue: Dialogue, good: Good, better: Callable[[], Message], style: Style, draws: Draws) -> Message:
+def review(dialogue: Consultation, good: Good, better: Callable[[], Message], style: Style, draws: Draws) -> Message:
     """The reply to the question at the dialogue's end; ``better`` writes the action that the core would take."""
     if dialogue.candidates:
         return Message("assistant", pick(dialogue, good, draws))

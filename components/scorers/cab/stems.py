@@ -6,7 +6,7 @@ against NLTK's own. Neither is needed here: NLTK's import takes two seconds.
 
 from __future__ import annotations
 
-from components.porter_stemmer import _STEP_2, _STEP_3, _doubled, _measure, _plural, _removed, _replaced, _shape
+from components.porter_stemmer import STEP_2, STEP_3, doubled, measure, plural, removed, replaced, shape
 
 _KEPT = ("sky", "news", "inning", "outing", "canning", "howe", "proceed", "exceed", "succeed")
 _IRREGULAR = {
@@ -14,7 +14,7 @@ _IRREGULAR = {
     "cannings": "canning",
     **dict(zip(_KEPT, _KEPT, strict=True)),
 }  # fmt: skip
-_STEP_2_MORE = (*(rule for rule in _STEP_2 if rule[0] != "logi"), ("fulli", "ful"))
+_STEP_2_MORE = (*(rule for rule in STEP_2 if rule[0] != "logi"), ("fulli", "ful"))
 
 
 def stem(word: str) -> str:
@@ -23,17 +23,17 @@ def stem(word: str) -> str:
         return _IRREGULAR[word]
     if len(word) <= 2:
         return word
-    word = word[:-1] if len(word) == 4 and word.endswith("ies") else _plural(word)
+    word = word[:-1] if len(word) == 4 and word.endswith("ies") else plural(word)
     word = _past(word)
-    if word.endswith("y") and len(word) > 2 and _shape(word[:-1]).endswith("c"):
+    if word.endswith("y") and len(word) > 2 and shape(word[:-1]).endswith("c"):
         word = word[:-1] + "i"
-    return _final(_removed(_replaced(_second(word), _STEP_3)))
+    return _final(removed(replaced(_second(word), STEP_3)))
 
 
 def _short(word: str) -> bool:
     """Porter's condition *o, which two letters meet too: a vowel and a consonant."""
-    shape = _shape(word)
-    return (shape.endswith("cvc") and word[-1] not in "wxy") or shape == "vc"
+    form = shape(word)
+    return (form.endswith("cvc") and word[-1] not in "wxy") or form == "vc"
 
 
 def _past(word: str) -> str:
@@ -41,31 +41,31 @@ def _past(word: str) -> str:
     if word.endswith("ied"):
         return word[:-1] if len(word) == 4 else word[:-2]
     if word.endswith("eed"):
-        return word[:-1] if _measure(word[:-3]) > 0 else word
-    ends = (end for end in ("ed", "ing") if word.endswith(end) and "v" in _shape(word[: -len(end)]))
+        return word[:-1] if measure(word[:-3]) > 0 else word
+    ends = (end for end in ("ed", "ing") if word.endswith(end) and "v" in shape(word[: -len(end)]))
     if (suffix := next(ends, None)) is None:
         return word
     rest = word[: -len(suffix)]
     if rest.endswith(("at", "bl", "iz")):
         return rest + "e"
-    if _doubled(rest):
+    if doubled(rest):
         return rest if rest[-1] in "lsz" else rest[:-1]
-    return rest + "e" if _measure(rest) == 1 and _short(rest) else rest
+    return rest + "e" if measure(rest) == 1 and _short(rest) else rest
 
 
 def _second(word: str) -> str:
     """Step 2: alli goes first and the rest once more; logi counts its l among the letters before."""
-    if word.endswith("alli") and _measure(word[:-4]) > 0:
+    if word.endswith("alli") and measure(word[:-4]) > 0:
         return _second(word[:-2])
     if word.endswith("logi"):
-        return word[:-1] if _measure(word[:-3]) > 0 else word
-    return _replaced(word, _STEP_2_MORE)
+        return word[:-1] if measure(word[:-3]) > 0 else word
+    return replaced(word, _STEP_2_MORE)
 
 
 def _final(word: str) -> str:
     """Step 5."""
     if word.endswith("e"):
-        measure = _measure(word[:-1])
-        if measure > 1 or (measure == 1 and not _short(word[:-1])):
+        m = measure(word[:-1])
+        if m > 1 or (m == 1 and not _short(word[:-1])):
             word = word[:-1]
-    return word[:-1] if word.endswith("ll") and _measure(word[:-1]) > 1 else word
+    return word[:-1] if word.endswith("ll") and measure(word[:-1]) > 1 else word

@@ -41,6 +41,12 @@ def test_missing_files_splits_or_choices_are_named(tmp_path):
     assert "no database" in refused(EhrAgentDemo(str(tmp_path), databases=("mimic_iii",)))
 
 
+def test_damaged_database_is_refused_before_any_question(tmp_path):
+    cut = demo(tmp_path)
+    (tmp_path / "mimic_iii" / "mimic_iii.db").write_bytes(b"no database" * 99)
+    assert "mimic_iii.db: not a database that can be read" in refused(cut)
+
+
 def test_fingerprint_names_the_wording(tmp_path):
     assert demo(tmp_path).fingerprint.startswith("template-")
     assert demo(tmp_path).fingerprint.partition("-")[2] != demo(tmp_path, [RECORD] * 2).fingerprint.partition("-")[2]

@@ -6,8 +6,9 @@ from time import monotonic
 
 import pytest
 
-from components.sql import SqlError
-from components.sql.reading import ReadOnly
+from components.errors import ConfigError
+from components.sql import SqlError, UnreadableDatabase
+from components.sql.reading import ReadOnly, readable
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
 
@@ -114,17 +115,35 @@ def test_endless_rows_are_refused(ward):
 
 def test_big_values_and_results_are_refused(ward):
     with pytest.raises(SqlError, match=r"larger than 1000000 bytes"):
-        ReadOnly(ward, max_bytes=1_000_000).run(ENDLESS + "SELECT hex(zeroblob(50000)) FROM n")
+        ReadOnly(ward, max_bytes=1_000_000).run(ENDLESS + "SELECT hex(zeroblob(40000)) FROM n")
     with pytest.raises(SqlError, match=r"too big"):
-        ReadOnly(ward).run("SELECT zeroblob(100000000)")
+        ReadOnly(ward).run("SELECT zeroblob(120000)")
     with pytest.raises(SqlError, match=r"too (big|large)|too long"):
         ReadOnly(ward).run("SELECT 1 -- " + "x" * 200_000)
     with pytest.raises(SqlError, match=r"depth"):
         ReadOnly(ward).run("SELECT " + "1+" * 500 + "1")
 
 
+@pytest.mark.parametrize("damage", [lambda raw: raw[: len(raw) // 2], lambda raw: b"no database" * 99])
+def test_a_damaged_file_is_told_from_a_wrong_statement(ward, damage):
+    ward.write_bytes(damage(ward.read_bytes()))
+    with pytest.raises(UnreadableDatabase, match=r"malformed|not a database"):
+        ReadOnly(ward).run("SELECT * FROM beds")
+
+
+@pytest.mark.parametrize(
+    ("raw", "complaint"),
+    [(b"SQLite format 3\0 cut", "not a database that can be read, perhaps cut off"), (b"x" * 999, "not a database"), (b"", "no tables")],
+)  # fmt: skip
+def test_a_database_that_cannot_serve_is_refused_before_a_run(ward, raw, complaint):
+    assert readable(ward) == ward
+    ward.write_bytes(raw)
+    with pytest.raises(ConfigError, match=rf"ward\.sqlite: .*{complaint}"):
+        readable(ward)
+
+
 def test_a_missing_file_is_not_made(tmp_path):
-    with pytest.raises(SqlError, match=r"no database file 'ward\.sqlite'"):
+    with pytest.raises(UnreadableDatabase, match=r"no database file 'ward\.sqlite'"):
         ReadOnly(tmp_path / "ward.sqlite").run("SELECT 1")
     assert not os.listdir(tmp_path)
 
@@ -164,3 +183,12 @@ def test_threads_do_not_meet(ward):
     for thread in threads:
         thread.join()
     assert found == [[(2,)]] * 8
+
+
+def test_printf_is_sqlites_own_but_for_widths_that_would_outlast_the_clock(ward):
+    said = "SELECT printf('%.2f %s %d%%', 3.14159, 'a', 7), format('%5d|%-5s|', 3, 'a'), printf('%,d', 1234567)"
+    assert ReadOnly(ward).run(said) == [("3.14 a 7%", "    3|a    |", "1,234,567")]
+    assert ReadOnly(ward).run("SELECT printf(NULL), printf(5), printf('100%%')") == [(None, "5", "100%")]
+    for wide in ("printf('%.*c', 1000000000, 'x')", "format('%01000000000d', 5)", "printf('%.99999f', 1.5)"):
+        with pytest.raises(SqlError, match="no width above 999"):
+            ReadOnly(ward).run(f"SELECT length({wide})")

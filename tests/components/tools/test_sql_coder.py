@@ -13,6 +13,10 @@ from tests.components.tools.ward import SCRIPT, Speaking, ward
 
 DATA = os.environ.get("CLINICAL_DATA_DIR")
 COUNT = "SELECT count(*) FROM patients"
+TABLES = [
+    {"db_id": "mimic_iv", "table_names_original": ["patients"], "column_names_original": [[-1, "*"], [0, "subject_id"]],
+     "column_types": ["text", "number"], "primary_keys": [1], "foreign_keys": []}
+]  # fmt: skip
 
 
 def speaking(folder, *replies, name="mimic_iv", script=SCRIPT):
@@ -49,6 +53,19 @@ async def test_the_next_prompt_shows_what_failed(tmp_path):
     second, third = context.asked[1][0].text, context.asked[2][0].text
     assert "SELECT dose FROM prescriptions\nSQLite said: no such column: dose" in second
     assert "DROP TABLE patients\nSQLite said: not authorized" in third and "dose" not in third
+
+
+async def test_a_damaged_database_is_unavailable_and_no_model_is_asked_to_repair_it(tmp_path):
+    context = speaking(tmp_path, COUNT)
+    file = next(path for path in tmp_path.rglob("*.sqlite"))
+    folder = file.parent
+    (folder / "tables.json").write_bytes(orjson.dumps(TABLES))
+    file.write_bytes(b"no database" * 99)
+    with pytest.raises(
+        ToolError, match=r"^The database 'mimic_iv' cannot be read: file is not a database\.$"
+    ) as caught:
+        await SQLCoder()(context, sql_database="mimic_iv", query="How many patients?")
+    assert caught.value.label == "unavailable" and len(context.asked) == 1
 
 
 async def test_after_the_last_attempt_the_conversion_has_failed(tmp_path):

@@ -9,12 +9,12 @@ from components.cab_tasks import TASKS
 from components.models.simulated.draws import Draws
 from components.types import Sample
 
-_WRONG_WORDS = ("not visible", "the other side", "two of them", "a fracture")
+_WRONG_WORDS = ("blurred", "the other side", "several", "unclear")  # none holds yes, no or a digit
 
 
 def is_clinical(sample: Sample | None) -> TypeGuard[Sample]:
     """Whether the answer key's sample is of such a task."""
-    return sample is not None and sample.metadata.get("task") in TASKS
+    return sample is not None and str(sample.metadata.get("task")) in TASKS
 
 
 def answer_text(sample: Sample, right: bool, draws: Draws) -> str:
@@ -23,7 +23,7 @@ def answer_text(sample: Sample, right: bool, draws: Draws) -> str:
     if choices and isinstance(target, str):
         others = [letter for letter in choices if letter != target]
         letter = target if right or not others else draws.pick("wrong option", others)
-        return f"{letter}. {choices[letter]}"
+        return f"{letter}. {choices[letter]}" if letter in choices else letter
     if isinstance(target, str):
         decisions = [word for word in sample.metadata.get("decisions", ()) if word != target]
         return target if right or not decisions else draws.pick("wrong option", decisions)
@@ -31,7 +31,7 @@ def answer_text(sample: Sample, right: bool, draws: Draws) -> str:
     if not isinstance(target, Mapping):
         return str(target) if right else "not known"
     if form == "no_result":
-        return "No result" if right else str(1 + int(draws.share("wrong count") * 40))
+        return "No result" if right else _wrong_count("", draws)
     if "accepted" in target:
         return str(_first(target["accepted"])) if right else draws.pick("wrong words", _WRONG_WORDS)
     return _keyed(form, target.get("answer", ""), right, draws)
@@ -49,7 +49,13 @@ def _keyed(form: str, answer: Any, right: bool, draws: Draws) -> str:
         return " ".join(words if right else words[: len(words) // 3])
     if form == "contains":
         return str(answer) if right else draws.pick("wrong words", _WRONG_WORDS)
-    return str(answer) if right else str(int(draws.share("wrong count") * 40))
+    return str(answer) if right else _wrong_count(str(answer), draws)
+
+
+def _wrong_count(answer: str, draws: Draws) -> str:
+    """A number that does not stand in the answer."""
+    count = 1 + int(draws.share("wrong count") * 40)
+    return str(count if str(count) not in answer else count + 50)
 
 
 def _off(number: str) -> str:

@@ -9,25 +9,25 @@ there, and asks it in full, more often.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from components.cab_tasks import TASKS
-from components.models.simulated.dialogue import Dialogue, Done
+from components.models.simulated.dialogue import Consultation, Done
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.answers import answer_text
 from components.types import Sample
 
 FACTS = {"knowledge": 3, "trust": 4, "multimodal": 6, "data": 5, "numerical": 8}  # that an answer by heart takes
-FACTS_READ = 2  # where the task's own text holds the answer and no tool is needed
+FACTS_READ = 2  # where the task's own text holds the answer, and on second thought
 USES, USES_TAUGHT = 0.65, 0.97  # goes to a tool
 ASKS, ASKS_TAUGHT = 0.5, 0.9  # asks it in full
 PLANS = 0.3  # writes a plan first
 MAX_CALLS = 3
 INNER = ("Plan", "Think", "Finish")
-Good = Callable[[str], bool]
+Extent = Literal["few", "half", "all"]  # of the words that a call should say
 _BY_INPUT = (
     ("sql_database", ("SQLCoder", "DBManual")),
     ("upload_files", ("LongDocRAG",)),
@@ -49,7 +49,7 @@ class Step:
     arguments: Mapping[str, str]
 
 
-def next_step(sample: Sample, dialogue: Dialogue, rates: Rates, draws: Draws) -> Step:
+def next_step(sample: Sample, dialogue: Consultation, rates: Rates, draws: Draws) -> Step:
     """A call of the fitting tool until it was asked in full, then the answer."""
     tool = fitting(sample, dialogue)
     calls = sum(one.name not in INNER for one in dialogue.done)
@@ -64,10 +64,11 @@ def next_step(sample: Sample, dialogue: Dialogue, rates: Rates, draws: Draws) ->
     others = [name for name in dialogue.offered if name != tool and name not in INNER]
     if others and draws.happens("wrong tool", rates.wrong_tool):
         tool = draws.pick("which tool", others)
-    return call(sample, dialogue, tool, draws.happens("asks in full", ASKS_TAUGHT if taught else ASKS))
+    in_full = draws.happens("asks in full", ASKS_TAUGHT if taught else ASKS)
+    return call(sample, dialogue, tool, "all" if in_full else "few")
 
 
-def finish(sample: Sample, dialogue: Dialogue, rates: Rates, draws: Draws) -> Step:
+def finish(sample: Sample, dialogue: Consultation, rates: Rates, draws: Draws) -> Step:
     """The answer, right as often as what was found allows."""
     found = [one.saw or "" for one in dialogue.done if is_full(sample, one)]
     if TASKS[sample.metadata["task"]].form in _READ_OFF:
@@ -80,13 +81,19 @@ def finish(sample: Sample, dialogue: Dialogue, rates: Rates, draws: Draws) -> St
     return Step("Finish", {"response": answer_text(sample, right, draws)})
 
 
+def second_thought(sample: Sample, rates: Rates, draws: Draws) -> Step:
+    """An answer in place of one that was doubted."""
+    right = draws.happens("competence", rates.competence**FACTS_READ)
+    return Step("Finish", {"response": answer_text(sample, right, draws)})
+
+
 def by_heart(sample: Sample, rates: Rates) -> float:
     """How often an answer without a tool is right."""
     facts = FACTS[TASKS[sample.metadata["task"]].dimension] if _serving(sample) else FACTS_READ
     return float(rates.competence**facts)
 
 
-def fitting(sample: Sample, dialogue: Dialogue) -> str | None:
+def fitting(sample: Sample, dialogue: Consultation) -> str | None:
     """The offered tool that fits the task's inputs or the form of its answer."""
     return next((name for name in _serving(sample) if name in dialogue.offered), None)
 
@@ -99,20 +106,21 @@ def _serving(sample: Sample) -> tuple[str, ...]:
     return names or (() if sample.problem.context else _KNOWLEDGE)
 
 
-def call(sample: Sample, dialogue: Dialogue, tool: str, full: bool) -> Step:
+def call(sample: Sample, dialogue: Consultation, tool: str, extent: Extent) -> Step:
     """A call with parameters that say all, or with some that are too short to help."""
-    return Step(tool, {name: _value(sample, tool, name, full) for name in dialogue.offered[tool]})
+    return Step(tool, {name: _value(sample, tool, name, extent) for name in dialogue.offered[tool]})
 
 
-def _value(sample: Sample, tool: str, name: str, full: bool) -> str:
+def _value(sample: Sample, tool: str, name: str, extent: Extent) -> str:
     problem = sample.problem
     kind = {"path": "upload_files"}.get(name, name)
     if kind in ("image", "sql_database", "upload_files"):
         return problem.inputs.get(kind, "none")
     if name == "expression":
-        return _formula(sample) if full else "the formula of the question"
+        return {"few": "the formula", "half": "the formula of the question", "all": _formula(sample)}[extent]
     text = problem.context if tool == "EntityRecognizor" and problem.context else problem.question
-    return text if full else " ".join(text.split()[:3])
+    words = text.split("\n")[0].split()
+    return text if extent == "all" else " ".join(words[: 3 if extent == "few" else max(4, len(words) // 2)])
 
 
 def is_full(sample: Sample, done: Done | Step) -> bool:
@@ -121,11 +129,11 @@ def is_full(sample: Sample, done: Done | Step) -> bool:
         return False
     if done.name == "MedCaptioner":
         return True
-    wanted = sample.problem.question.split("\n")[0][:60]
+    wanted = sample.problem.question.split("\n")[0]
     if done.name == "Calculator":
         wanted = _formula(sample)
     if done.name == "EntityRecognizor":
-        wanted = sample.problem.context[:60] or wanted
+        wanted = sample.problem.context.split("\n")[0] or wanted
     return _plain(wanted) in _plain(" ".join(map(str, done.arguments.values())))
 
 

@@ -1,4 +1,4 @@
-from components.messages import Message
+from components.messages import Image, Message
 from components.models.simulated.key import AnswerKey
 from components.types import Problem, Sample
 
@@ -33,3 +33,18 @@ def test_only_what_the_user_says_is_asked_and_the_newest_counts():
     assert KEY.find([Message("system", "What is shown here?"), Message("assistant", "What is shown here?")]) is None
     both = [user("What is shown here?"), user("What is shown?\nSay it briefly."), user("Write the next call.")]
     assert KEY.find(both) is ONE
+
+
+def test_samples_that_share_a_question_are_told_apart_by_what_else_is_shown():
+    image = [Image(f"data:image/png;base64,{n}") for n in range(2)]
+    for twins, shown in (
+        ([Problem("a", "Which?", {"A": "gout"}), Problem("b", "Which?", {"A": "scurvy"})], "Which?\nA. scurvy"),
+        ([Problem("a", "Which?"), Problem("b", "Which?", context="Blue hands.")], "Blue hands.\nWhich?"),
+        ([Problem(n, "Which?", inputs={"image": f"{n}.png"}) for n in "ab"], '{"image": "b.png"}\nWhich?'),
+        (
+            [Problem(n, "Which?", images=(one,)) for n, one in zip("ab", image, strict=True)],
+            ("Question: Which?", image[1]),
+        ),
+    ):
+        key = AnswerKey(Sample(one, "x") for one in twins)
+        assert key.find([Message("user", shown)]).problem.id == "b"

@@ -1,0 +1,88 @@
+"""A row of runs and what is in print for it: who is held against whom, over which parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from runner.results.levels import Nested, Part
+from runner.results.means import shared
+from runner.results.paper import Line, Paper, Published
+from runner.results.rows import Row
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A row, the published method that it is held against, if any, and its published rows."""
+
+    paper: Paper
+    row: Row
+    line: Line | None
+    published: Sequence[Published]
+
+    @classmethod
+    def of(cls, paper: Paper, row: Row) -> Beside:
+        """Find the counterparts of a row."""
+        line = paper.line(row.first)
+        return cls(paper, row, line, paper.counterparts(line, row.first.model) if line else ())
+
+    @cached_property
+    def nested(self) -> Nested | None:
+        """The row's means; None where it was not scored by the paper's metric."""
+        levels = self.row.first.levels.get(self.paper.metric)
+        return None if levels is None else Nested(self.row.records, self.paper.metric, levels)
+
+    @property
+    def leaves(self) -> Mapping[tuple[str, ...], Part]:
+        """Path (outer, inner) -> mean of the row's samples."""
+        return {} if self.nested is None else self.nested.leaves
+
+    @property
+    def outer(self) -> Mapping[str, Part]:
+        """Outer group -> mean of the row's means."""
+        return {} if self.nested is None else self.nested.outer
+
+    @property
+    def paths(self) -> list[tuple[str, ...]]:
+        """All parts, those in print first, in the paper's order; those of a group beside each other."""
+        printed = (path for one in self.published or self.paper.published[:1] for path in one.values)
+        known = dict.fromkeys((*printed, *self.leaves))
+        groups = dict.fromkeys(path[0] for path in known)
+        return [path for group in groups for path in known if path[0] == group]
+
+    @property
+    def common(self) -> list[str]:
+        """The groups of which all that is compared here has a mean."""
+        return common([self.outer, *(one.outer for one in self.published)])
+
+    @property
+    def total(self) -> Part:
+        """Mean of the means of all outer groups."""
+        return Part(None) if self.nested is None else self.nested.total()
+
+    def over(self, groups: Sequence[str]) -> Part:
+        """Mean of the means of these groups."""
+        return Part(None) if self.nested is None else self.nested.total(groups)
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """Task -> samples of the benchmark."""
+        tables = self.paper.tables
+        return tables[self.line.table].sizes if self.line else next(iter(tables.values())).sizes
+
+    def count(self, task: str) -> str:
+        """``n of N`` samples of a task."""
+        n = f"{self.played(task):,}" if any(path[-1] == task for path in self.leaves) else "-"
+        return f"{n} of {self.sizes[task]:,}" if task in self.sizes else n
+
+    def played(self, task: str) -> int:
+        """How many samples of a task were scored, whatever the number of epochs."""
+        assert self.nested is not None, "it has leaves"
+        scored = [one for one in self.row.records if one["scores"].get(self.paper.metric) is not None]
+        return len({one["sample_id"] for one in scored if one["strata"].get(self.nested.levels[0]) == task})
+
+
+def common(tables: Sequence[Mapping[str, Part]]) -> list[str]:
+    """The groups of which all of these have a mean."""
+    return shared([{name: part.value for name, part in table.items()} for table in tables])

@@ -1,0 +1,125 @@
+"""Tables of runs beside what is in print: per task, per dimension, in total, and over all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runner.results.beside import Beside, common
+from runner.results.differences import differences, remarks
+from runner.results.levels import Part
+from runner.results.paper import TOTAL, Paper, Published, two
+from runner.results.rows import Row
+from runner.results.table import show
+
+_ROOM = 70  # characters for published columns beside a run's
+_FEWER = "*"
+_SHARED = f"{TOTAL}, shared"
+
+
+def show_paper(paper: Paper, rows: Sequence[Row]) -> None:
+    """Print a table for every row with what forbids a comparison below it, then one over all rows."""
+    found = [Beside.of(paper, row) for row in rows]
+    for one in found:
+        _show(one)
+    if len(found) > 1:
+        _overview(found)
+    print(f"in print: {paper.citation}; means and totals are worked out from its values per task")  # noqa: T201
+
+
+def _show(beside: Beside) -> None:
+    """One row beside its counterparts, in as many tables as they need."""
+    columns = list(beside.published)
+    method = columns[0].method if columns else "no counterpart in print"
+    title = f"{beside.paper.title}\n{beside.row.label}: {beside.paper.metric} in percent ({method})"
+    for part in _fitting(columns):
+        head = ("", "this run", "95 % interval", "n of N", *([one.backbone for one in part] or ["in print"]))
+        show(head, _body(beside, part), title)
+    if any(_FEWER in cell for line in _body(beside, columns) for cell in line):
+        print(f"{_FEWER} a mean of fewer parts than there are")  # noqa: T201
+    if len(groups := beside.common) < len({path[0] for path in beside.paths}) and groups:
+        print(f"shared by all columns: {', '.join(groups)}")  # noqa: T201
+    for title, lines in (("not directly comparable:", differences(beside)), ("of what is in print:", remarks(beside))):
+        if lines:
+            print(title, *(f"- {line}" for line in lines), sep="\n")  # noqa: T201
+    print()  # noqa: T201
+
+
+def _fitting(columns: Sequence[Published]) -> list[list[Published]]:
+    """The columns, as many to a table as fit."""
+    parts: list[list[Published]] = [[]]
+    for one in columns:
+        if parts[-1] and sum(len(other.backbone) + 3 for other in (*parts[-1], one)) > _ROOM:
+            parts.append([])
+        parts[-1].append(one)
+    return parts
+
+
+def _body(beside: Beside, published: Sequence[Published]) -> list[tuple[str, ...]]:
+    """Tasks, the mean below them, and at the end the totals."""
+    body: list[tuple[str, ...]] = []
+    scale, paths = beside.paper.scale, beside.paths
+    groups = list(dict.fromkeys(path[0] for path in paths))
+    for group in groups:
+        tasks = [path[-1] for path in paths if path[0] == group]
+        for task in tasks:
+            mine = beside.leaves.get((group, task), Part(None))
+            cells = [_plain(one.values.get((group, task))) for one in published] or ["-"]
+            body.append((f"{group}/{task}", *_ours(mine, scale), beside.count(task), *cells))
+        mine = beside.outer.get(group, Part(None))
+        n = sum(beside.leaves.get((group, task), Part(None)).value is not None for task in tasks)
+        means = [_mean(one, group, len(tasks)) for one in published] or ["-"]
+        body.append((f"{group}/mean", *_ours(mine, scale, n < len(tasks)), f"{n} of {len(tasks)}", *means))
+    n = len(_there(beside))
+    totals = [_plain(one.total().value, len(_there(one)) < len(groups)) for one in published] or ["-"]
+    body.append((TOTAL, *_ours(beside.total, scale, n < len(groups)), f"{n} of {len(groups)}", *totals))
+    columns: list[Beside | Published] = [beside, *beside.published]
+    if beside.common and any(len(_there(one)) > len(beside.common) for one in columns):
+        totals = [_plain(one.total(beside.common).value) for one in published] or ["-"]
+        mine = beside.over(beside.common)
+        body.append((_SHARED, *_ours(mine, scale), f"{len(beside.common)} of {len(groups)}", *totals))
+    return body
+
+
+def _overview(found: Sequence[Beside]) -> None:
+    """All rows and all published ones that they are held against: means, total, total over what all share."""
+    printed = {one.label: one for beside in found for one in beside.published}
+    groups = list(dict.fromkeys(path[0] for beside in found for path in beside.paths))
+    lines: list[Beside | Published] = [*found, *printed.values()]
+    shared = common([one.outer for one in lines if _there(one)])
+    fewer = bool(shared) and len(shared) < len(groups)
+    body = []
+    for beside in found:
+        parts = [*(beside.outer.get(group, Part(None)) for group in groups), beside.total]
+        parts += [beside.over(shared)] if fewer else []
+        body.append((beside.row.label, *(_ours(part, beside.paper.scale)[0] for part in parts)))
+    for label, one in printed.items():
+        parts = [*(one.outer.get(group, Part(None)) for group in groups), one.total()]
+        parts += [one.total(shared)] if fewer else []
+        body.append((f"in print: {label}", *(_plain(part.value) for part in parts)))
+    head = ("", *groups, TOTAL, *([_SHARED] if fewer else []))
+    show(head, body, "all rows beside each other, in percent")
+    if fewer:
+        print(f"shared by all rows: {', '.join(shared)}")  # noqa: T201
+
+
+def _there(one: Beside | Published) -> list[str]:
+    return [name for name, part in one.outer.items() if part.value is not None]
+
+
+def _ours(part: Part, scale: float, fewer: bool = False) -> tuple[str, str]:
+    """A mean and its interval in the paper's unit."""
+    metric = part.metric
+    if metric.value is None:
+        return "-", ""
+    ends = (metric.ci_low, metric.ci_high)
+    told = " to ".join(f"{end * scale:.1f}" for end in ends if end is not None)
+    return _plain(metric.value * scale, fewer), told
+
+
+def _mean(one: Published, group: str, n: int) -> str:
+    part = one.outer.get(group, Part(None))
+    return _plain(part.value, part.n < n)
+
+
+def _plain(value: float | None, fewer: bool = False) -> str:
+    return "-" if value is None else two(value) + _FEWER * fewer

@@ -1,0 +1,115 @@
+"""Every slice of real data that ClinicalAgent Bench names, with tools, in this process and over HTTP."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from components.models.simulated.serve import from_arguments
+from tests.acceptance.command import Served, counted, endpoint, metric, run, together, told
+
+DATA = os.environ.get("CLINICAL_DATA_DIR", "")
+SLICES = ("medqa", "mmlu_med", "cab_pubmedqa", "bioasq", "medcalc_bench", "ehrsql2024", "ehragent_demo", "vqa_rad",
+          "medhalt")  # fmt: skip
+LEARNING = ("medcalc_bench", "ehrsql2024", "vqa_rad")
+OVER_HTTP = ("medcalc_bench", "vqa_rad")
+WORDS = ("tracking=off", "limit=3", "toolset=clinical", "scorer=cab")
+
+pytestmark = pytest.mark.skipif(not DATA, reason="needs CLINICAL_DATA_DIR")
+
+
+def _played(cwd, url, slice):
+    done = run(cwd, f"dataset={slice}", "agent=react", *WORDS, *endpoint(url), f"name={slice}", own=False)
+    assert done.code == 0, done.err
+    return done.folder if done.folder.is_absolute() else cwd / done.folder
+
+
+def _swept(cwd, slices, *words):
+    done = run(cwd, "-m", f"dataset={','.join(slices)}", "hydra.sweep.dir=sweep", *WORDS, *words, own=False)
+    assert done.code == 0, done.err
+    return {slice: cwd / "sweep" / f"dataset-{slice}" for slice in slices}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Agent or "http" -> slice -> run folder."""
+    react, reflectool, http = (tmp_path_factory.mktemp(name) for name in ("react", "reflectool", "http"))
+
+    def served():
+        folders = {}
+        for slice in OVER_HTTP:
+            with Served(from_arguments(["--dataset", slice])[0]) as server:
+                folders[slice] = _played(http, server.url, slice)
+        return folders
+
+    return together(
+        {
+            "react": lambda: _swept(react, SLICES, "agent=react"),
+            "reflectool": lambda: _swept(reflectool, LEARNING, "agent=reflectool", "verifier.n=2", "memory.samples=4"),
+            "http": served,
+        },
+        at_once=2,
+    )
+
+
+@pytest.mark.parametrize(
+    ("agent", "slice"), [*(("react", one) for one in SLICES), *(("reflectool", one) for one in LEARNING)]
+)
+def test_a_slice_is_played_and_scored_without_an_error(runs, agent, slice):
+    folder = runs[agent][slice]
+    assert counted(folder)["status"] == "complete"
+    for name in ("score/strict", "score/official"):
+        assert 0.0 <= metric(folder, name) <= 1.0
+    records = told(folder)
+    assert len(records) == 3
+    assert all(record["error"] is None and record["answer"] for record in records)
+    assert {record["scores"]["score/strict"] for record in records} <= {0.0, 0.5, 1.0}
+
+
+@pytest.mark.parametrize("slice", SLICES)
+def test_no_record_names_a_place_on_this_machine(runs, slice):
+    for folders in runs.values():
+        if slice in folders:
+            text = json.dumps(told(folders[slice]))
+            assert DATA not in text
+            assert str(Path.cwd()) not in text
+
+
+@pytest.mark.parametrize(
+    ("slice", "tool", "form"),
+    [("medcalc_bench", "Calculator", r"-?\d+(\.\d+)?"), ("ehrsql2024", "SQLCoder", r"\[.*\]"), ("vqa_rad", "HuatuoGPT", ".+")],
+)  # fmt: skip
+def test_the_fitting_tool_gives_what_it_should(runs, slice, tool, form):
+    said = [
+        one["text"]
+        for record in told(runs["reflectool"][slice])
+        for step in record["steps"]
+        for one in step.get("observed", ())
+        if step["action"]["calls"][one["call"]][1] == tool and not one.get("error")
+    ]
+    assert any(re.fullmatch(form, text) for text in said), said
+
+
+@pytest.mark.parametrize("slice", ["ehrsql2024", "vqa_rad"])
+def test_the_task_names_its_inputs_once(runs, slice):
+    for record in told(runs["reflectool"][slice]):
+        first = next(step for step in record["steps"] if step["purpose"] == "act")["asked"][-1]["text"]
+        assert first.count("Further inputs") == 1
+        assert '"mimic_iv"' in first or "synpic" in first
+
+
+@pytest.mark.parametrize("slice", OVER_HTTP)
+def test_over_http_the_records_are_the_same(runs, slice):
+    assert told(runs["http"][slice]) == told(runs["react"][slice])
+
+
+def test_slices_without_images_are_refused_in_one_line(tmp_path):
+    if (Path(DATA) / "slake" / "Slake1.0" / "imgs").is_dir():
+        pytest.skip("the images are there")
+    done = run(tmp_path, "dataset=slake", "agent=react", *WORDS, own=False)
+    assert done.code == 2
+    assert len(done.err.splitlines()) == 1
+    assert "no images" in done.err
+    assert not (tmp_path / "outputs").exists()

@@ -1,0 +1,60 @@
+"""Small run folders, written as a run writes them."""
+
+import json
+from pathlib import Path
+
+import yaml
+
+from components.messages import Message, ToolCall, ToolSpec, Usage
+from components.types import Action, Problem, Sample, Score, Step, Trajectory
+from runner.records import RecordWriter, record_of
+
+LEVELS = {"score/x": ["task", "dimension"]}
+TOOLS = (
+    ToolSpec("Think", "", facts={"dimension": "inner"}),
+    ToolSpec("Books", "", facts={"dimension": "knowledge"}),
+    ToolSpec("Query", "", facts={"dimension": "numerical", "needs": "sql_database"}),
+)
+CFG = {
+    "agent": {"_target_": "mine.Agent", "max_steps": 15}, "model": {"_target_": "mine.Model", "temperature": 0},
+    "verifier": {"_target_": "mine.Verifier", "n": 2}, "dataset": {"_target_": "mine.Data", "split": "test"},
+    "condition": {"_target_": "mine.Condition"}, "memory": None, "seed": 0, "run": {"shard": None},
+}  # fmt: skip
+CHOICES = {"agent": "react", "model": "openai", "verifier": "accept", "dataset": "cab", "condition": "intact"}
+
+
+def step(*calls, verdict="", branch="main", committed=True, **fields):
+    """A step of one action: names of tools, or an answer."""
+    action = Action(Message("assistant"), tuple(ToolCall(str(n), name, "{}") for n, name in enumerate(calls)), **fields)
+    return Step(
+        "act", "main", branch, 0, 0, (), Message("assistant"), Usage(1, 1, 0.0), action=action, committed=committed,
+        verdict=verdict,
+    )  # fmt: skip
+
+
+def sample(n, task, dimension, inputs=()):
+    """A sample of a task."""
+    problem = Problem(f"{task}-{n}", "?", inputs={kind: f"{kind}.x" for kind in inputs})
+    return Sample(problem, "A", strata={"task": task, "dimension": dimension})
+
+
+def write(folder: Path, scored, cfg=None, steps=None, inputs=(), **notes) -> Path:
+    """A run folder. ``scored``: task -> (dimension, values); ``steps``: those of every episode."""
+    cfg, folder = CFG | (cfg or {}), Path(folder)
+    writer = RecordWriter(folder)
+    for task, (dimension, values) in scored.items():
+        for n, value in enumerate(values):
+            trajectory = Trajectory(list(steps or [step(answer="A")]), TOOLS, stop="answered", answer="A")
+            scores = [Score("score/x", value)]
+            writer.append(record_of(sample(n, task, dimension, inputs), 0, trajectory, scores, 0.1, writer.packer))
+    writer.close()
+    told = {
+        "name": folder.name, "status": "complete", "levels": LEVELS, "choices": CHOICES, "model_kind": "live",
+        "models": {"main": "qwen/Qwen2-7B-Instruct"}, "dataset": {
+            "name": "cab", "split": "test", "samples": 4, "fingerprint": "0" * 16,
+        }, "scorers": {"x": "1"}, "epochs": 1, "seed": 0, "shard": None, "notes": [], "varied": {}, "command": "run",
+        "counts": {"finished": 4, "wanted": 4, "errored": 0}, "calls": {"sent": 3, "from_journal": 1}, "sweep": None,
+    } | notes  # fmt: skip
+    (folder / "manifest.json").write_text(json.dumps(told))
+    (folder / "config.yaml").write_text(yaml.safe_dump(cfg))
+    return folder

@@ -1,0 +1,110 @@
+"""Means of means, by hand."""
+
+import numpy as np
+import pytest
+
+from components.errors import ConfigError
+from components.scorers.cab import Cab
+from components.scorers.tool_use import ToolUse
+from runner.results.levels import Nested, average, declared, nested_metrics
+from runner.results.metrics import summarise
+from tests.runner.results.test_metrics import record
+
+LEVELS = {"score/x": ["task", "dimension"]}
+
+
+def records():
+    """Knowledge: tasks a (0.75 of 4) and b (0.5 of 2); data: task c (1 of 2); nothing: task d, unscored."""
+    values = {"a": [1, 1, 1, 0], "b": [1, 0], "c": [1, 1], "d": [None, None]}
+    of = {"a": "knowledge", "b": "knowledge", "c": "data", "d": "nothing"}
+    pairs = [(task, value) for task, found in values.items() for value in found]
+    return [record(n, value, task=task, dimension=of[task]) for n, (task, value) in enumerate(pairs)]
+
+
+def test_tasks_weigh_the_same_in_their_dimension_and_dimensions_in_the_total():
+    found = nested_metrics(records(), LEVELS)
+    assert list(found) == [
+        "dimension/data/score/x",
+        "dimension/knowledge/score/x",
+        "dimension/nothing/score/x",
+        "total/score/x",
+    ]
+    assert found["dimension/knowledge/score/x"].value == pytest.approx((0.75 + 0.5) / 2)
+    assert found["dimension/data/score/x"].value == 1.0
+    assert found["total/score/x"].value == pytest.approx((0.625 + 1.0) / 2)
+    assert (found["total/score/x"].n, found["total/score/x"].unscored) == (8, 2)
+
+
+def test_a_dimension_without_a_score_has_none_and_no_zero():
+    found = nested_metrics(records(), LEVELS)["dimension/nothing/score/x"]
+    assert (found.value, found.ci_low, found.n, found.unscored) == (None, None, 0, 2)
+
+
+def test_intervals_hold_their_means_and_stay_where_nothing_varies():
+    for metric in nested_metrics(records(), LEVELS).values():
+        if metric.value is not None:
+            assert 0 <= metric.ci_low <= metric.value <= metric.ci_high <= 1 and metric.ci_low < metric.ci_high
+    data = nested_metrics(records(), LEVELS)["dimension/data/score/x"]
+    assert data.ci_low < 0.8, "two right answers of two prove little"
+
+
+def test_intervals_do_not_depend_on_the_order_of_the_records():
+    assert nested_metrics(records(), LEVELS) == nested_metrics(records()[::-1], LEVELS)
+
+
+def test_the_interval_is_that_of_the_bootstrap_over_clusters_within_tasks():
+    many = [record(n, float(n % 3 > 0), task=f"t{n % 2}", dimension="k") for n in range(600)]
+    found = nested_metrics(many, LEVELS)["total/score/x"]
+    half = 1.96 * np.sqrt(2 / 9 / 600)  # by theory: two tasks of 300, each p (1 - p) = 2/9
+    assert found.ci_high - found.ci_low == pytest.approx(2 * half, rel=0.15)
+    clustered = [one | {"cluster": f"p{n // 6}"} for n, one in enumerate(many)]
+    assert nested_metrics(clustered, LEVELS)["total/score/x"].ci_low != found.ci_low
+
+
+def test_one_cluster_tells_no_interval_so_its_means_have_none():
+    rows = [record(0, 0.5, task="a", dimension="k"), *records()]
+    found = nested_metrics(rows, LEVELS)
+    assert found["dimension/k/score/x"].ci_low is None and found["total/score/x"].ci_low is None
+    assert found["dimension/data/score/x"].ci_low is not None
+
+
+def test_a_total_over_some_dimensions():
+    nested = Nested(records(), "score/x", ["task", "dimension"])
+    assert nested.total(["knowledge"]).value == 0.625 and nested.total([]).value is None
+
+
+def test_records_without_the_strata_count_as_unscored():
+    found = nested_metrics([*records(), record(99, 1.0)], LEVELS)["total/score/x"]
+    assert (found.value, found.unscored) == (pytest.approx(0.8125), 3)
+
+
+def test_more_levels_than_two():
+    rows = [record(n, float(n < 1), task=f"t{n % 2}", part=f"p{n % 2}", dimension="k") for n in range(4)]
+    found = nested_metrics(rows, {"score/x": ["task", "part", "dimension"]})
+    assert found["dimension/k/score/x"].value == pytest.approx((0.5 + 0) / 2)
+
+
+def test_the_summary_has_them_after_the_scores_and_only_where_they_are_asked_for():
+    found = list(summarise(records(), LEVELS)["metrics"])
+    assert found[:5] == [
+        "score/x",
+        "dimension/data/score/x",
+        "dimension/knowledge/score/x",
+        "dimension/nothing/score/x",
+        "total/score/x",
+    ]
+    assert not any(name.startswith("total/") for name in summarise(records())["metrics"])
+    assert "total/score/y" not in summarise(records(), {"score/y": ["task"]})["metrics"]
+
+
+def test_scorers_declare_them():
+    assert declared({"cab": Cab(), "tools": ToolUse()}) == {
+        "score/strict": ["task", "dimension"], "score/official": ["task", "dimension"],
+    }  # fmt: skip
+    nameless = type("Nameless", (), {"levels": ("task",)})()
+    with pytest.raises(ConfigError, match=r"scorer\.mine: it has levels \['task'\], but no names"):
+        declared({"mine": nameless})
+
+
+def test_the_mean_of_nothing_is_nothing():
+    assert average([]).value is None

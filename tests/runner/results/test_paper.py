@@ -1,0 +1,220 @@
+"""What is in print, and runs beside it."""
+
+import re
+
+import pytest
+
+from components.cab_tasks import DIMENSIONS, TASKS
+from components.errors import ConfigError
+from runner.config.roots import CONF
+from runner.report import main
+from runner.results.paper import load
+from runner.results.rows import Run
+from tests.runner.results.folders import CFG, CHOICES, write
+
+PAPERS = CONF / "papers"
+REFLECTOOL = load(PAPERS, "reflectool")
+TABLE_5 = [one for one in REFLECTOOL.published if one.table == "table5"]
+LEVELS = {"score/x": ["task", "dimension"]}
+CSV = """source,who,how,what,dim,task,score,remark
+t,Big-7B,react,one,know,easy,50,
+t,Big-7B,react,one,know,hard,30,half was run
+t,Big-7B,react,one,data,notes,,not_capable
+t,Big-7B,react,mean,know,,40,
+t,Big-7B,react,whole,,,41,
+t,Huge,react,one,know,easy,90,
+t,Huge,react,one,know,hard,70,
+t,Huge,react,one,data,notes,20,
+"""
+YAML = """# A paper.
+title: Paper
+citation: Someone 2024
+file: mine.csv
+columns: {table: source, backbone: who, method: how, scope: what, outer: dim, inner: task, value: score, note: remark}
+scopes: {inner: one, outer: mean, total: whole}
+silent: [not_capable]
+scale: 100
+metric: score/x
+tables: {t: {sizes: {easy: 4, hard: 2, notes: 9}}}
+datasets: [cab]
+backbones: {Big-7B: big-7b, Huge: huge}
+settings: {condition: intact}
+rows:
+  - {method: react, where: {agent: [react, act]}, settings: {verifier.n: [1, 2]}, notes: [read with care]}
+"""
+
+
+def test_all_published_rows_and_sizes_recompute():
+    assert len(TABLE_5) == 24 and all(len(one.values) == 18 for one in TABLE_5)
+    sizes = REFLECTOOL.tables["table5"].sizes
+    assert sizes == {name: task.size for name, task in TASKS.items()} and sum(sizes.values()) == 14_879
+    slips = [slip for one in REFLECTOOL.published for slip in one.slips]
+    assert sorted({re.match(r"\S+ \w+: \w+", slip)[0] for slip in slips}) == [
+        "GPT-4o-mini zero_shot: multimodal", "GPT-4o-mini zero_shot: total", "HuatuoGPT-Vision-7B zero_shot: numerical",
+        "HuatuoGPT-Vision-7B zero_shot: total", "Qwen2-7B react: total", "Qwen2-7B react: trust",
+    ]  # fmt: skip
+    assert "HuatuoGPT-Vision-7B zero_shot: numerical is 9.07 in table2, and 9.25 by its values in table5" in slips
+    assert all(tuple(one.outer) == DIMENSIONS for one in TABLE_5)
+
+
+def test_the_published_gains_over_the_dimensions_that_both_rows_have():
+    rows = {one.label: one for one in TABLE_5}
+    plain, agent = rows["Qwen2-72B-GPTQ4 zero_shot"], rows["Qwen2-72B-GPTQ4 reflectool_select_n2"]
+    four = [name for name, part in plain.outer.items() if part.value is not None]
+    assert agent.total().value - plain.total().value == pytest.approx(10.90, abs=0.02)
+    assert agent.total(four).value - plain.total(four).value == pytest.approx(10.14, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("choices", "cfg", "method"),
+    [
+        ({"agent": "direct"}, {}, "zero_shot"),
+        ({"agent": "react"}, {}, "react"),
+        ({"agent": "react"}, {"toolset": {"use": "none"}}, "cot"),
+        ({"agent": "cot_steps"}, {"toolset": {"use": "none"}}, "cot"),
+        ({"agent": "reflexion"}, {"agent": {"trials": 3}}, None),
+        ({"agent": "reflectool", "verifier": "refine"}, {}, "reflectool_refine_n2"),
+        ({"agent": "reflectool", "verifier": "select"}, {"dataset": {"split": "ablations"}}, "reflectool_select_row5"),
+        ({"agent": "reflectool", "verifier": "refine"}, {"memory": {"long_term": False, "experience": True}}, "reflectool_refine_row1"),
+        ({"agent": "reflectool", "verifier": "refine"}, {"verifier": {"n": 4}}, None),
+    ],
+)
+def test_settings_choose_the_published_row(tmp_path, choices, cfg, method):
+    memory = {"long_term": True, "reflected": True, "experience": True}
+    folder = write(
+        tmp_path / "a", {"medqa": ("knowledge", [1])}, cfg={"memory": memory} | cfg, choices=CHOICES | choices
+    )
+    line = REFLECTOOL.line(Run.at(folder))
+    assert (line and line.method) == method
+    if line is not None:
+        assert REFLECTOOL.counterparts(line, "another model")
+
+
+def test_the_model_chooses_the_backbone_where_its_name_is_in_print():
+    line = REFLECTOOL.rows[2]
+    line = type(line)("react", {}, "table5")
+    assert [one.backbone for one in REFLECTOOL.counterparts(line, "qwen/Qwen2-7B-Instruct")] == ["Qwen2-7B"]
+    both = ["Qwen2-7B", "Qwen2-72B-GPTQ4"]
+    assert [one.backbone for one in REFLECTOOL.counterparts(line, "Qwen2-72B-Instruct")] == both
+    assert [one.backbone for one in REFLECTOOL.counterparts(line, "Qwen2-72B-Instruct-GPTQ-Int4")] == both[1:]
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A folder with a paper of one's own."""
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "mine.yaml").write_text(YAML)
+    (tmp_path / "papers" / "mine.csv").write_text(CSV)
+    return tmp_path
+
+
+def paper(folder):
+    return str(folder / "papers" / "mine.yaml")
+
+
+def table(out):
+    """First cell -> the others of its line."""
+    return {line.split()[0]: line.split()[1:] for line in out.splitlines() if line.strip()}
+
+
+def test_a_run_beside_what_is_in_print(mine, capsys):
+    folder = write(
+        mine / "run", {"easy": ("know", [1, 1, 0]), "notes": ("data", [1, None])}, models={"main": "x/big-7b"}
+    )
+    assert main([str(folder), "--paper", paper(mine)]) == 0
+    out = capsys.readouterr().out
+    found = table(out)
+    assert "Big-7B" in out and "Huge" not in out
+    assert (found["know/easy"][0], found["know/easy"][-4:]) == ("66.67", ["3", "of", "4", "50.00"])
+    assert found["know/hard"] == ["-", "-", "of", "2", "30.00"]
+    assert (found["know/mean"][0], found["know/mean"][-4:]) == ("66.67*", ["1", "of", "2", "40.00"])
+    assert found["data/notes"][0] == "100.00" and found["data/notes"][-1] == "-"
+    assert "Big-7B react: total is 41.00 in t, and 40.00 by its values in t" in out
+    assert "Big-7B react, hard: half was run" not in out, "the run has no such task"
+    for line in (
+        "- size: 4 of 15 samples; easy 3 of 4, notes 1 of 9", "- tasks that were not run: hard", "- read with care",
+        "- unscored: 1 episodes, which are left out of every mean", "shared by all columns: know",
+    ):  # fmt: skip
+        assert line in out
+    assert "model:" not in out and "split:" not in out and "dataset:" not in out and "verifier.n:" not in out
+
+
+def test_what_forbids_a_comparison_is_named(mine, capsys):
+    data = {"name": "cab_mini", "split": "train", "samples": 1, "fingerprint": "0" * 16}
+    given = {
+        "dataset": data,
+        "model_kind": "simulated",
+        "notes": ["the agent is told"],
+        "status": "budget",
+        "epochs": 2,
+    }
+    scored = {"easy": ("know", [1])}
+    folder = write(mine / "run", scored, cfg={"verifier": CFG["verifier"] | {"n": 4}}, **given)
+    assert main([str(folder), "--paper", paper(mine)]) == 0
+    out = capsys.readouterr().out
+    for line in (
+        "model: a simulated one, whose numbers say nothing of a real one; in print Big-7B, Huge",
+        "dataset: cab_mini is not the data in print", "split: train here, test in print", "easy 1 of 4",
+        "verifier.n: 4 here, 1 or 2 in print", "the agent is told", "status: run is budget", "epochs: 2 here, 1 in print",
+    ):  # fmt: skip
+        assert line in out, line
+
+
+def test_rows_are_shown_together_and_one_without_a_counterpart_alone(mine, capsys):
+    one = write(mine / "a", {"easy": ("know", [1]), "notes": ("data", [1])})
+    two = write(mine / "b", {"easy": ("know", [1])}, choices=CHOICES | {"agent": "other"})
+    assert main([str(one), str(two), "--paper", paper(mine)]) == 0
+    out = capsys.readouterr().out
+    assert "no counterpart in print" in out and "no row in print has these settings" in out
+    assert "all rows beside each other" in out and "in print: Huge react" in out
+    assert "shared by all rows: know" in out
+
+
+def test_a_run_without_the_metric_is_shown_with_nothing_and_says_why(mine, capsys):
+    folder = write(mine / "run", {"easy": ("know", [1])}, levels={})
+    assert main([str(folder), "--paper", paper(mine)]) == 0
+    out = capsys.readouterr().out
+    assert "metric: run has no score/x (scorer: x)" in out and table(out)["know/easy"] == [
+        "-",
+        "-",
+        "of",
+        "4",
+        "50.00",
+        "90.00",
+    ]
+
+
+def test_bad_papers_are_refused_in_one_line(mine, capsys):
+    folder = str(write(mine / "run", {"easy": ("know", [1])}))
+    assert main([folder, "--paper", "nobody"]) == 2
+    assert capsys.readouterr().err == "error: --paper nobody: there is no such paper; there are reflectool\n"
+    for old, new, said in (
+        (CSV, CSV.replace("90,", "many,"), r"mine\.csv:7: score must be a number or empty, found 'many'"),
+        (CSV, CSV.replace("remark", "note"), r"mine\.csv:2: no column 'remark'"),
+        (YAML, YAML.replace("metric:", "measure:"), "no such key"),
+        (
+            YAML,
+            YAML.replace("{method: react,", "{method: react, table: u,"),
+            r"rows name the tables \['u'\]; there are t",
+        ),
+    ):
+        path = mine / "papers" / ("mine.csv" if old is CSV else "mine.yaml")
+        path.write_text(new)
+        with pytest.raises(ConfigError, match=said):
+            load(mine / "papers", "mine")
+        path.write_text(old)
+    (mine / "papers" / "mine.csv").unlink()
+    with pytest.raises(ConfigError, match="is missing"):
+        load(mine / "papers", "mine")
+
+
+def test_many_published_rows_make_several_tables_and_all_columns_are_whole(tmp_path, capsys):
+    scored = {task.id: (task.dimension, [1, 0]) for task in TASKS.values() if task.dimension != "multimodal"}
+    levels = {"score/official": ["task", "dimension"]}
+    folder = write(tmp_path / "a", scored, choices=CHOICES | {"agent": "direct"}, levels=levels, models={"main": "new"})
+    path = folder / "records.jsonl"
+    path.write_text(path.read_text().replace("score/x", "score/official"))
+    assert main([str(folder), "--paper", "reflectool"]) == 0
+    out = capsys.readouterr().out
+    assert "\u2026" not in out and out.count("knowledge/medqa") == out.count("total, shared") == 4
+    assert "and 10 more tasks" in out and "- tasks that were not run: vqarad, slake, omnimedqa" in out

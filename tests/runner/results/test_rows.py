@@ -1,0 +1,65 @@
+"""Which runs make one row, and how rows are called."""
+
+import pytest
+
+from runner.results.means import shared, show_means
+from runner.results.rows import Run, rows_of
+from tests.runner.results.folders import CFG, CHOICES, write
+
+
+@pytest.fixture
+def make(tmp_path):
+    def made(name, scored, **given):
+        return Run.at(write(tmp_path / name, scored, **given))
+
+    return made
+
+
+def test_one_task_per_job_is_one_row(make):
+    a, b = make("a", {"one": ("k", [1, 0])}), make("b", {"two": ("k", [1, 1])}, cfg={"dataset": {"split": "dev"}})
+    (row,) = rows_of([a, b])
+    assert (row.label, len(row.records)) == ("react openai", 4)
+
+
+def test_other_settings_are_other_rows_and_give_them_their_names(make):
+    critic = {"agent": {"_target_": "mine.Critic", "rounds": 1}}
+    runs = [
+        make("a", {"one": ("k", [1])}), make("b", {"one": ("k", [1])}, cfg={"verifier": CFG["verifier"] | {"n": 4}}),
+        make("c", {"one": ("k", [1])}, cfg=critic, choices=CHOICES | {"agent": "critic"}),
+    ]  # fmt: skip
+    assert [row.label for row in rows_of(runs)] == ["react n=2", "react n=4", "critic n=2"]
+
+
+def test_a_task_that_is_there_begins_a_new_row_but_for_shards(make):
+    first, again = make("a", {"one": ("k", [1])}), make("b", {"one": ("k", [1])})
+    assert [row.label for row in rows_of([first, again])] == ["react openai a", "react openai b"]
+    shards = [make(f"s{n}", {"one": ("k", [1])}, shard=f"{n}/2") for n in (1, 2)]
+    assert len(rows_of(shards)) == 1
+
+
+def test_settings_are_read_by_group_or_dotted_key(make):
+    run = make("a", {"one": ("k", [1])})
+    assert [run.setting(key) for key in ("agent", "verifier.n", "memory", "memory.k", "seed")] == [
+        "react",
+        2,
+        None,
+        None,
+        0,
+    ]
+
+
+def test_means_are_printed_and_told_with_the_total_that_all_rows_share(make, capsys):
+    text = make("a", {"one": ("k", [1, 0]), "two": ("d", [1, 1])})
+    whole = make("b", {"one": ("k", [0, 0]), "two": ("d", [1, 0]), "three": ("m", [1, 1])}, cfg={"seed": 1})
+    told = show_means(rows_of([text, whole]))["score/x"]
+    assert list(told) == ["seed=0", "seed=1"]
+    assert told["seed=0"]["total"]["value"] == 0.75 and told["seed=0"]["m"]["value"] is None
+    assert told["seed=1"]["total"]["value"] == pytest.approx((0 + 0.5 + 1) / 3)
+    assert told["seed=1"]["total, shared: d k"]["value"] == 0.25
+    out = capsys.readouterr().out
+    assert "total, shared: d k" in out and " -" in out
+
+
+def test_shared_groups():
+    assert shared([{"a": 1.0, "b": None, "c": 0.0}, {"c": 1.0, "a": 2.0, "b": 3.0}]) == ["a", "c"]
+    assert shared([]) == []

@@ -1,0 +1,88 @@
+"""Shares of tools, counted by hand from records."""
+
+import csv
+
+import pytest
+
+from runner.report import main
+from runner.results.bars import draw
+from runner.results.rows import Run, rows_of
+from runner.results.tools import shares_of
+from tests.runner.results.folders import step, write
+
+STEPS = [
+    step("Think"), step("Books", committed=False), step("Books", "Query"), step("Query"), step("Gone"),
+    step(error="unreadable"), step(answer="A"),
+]  # fmt: skip
+
+
+def shares(folder):
+    (row,) = rows_of([Run.at(folder)])
+    return {(share.part, share.tool): share for share in shares_of(row)}
+
+
+def test_committed_actions_are_counted_per_dimension_and_tool(tmp_path):
+    found = shares(write(tmp_path / "a", {"one": ("knowledge", [1, 0]), "two": ("numerical", [1])}, steps=STEPS))
+    whole = found["knowledge", ""]
+    assert (whole.actions, whole.of_actions, whole.malformed) == (10, pytest.approx(6 / 10), pytest.approx(4 / 14))
+    assert (whole.matching, whole.misuse) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
+    books, query = found["knowledge", "Books"], found["knowledge", "Query"]
+    assert (books.actions, books.of_actions, books.of_tool_actions) == (2, 0.2, pytest.approx(1 / 3))
+    assert (books.dimension, books.matching, books.misuse) == ("knowledge", 1.0, 0.0)
+    assert (query.matching, query.misuse) == (0.0, 1.0)
+    assert found["numerical", ""].matching == pytest.approx(2 / 3)
+
+
+def test_an_input_that_is_there_is_no_misuse(tmp_path):
+    found = shares(write(tmp_path / "a", {"one": ("numerical", [1])}, steps=STEPS, inputs=["sql_database"]))
+    assert found["numerical", ""].misuse == found["numerical", "Query"].misuse == 0.0
+
+
+def test_trust_has_no_matching_tools_and_parts_without_actions_no_shares(tmp_path):
+    found = shares(write(tmp_path / "a", {"one": ("trust", [1])}, steps=STEPS))
+    assert found["trust", ""].matching is None and found["trust", "Books"].matching is None
+    idle = shares(write(tmp_path / "b", {"one": ("trust", [1])}, steps=[step(answer="A", committed=False)]))
+    (only,) = idle.values()
+    assert (only.actions, only.of_actions, only.of_tool_actions, only.malformed) == (0, None, None, None)
+
+
+def test_records_that_do_not_tell_of_inputs_leave_misuse_open(tmp_path):
+    folder = write(tmp_path / "a", {"one": ("numerical", [1])}, steps=STEPS)
+    path = folder / "records.jsonl"
+    path.write_text(path.read_text().replace('"inputs":[],', ""))
+    assert shares(folder)["numerical", ""].misuse is None
+
+
+def test_without_levels_all_episodes_are_one_part(tmp_path):
+    found = shares(write(tmp_path / "a", {"one": ("numerical", [1])}, steps=STEPS, levels={}))
+    assert found["all", ""].actions == 5 and found["all", ""].matching is None
+
+
+def test_table_and_bars_go_into_the_run_folder(tmp_path, capsys):
+    folder = write(tmp_path / "a", {"one": ("knowledge", [1])}, steps=STEPS)
+    assert main([str(folder), "--tools"]) == 0
+    out = capsys.readouterr().out
+    assert f"written to {folder / 'tools.csv'} {folder / 'tools.png'}" in out and "knowledge/Books" in out
+    with (folder / "tools.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["tool"] for row in rows] == ["", "Books", "Query"] and rows[0]["of_actions"] == "0.6"
+    assert (folder / "tools.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_runs_of_a_sweep_leave_them_in_its_folder_and_others_here(tmp_path, capsys, monkeypatch):
+    here, home = tmp_path / "here", tmp_path / "sweep"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    jobs = [
+        write(home / name, {"one": ("k", [1])}, steps=STEPS, sweep="sweep", cfg={"seed": n})
+        for n, name in enumerate("ab")
+    ]
+    assert main([*map(str, jobs), "--tools"]) == 0 and (home / "tools.png").is_file()
+    alone = write(tmp_path / "alone", {"one": ("k", [1])}, steps=STEPS)
+    assert main([str(jobs[0]), str(alone), "--tools"]) == 0 and (here / "tools.csv").is_file()
+    assert "written to tools.csv tools.png" in capsys.readouterr().out
+
+
+def test_bars_of_nothing_can_be_drawn(tmp_path):
+    draw([], tmp_path / "empty.png")
+    assert (tmp_path / "empty.png").is_file()

@@ -1,0 +1,36 @@
+"""``python -m runner.report``: several runs at once, and what a sweep says at its end."""
+
+import json
+
+from runner.report import main
+from runner.sweep.summary import calls
+from tests.runner.results.folders import write
+
+
+def test_several_runs_are_averaged_together(tmp_path, capsys):
+    one = write(tmp_path / "a", {"one": ("k", [1, 0])})
+    two = write(tmp_path / "b", {"two": ("d", [1, 1])})
+    assert main([str(one), str(two)]) == 0
+    out = capsys.readouterr().out
+    assert "score/x: means per dimension of means per task, and total" in out and "0.7500" in out
+    metrics = json.loads((one / "metrics.json").read_text())["metrics"]
+    assert metrics["total/score/x"]["value"] == 0.5 and metrics["dimension/k/score/x"]["n"] == 2
+    assert "total/score/x" in (one / "report.md").read_text()
+    assert "means of the means per task" in (one / "report.md").read_text()
+
+
+def test_runs_without_levels_have_no_such_table(tmp_path, capsys):
+    folders = [str(write(tmp_path / name, {"one": ("k", [1])}, levels={})) for name in "ab"]
+    assert main(folders) == 0
+    assert "means per" not in capsys.readouterr().out
+    assert "means of the means" not in (tmp_path / "a" / "report.md").read_text()
+
+
+def test_views_take_the_place_of_the_metrics(tmp_path, capsys):
+    assert main([str(write(tmp_path / "a", {"one": ("k", [1])})), "--tools"]) == 0
+    assert "run folder:" not in capsys.readouterr().out
+
+
+def test_a_sweeps_calls_are_added_up():
+    told = calls([{"calls": {"sent": 1200, "from_journal": 3}}, {"calls": {"sent": 1, "from_journal": 900}}, {}])
+    assert told == "calls:        1,201 sent, 903 answered by the journal, over 3 jobs"
