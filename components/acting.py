@@ -14,7 +14,7 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 import orjson
 from annotated_types import Ge
 
-from components.messages import Message, Sampling
+from components.messages import Image, Message, Sampling
 from components.prompts import load
 from components.protocols import Episode
 from components.task_text import Chain, action_text, task_text
@@ -94,7 +94,7 @@ class Acting:
     async def _task(self, episode: Episode, values: dict[str, Any]) -> Message:
         problem = episode.problem
         held = await _control(episode, "look") + (await _control(episode, "inputs") if self.preload else "")
-        images = problem.images if episode.offer.shows_images else ()
+        images = shown_images(episode)
         return load(self.prompts).user("problem", images, problem=problem, task=task_text(problem), held=held, **values)
 
     async def _conclude(self, episode: Episode, messages: Sequence[Message]) -> Answer:
@@ -104,9 +104,15 @@ class Acting:
         return Answer((await episode.ask(continued(messages, ask), "conclude")).text)
 
 
+def shown_images(episode: Episode) -> tuple[Image, ...]:
+    """The images that the model itself must look at: all, unless there is a tool to ask about them."""
+    looks = any(tool.spec.facts.get("needs") == "image" for tool in episode.offer.tools.values())
+    return () if looks and not episode.offer.shows_images else episode.problem.images
+
+
 def blind(episode: Episode) -> bool:
     """Whether the task has images that neither the model nor a tool can look at."""
-    return bool(episode.problem.images) and episode.offer.shows_images and not episode.sees_images
+    return bool(shown_images(episode)) and not episode.sees_images
 
 
 def _ended(action: Action) -> Answer | Refusal | None:

@@ -54,5 +54,8 @@ class Source(Protocol):
     @property
     def samples(self) -> int | None: ...
 
-    def open(self, folder: Path | None) -> Memory:
-        """What was learnt, as it is shown; None: nothing was. Raises ConfigError."""
+    def open(self, folder: Path | None, digest: str) -> Memory:
+        """What was learnt, as it is shown; ``digest`` is that of the folder's files. None: nothing was.
+
+        Raises ConfigError.
+        """

@@ -37,7 +37,9 @@ class Context:
         sampling: Sampling | None = None,
         role: str = "tool",
     ) -> Message:
-        """Ask a model through the door."""
+        """Ask a model through the door. Raises ToolError when it takes no images and there is one."""
+        if any(not isinstance(message.content, str) for message in messages) and not self.episode.takes_images(role):
+            raise ToolError("The model behind this tool takes no images.", "unavailable")
         return await self.episode.ask(messages, purpose, sampling, role)
 
 

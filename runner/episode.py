@@ -74,8 +74,11 @@ class Episode:
     @property
     def sees_images(self) -> bool:
         """Whether the model takes images."""
-        _, model = self.shared.door.model(self._role or "main")
-        return getattr(model, "vision", True) is not False
+        return self.takes_images(self._role or "main")
+
+    def takes_images(self, role: str) -> bool:
+        """Whether the model of a role does."""
+        return getattr(self.shared.door.model(role)[1], "vision", True) is not False
 
     def instructions(self, closing: bool = False) -> str:
         """How to act in the experiment's grammar, with the cards of the tools; ``closing``: how to end only."""
@@ -112,12 +115,9 @@ class Episode:
         return chosen
 
     async def suggest(
-        self,
-        messages: Sequence[Message],
-        sampling: Sampling | None = None,
-        role: str = "verifier",
+        self, messages: Sequence[Message], sampling: Sampling | None = None, role: str = "verifier",
         purpose: Purpose = "verify",
-    ) -> Action:
+    ) -> Action:  # fmt: skip
         """Ask for an action that may take a proposal's place. Raises LimitReached, ModelError."""
         specs = self.shared.parts.grammar.specs(self._shown(self._closing))
         step = await self._call(messages, purpose, sampling, role, specs)

@@ -178,10 +178,11 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     if flaws:
         raise Flaws(flaws)
     from runner.door import Budget
+    from runner.learning import check_memory
     from runner.play import Parts
 
     parts = Parts(**pieces, budget=Budget(**cfg["budget"]["sample"]))
-    decision = permit(dataset, models, parts.toolset)
+    decision = permit(dataset.privacy, models, parts.toolset)
     playable(models)
     priced(models, cfg["budget"])
     with noting(flaws, "dataset"):
@@ -193,10 +194,18 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     digests = prompt_digests(
         [parts.agent, parts.verifier, parts.grammar, parts.toolset, learner, *parts.scorers.values()]
     )
-    return Experiment(
+    experiment = Experiment(
         cfg["name"], cfg["seed"], cfg["epochs"], parts, models, dataset, samples, Budget(**cfg["budget"]["run"]),
         cfg, digests, decision, launch or Launch(), source,
     )  # fmt: skip
+    learnt_from = None
+    with noting(flaws, "memory"):
+        learnt_from = check_memory(experiment)
+    if flaws:
+        raise Flaws(flaws)
+    if learnt_from is not None:
+        permit(learnt_from, models, parts.toolset, "memory")
+    return experiment
 
 
 def study(experiment: Experiment) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from components.errors import ConfigError
-from components.protocols import Dataset, Model, Tool, Toolset
+from components.protocols import Model, Tool, Toolset
 from components.types import Sample
 from runner.flaws import Flaw, Flaws
 
@@ -23,37 +23,37 @@ class PrivacyRefused(ConfigError):
         self.decision = decision
 
 
-def permit(dataset: Dataset, models: Mapping[str, Model], toolset: Toolset) -> dict[str, str]:
-    """Whether these models and tools may see these data, for the manifest. Raises PrivacyRefused."""
+def permit(privacy: str, models: Mapping[str, Model], toolset: Toolset, what: str = "dataset") -> dict[str, str]:
+    """Whether these models and tools may see data of a class, for the manifest. Raises PrivacyRefused."""
     names = ", ".join(sorted({model.name for model in models.values()}))
-    decision = {"dataset": dataset.privacy, "model": names, "decision": "permitted"}
+    decision = {"dataset": privacy, "model": names, "decision": "permitted"}
     outside = {role: model for role, model in models.items() if not model.in_process}
-    if dataset.privacy == "open":
+    if privacy == "open":
         return decision | {"reason": "the data are open"}
-    _permit_tools(dataset, toolset, decision)
+    _permit_tools(privacy, toolset, decision, what)
     if not outside:
         return decision | {"reason": "the model runs in this process: nothing leaves it"}
     for role, model in outside.items():
-        if dataset.privacy not in model.permits:
+        if privacy not in model.permits:
             key = "model" if role == "main" else f"models.{role}"
             allowed = ", ".join(["open", *model.permits])
             reason = (
-                f"the dataset is {dataset.privacy} and the model {model.name!r} may only get data that are {allowed};"
-                f" if its endpoint may receive such data: {key}.permits=[{dataset.privacy}]"
+                f"the {what} is {privacy} and the model {model.name!r} may only get data that are {allowed};"
+                f" if its endpoint may receive such data: {key}.permits=[{privacy}]"
             )
             raise PrivacyRefused(decision | {"decision": "refused", "reason": reason})
-    return decision | {"reason": f"every model's permits hold {dataset.privacy}"}
+    return decision | {"reason": f"every model's permits hold {privacy}"}
 
 
-def _permit_tools(dataset: Dataset, toolset: Toolset, decision: Mapping[str, str]) -> None:
+def _permit_tools(privacy: str, toolset: Toolset, decision: Mapping[str, str], what: str) -> None:
     """Raises PrivacyRefused when a tool could carry what it is asked to a service that may not get it."""
     tools: Mapping[str, Tool] = getattr(toolset, "tools", {})
     outside = [name for name, tool in tools.items() if tool.effect == "external"]
-    if outside and dataset.privacy not in (permits := getattr(toolset, "permits", ())):
+    if outside and privacy not in (permits := getattr(toolset, "permits", ())):
         allowed = ", ".join(["open", *permits])
         reason = (
-            f"the dataset is {dataset.privacy} and the tool {outside[0]} asks a service, which may only get data that"
-            f" are {allowed}; if it may receive such data: toolset.permits=[{dataset.privacy}]"
+            f"the {what} is {privacy} and the tool {outside[0]} asks a service, which may only get data that"
+            f" are {allowed}; if it may receive such data: toolset.permits=[{privacy}]"
         )
         raise PrivacyRefused(dict(decision) | {"decision": "refused", "reason": reason})
 

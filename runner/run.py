@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -44,11 +45,14 @@ async def run_job(experiment: Experiment, folder: Path, *, total_jobs: int = 1) 
     writer = RecordWriter(folder)
     handler = _log_to(folder / "run.log")
     door = door_of(experiment, journal)
+    before = manifest.read(folder).get("memory")
     notes = manifest.begin(folder, facts)
     log.info("begun: %s", notes["command"])
+    for note in notes["notes"]:
+        print(f"note: {note}", file=sys.stderr)  # noqa: T201
     _replace(folder / "config.yaml", written(cfg))
     try:
-        experiment = await remember(experiment, door, folder, notes)
+        experiment = await remember(experiment, door, folder, before, notes)
         return await _play(experiment, folder, total_jobs, door, writer, notes)
     except (ModelError, RunLimitReached) as error:  # of making the memory; those of samples are their records
         _finish(experiment, folder, door, Outcome(stopped=f"no memory: {error}"), notes, "interrupted")
@@ -66,11 +70,10 @@ async def run_job(experiment: Experiment, folder: Path, *, total_jobs: int = 1) 
 
 async def run_stage(experiment: Experiment) -> int:
     """Make the memory that the config names, if it is not there, and say where it is. Returns the exit code."""
-    assert experiment.source is not None, "the schema wants a memory where a stage is chosen"
     journal = open_journal(experiment.cfg["run"])
     door = door_of(experiment, journal)
     try:
-        folder, said = await learn(experiment, door, experiment.source)
+        folder, said = await learn(experiment, door)
     except (ModelError, RunLimitReached) as error:
         print(f"the memory was not made: {error}\nto go on, give the same command again")  # noqa: T201
         return ERRORS if isinstance(error, ModelError) else BUDGET

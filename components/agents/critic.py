@@ -12,7 +12,7 @@ from typing import Annotated
 import orjson
 from annotated_types import Ge
 
-from components.acting import Acting, Shown
+from components.acting import Acting, Shown, shown_images
 from components.agents.direct import plain_answer
 from components.messages import Message, ToolCall
 from components.protocols import Episode
@@ -44,7 +44,7 @@ class Critic(Acting):
 
     async def _draft(self, episode: Episode) -> Answer | Failure:
         """A first answer: the model's own or, of images that are shown to tools only, that of the first such tool."""
-        if not episode.problem.images or episode.offer.shows_images:
+        if not episode.problem.images or shown_images(episode):
             return await plain_answer(episode, self.draft_prompts)
         name = episode.problem.inputs.get("image", "")
         for tool in episode.offer.tools.values():

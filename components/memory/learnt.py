@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -51,15 +52,15 @@ class Learnt:
         """Whether solved tasks or lessons are shown."""
         return (self.long_term and self.k > 0) or self.experience
 
-    def open(self, folder: Path | None) -> Memory:
+    def open(self, folder: Path | None, digest: str) -> Memory:
         """Read what the switches show. Raises ConfigError for a folder that is no memory."""
         items: Sequence[Mapping[str, Any]] = ()
-        if self.long_term:
-            items = () if folder is None else read_items(folder / "long_term")[: self.max_items]
-        elif self.fixed is not None:
+        if self.long_term and folder is not None and (folder / "long_term").is_dir():
+            items = read_items(folder / "long_term")[: self.max_items]
+        elif not self.long_term and self.fixed is not None:
             items = read_items(SHIPPED / self.fixed if (SHIPPED / self.fixed).is_dir() else Path(self.fixed))
+            digest = sha256(digest.encode() + orjson.dumps(items)).hexdigest()[:16]
         lessons = read_experience(folder / "experience", self.step) if self.experience and folder is not None else {}
-        digest = "" if folder is None else folder.name
         return Recalled(digest, tuple(items), lessons, self.k, self.reflected, ranked=self.long_term)
 
 

@@ -30,9 +30,9 @@ class Clinical:
 
     ``use``: a set's name, or the names of tools. auto = all, without tools for images where a sample has none;
     all_wo_mm = all without multimodal ones; know, mm, num, data, trust = those of one dimension; none = Plan and
-    Think alone. ``images``: whether tools look at images, by their names, or the agent's model itself, which it also
-    does where no offered tool takes one. ``permits``: data classes beside open ones that services behind tools may
-    be asked about. ``Offer.facts["tools"]``: name -> dimension.
+    Think alone. ``images``: whether tools look at images, by their names, or the agent's model itself, which agents
+    also show them where no offered tool takes one. ``permits``: data classes beside open ones that services behind
+    tools may be asked about. ``Offer.facts``: ``tools`` name -> dimension, ``toolset`` all names.
     """
 
     tools: Mapping[str, Tool]
@@ -64,10 +64,12 @@ class Clinical:
         without_images = self.use == "auto" and not _has_image(sample.problem)
         tools = self._imageless if without_images else self._whole
         files = SampleFiles({name: Path(path) for name, path in sample.files.items()})
-        facts = {"tools": {name: tool.spec.facts["dimension"] for name, tool in tools.items()}}
+        facts = {
+            "tools": {name: tool.spec.facts["dimension"] for name, tool in tools.items()},
+            "toolset": list(self._whole),
+        }
         controls = {"inputs": Inputs()} if preloadable(sample.problem) else {}
-        looks = any(tool.spec.facts.get("needs") == "image" for tool in tools.values())
-        return Offer(tools, files, controls, shows_images=self.images == "model" or not looks, facts=facts)
+        return Offer(tools, files, controls, shows_images=self.images == "model", facts=facts)
 
     @cached_property
     def _chosen(self) -> Mapping[str, Tool]:

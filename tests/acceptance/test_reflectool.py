@@ -86,6 +86,8 @@ def test_a_run_is_not_gone_on_with_by_another_memory(home, memory):
     shutil.copytree(home / "outputs/.memory/recipes", home / "elsewhere/recipes")
     (recipe,) = (home / "elsewhere/recipes").iterdir()
     recipe.write_text("0" * 16)
+    (home / "elsewhere" / ("0" * 16) / "manifest.json").unlink()
+    (home / "elsewhere" / ("0" * 16) / "provenance.json").write_text("[]")
     words = (*FIRST, "run.resume=first")
     done = together({
         "named": lambda: run(home, *words, f"memory.path={memory.name}", own=False),
@@ -93,7 +95,7 @@ def test_a_run_is_not_gone_on_with_by_another_memory(home, memory):
     })  # fmt: skip
     assert {name: one.code for name, one in done.items()} == {"named": 2, "moved": 2}
     assert f'memory.path was null, now is "{memory.name}"' in done["named"].err
-    assert f"begun with another memory: it was {memory.name}, now it is {'0' * 16}" in done["moved"].err
+    assert f"begun with another memory: it was {memory.name}, now it is " in done["moved"].err
 
 
 def test_any_agent_takes_any_verifier(tmp_path):

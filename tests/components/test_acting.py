@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from components.acting import Acting, Attempting, Shown, Trial
@@ -6,7 +8,7 @@ from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.messages import Image
 from components.types import Answer, Demonstration, Failure, Problem
-from tests.attempts import Attempt, acting_on
+from tests.attempts import ECHO, Attempt, Echo, acting_on
 
 CALL, ANSWER = 'Action: count[{"n": 2}]', 'Action: Finish[{"response": "B"}]'
 
@@ -46,7 +48,8 @@ async def test_what_is_shown_stands_in_the_prompts():
 )
 async def test_images_go_to_a_model_that_takes_them_or_to_tools(vision, shows, outcome):
     problem = Problem("p", "Where?", images=(Image("data:image/png;base64,AA"),), inputs={"image": "scan.png"})
-    attempt = Attempt(problem=problem, vision=vision, shows_images=shows)
+    tool = None if shows else Echo(spec=replace(ECHO, facts={"needs": "image"}))
+    attempt = Attempt(problem=problem, vision=vision, shows_images=shows, tool=tool)
     trial, model = await acting_on(Acting("reflectool"), [ANSWER], attempt=attempt)
     if outcome == "blind":
         assert trial.outcome == Failure("unsupported_input", "the model takes no images") and not model.requests
@@ -68,3 +71,11 @@ async def test_inputs_are_preloaded_where_it_is_asked_for():
 async def test_grammar_is_the_experiments():
     trial, _ = await acting_on(Acting("reflectool"), [ANSWER], BracketJson())
     assert trial.outcome == Answer("B")
+
+
+@pytest.mark.parametrize("vision", [True, False])
+async def test_images_that_no_tool_looks_at_are_shown_to_the_model(vision):
+    problem = Problem("p", "Where?", images=(Image("data:x"),), inputs={"image": "scan.png"})
+    attempt = Attempt(problem=problem, vision=vision, shows_images=False)
+    trial, model = await acting_on(Acting("reflectool"), [ANSWER], attempt=attempt)
+    assert (trial.outcome == Answer("B")) is vision and len(model.requests) == vision

@@ -9,7 +9,8 @@ import pytest
 from components.errors import ConfigError
 from components.types import Answer, Problem, Sample
 from runner.experiment import Experiment, Launch
-from runner.learning import learn, lesson_of, remember
+from runner.learning import check_memory, learn, remember
+from runner.learning.lesson import lesson_of
 from tests.parts import Rows, Speaker, door, parts
 
 
@@ -45,8 +46,8 @@ class Source:
     needed: bool = True
     stage: Practise = Practise()
 
-    def open(self, folder):
-        return Remembered("" if folder is None else folder.name)
+    def open(self, folder, digest):
+        return Remembered(digest)
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Halves(Rows):
 def experiment(tmp_path: Path, dataset=None, source=None) -> Experiment:
     keys = ("agent", "grammars", "toolset", "condition", "scorer", "seed", "profile")
     cfg = {key: {} for key in keys} | {
-        "memory": {"stage": {}}, "budget": {"sample": {}}, "dataset": {"_target_": "x"}, "run": {"memory": str(tmp_path)},
+        "memory": {"stage": {}}, "budget": {"sample": {}}, "dataset": {"_target_": repr(dataset or Halves())}, "run": {"memory": str(tmp_path)},
     }  # fmt: skip
     dataset, model = dataset or Halves(), Speaker(lambda request: "learnt")
     from runner.door import Budget
@@ -90,16 +91,16 @@ def experiment(tmp_path: Path, dataset=None, source=None) -> Experiment:
 
 async def test_a_memory_is_made_once_and_named_by_its_content(tmp_path):
     one = experiment(tmp_path)
-    folder, said = await learn(one, door(one.models["main"]), one.source)
+    folder, said = await learn(one, door(one.models["main"]))
     model = one.models["main"]
     assert len(model.asked) == 4 and not said and folder.parent == tmp_path
     assert json.loads((folder / "said.json").read_text()) == {f"t{i}": 1.0 for i in range(4)}
     notes = json.loads((folder / "manifest.json").read_text())
     assert notes["samples"] == ["t0", "t1", "t2", "t3"] and notes["digest"] == folder.name and notes["split"] == "train"
-    again, _ = await learn(one, door(model), one.source)
+    again, _ = await learn(one, door(model))
     assert again == folder and len(model.asked) == 4
     other = replace(one, seed=1)  # other draws, same replies: another recipe, the same memory
-    assert (await learn(other, door(model), one.source))[0] == folder and len(model.asked) == 8
+    assert (await learn(other, door(model)))[0] == folder and len(model.asked) == 8
     assert len(list((tmp_path / "recipes").iterdir())) == 2
 
 
@@ -120,13 +121,41 @@ async def test_samples_are_a_seeded_draw(tmp_path):
 async def test_what_cannot_be_learnt_from_is_refused(tmp_path, dataset, source, says):
     one = experiment(tmp_path, dataset, source)
     with pytest.raises(ConfigError, match=says):
-        await learn(one, door(one.models["main"]), source)
+        check_memory(one)
+    with pytest.raises(ConfigError, match=says):
+        await learn(one, door(one.models["main"]))
     assert one.models["main"].asked == []
+
+
+async def test_a_memory_that_is_named_is_checked_before_the_run(tmp_path):
+    one = experiment(tmp_path)
+    folder, _ = await learn(one, door(one.models["main"]))
+    named = replace(one, source=Source(path=str(folder)))
+    assert check_memory(named) == "open" and check_memory(one) is None
+    assert (await learn(named, door(one.models["main"]))) == (folder, [])
+    trained = replace(named, dataset=Halves(split="train"))
+    with pytest.raises(ConfigError, match="learnt from 4 of the samples that are evaluated, such as 't0'"):
+        check_memory(trained)
+    (folder / "said.json").write_text("{}")
+    with pytest.raises(ConfigError, match="was changed"):
+        check_memory(named)
+
+
+async def test_other_training_samples_under_the_same_ids_are_another_lesson(tmp_path):
+    @dataclass(frozen=True)
+    class Changed(Halves):
+        fingerprint: str = "changed"
+
+        def load(self, split):
+            return [replace(s, target="changed") if split == "train" else s for s in super().load(split)]
+
+    recipes = {lesson_of(experiment(tmp_path, data), Source()).recipe for data in (Halves(), Changed())}
+    assert len(recipes) == 2
 
 
 async def test_without_another_split_the_memory_is_empty_and_that_is_said(tmp_path):
     one = experiment(tmp_path, Rows())
-    assert await learn(one, door(one.models["main"]), one.source) == (
+    assert await learn(one, door(one.models["main"])) == (
         None,
         ["the dataset has no split to learn from: the memory is empty"],
     )
@@ -134,17 +163,16 @@ async def test_without_another_split_the_memory_is_empty_and_that_is_said(tmp_pa
 
 async def test_the_run_has_the_memory_and_its_manifest_names_it(tmp_path):
     one, notes = experiment(tmp_path / "memory"), {"notes": []}
-    remembering = await remember(one, door(one.models["main"]), tmp_path / "run", notes)
+    remembering = await remember(one, door(one.models["main"]), tmp_path / "run", None, notes)
     assert remembering.parts.memory.digest == notes["memory"]
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["memory"] == notes["memory"]
-    (tmp_path / "run" / "manifest.json").write_text('{"memory": "other"}')
     with pytest.raises(ConfigError, match="begun with another memory: it was other"):
-        await remember(one, door(one.models["main"]), tmp_path / "run", {"notes": []})
+        await remember(one, door(one.models["main"]), tmp_path / "run", "other", {"notes": []})
 
 
 async def test_a_memory_that_shows_nothing_is_not_made(tmp_path):
     one = experiment(tmp_path, source=Source(needed=False))
-    await remember(one, door(one.models["main"]), tmp_path / "run", {"notes": []})
+    await remember(one, door(one.models["main"]), tmp_path / "run", None, {"notes": []})
     assert one.models["main"].asked == []
 
 
@@ -152,5 +180,5 @@ async def test_two_that_make_the_same_memory_at_once_end_with_one(tmp_path):
     import asyncio
 
     one = experiment(tmp_path)
-    pair = await asyncio.gather(*(learn(one, door(one.models["main"]), one.source) for _ in range(2)))
+    pair = await asyncio.gather(*(learn(one, door(one.models["main"])) for _ in range(2)))
     assert pair[0] == pair[1] and not list(tmp_path.glob(".making-*"))

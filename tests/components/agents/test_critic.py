@@ -5,7 +5,10 @@ from tests.attempts import Attempt, Echo, solving
 
 A, B = 'Action: Finish[{"response": "A"}]', 'Action: Finish[{"response": "B"}]'
 LOOK = ToolSpec(
-    "Look", "looks", {"type": "object", "properties": {"query": {}, "image": {}}, "required": ["query", "image"]}
+    "Look",
+    "looks",
+    {"type": "object", "properties": {"query": {}, "image": {}}, "required": ["query", "image"]},
+    facts={"needs": "image"},
 )
 
 
@@ -32,7 +35,9 @@ async def test_of_images_that_only_tools_see_a_tool_gives_the_first_answer():
     attempt = Attempt(problem=problem, shows_images=False, tool=Eye(spec=LOOK))
     outcome, model, _ = await solving(Critic(), [B], attempt)
     assert outcome == Answer("B") and "echo of Where? on scan.png" in model.requests[0].messages[1].text
-    outcome, model, _ = await solving(Critic(), [B], Attempt(problem=problem, shows_images=False))
+    sees = ToolSpec("Look", "looks", {"type": "object", "properties": {"image": {}}}, facts={"needs": "image"})
+    only = Attempt(problem=problem, shows_images=False, tool=Eye(spec=sees))
+    outcome, model, _ = await solving(Critic(), [B], only)
     assert isinstance(outcome, Failure) and outcome.label == "unsupported_input" and not model.requests
 
 

@@ -31,7 +31,7 @@ def folder(tmp_path):
 
 
 def opened(folder, **switches):
-    return Learnt(Optimize(), **switches).open(folder)
+    return Learnt(Optimize(), **switches).open(folder, "memory")
 
 
 def test_the_nearest_solved_tasks_are_found(folder):
@@ -67,13 +67,13 @@ def test_fixed_examples_are_shown_whatever_the_task(folder):
 
 
 def test_shipped_examples_are_whole():
-    memory = Learnt(Optimize(), long_term=False, fixed="clinical").open(None)
+    memory = Learnt(Optimize(), long_term=False, fixed="clinical").open(None, "")
     (shown,) = memory.search("anything")
     assert "Finish[" in shown.solution and shown.problem
 
 
 def test_without_a_memory_nothing_is_shown():
-    memory = Learnt(Optimize()).open(None)
+    memory = Learnt(Optimize()).open(None, "")
     assert memory.search("x") == () and memory.experience("Medrag") == () and memory.digest == ""
     assert Learnt(Optimize()).needed and not Learnt(Optimize(), long_term=False, experience=False).needed
 

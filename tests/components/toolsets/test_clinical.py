@@ -104,7 +104,8 @@ def test_the_offer_holds_the_samples_files_and_the_tools_dimensions():
     with pytest.raises(ToolError, match=r"its file is missing"):
         offer.state.path("xray.png")
     dimensions = {"Look": "multimodal", "Ask": "knowledge", "Query": "numerical", "Read": "data"}
-    assert offer.facts == {"tools": {"Plan": "inner", "Think": "inner", **dimensions}}
+    tools = {"Plan": "inner", "Think": "inner", **dimensions}
+    assert offer.facts == {"tools": tools, "toolset": list(tools)}
     assert not offer.may_refuse and not offer.controls
     assert toolset.open(XRAY).tools is offer.tools
 

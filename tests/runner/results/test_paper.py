@@ -75,7 +75,11 @@ def test_the_published_gains_over_the_dimensions_that_both_rows_have():
         ({"agent": "reflexion"}, {"agent": {"trials": 3}}, None),
         ({"agent": "reflectool", "verifier": "refine"}, {}, "reflectool_refine_n2"),
         ({"agent": "reflectool", "verifier": "select"}, {"dataset": {"split": "ablations"}}, "reflectool_select_row5"),
-        ({"agent": "reflectool", "verifier": "refine"}, {"memory": {"long_term": False, "experience": True}}, "reflectool_refine_row1"),
+        (
+            {"agent": "reflectool", "verifier": "refine"},
+            {"memory": {"long_term": False, "experience": True}},
+            "reflectool_refine_row1",
+        ),
         ({"agent": "reflectool", "verifier": "refine"}, {"verifier": {"n": 4}}, None),
     ],
 )

@@ -1,0 +1,100 @@
+"""What a memory is made of: training samples, none of which is evaluated, and the digest of all that decides it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from random import Random
+from typing import TYPE_CHECKING
+
+from components.errors import ConfigError
+from components.models.redaction import redact
+from components.practice import Source
+from components.protocols import Dataset
+from components.task_text import task_text
+from components.types import Sample
+from runner.select import clean
+
+if TYPE_CHECKING:
+    from runner.experiment import Experiment
+
+_MAKES = ("agent", "grammars", "toolset", "condition", "scorer", "profile")
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Training samples and the digest of all that decides what is learnt from them."""
+
+    samples: Sequence[Sample]
+    split: str
+    recipe: str
+
+
+def lesson_of(experiment: Experiment, source: Source) -> Lesson | None:
+    """The lesson of a run; None when the dataset has no split to train on. Raises ConfigError."""
+    dataset = experiment.dataset
+    others = [split for split in dataset.splits if split != dataset.split]
+    split = source.split or next((one for one in ("train", *others) if one in others), None)
+    if split is None:
+        return None
+    if split not in others:
+        have = ", ".join(others) or "none"
+        raise ConfigError(
+            f"memory.split={split!r}: a memory is learnt from another split than the evaluated one; there is {have}"
+        )
+    node = json.dumps(experiment.cfg["dataset"], sort_keys=True, default=str)
+    samples = list(_apart(_Loaded(dataset, node), split))
+    if source.samples is not None and source.samples < len(samples):
+        drawn = Random(f"{experiment.seed}/memory").sample(range(len(samples)), source.samples)
+        samples = [samples[i] for i in sorted(drawn)]
+    return Lesson(samples, split, _recipe(experiment, split, samples))
+
+
+class _Loaded:
+    """A dataset that is known by its config: the jobs of a sweep share what was read of it."""
+
+    def __init__(self, dataset: Dataset, node: str) -> None:
+        self.dataset, self._known = dataset, (node, dataset.fingerprint)
+
+    def __hash__(self) -> int:
+        return hash(self._known)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Loaded) and other._known == self._known
+
+
+@lru_cache(maxsize=2)
+def _apart(loaded: _Loaded, split: str) -> Sequence[Sample]:
+    """The samples of a split without those that are evaluated, by their text. Raises ConfigError when an id is."""
+    dataset = loaded.dataset
+    evaluated = [clean(sample) for sample in dataset.load(dataset.split)]
+    ids, texts = {s.problem.id for s in evaluated}, {task_text(s.problem) for s in evaluated}
+    samples = [clean(sample) for sample in dataset.load(split)]
+    for sample in samples:
+        if (name := sample.problem.id) in ids:
+            raise ConfigError(f"memory.split={split!r}: sample {name!r} is evaluated too; training on it is refused")
+    return tuple(sample for sample in samples if task_text(sample.problem) not in texts)
+
+
+def known_by(sample: Sample) -> str:
+    """A digest of what an agent may see of a sample, 16 hexadecimal digits."""
+    return hashlib.sha256(task_text(sample.problem).encode()).hexdigest()[:16]
+
+
+def _recipe(experiment: Experiment, split: str, samples: Sequence[Sample]) -> str:
+    """What decides the files of a memory; not the verifier, and not how the memory is shown."""
+    cfg = experiment.cfg
+    made = {key: cfg[key] for key in _MAKES}
+    made |= {
+        "stage": cfg["memory"]["stage"],
+        "budget": cfg["budget"]["sample"],
+        "seed": experiment.seed,
+        "models": {role: redact(model.identity) for role, model in experiment.models.items() if role != "verifier"},
+        "split": split,
+        "samples": [[s.problem.id, known_by(s), str(s.target), str(dict(s.metadata))] for s in samples],
+        "prompts": dict(experiment.prompts),
+    }
+    return hashlib.sha256(json.dumps(made, sort_keys=True, default=str).encode()).hexdigest()[:16]

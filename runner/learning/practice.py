@@ -1,0 +1,57 @@
+"""Training samples, played for a stage without memory and verifier."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from components.errors import ModelError
+from components.protocols import Agent, Episode
+from components.types import Answer, Failure, Played, Refusal, Sample
+from runner.door import Door
+from runner.ending import deciding
+from runner.play import Parts, play
+from runner.progress import Progress
+
+Solve = Callable[[Episode], Awaitable[Answer | Refusal | Failure]]
+_TOO_LONG = "context_window"  # the only error that would come again, whatever is done
+
+
+@dataclass(frozen=True)
+class Solver:
+    """An agent that is one function of its episode."""
+
+    plays: Solve
+    brings: Sequence[Any] = ()
+
+    async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
+        """Play it."""
+        return await self.plays(episode)
+
+
+@dataclass
+class Practice:
+    """See ``components.practice.Practice``; ``skipped`` are samples that no model of this window can be asked."""
+
+    agent: Agent
+    parts: Parts
+    door: Door
+    progress: Progress | None = None
+    played: set[str] = field(default_factory=set)
+    skipped: set[str] = field(default_factory=set)
+
+    async def play(self, sample: Sample, solve: Solve) -> Played:
+        """One episode; unscored when it is too long for the model. Raises ModelError when it broke off."""
+        solver, name = Solver(solve, getattr(self.agent, "brings", ())), sample.problem.id
+        trajectory, scores = await play(replace(self.parts, agent=solver), self.door, sample, 0)
+        error = trajectory.error or ""
+        if trajectory.stop == "error" and not error.startswith(f"{_TOO_LONG}:"):
+            lines = error.strip().splitlines()
+            raise ModelError(f"training sample {name!r}: {lines[-1] if lines else 'it broke off'}", "training")
+        if trajectory.stop == "error":
+            self.skipped.add(name)
+        if self.progress is not None and name not in self.played:
+            self.played.add(name)
+            self.progress.finished(name in self.skipped)
+        return Played(trajectory, None if name in self.skipped else deciding(self.parts, scores))
