@@ -10,10 +10,11 @@ from typing import Any
 import orjson
 import pytest
 
-from components.cab_average import dimension_means, total
+from components.cab_tasks import DIMENSIONS, TASKS
 from components.scorers.cab import Cab
 from components.tool_distribution import distribution
 from components.types import Problem, Sample, Trajectory
+from runner.results.levels import Nested
 
 FOLDER = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent)
 FILES = {path: orjson.loads(path.read_bytes()) for path in sorted(FOLDER.glob("reflectool_*.json"))}
@@ -86,12 +87,25 @@ def test_quirk_is_kept_in_official_and_repaired_in_strict(path, case, databases)
     assert found["score/strict"] == pytest.approx(case["suggested"], abs=1e-6)
 
 
+def averaged(task_scores: dict[str, float | None]) -> Nested:
+    """The averages of a run that has one sample of each task."""
+    strata = {task: {"task": task, "dimension": TASKS[task].dimension} for task in task_scores}
+    return Nested(
+        [
+            {"sample_id": task, "epoch": 0, "cluster": None, "strata": strata[task], "scores": {"s": score}}
+            for task, score in task_scores.items()
+        ],
+        "s",
+        ("task", "dimension"),
+    )
+
+
 @pytest.mark.parametrize(("path", "case"), list(cases("aggregation")))
 def test_averages(path, case):
-    tolerance = FILES[path]["aggregation"]["tolerance"]
-    assert total(case["task_scores"]) == pytest.approx(case["expected_total"], abs=tolerance)
-    for dimension, mean in dimension_means(case["task_scores"]).items():
-        expected = case["expected_dimensions"][dimension]
+    tolerance, found = FILES[path]["aggregation"]["tolerance"], averaged(case["task_scores"])
+    assert found.total().value == pytest.approx(case["expected_total"], abs=tolerance)
+    for dimension in DIMENSIONS:
+        mean, expected = found.outer[dimension].value, case["expected_dimensions"][dimension]
         assert mean is expected is None or mean == pytest.approx(expected, abs=tolerance)
 
 

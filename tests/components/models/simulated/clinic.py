@@ -83,4 +83,4 @@ class Clinic:
         for name, value in (await Optimize().run(practice, samples)).items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(orjson.dumps(value))
-        return Learnt(Optimize(), **shown).open(folder)
+        return Learnt(Optimize(), **shown).open(folder, "clinic")
