@@ -166,6 +166,8 @@ def settle(tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.Mo
     for name in ("HYDRA_FULL_ERROR", "PYDANTIC_DISABLE_PLUGINS"):
         monkeypatch.setenv(name, os.environ.get(name, "1"))
     monkeypatch.delenv("CLINICAL_DATA_DIR", raising=False)
+    if absl := sys.modules.get("absl.logging"):  # came with rouge-score; it closes a stream that is not stderr's
+        absl.get_absl_handler().python_handler.stream = sys.stderr
     root = logging.getLogger()
     handlers, level, interrupt = list(root.handlers), root.level, signal.getsignal(signal.SIGINT)
     yield home
