@@ -76,8 +76,7 @@ class Acting:
             if (outcome := _ended(action)) is not None:
                 return Trial(outcome, (*chain, (action_text(action), action.answer or "OK")))
             seen = await episode.observe(action)
-            saw = "\n".join(message.text.removeprefix("Observation: ") for message in seen)
-            chain.append((action_text(action), saw))
+            chain.append((action_text(action), _saw(episode, action, seen)))
             messages += [action.message, *seen]
             if action.last and all(one.error is None for one in episode.last.observed):
                 return Trial(await self._conclude(episode, messages), chain)
@@ -113,6 +112,13 @@ def shown_images(episode: Episode) -> tuple[Image, ...]:
 def blind(episode: Episode) -> bool:
     """Whether the task has images that neither the model nor a tool can look at."""
     return bool(shown_images(episode)) and not episode.sees_images
+
+
+def _saw(episode: Episode, action: Action, messages: Sequence[Message]) -> str:
+    """What came of an action, without what the grammar puts around it."""
+    if action.error is not None:
+        return "\n".join(message.text for message in messages)
+    return "\n".join(one.observation.text for one in episode.last.observed if not one.control)
 
 
 def _ended(action: Action) -> Answer | Refusal | None:

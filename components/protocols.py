@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from random import Random
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -56,9 +56,11 @@ class Agent(Protocol):
 
 
 class Propose(Protocol):
-    """Asks for one more proposal; several may be on their way at once. Raises LimitReached, ModelError."""
+    """Asks for one more proposal, or for several at once. Raises LimitReached, ModelError."""
 
-    def __call__(self, sampling: Sampling | None = None) -> Awaitable[Action]: ...
+    async def __call__(self, sampling: Sampling | None = None) -> Action: ...
+
+    async def at_once(self, n: int, sampling: Sampling | None = None) -> list[Action]: ...
 
 
 @runtime_checkable
@@ -221,7 +223,7 @@ class Episode(Protocol):
         """Run the action's calls, in parallel where there are several; an unreadable action is answered
         with what was wrong."""
 
-    async def try_(self, action: Action) -> list[Message] | None:
+    async def try_(self, action: Action) -> list[Observation] | None:
         """Run the action on a fork of the offer, recorded as a trial; None when a tool cannot be tried."""
 
     def note(self, action: Action, verdict: str) -> None:
@@ -236,7 +238,7 @@ class Episode(Protocol):
         """Ask without verification; recorded. Raises LimitReached, ModelError."""
 
     async def control(self, name: str, **arguments: Any) -> Observation:
-        """Use a control of the offer; recorded with the last step, not counted as a call. Raises ToolError."""
+        """Use a control of the offer, or a tool as one; recorded with the last step, no call. Raises ToolError."""
 
     def branch(
         self,

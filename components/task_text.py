@@ -5,12 +5,17 @@ Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657; the order of the parts 
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 
 import orjson
 
-from components.messages import ToolCall
+from components.messages import Message, ToolCall
 from components.types import Action, Problem
+
+_WRITTEN = re.compile(r"(\w+)\[\s*(?=\{)")
+_DECODER = json.JSONDecoder(strict=False)
 
 Chain = Sequence[tuple[str, str]]  # what was done and what came of it
 
@@ -37,6 +42,27 @@ def action_text(action: Action) -> str:
     if action.refusal is not None:
         return f"Refuse[{_json(dict(action.refusal.grounds))}]"
     return "; ".join(call_text(call) for call in action.calls)
+
+
+def written_out(action: Action) -> Action:
+    """An action of a grammar in which prose is an answer, where prose is none: the reply must name an action.
+
+    A reply such as ``Refined action: Name[{...}]`` is that call, ``Finish[{"response": ...}]`` that answer, and any
+    other prose is unreadable.
+    """
+    if action.answer is None or action.message.tool_calls or action.answer.strip() != action.message.text.strip():
+        return action
+    found = _WRITTEN.search(action.message.text)
+    try:
+        values, _ = _DECODER.raw_decode(action.message.text, found.end()) if found else (None, 0)
+    except ValueError:
+        values = None
+    if found is None or not isinstance(values, dict):
+        return Action(action.message, error="unreadable", error_text="it names no action")
+    if found[1] == "Finish":
+        return Action(action.message, answer=str(values.get("response", "")))
+    call = ToolCall("call_written", found[1], _json(values))
+    return Action(Message("assistant", "", tool_calls=(call,)), (call,))
 
 
 def call_text(call: ToolCall) -> str:

@@ -54,9 +54,9 @@ class Spent:
         else:
             self.usd += usage.cost_usd
 
-    def exceeded(self, budget: Budget) -> str | None:
-        """The first limit that leaves no room for one more call, or None."""
-        if budget.calls is not None and self.calls + self.pending >= budget.calls:
+    def exceeded(self, budget: Budget, more: int = 1) -> str | None:
+        """The first limit that leaves no room for one or ``more`` calls, or None."""
+        if budget.calls is not None and self.calls + self.pending + more > budget.calls:
             return f"calls={budget.calls}"
         if budget.tokens is not None and self.input_tokens + self.output_tokens >= budget.tokens:
             return f"tokens={budget.tokens}"

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from components.errors import ActionError, ConfigError, LimitReached
 from components.messages import Message, Purpose, Request, Sampling, ToolCall, ToolSpec
+from components.task_text import written_out
 from components.types import Action, Answer, Failure, Observation, Observed, Offer, Problem, Refusal, Step, Trajectory
 from runner.calls import Context, apply, run_calls
 from runner.door import common_prefix, place_of, seed_of
+from runner.proposing import Proposing
 
 if TYPE_CHECKING:
     from components.protocols import Memory
@@ -103,12 +105,9 @@ class Episode:
         if limit is not None and shared.spent.steps >= limit:
             raise LimitReached(f"budget.sample.steps={limit}")
         shared.spent.steps += 1
-        base, self._closing, self._proposed = sampling or Sampling(), closing, []
-
-        async def propose(sampling: Sampling | None = None) -> Action:
-            return await self.suggest(messages, base.merged(sampling), "main", "act")
-
-        chosen = await shared.parts.verifier.choose(messages, propose, self)
+        self._closing, self._proposed = closing, []
+        proposing = Proposing(self, messages, sampling or Sampling())
+        chosen = await shared.parts.verifier.choose(messages, proposing, self)
         for step in self._proposed:
             step.committed = step.action is chosen
             self._last = step if step.committed else self._last
@@ -116,12 +115,13 @@ class Episode:
 
     async def suggest(
         self, messages: Sequence[Message], sampling: Sampling | None = None, role: str = "verifier",
-        purpose: Purpose = "verify",
+        purpose: Purpose = "verify", admitted: bool = False,
     ) -> Action:  # fmt: skip
         """Ask for an action that may take a proposal's place. Raises LimitReached, ModelError."""
         specs = self.shared.parts.grammar.specs(self._shown(self._closing))
-        step = await self._call(messages, purpose, sampling, role, specs)
-        step.action = self.parse(step.reply)
+        step = await self._call(messages, purpose, sampling, role, specs, admitted)
+        action = self.parse(step.reply)
+        step.action = written_out(action) if purpose == "verify" else action
         self._proposed.append(step)
         return step.action
 
@@ -138,13 +138,14 @@ class Episode:
         sampling: Sampling | None,
         role: str,
         tools: tuple[ToolSpec, ...] = (),
+        admitted: bool = False,
     ) -> Step:
         """One model call: place it, charge it, record it."""
         shared, door = self.shared, self.shared.door
         if shared.closed:  # the episode ended while this branch was still at work
             raise asyncio.CancelledError
-        if purpose != "judge" and (limit := shared.spent.exceeded(shared.parts.budget)):
-            raise LimitReached(f"budget.sample.{limit}")
+        if purpose != "judge" and not admitted:
+            shared.admit()
         role, model = door.model(self._role if self._role and role == "main" else role)
         messages = tuple(messages)
         merged = model.sampling.merged(self._sampling).merged(sampling)
@@ -194,7 +195,7 @@ class Episode:
             step.observed += seen
         return [render(one.call, one.observation) for one in seen]
 
-    async def try_(self, action: Action) -> list[Message] | None:
+    async def try_(self, action: Action) -> list[Observation] | None:
         """Run the action on a fork of the offer; None when one of its tools cannot be tried."""
         effects = {tool.effect for call in action.calls if (tool := self.offer.tools.get(call.name)) is not None}
         if "external" in effects:
@@ -209,23 +210,23 @@ class Episode:
         step.tried += seen
         if action.calls and "episode" not in effects:
             self.shared.tried[id(action)] = seen
-        return [self.shared.parts.grammar.render(one.call, one.observation) for one in seen]
+        return [one.observation for one in seen]
 
     def note(self, action: Action, verdict: str) -> None:
         """Write the verifier's verdict to the step that proposed an action."""
-        if (step := self.shared.step_of(action)) is not None:
-            step.verdict = verdict
+        self.shared.note(action, verdict)
 
     async def correct(self, outcome: Answer | Refusal | Failure) -> bool:
         """Whether an outcome is right: only for agents that the results name as told so."""
         return await self.shared.correct(outcome)
 
     async def control(self, name: str, **arguments: Any) -> Observation:
-        """Use a control of the offer. Raises ToolError."""
-        if name not in self.offer.controls:
+        """Use a control of the offer, or a tool as one. Raises ToolError."""
+        used = self.offer.controls.get(name) or self.offer.tools.get(name)
+        if used is None:
             have = ", ".join(self.offer.controls) or "none"
             raise ConfigError(f"the agent needs the control {name!r}; this toolset and condition have {have}")
-        observation = await apply(self.offer.controls[name], Context(self.offer.state, self.problem, self), arguments)
+        observation = await apply(used, Context(self.offer.state, self.problem, self), arguments)
         if self._last is not None and observation.data:
             # What a control says reaches the model in prompts, which are recorded; its facts only here.
             seen = Observed(ToolCall("control", name, ""), Observation("", observation.data), control=True)

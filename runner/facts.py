@@ -54,7 +54,7 @@ def facts_of(experiment: Experiment) -> dict[str, Any]:
 
 def _notes(experiment: Experiment) -> list[str]:
     """What a reader of the results must know."""
-    notes = [*getattr(experiment.parts.toolset, "notes", ())]
+    notes = [*getattr(experiment.parts.toolset, "notes", ()), *_blind_tools(experiment)]
     if getattr(experiment.parts.agent, "oracle", False):
         notes.append("the agent is told whether its answer is right: not comparable with agents that are not")
     for role, model in experiment.models.items():
@@ -63,6 +63,17 @@ def _notes(experiment: Experiment) -> list[str]:
                 f"the price of {model.name} ({role}) is not known: cost is left out; set model.price to have it"
             )
     return notes
+
+
+def _blind_tools(experiment: Experiment) -> list[str]:
+    """Tools that would have a model look at an image, where that model takes none."""
+    found = []
+    for name, tool in getattr(experiment.parts.toolset, "tools", {}).items():
+        role, asks = getattr(tool, "role", None), getattr(tool, "backend", "model") == "model"
+        model = experiment.models.get(role or "main", experiment.models["main"])
+        if asks and tool.spec.facts.get("needs") == "image" and getattr(model, "vision", True) is False:
+            found.append(f"{name} will be unavailable: {model.name} takes no images; name another as models.{role}")
+    return found
 
 
 def varied(overrides: Sequence[str]) -> dict[str, str]:

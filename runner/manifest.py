@@ -35,6 +35,7 @@ def begin(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
         "id": old.get("id") or uuid.uuid4().hex,
         "status": "running",
         **facts,
+        "memory": old.get("memory"),
         "git": git_state(),
         "versions": versions(),
         "command": command_line(),

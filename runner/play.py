@@ -35,6 +35,8 @@ class Parts:
         rng = Random(f"{seed}/{sample.problem.id}/{epoch}/condition")
         offer = self.condition.offer(self.toolset.open(sample), sample, rng)
         own = {tool.spec.name: tool for tool in getattr(self.agent, "brings", ())}
+        if getattr(self.agent, "bare", False):
+            return replace(offer, tools=own)
         return replace(offer, tools={**own, **offer.tools}) if own else offer
 
 

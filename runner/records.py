@@ -48,11 +48,15 @@ def record_of(
 
 
 def usage_of(trajectory: Trajectory) -> dict[str, Any]:
-    """Calls, tokens and US dollars of all steps, in total and by purpose; an unknown price makes cost null."""
+    """Calls, tokens and US dollars, in total and by purpose; an unknown price makes cost null.
+
+    What was asked about the agent (purpose judge) is not in the total.
+    """
     total: dict[str, Any] = {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
     purposes: dict[str, dict[str, Any]] = {}
     for step in trajectory.steps:
-        for part in (total, purposes.setdefault(step.purpose, dict.fromkeys(total, 0) | {"cost_usd": 0.0})):
+        own = purposes.setdefault(step.purpose, dict.fromkeys(total, 0) | {"cost_usd": 0.0})
+        for part in (own,) if step.purpose == "judge" else (own, total):
             part["calls"] += 1
             part["input_tokens"] += step.usage.input_tokens or 0
             part["output_tokens"] += step.usage.output_tokens or 0

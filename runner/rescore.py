@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from components.errors import ConfigError
+from runner.ending import scored
 from runner.records import read
 from runner.stored import Unpacker
 from runner.texts import TextReader
@@ -28,7 +30,7 @@ def rescored(folder: Path, cfg: Mapping[str, Any]) -> list[dict[str, Any]]:
             raise ConfigError(f"{folder}: sample {record['sample_id']!r} is not in the dataset any more")
         if record["stop"] != "error":
             trajectory = unpacker.trajectory(record)
-            scores = [s for scorer in experiment.parts.scorers.values() for s in scorer.score(sample, trajectory)]
+            scores = asyncio.run(scored(experiment.parts, sample, trajectory))
             record["scores"] = {s.name: s.value for s in scores}
             record["ceilings"] = {s.name: s.ceiling for s in scores if s.ceiling is not None}
             record["explanations"] = {s.name: s.explanation for s in scores if s.explanation}

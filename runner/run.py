@@ -54,6 +54,10 @@ async def run_job(experiment: Experiment, folder: Path, *, total_jobs: int = 1) 
     try:
         experiment = await remember(experiment, door, folder, before, notes)
         return await _play(experiment, folder, total_jobs, door, writer, notes)
+    except asyncio.CancelledError:
+        if notes["status"] == "running":  # it was cancelled before the first sample
+            _finish(experiment, folder, door, Outcome(), notes, "interrupted")
+        raise
     except (ModelError, RunLimitReached) as error:  # of making the memory; those of samples are their records
         _finish(experiment, folder, door, Outcome(stopped=f"no memory: {error}"), notes, "interrupted")
         print(f"the memory was not made: {error}\nto go on:   {going_on(folder)}")  # noqa: T201

@@ -40,10 +40,20 @@ class Shared:
         """The step that proposed an action, whatever was asked since."""
         return next((step for step in reversed(self.trajectory.steps) if step.action is action), None)
 
+    def note(self, action: Action, verdict: str) -> None:
+        """Write a verdict to the step that proposed an action."""
+        if (step := self.step_of(action)) is not None:
+            step.verdict = verdict
+
     def open(self) -> Offer:
         """What the sample offers, with a fresh state."""
         self.offers.append(self.parts.open(self.sample, self.epoch, self.door.run_seed))
         return self.offers[-1]
+
+    def admit(self, calls: int = 1) -> None:
+        """Whether the sample's budget leaves room for calls that are made at once. Raises LimitReached."""
+        if limit := self.spent.exceeded(self.parts.budget, calls):
+            raise LimitReached(f"budget.sample.{limit}")
 
     def close(self) -> None:
         """The episode is over: steps in an order that does not depend on arrival, states let go of."""

@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import orjson
 from annotated_types import Ge
 
 from components.acting import Acting, Shown, shown_images
 from components.agents.direct import plain_answer
-from components.messages import Message, ToolCall
+from components.errors import ToolError
 from components.protocols import Episode
-from components.types import Action, Answer, Failure, Refusal
+from components.types import Answer, Failure, Refusal
 
 
 @dataclass(frozen=True)
@@ -43,14 +42,18 @@ class Critic(Acting):
         return outcome
 
     async def _draft(self, episode: Episode) -> Answer | Failure:
-        """A first answer: the model's own or, of images that are shown to tools only, that of the first such tool."""
+        """A first answer: the model's own or, of images that are shown to tools only, that of the first such tool.
+
+        Where the tool fails there is none, and the checking starts from nothing.
+        """
         if not episode.problem.images or shown_images(episode):
             return await plain_answer(episode, self.draft_prompts)
         name = episode.problem.inputs.get("image", "")
         for tool in episode.offer.tools.values():
             if set(tool.spec.parameters.get("properties", ())) == {"query", "image"}:
-                arguments = orjson.dumps({"query": episode.problem.question, "image": name}).decode()
-                call = ToolCall("draft", tool.spec.name, arguments)
-                (seen,) = await episode.observe(Action(Message("assistant", ""), (call,)))
+                try:
+                    seen = await episode.control(tool.spec.name, query=episode.problem.question, image=name)
+                except ToolError:
+                    return Answer("")
                 return Answer(seen.text)
         return Failure("unsupported_input", "no tool that answers questions on images is offered")

@@ -34,7 +34,8 @@ class Reflexion(Acting):
         for number in range(1, self.trials + 1):
             line = episode if number == 1 else episode.branch(f"trial/{number}", tools="fresh")
             trial = await self.attempt(line, Shown(previous=previous))
-            if number == self.trials or (self.oracle and await episode.correct(trial.outcome)):
+            unable = isinstance(trial.outcome, Failure) and trial.outcome.label == "unsupported_input"
+            if unable or number == self.trials or (self.oracle and await episode.correct(trial.outcome)):
                 break
             previous.append(await reflected(line, self.prompts, trial.chain))
         return trial.outcome

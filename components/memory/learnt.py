@@ -61,7 +61,8 @@ class Learnt:
             items = read_items(SHIPPED / self.fixed if (SHIPPED / self.fixed).is_dir() else Path(self.fixed))
             digest = sha256(digest.encode() + orjson.dumps(items)).hexdigest()[:16]
         lessons = read_experience(folder / "experience", self.step) if self.experience and folder is not None else {}
-        return Recalled(digest, tuple(items), lessons, self.k, self.reflected, ranked=self.long_term)
+        notes = _short(folder, self.step) if self.experience and folder is not None and self.step else ()
+        return Recalled(digest, tuple(items), lessons, self.k, self.reflected, self.long_term, notes)
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class Recalled:
     k: int
     reflected: bool
     ranked: bool = True
+    notes: Sequence[str] = ()
     _found: dict[str, Sequence[Demonstration]] = field(default_factory=dict, repr=False, compare=False)
 
     def search(self, problem: str) -> Sequence[Demonstration]:
@@ -135,6 +137,12 @@ def read_experience(folder: Path, step: int | None) -> Mapping[str, Sequence[str
     if not isinstance(found, dict):
         raise ConfigError(f"{snapshots[max(reached)]}: must be an object, action -> list of texts")
     return found
+
+
+def _short(folder: Path, step: int) -> Sequence[str]:
+    """What to say where fewer successes were had than ``step``."""
+    reached = max((_number(path) for path in (folder / "experience").glob("step-*.json")), default=0)
+    return (f"memory.step={step}: there were {reached} successes to learn from",) if reached < step else ()
 
 
 def _number(path: Path) -> int:

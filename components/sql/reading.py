@@ -22,6 +22,11 @@ Row = tuple[Any, ...]
 _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 # Functions that leave the database or weaken its guards, where the library was built with them.
 _FORBIDDEN = {"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit", "eval", "fsdir", "zipfile", "lsdir"}
+# What is another thing at each call, or on another day: results must not depend on it.
+_UNSTEADY = {"random", "randomblob", "current_date", "current_time", "current_timestamp"}
+_CLOCK = re.compile(
+    r"'\s*now\s*'|\b(?:date|time|datetime|julianday|unixepoch)\s*\(\s*\)|\bstrftime\s*\(\s*'[^']*'\s*\)", re.IGNORECASE
+)
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
     sqlite3.SQLITE_LIMIT_LENGTH: 100_000,  # bytes; one call of trim() or instr() may take its square
@@ -56,6 +61,8 @@ class ReadOnly:
 
         Raises SqlError with SQLite's message or the limit that was passed, UnreadableDatabase where it is the file.
         """
+        if _CLOCK.search(sql):
+            raise SqlError("the statement asks for the machine's clock; name the time that is meant")
         denied: list[str] = []
         deadline = monotonic() + self.seconds
         try:
@@ -121,7 +128,9 @@ def _guard(connection: sqlite3.Connection, plain: sqlite3.Connection, denied: li
         connection.setlimit(category, limit)
 
     def authorize(action: int, first: str | None, second: str | None, *_: str | None) -> int:
-        if action in _ALLOWED and not (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _FORBIDDEN):
+        if action in _ALLOWED and not (
+            action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _FORBIDDEN | _UNSTEADY
+        ):
             return sqlite3.SQLITE_OK
         denied.append(" ".join(name for name in (first, second) if name) or f"action {action}")
         return sqlite3.SQLITE_DENY

@@ -77,7 +77,8 @@ class Optimize:
 
         async def solve(episode: Episode) -> Answer | Refusal | Failure:
             last.append(await agent.attempt(episode, Shown()))
-            for n in range(self.reflect_rounds):
+            unable = isinstance(last[0].outcome, Failure) and last[0].outcome.label == "unsupported_input"
+            for n in range(0 if unable else self.reflect_rounds):
                 first.append(await self._reflected(episode, sample, last[-1].chain))
                 line = episode.branch(f"trial/{n + 2}", tools="fresh")
                 last.append(await agent.attempt(line, Shown(previous=tuple(first))))
@@ -148,10 +149,12 @@ class Optimize:
 
 
 async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Await all at once; results in the order given."""
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one) for one in work]
-    return [task.result() for task in tasks]
+    """Await all at once; results in the order given. All come to their end before the first error is raised."""
+    found = await asyncio.gather(*work, return_exceptions=True)
+    for one in found:
+        if isinstance(one, BaseException):
+            raise one
+    return [one for one in found if not isinstance(one, BaseException)]
 
 
 def gold_text(sample: Sample) -> str:

@@ -27,8 +27,8 @@ class Refine:
     """At most ``n`` versions (``counting`` total) or ``n`` refinements (extra); one call each.
 
     ``history``: whether a refinement is shown the latest version or all. ``try_actions``: whether it is shown
-    what the version would give. ``change_type``: whether it may name another tool. ``curve`` is recorded
-    anyway: the k-th version is what a smaller n would have chosen.
+    what the version would give. ``change_type``: whether it may name another tool. ``curve`` changes nothing:
+    what a smaller n would have chosen is an earlier version, which is recorded anyway.
     """
 
     n: Annotated[int, Ge(1)] = 2
@@ -36,6 +36,7 @@ class Refine:
     history: Literal["latest", "all"] = "all"
     try_actions: bool = True
     change_type: Literal["accept", "reject"] = "accept"
+    curve: bool = False
     prompts: str = "verify"
 
     async def choose(self, messages: Sequence[Message], propose: Propose, episode: Episode) -> Action:
@@ -55,7 +56,8 @@ class Refine:
                 versions.append(better)
                 continue
             break
-        episode.note(versions[-1], f"refine: version {len(versions)} of at most {rounds + 1}, {why}")
+        counted = f"n={self.n} ({self.counting})"
+        episode.note(versions[-1], f"refine: version {len(versions)} of at most {rounds + 1}, {why}, {counted}")
         return versions[-1]
 
     def _question(self, versions: Sequence[Action], seen: Sequence[str | None], episode: Episode) -> Message:

@@ -7,7 +7,7 @@ equal, nothing is asked; a choice that cannot be read falls back on the first ca
 
 from __future__ import annotations
 
-import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -21,6 +21,9 @@ from components.task_text import action_text
 from components.turns import continued
 from components.types import Action
 from components.verifiers.trying import guide, tried
+
+_LABEL = re.compile(r"^(?:(?:selected )?action:|#?\d+[.):]|\s)*", re.IGNORECASE)
+_NUMBER = re.compile(r"\s*(?:candidate|option|number|no\.)?\s*#?(\d{1,3})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,7 @@ class Select:
         """Propose at once, try in order, choose."""
         if self.n == 1:
             return await propose()
-        sampling = Sampling(temperature=self.temperature)
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(_awaited(propose, sampling)) for _ in range(self.n)]
-        proposed = [task.result() for task in tasks]
+        proposed = await propose.at_once(self.n, Sampling(temperature=self.temperature))
         distinct: dict[str, Candidate] = {}
         for action in proposed:
             if (text := action_text(action)) not in distinct:
@@ -100,21 +100,21 @@ class Select:
         return ", ".join(f"{n}={picks[n] + 1}" for n in sorted(picks))
 
 
-async def _awaited(propose: Propose, sampling: Sampling) -> Action:
-    return await propose(sampling)
-
-
 def _picked(reply: str, among: Sequence[Candidate], episode: Episode) -> int | None:
-    """The candidate that a reply names by its text, in whatever spacing, or by its number."""
-    exact = [n for n, one in enumerate(among) if one.text and one.text in reply]
-    if exact:
-        return max(exact, key=lambda n: len(among[n].text))
-    action = episode.parse(Message("assistant", reply.strip()))
-    same = [n for n, one in enumerate(among) if action.error is None and one.text == action_text(action)]
-    if same:
-        return same[0]
-    number = reply.strip().strip(".#() ")
-    return int(number) - 1 if number.isdecimal() and 0 < int(number) <= len(among) else None
+    """The candidate that a reply names: by its text, as an action in any spacing, by its number, or as the only one
+    that is mentioned. What could not be read is never found inside a reply."""
+    last = _LABEL.sub("", reply.strip().splitlines()[-1]) if reply.strip() else ""
+    for text in (last, _LABEL.sub("", reply.strip())):
+        action = episode.parse(Message("assistant", text))
+        said = (text, action_text(action)) if action.error is None else (text,)
+        same = [n for n, one in enumerate(among) if one.text in said]
+        if same:
+            return same[0]
+    number = _NUMBER.match(reply)
+    if number and 0 < int(number[1]) <= len(among):
+        return int(number[1]) - 1
+    mentioned = [n for n, one in enumerate(among) if one.action.error is None and one.text in reply]
+    return mentioned[0] if len(mentioned) == 1 else None
 
 
 def _fallback(among: Sequence[Candidate]) -> int:

@@ -18,7 +18,7 @@ async def tried(episode: Episode, action: Action) -> str | None:
     if action.refusal is not None:
         return "The task would end with this refusal."
     seen = await episode.try_(action)
-    return None if seen is None else "\n".join(message.text for message in seen)
+    return None if seen is None else "\n".join(one.text for one in seen)
 
 
 def guide(episode: Episode, actions: Iterable[Action]) -> Mapping[str, Sequence[str]]:

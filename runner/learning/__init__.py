@@ -14,7 +14,6 @@ from components.types import Sample
 from components.verifiers.accept import Accept
 from runner import manifest
 from runner.door import Door
-from runner.ending import decisive
 from runner.learning import kept
 from runner.learning.lesson import Lesson, known_by, lesson_of
 from runner.learning.practice import Practice
@@ -68,6 +67,7 @@ async def remember(
     memory = source.open(found, "" if found is None else kept.digest_of(found))
     if before not in (None, memory.digest):
         raise ConfigError(f"{folder} was begun with another memory: it was {before}, now it is {memory.digest}")
+    said += getattr(memory, "notes", ())
     notes |= {"memory": memory.digest, "notes": [*notes["notes"], *said]}
     manifest.write(folder, notes)
     return replace(experiment, parts=replace(experiment.parts, memory=memory))
@@ -97,10 +97,7 @@ async def _make(experiment: Experiment, door: Door, source: Source, lesson: Less
     stage = type(source.stage).__name__.lower()
     with Progress(door, len(lesson.samples), 0, f"{stage} on {lesson.split}") as progress:
         practice = Practice(experiment.parts.agent, parts, door, progress)
-        try:
-            files = await source.stage.run(practice, lesson.samples)
-        except BaseExceptionGroup as group:  # of tasks that were learnt from at once
-            raise decisive(group) from None
+        files = await source.stage.run(practice, lesson.samples)
     _study(experiment, None)
     folder = kept.keep(root, lesson.recipe, files, _notes(experiment, lesson, door, practice))
     log.info("memory %s: %d files from %d training samples", folder.name, len(files), len(lesson.samples))

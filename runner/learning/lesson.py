@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,13 @@ from components.practice import Source
 from components.protocols import Dataset
 from components.task_text import task_text
 from components.types import Sample
+from runner.fitting import prompt_digests
 from runner.select import clean
 
 if TYPE_CHECKING:
     from runner.experiment import Experiment
 
+EVALUATED = ("test", "ablations")  # splits that are never learnt from
 _MAKES = ("agent", "grammars", "toolset", "condition", "scorer", "profile")
 
 
@@ -36,7 +39,7 @@ class Lesson:
 def lesson_of(experiment: Experiment, source: Source) -> Lesson | None:
     """The lesson of a run; None when the dataset has no split to train on. Raises ConfigError."""
     dataset = experiment.dataset
-    others = [split for split in dataset.splits if split != dataset.split]
+    others = [split for split in dataset.splits if split not in (dataset.split, *EVALUATED)]
     split = source.split or next((one for one in ("train", *others) if one in others), None)
     if split is None:
         return None
@@ -86,15 +89,37 @@ def known_by(sample: Sample) -> str:
 
 def _recipe(experiment: Experiment, split: str, samples: Sequence[Sample]) -> str:
     """What decides the files of a memory; not the verifier, and not how the memory is shown."""
-    cfg = experiment.cfg
+    cfg, parts = experiment.cfg, experiment.parts
+    asked = {role: model for role, model in experiment.models.items() if role != "verifier"}
     made = {key: cfg[key] for key in _MAKES}
     made |= {
         "stage": cfg["memory"]["stage"],
         "budget": cfg["budget"]["sample"],
         "seed": experiment.seed,
-        "models": {role: redact(model.identity) for role, model in experiment.models.items() if role != "verifier"},
+        "models": {role: [redact(model.identity), model.sampling.wire.decode()] for role, model in asked.items()},
         "split": split,
-        "samples": [[s.problem.id, known_by(s), str(s.target), str(dict(s.metadata))] for s in samples],
-        "prompts": dict(experiment.prompts),
+        "samples": [_content(sample) for sample in samples],
+        "scorers": {name: scorer.version for name, scorer in parts.scorers.items()},
+        "prompts": prompt_digests(
+            [parts.agent, parts.grammar, parts.toolset, experiment.source and experiment.source.stage]
+        ),
     }
     return hashlib.sha256(json.dumps(made, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def _content(sample: Sample) -> list[str]:
+    """What a sample holds, its files too."""
+    images = hashlib.sha256("".join(image.url for image in sample.problem.images).encode()).hexdigest()
+    files = [_file_digest(Path(path)) for path in sample.files.values()]
+    return [sample.problem.id, known_by(sample), str(sample.target), str(dict(sample.metadata)), images, *files]
+
+
+@lru_cache(maxsize=4096)
+def _file_digest(path: Path) -> str:
+    """The content of a file, or of all files of a folder; once per process."""
+    paths = sorted(path.rglob("*")) if path.is_dir() else [path]
+    whole = hashlib.sha256()
+    for one in paths:
+        if one.is_file():
+            whole.update(one.name.encode() + hashlib.sha256(one.read_bytes()).digest())
+    return whole.hexdigest()

@@ -2,8 +2,8 @@
 
 A scorer asks for them with ``levels``, the strata from the inner to the outer one, and ``names``, its scores.
 Intervals: percentile bootstrap, clusters drawn again within every innermost group, 500 resamples with a fixed
-seed. A group whose values are all 0 or all 1 has nothing to draw: Jeffreys' posterior of its clusters stands for
-it (Brown, Cai & DasGupta 2001).
+seed. A group whose values are all 0 or all 1 has nothing to draw: Jeffreys' posterior of its clusters, moved to the
+group's mean, stands for it (Brown, Cai & DasGupta 2001).
 """
 
 from __future__ import annotations
@@ -41,12 +41,14 @@ def declared(scorers: Mapping[str, Any]) -> dict[str, list[str]]:
 
 @dataclass(frozen=True)
 class Part:
-    """A mean and how it varies: ``draws`` (resamples) is None where that cannot be told."""
+    """A mean and how it varies: ``draws`` (resamples) is None where that cannot be told; ``shares``: all values are
+    in 0 to 1, and so is the interval."""
 
     value: float | None
     draws: NDArray[np.float64] | None = None
     n: int = 0
     unscored: int = 0
+    shares: bool = True
 
     @property
     def metric(self) -> Metric:
@@ -57,6 +59,8 @@ class Part:
 
         low, high = np.percentile(self.draws, [2.5, 97.5])
         ends = min(float(low), self.value), max(float(high), self.value)
+        if self.shares:
+            ends = max(ends[0], 0.0), min(ends[1], 1.0)
         return Metric(self.value, *ends, self.n, self.unscored)
 
 
@@ -90,7 +94,7 @@ class Nested:
         """Mean of the means of all outermost groups, or of these."""
         part = average([one for value, one in self.outer.items() if values is None or value in values])
         lost = len(self.records) - len(self._placed) if values is None else 0
-        return Part(part.value, part.draws, part.n, part.unscored + lost)
+        return Part(part.value, part.draws, part.n, part.unscored + lost, part.shares)
 
     @cached_property
     def _placed(self) -> list[Record]:
@@ -126,7 +130,7 @@ def average(parts: Sequence[Part]) -> Part:
     draws = [part.draws for part in there if part.draws is not None]
     if len(draws) < len(there):
         return Part(value, None, n, unscored)
-    return Part(value, sum(draws[1:], draws[0]) / len(draws), n, unscored)
+    return Part(value, sum(draws[1:], draws[0]) / len(draws), n, unscored, all(part.shares for part in there))
 
 
 def _leaf(records: Sequence[Record], score: str, rng: Generator) -> Part:
@@ -147,11 +151,13 @@ def _leaf(records: Sequence[Record], score: str, rng: Generator) -> Part:
     draws: NDArray[np.float64] | None = None
     if mean in (0.0, 1.0) and bool((values == mean).all()):
         draws = rng.beta(mean * k + 0.5, (1 - mean) * k + 0.5, RESAMPLES)
+        draws += mean - draws.mean()  # it tells how wide, not where
     elif k > 1:
         columns = np.stack([np.bincount(clusters, weights=values - mean), np.bincount(clusters)], axis=1)
         sums = drawn_sums(columns, RESAMPLES, rng)
         draws = mean + sums[:, 0] / sums[:, 1]
-    return Part(mean, draws, len(scored), len(records) - len(scored))
+    shares = bool(((values >= 0) & (values <= 1)).all())
+    return Part(mean, draws, len(scored), len(records) - len(scored), shares)
 
 
 def _value(record: Record, score: str) -> float | None:

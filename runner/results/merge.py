@@ -14,7 +14,7 @@ from runner import manifest
 from runner.records import FILE, read
 from runner.resume import differences
 
-_SAME = ("name", "choices", "seed", "epochs", "limit", "prompts", "scorers", "identities")
+_SAME = ("name", "choices", "seed", "epochs", "limit", "prompts", "scorers", "identities", "memory")
 
 
 def merge(folders: Sequence[Path], new: Path) -> Path:

@@ -2,7 +2,7 @@
 
 A verdict says ``<verifier>: <what> <k> of <m>, <why>``, and where it was asked for ``; curve 1=1, 2=1, ...``: which
 of the candidates each smaller number of them would have led to. ``of at most m`` speaks of versions that follow one
-another: there a smaller number would have ended with an earlier one.
+another: there a smaller number would have ended with an earlier one; ``, n=2 (extra)`` tells how n counts them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from runner.texts import TextReader
 
 APART = "judge"  # the purpose of calls that ask about the agent; the sample's budget does not count them
 _VERDICT = re.compile(
-    r"(?P<verifier>\w+): (?P<what>\w+) (?P<k>\d+) of (?P<most>at most )?(?P<m>\d+), (?P<why>[^;]+)"
+    r"(?P<verifier>\w+): (?P<what>\w+) (?P<k>\d+) of (?P<most>at most )?(?P<m>\d+), (?P<why>[^;]+?)"
+    r"(?:, n=(?P<n>\d+) \((?P<counting>\w+)\))?"
     r"(?:; curve (?P<curve>\d+=\d+(?:, \d+=\d+)*))?"
 )
 
@@ -49,8 +50,9 @@ def read_verdict(text: str, step: int) -> Verdict | None:
     if found["curve"]:
         pairs = (pair.split("=") for pair in found["curve"].split(", "))
         picks = {int(n): int(pick) for n, pick in pairs}
-    elif found["most"]:
-        picks = {n: min(n, chosen) for n in range(1, most + 1)}
+    elif found["most"]:  # version v is what comes of n = v, or of n = v - 1 where refinements are counted
+        first = most - int(found["n"] or most)
+        picks = {v - first: min(v, chosen) for v in range(1, most + 1)}
     else:
         picks = {1: 1}  # without a choice the first one is taken
     return Verdict(step, found["verifier"], found["what"], chosen, found["why"], picks)
@@ -80,7 +82,7 @@ def show_verdicts(row: Row) -> None:
         kind = "in the form that is read here " if told else ""
         raise ConfigError(f"{row.label}: no step has a verdict {kind}(verifier: {row.first.choices.get('verifier')})")
     most = max(max(one.picks) for one in found)
-    ns = sorted({1, *(n for one in found for n in one.picks if n < most)})
+    ns = sorted({n for one in found for n in one.picks if n < most} or {1})
     steps = sorted({one.step for one in found})
     body = [_line(str(step), [one for one in found if one.step == step], ns) for step in steps]
     head = ("step", "checked", *(f"unlike n'={n}" for n in ns))

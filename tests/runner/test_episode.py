@@ -166,7 +166,7 @@ async def test_a_trial_is_recorded_and_leaves_nothing_behind():
         async def choose(self, messages, propose, episode):
             action = await propose()
             tried = await episode.try_(action)
-            assert [m.text for m in tried] == ["saw 5"]
+            assert [one.text for one in tried] == ["5"]
             return action
 
     trajectory, _ = await run(scripted('call count {"n": 5}', "answer 0"), verifier=TryThenDo())

@@ -192,3 +192,18 @@ def test_printf_is_sqlites_own_but_for_widths_that_would_outlast_the_clock(ward)
     for wide in ("printf('%.*c', 1000000000, 'x')", "format('%01000000000d', 5)", "printf('%.99999f', 1.5)"):
         with pytest.raises(SqlError, match="no width above 999"):
             ReadOnly(ward).run(f"SELECT length({wide})")
+
+
+@pytest.mark.parametrize("sql", [
+    "SELECT date('now')", "SELECT datetime( ' NOW ')", "SELECT CURRENT_DATE", "SELECT current_timestamp", "SELECT date()",
+    "SELECT strftime('%Y')", "SELECT random()", "SELECT 1 ORDER BY randomblob(4)",
+])  # fmt: skip
+def test_what_depends_on_the_day_or_on_chance_is_refused(sql, tmp_path):
+    path = tmp_path / "x.sqlite"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("create table t (a)")
+    with pytest.raises(SqlError):
+        ReadOnly(path).run(sql)
+    assert ReadOnly(path).run("SELECT strftime('%Y', '2100-01-02'), date('2100-01-02', '-1 day')") == [
+        ("2100", "2100-01-01")
+    ]

@@ -106,18 +106,16 @@ async def test_several_rounds_reflect_several_times():
 
 
 async def test_an_agent_that_cannot_try_again_is_refused():
-    with pytest.raises(BaseExceptionGroup) as caught:
+    with pytest.raises(ConfigError, match="Direct cannot try a task again"):
         await Optimize().run(Class(agent=Direct()).practice(), samples(1))
-    assert caught.group_contains(ConfigError, match="Direct cannot try a task again")
 
 
 async def test_a_fault_of_the_model_stops_the_stage():
     room = Class()
     practice = room.practice()
     room.second = ModelError("down", "server")
-    with pytest.raises(BaseExceptionGroup) as caught:
+    with pytest.raises(ModelError, match="training sample 't0'"):
         await Optimize().run(practice, samples(2))
-    assert caught.group_contains(ModelError, match="training sample 't0'")
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,10 @@ async def test_n_is_counted_as_the_code_or_as_the_article_does(counting, calls):
     action, model, trajectory, _ = await refined(Refine(n=3, counting=counting), [echo(c) for c in "abcdef"])
     assert len(model.requests) == calls and action_text(action) == f'echo[{{"query":"{"abcdef"[calls - 1]}"}}]'
     assert [step.committed for step in trajectory.steps] == [False] * (calls - 1) + [True]
-    assert trajectory.steps[-1].verdict == f"refine: version {calls} of at most {calls}, the limit is reached"
+    assert (
+        trajectory.steps[-1].verdict
+        == f"refine: version {calls} of at most {calls}, the limit is reached, n=3 ({counting})"
+    )
 
 
 async def test_it_stops_when_nothing_changes_and_the_trial_is_not_run_again():
@@ -41,7 +44,7 @@ async def test_all_versions_or_the_latest_are_shown_with_what_they_would_give():
     for history, shown in (("all", True), ("latest", False)):
         _, model, _, _ = await refined(Refine(n=2, history=history), [echo("a"), echo("b"), echo("c")])
         last = model.requests[2].messages[-1].text
-        assert 'Current action: echo[{"query":"b"}]\nCurrent observation: Observation: echo of b' in last
+        assert 'Current action: echo[{"query":"b"}]\nCurrent observation: echo of b' in last
         assert ("echo of a" in last) is shown
 
 

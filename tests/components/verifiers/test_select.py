@@ -52,7 +52,7 @@ async def test_lessons_and_observations_are_shown():
     _, model, _, _ = await selected(Select(), [echo("a"), finish, "1"], memory=memory)
     text = model.requests[-1].messages[-1].text
     assert 'echo: ["be brief"]' in text and "Finish: nothing yet" in text
-    assert '1. Action: echo[{"query":"a"}]\nObservation: Observation: echo of a' in text and "Observation: B" in text
+    assert '1. Action: echo[{"query":"a"}]\nObservation: echo of a' in text and "Observation: B" in text
 
 
 async def test_the_curve_asks_apart_what_fewer_candidates_would_have_given():

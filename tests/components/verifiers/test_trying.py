@@ -9,7 +9,7 @@ SAID = Message("assistant", "x")
 async def test_a_trial_says_what_would_come_and_changes_nothing():
     episode, _, _ = Attempt().episode(['Action: count[{"n": 2}]'])
     action = await episode.act([Message("user", "q")])
-    assert await tried(episode, action) == "Observation: 2" == await tried(episode, action)
+    assert await tried(episode, action) == "2" == await tried(episode, action)
     assert episode.offer.state.seen == []
     assert await tried(episode, Action(SAID, answer="B")) == "B"
     assert "could not be read" in await tried(episode, Action(SAID, error="unreadable", error_text="no form"))
