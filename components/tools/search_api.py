@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge
 from yarl import URL
 
 from components.errors import ToolError
-from components.tools.web import REDIRECTS, Reply, Web, base, key, no_key, unavailable
+from components.tools.web import REDIRECTS, Reply, Web, base, is_public, key, no_key, unavailable
 from components.tools.web_pages import WebPage, read_page
 from components.types import Effect
 
@@ -83,7 +82,7 @@ class SearchApi:
     async def _follow(self, url: URL) -> Reply:
         """The answer of an address, or of where it redirects to. Raises ToolError."""
         for _ in range(_MOST_REDIRECTS + 1):
-            reply = await self.web.get(url, accept=REDIRECTS)
+            reply = await replace(self.web, public_only=not self.domains).get(url, accept=REDIRECTS)
             if reply.location is None:
                 return reply
             onward = self._allowed(reply.location, url)
@@ -109,9 +108,10 @@ class SearchApi:
 def _public(host: str) -> bool:
     """Whether a host is a name with a dot or an address of the public network."""
     try:
-        return ipaddress.ip_address(host).is_global
+        return is_public(host)
     except ValueError:
-        return "." in host.strip(".") and not host.endswith((".local", ".internal", ".localhost"))
+        name = host.rstrip(".")
+        return "." in name and not name.endswith((".local", ".internal", ".localhost"))
 
 
 def _list(answer: Any, way: str, service: URL) -> list[Mapping[str, Any]]:

@@ -7,6 +7,7 @@ address with its parameters: keys may stand there.
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import os
 import random
 from collections.abc import Collection, Mapping
@@ -24,6 +25,27 @@ _PASSING = frozenset((429, 500, 502, 503, 504))
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _REFUSED = frozenset((401, 403))
 _CHUNK = 1 << 16
+_TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+def is_public(address: str) -> bool:
+    """Whether an address is one of the public network; those that carry an old address inside are judged by it."""
+    found = ipaddress.ip_address(address)
+    if isinstance(found, ipaddress.IPv6Address):
+        if found in _TRANSLATED:
+            return ipaddress.ip_address(int(found) & 0xFFFFFFFF).is_global
+        return (found.ipv4_mapped or found).is_global
+    return found.is_global
+
+
+class _PublicResolver(aiohttp.ThreadedResolver):
+    """Finds the addresses of a name, without those that are not public."""
+
+    async def resolve(self, *args: Any, **kwargs: Any) -> Any:
+        found = [one for one in await super().resolve(*args, **kwargs) if is_public(one["host"])]
+        if not found:
+            raise OSError("no public address")
+        return found
 
 
 @dataclass(frozen=True)
@@ -85,7 +107,8 @@ class Web:
 
     ``timeout_seconds`` is for each attempt; ``retries`` more attempts follow what can pass (statuses 429 and 5xx,
     lost connections, timeouts), after random waits whose bound doubles from ``first_wait_seconds`` to
-    ``longest_wait_seconds``. Redirects are not followed: a key could go with them.
+    ``longest_wait_seconds``. Redirects are not followed: a key could go with them. ``public_only``: names that
+    lead to this machine or its network are not asked.
     """
 
     timeout_seconds: Annotated[float, Gt(0)] = 20.0
@@ -93,6 +116,7 @@ class Web:
     first_wait_seconds: Annotated[float, Ge(0)] = 0.5
     longest_wait_seconds: Annotated[float, Ge(0)] = 10.0
     longest_reply_bytes: Annotated[int, Ge(1)] = 8 << 20
+    public_only: bool = False
 
     async def get(
         self,
@@ -116,9 +140,11 @@ class Web:
     ) -> Reply:
         """One request with its retries."""
         timeout = aiohttp.ClientTimeout(total=self.timeout_seconds)
+        connector = aiohttp.TCPConnector(resolver=_PublicResolver()) if self.public_only else None
         async with aiohttp.ClientSession(
-            timeout=timeout, headers={"User-Agent": "wardround"}, cookie_jar=aiohttp.DummyCookieJar(), trust_env=True
-        ) as session:
+            connector=connector, timeout=timeout, headers={"User-Agent": "wardround"},
+            cookie_jar=aiohttp.DummyCookieJar(), trust_env=True,
+        ) as session:  # fmt: skip
             for attempt in range(self.retries + 1):
                 wait = None
                 try:

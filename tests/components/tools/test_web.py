@@ -2,9 +2,10 @@ import asyncio
 
 import pytest
 from aiohttp import web
+from yarl import URL
 
 from components.errors import ConfigError, ToolError
-from components.tools.web import Web, base, key, no_key
+from components.tools.web import Web, base, is_public, key, no_key
 from tests.components.tools.service import serving
 
 QUICK = Web(timeout_seconds=2, retries=2, first_wait_seconds=0.01)
@@ -114,3 +115,15 @@ def test_keys_come_from_the_environment(monkeypatch):
     assert "NCBI_API_KEY" in no_key("NCBI_API_KEY", "PubMed")
     monkeypatch.setenv("NCBI_API_KEY", " k ")
     assert key("NCBI_API_KEY") == "k" and no_key("NCBI_API_KEY", "PubMed") == ""
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "10.0.0.1", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "169.254.169.254"]
+)
+def test_addresses_that_are_not_public(host):
+    assert not is_public(host) and is_public("8.8.8.8") and is_public("2606:4700::1")
+
+
+async def test_names_that_lead_to_this_machine_are_not_asked():
+    with pytest.raises(ToolError, match="localhost"):
+        await Web(public_only=True, retries=0).get(URL("http://localhost:9/"))
