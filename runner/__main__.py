@@ -45,7 +45,8 @@ class Task:
         try:
             here = job(config, PREPARED.get())
             PREPARED.set(None)
-            self.resume = self.resume or f"run.resume={quoted(here.folder)}"
+            if here.experiment.cfg.get("stage") is None:  # a stage is gone on with by the same command
+                self.resume = self.resume or f"run.resume={quoted(here.folder)}"
             self.code = self.run(self.play(here.experiment, here.folder))
         except ConfigError as error:
             complain(error)

@@ -86,8 +86,7 @@ async def run_stage(experiment: Experiment) -> int:
             await model.close()
         if journal is not None:
             journal.close()
-    found = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.json")) if folder else []
-    print(*said, f"memory:     {folder} ({len(found)} files)", sep="\n")  # noqa: T201
+    print(*said, f"memory:     {folder}{'' if door.spent.calls + door.replayed else ' (it was there)'}", sep="\n")  # noqa: T201
     print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
     return COMPLETE
 
@@ -206,7 +205,8 @@ def _tell(folder: Path, notes: Mapping[str, Any], summary: Mapping[str, Any], ur
     present(f"{notes['name']}{simulated}: {status_line(notes)}", summary["metrics"])
     sent, found = notes["calls"]["sent"], notes["calls"]["from_journal"]
     journal = f"calls:      {sent:,} sent, {found:,} answered by the journal" if found else None
-    lines = [journal, notes["stopped"], *notes["notes"], f"run folder: {folder}"]
+    learnt = f"memory:     {notes['memory']} (in run.memory)" if notes.get("memory") else None
+    lines = [journal, learnt, notes["stopped"], *notes["notes"], f"run folder: {folder}"]
     if notes["counts"]["errored"]:
         text, n = next(iter(notes["errors"].items()))
         lines.append(f"errors:     {_times(n)}: {text}")

@@ -9,7 +9,7 @@ way of calling stands in their place.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 from annotated_types import Ge
@@ -18,6 +18,7 @@ from components.acting import Acting, Shown
 from components.inner_actions import INNER
 from components.protocols import Episode, Tool
 from components.task_text import task_text
+from components.tool_names import lasting_names, to_local
 from components.types import Answer, Failure, Refusal
 
 
@@ -33,5 +34,7 @@ class ReflecTool(Acting):
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Search the memory, then act."""
         memory = episode.memory
-        found = () if memory is None else memory.search(task_text(episode.problem))
+        names = lasting_names(tool.spec for tool in episode.offer.tools.values())
+        solved = () if memory is None else memory.search(task_text(episode.problem))
+        found = [replace(one, solution=to_local(one.solution, names)) for one in solved]
         return (await self.attempt(episode, Shown(demonstrations=found))).outcome

@@ -22,6 +22,7 @@ from components.practice import Practice
 from components.prompts import load
 from components.protocols import Episode
 from components.task_text import Chain, chain_text, task_text, written
+from components.tool_names import lasting_names, to_lasting
 from components.types import Answer, Failure, Refusal, Sample
 
 T = TypeVar("T")
@@ -30,13 +31,14 @@ _CLOSING = ("Plan", "Think", "Finish")
 
 @dataclass(frozen=True)
 class Success:
-    """A training task that was solved at the second attempt; ``actions`` are those that could be taken."""
+    """A training task that was solved at the second attempt; ``names``: action that could be taken -> what it is
+    known as."""
 
     sample: Sample
     first: Sequence[Chain]
     second: Chain
     score: float
-    actions: frozenset[str]
+    names: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -87,8 +89,8 @@ class Optimize:
         played = await practice.play(sample, solve)
         if played.score is None or played.score <= self.threshold:
             return None
-        actions = frozenset((*_CLOSING, *(spec.name for spec in played.trajectory.offered)))
-        return Success(sample, first, last[-1].chain, played.score, actions)
+        names = dict.fromkeys(_CLOSING) | dict(lasting_names(played.trajectory.offered))
+        return Success(sample, first, last[-1].chain, played.score, {k: v or k for k, v in names.items()})
 
     async def _reflected(self, episode: Episode, sample: Sample, chain: Chain) -> Chain:
         """An attempt with the model's reflection on it, which knows the gold answer, as its last step."""
@@ -107,8 +109,9 @@ class Optimize:
             for _ in range(self.draws):
                 said = object_in((await episode.ask([ask], "reflect")).text)
                 if said is not None:
-                    read = {name: lessons(value) for name, value in said.items() if name in one.actions}
-                    found.update({name: value for name, value in read.items() if value})
+                    for name, value in said.items():
+                        if name in one.names and (texts := lessons(value)):
+                            found.setdefault(one.names[name], []).extend(texts)
                     break
             return Answer("")
 
@@ -176,7 +179,7 @@ def _item(n: int, one: Success) -> dict[str, Any]:
         "inputs": problem.context or None,
         "instruction": problem.question,
         "multimodal_inputs": dict(problem.inputs),
-        "prev_act_obs": [[list(step) for step in chain] for chain in one.first],
+        "prev_act_obs": [[list(step) for step in to_lasting(chain, one.names)] for chain in one.first],
     }
-    chain = [list(step) for step in one.second]
+    chain = [list(step) for step in to_lasting(one.second, one.names)]
     return {"id": f"example_{n}", "contents": task_text(problem), "task": task, "act_obs": chain, "score": one.score}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from components.protocols import Episode
 from components.task_text import names_of
+from components.tool_names import lasting_names
 from components.types import Action
 
 
@@ -24,5 +25,5 @@ async def tried(episode: Episode, action: Action) -> str | None:
 def guide(episode: Episode, actions: Iterable[Action]) -> Mapping[str, Sequence[str]]:
     """What was learnt about the tools that actions name; empty without memory."""
     names = dict.fromkeys(name for action in actions for name in names_of(action))
-    memory = episode.memory
-    return {name: () if memory is None else memory.experience(name) for name in names}
+    memory, lasting = episode.memory, lasting_names(tool.spec for tool in episode.offer.tools.values())
+    return {name: () if memory is None else memory.experience(lasting.get(name, name)) for name in names}

@@ -6,6 +6,7 @@ for its medical knowledge. ``VERSION`` changes when a reply can.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -26,8 +27,10 @@ from components.models.simulated.skills.plan import plan
 from components.models.simulated.skills.write import Style, write
 from components.types import Sample
 
-VERSION = "4"
+VERSION = "5"
+TAUGHT_SLIPS = 0.3  # of the calls of a wrong radiology tool are left where a solved task is shown
 _CONCLUDE = ("Write the final answer", "Now answer the question")
+_TAUGHT = re.compile(r"\[Example\].*^Action: TOOL", re.DOTALL | re.MULTILINE)
 _MALFORMED = "I would use the next tool that fits, and then see what it returns."
 
 
@@ -91,7 +94,9 @@ class Core:
         if not choice and last.endswith((SELECT, REFINE)):
             return self._review(messages, tools, situation, style or "native", sample, draws)
         if style is not None and not choice:
-            return self._act(situation, tools, style, sample, self.rates, draws)
+            taught = any(m.role == "system" and _TAUGHT.search(m.text) for m in messages[:1])
+            slips = replace(self.rates, wrong_tool=self.rates.wrong_tool * (TAUGHT_SLIPS if taught else 1.0))
+            return self._act(situation, tools, style, sample, slips, draws)
         if choice or (sample is None and "Answer: <" in situation.marks):
             answer = choose(sample, "step by step" in situation.marks, self.rates, draws)
         else:

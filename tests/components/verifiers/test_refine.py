@@ -82,3 +82,15 @@ async def test_native_calls_are_refined_as_calls():
     action, model, _, episode = await refined(Refine(n=1), calls, grammar=NativeTools())
     assert action.calls[0].parsed == {"query": "b"} and [t.name for t in model.requests[1].tools] == ["echo"]
     assert (await episode.observe(action))[0].text == "echo of b"
+
+
+@pytest.mark.parametrize(("reply", "text"), [
+    ('echo[{"query":"a"}]', 'echo[{"query":"a"}]'), ('Refined action: echo[{"query": "b"}]', 'echo[{"query":"b"}]'),
+    ("The action is good as it is.", 'echo[{"query":"a"}]'), ('Finish[{"response": "B"}]', 'Finish[{"response":"B"}]'),
+])  # fmt: skip
+async def test_prose_is_no_refinement_where_prose_is_an_answer(reply, text):
+    call = Message("assistant", "", tool_calls=(ToolCall("c", "echo", '{"query": "a"}'),))
+    action, _, _, episode = await refined(Refine(n=1), [call, reply], grammar=NativeTools())
+    assert action_text(action) == text
+    if action.calls:
+        assert (await episode.observe(action))[0].role == "tool"

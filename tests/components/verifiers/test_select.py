@@ -1,5 +1,6 @@
 import pytest
 
+from components.errors import LimitReached, ModelError
 from components.messages import Message
 from components.task_text import action_text
 from components.verifiers.select import Select
@@ -69,3 +70,32 @@ async def test_calls_of_the_curve_are_not_the_samples():
     episode, _, trajectory = Attempt(verifier=Select(n=3, curve=True), tool=Echo()).episode(replies)
     await episode.act(ASK)
     assert episode.shared.spent.calls == 4 and len(trajectory.steps) == 5
+
+
+async def test_a_batch_that_does_not_fit_the_budget_is_not_asked_at_all():
+    episode, model, _ = Attempt(verifier=Select(n=4), tool=Echo()).episode([echo("a")] * 9)
+    episode.shared.parts.budget.calls = 6
+    await episode.act(ASK)
+    with pytest.raises(LimitReached, match="calls=6"):
+        await episode.act(ASK)
+    assert len(model.requests) == 4 and episode.shared.spent.pending == 0
+
+
+async def test_candidates_that_are_on_their_way_come_to_their_end_when_one_fails():
+    said = iter([echo("a"), ModelError("down", "server"), echo("c")])
+    episode, model, trajectory = Attempt(verifier=Select(n=3), tool=Echo()).episode(lambda request: next(said))
+    with pytest.raises(ModelError, match="down"):
+        await episode.act(ASK)
+    assert len(model.requests) == 3 and [step.reply.text for step in trajectory.steps] == [echo("a"), echo("c")]
+
+
+@pytest.mark.parametrize("reply", ["2. Action: echo[{\"query\": \"b\"}]", "Candidate 2", "Selected action: echo[{\"query\":\"b\"}]",
+                                   "The first, echo[{\"query\":\"a\"}], is too wide.\nAction: echo[{\"query\": \"b\"}]"])  # fmt: skip
+async def test_ways_of_naming_a_candidate(reply):
+    action, _, _, _ = await selected(Select(n=2), [echo("a"), echo("b"), reply])
+    assert action_text(action) == 'echo[{"query":"b"}]'
+
+
+async def test_what_could_not_be_read_is_not_found_inside_a_reply():
+    action, _, trajectory, _ = await selected(Select(n=2), ["A", echo("b"), "A wide choice: none fits."])
+    assert action_text(action) == 'echo[{"query":"b"}]' and "could not be read" in trajectory.steps[1].verdict

@@ -1,0 +1,26 @@
+from components.messages import ToolSpec
+from components.tool_names import lasting_names, to_lasting, to_local
+
+NUMBERED = [
+    ToolSpec("TOOL1", "a", {}, facts={"category": "Organ Segmentor"}),
+    ToolSpec("TOOL12", "b", {}, facts={"category": "Report Generator"}),
+]
+NAMED = [ToolSpec("Medrag", "a", {}, facts={"dimension": "knowledge"})]
+
+
+def test_numbered_tools_are_known_by_their_category_and_others_by_their_name():
+    assert lasting_names([*NUMBERED, *NAMED]) == {
+        "TOOL1": "Organ Segmentor",
+        "TOOL12": "Report Generator",
+        "Medrag": "Medrag",
+    }
+
+
+def test_a_chain_goes_to_memory_and_comes_back_under_the_names_of_another_task():
+    names = lasting_names([*NUMBERED, *NAMED])
+    chain = to_lasting([('TOOL12[{"input":["$Image$"]}]; Medrag[{}]', "TOOL12[ said so"), ("Plan[{}]", "OK")], names)
+    assert chain == [('Report Generator[{"input":["$Image$"]}]; Medrag[{}]', "TOOL12[ said so"), ("Plan[{}]", "OK")]
+    elsewhere = lasting_names([ToolSpec("TOOL5", "b", {}, facts={"category": "Report Generator"})])
+    text = to_local("Action: Report Generator[{}]\nObservation: Report Generator[ x", elsewhere)
+    assert text == "Action: TOOL5[{}]\nObservation: Report Generator[ x"
+    assert to_local("Action: Organ Segmentor[{}]", elsewhere) == "Action: Organ Segmentor[{}]"
