@@ -5,6 +5,7 @@ Source: Liao et al. 2024, arXiv 2410.17657; the record is described in docs/refl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ def paths_of(row: Row, root: Path) -> list[Path]:
 def _own_task(row: Row, task: str) -> str:
     """The record's task, which its own ``dataset`` overrides."""
     own = row.values.get("dataset") or task
-    if own not in TASKS:
+    if not isinstance(own, str) or own not in TASKS:
         raise row.error("dataset", f"must be one of {', '.join(TASKS)}, found {own!r}")
     return str(own)
 
@@ -130,11 +131,29 @@ def _answer(row: Row, task: str, text: str, gold: Mapping[str, Any]) -> tuple[st
         raise row.error("eval", f"answer must be a {'list' if form in _LISTS else 'text'}, found {answer!r:.80}")
     if form == "values" and not all(isinstance(one, str | int | float) for one in answer or ()):
         raise row.error("eval", f"answer must be a list of texts, found {answer!r:.80}")
-    if form == "entities" and not all(isinstance(one, dict) and "entity_name" in one for one in answer or ()):
+    if form == "entities" and not all(
+        isinstance(one, dict) and isinstance(one.get("entity_name"), str) for one in answer or ()
+    ):
         raise row.error("eval", f"answer must be a list of objects with entity_name, found {answer!r:.80}")
     if form == "medcalc" and (missing := [key for key in _MEDCALC if key not in gold]):
         raise row.error("eval", f"{', '.join(missing)} missing; it has {', '.join(gold)}")
+    if form == "medcalc":
+        _check_limits(row, gold)
     return text, {}, target
+
+
+def _check_limits(row: Row, gold: Mapping[str, Any]) -> None:
+    """Raise ConfigError where a calculation's kind or limits are none."""
+    kind = gold["Output Type"]
+    if kind not in ("decimal", "integer", "date"):
+        raise row.error("eval", f"Output Type must be decimal, integer or date, found {kind!r:.80}")
+    try:
+        low, high = float(gold["Low Limit"]), float(gold["Upper Limit"])
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if kind == "decimal" and not (math.isfinite(low) and math.isfinite(high) and low <= high):
+        found = f"{gold['Low Limit']!r:.40} and {gold['Upper Limit']!r:.40}"
+        raise row.error("eval", f"Low Limit and Upper Limit must be numbers, the lower first, found {found}")
 
 
 def _letter(row: Row, choices: Mapping[str, str], gold: Mapping[str, Any]) -> str | dict[str, Any]:

@@ -19,6 +19,9 @@ def inside(root: Path, row: Row, key: str, name: str, how: str = "") -> Path:
         raise row.error(key, f"must be a relative path below {root}, found {name!r:.200}")
     if not path.exists():
         raise row.error(key, f"there is no {path}{f'; {how}' if how else ''}")
+    for below in path.rglob("*") if path.is_dir() else ():
+        if not below.resolve().is_relative_to(base):
+            raise row.error(key, f"{name!r:.200} holds {below.name!r}, a link that leads out of {root}")
     return path
 
 

@@ -91,4 +91,7 @@ def chain_text(chain: Chain) -> str:
 
 
 def _json(value: object) -> str:
-    return orjson.dumps(value).decode()
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # nested too deep, or a lone surrogate
+        return repr(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,8 @@ from runner.door import Budget, Door
 from runner.ending import decisive, ended, scored
 from runner.episode import Episode
 from runner.shared import Shared
+
+_FILE = re.compile(r'File "[^"]*?(?:((?:components|runner)/[^"]+)|([^"/]+))"')
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Tr
     except (RunLimitReached, ConfigError):
         raise
     except Exception:  # noqa: BLE001 - the only one of the house: a bug costs one sample, not the run
-        trajectory.stop, trajectory.error = "error", redact(f"bug: {traceback.format_exc()}")
+        trajectory.stop, trajectory.error = "error", redact(f"bug: {_placeless(traceback.format_exc())}")
     return trajectory, []
 
 
@@ -74,3 +77,8 @@ async def _solve(parts: Parts, door: Door, sample: Sample, epoch: int, trajector
         trajectory.stop, trajectory.error = "limit", str(limit)
     finally:
         shared.close()
+
+
+def _placeless(trace: str) -> str:
+    """A traceback without the folders of this machine."""
+    return _FILE.sub(lambda found: f'File "{found[1] or found[2]}"', trace)

@@ -59,6 +59,8 @@ class Learnt:
             items = read_items(folder / "long_term")[: self.max_items]
         elif not self.long_term and self.fixed is not None:
             items = read_items(SHIPPED / self.fixed if (SHIPPED / self.fixed).is_dir() else Path(self.fixed))
+            if not items:
+                raise ConfigError(f"memory.fixed={self.fixed!r}: there is no example_1.json in it")
             digest = sha256(digest.encode() + orjson.dumps(items)).hexdigest()[:16]
         lessons = read_experience(folder / "experience", self.step) if self.experience and folder is not None else {}
         notes = _short(folder, self.step) if self.experience and folder is not None and self.step else ()
@@ -119,8 +121,8 @@ def read_items(folder: Path) -> list[Mapping[str, Any]]:
     items: list[Mapping[str, Any]] = []
     for path in sorted(folder.glob("example_*.json"), key=lambda path: _number(path)):
         item = _read(path)
-        if not isinstance(item, dict) or not {"id", "contents", "task", "act_obs"} <= item.keys():
-            raise ConfigError(f"{path}: an item of a memory has id, contents, task and act_obs")
+        if not _is_item(item):
+            raise ConfigError(f"{path}: an item of a memory has the texts id and contents, task, and pairs in act_obs")
         items.append(item)
     return items
 
@@ -143,6 +145,19 @@ def _short(folder: Path, step: int) -> Sequence[str]:
     """What to say where fewer successes were had than ``step``."""
     reached = max((_number(path) for path in (folder / "experience").glob("step-*.json")), default=0)
     return (f"memory.step={step}: there were {reached} successes to learn from",) if reached < step else ()
+
+
+def _is_item(item: object) -> bool:
+    if not isinstance(item, dict) or not isinstance(item.get("task"), dict):
+        return False
+    chains = [item.get("act_obs"), *(item["task"].get("prev_act_obs") or ())]
+    pairs = [step for chain in chains if isinstance(chain, list) for step in chain]
+    whole = all(isinstance(chain, list) for chain in chains)
+    return whole and all(isinstance(item.get(key), str) for key in ("id", "contents")) and all(map(_is_pair, pairs))
+
+
+def _is_pair(step: object) -> bool:
+    return isinstance(step, list) and len(step) == 2
 
 
 def _number(path: Path) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Ge
+from annotated_types import Interval
 
 from components.messages import Message
 from components.prompts import load
@@ -31,7 +31,7 @@ class Refine:
     what a smaller n would have chosen is an earlier version, which is recorded anyway.
     """
 
-    n: Annotated[int, Ge(1)] = 2
+    n: Annotated[int, Interval(ge=1, le=64)] = 2
     counting: Literal["total", "extra"] = "extra"
     history: Literal["latest", "all"] = "all"
     try_actions: bool = True

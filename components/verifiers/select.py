@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from annotated_types import Ge, Interval
+from annotated_types import Interval
 
 from components.messages import Message, Purpose, Sampling
 from components.prompts import load
@@ -43,7 +43,7 @@ class Select:
     the sample's budget does not count; the verdict of the step tells.
     """
 
-    n: Annotated[int, Ge(1)] = 2
+    n: Annotated[int, Interval(ge=1, le=64)] = 2
     temperature: Annotated[float, Interval(ge=0, le=2)] = 0.7
     try_actions: bool = True
     curve: bool = False

@@ -35,6 +35,7 @@ def check_memory(experiment: Experiment) -> str | None:
     if source is None or not source.needed:
         return None
     if source.path is None:
+        kept.usable(_root(experiment))
         lesson_of(experiment, source)
         return None
     folder = kept.named(_root(experiment), source.path)
@@ -85,8 +86,10 @@ async def learn(experiment: Experiment, door: Door) -> tuple[Path | None, list[s
     lesson = lesson_of(experiment, source)
     if lesson is None:
         return None, [EMPTY]
-    async with kept.making(root, lesson.recipe):
-        folder = kept.made_by(root, lesson.recipe) or await _make(experiment, door, source, lesson, root)
+    folder = kept.made_by(root, lesson.recipe)  # a memory that is there may lie where nothing can be written
+    if folder is None:
+        async with kept.making(root, lesson.recipe):
+            folder = kept.made_by(root, lesson.recipe) or await _make(experiment, door, source, lesson, root)
     return folder, _sayings(folder)
 
 

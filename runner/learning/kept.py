@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -21,20 +22,46 @@ import orjson
 from components.errors import ConfigError
 from runner import manifest
 
+_NAME = re.compile(r"[0-9a-f]{16}")
+_MARKS = (manifest.FILE, "provenance.json", "long_term", "experience")
+
 
 def named(root: Path, path: str) -> Path:
     """The folder that ``memory.path`` names, here or below ``run.memory``. Raises ConfigError."""
-    folder = next((folder for folder in (Path(path), root / path) if folder.is_dir()), None)
+    places = [folder for folder in (Path(path), root / path) if folder.is_dir()] if path else []
+    folder = next((folder for folder in places if any((folder / name).exists() for name in _MARKS)), None)
     if folder is None:
-        raise ConfigError(f"memory.path: there is no memory {path}, here or in {root}")
+        what = (
+            f"{places[0]} is no memory: it has none of {', '.join(_MARKS)}"
+            if places
+            else f"there is no memory {path!r}"
+        )
+        raise ConfigError(f"memory.path: {what}{'' if places else f', here or in {root}'}")
     return folder
 
 
+def usable(root: Path) -> None:
+    """Whether ``run.memory`` can hold memories. Raises ConfigError."""
+    there = next(folder for folder in (root, *root.resolve().parents) if folder.exists())
+    if not there.is_dir():
+        raise ConfigError(f"run.memory: {root} is no folder: {there} is a file")
+    if not root.exists() and not os.access(there, os.W_OK):
+        raise ConfigError(f"run.memory: {root} cannot be made: {there} is read-only")
+
+
 def made_by(root: Path, recipe: str) -> Path | None:
-    """The memory that came of a recipe, when it is there."""
+    """The memory that came of a recipe, when it is there and whole; what the note says is no path."""
     note = root / "recipes" / recipe
-    name = note.read_text(encoding="utf-8").strip() if note.exists() else ""
-    return root / name if name and (root / name).is_dir() else None
+    try:
+        name = note.read_bytes().strip().decode("ascii") if note.is_file() else ""
+    except UnicodeDecodeError:
+        return None
+    folder = root / name
+    if not _NAME.fullmatch(name) or not folder.is_dir():
+        return None
+    if not (folder / manifest.FILE).is_file():
+        raise ConfigError(f"memory {folder} lost its {manifest.FILE}; delete the folder, and it is made again")
+    return folder
 
 
 @asynccontextmanager
@@ -79,7 +106,7 @@ def keep(root: Path, recipe: str, files: Mapping[str, Any], notes: Mapping[str, 
 
 def digest_of(folder: Path) -> str:
     """The digest of a memory's files. Raises ConfigError when they are not those that its manifest names."""
-    paths = sorted(path for path in folder.rglob("*.json") if path.name != manifest.FILE)
+    paths = sorted(path for path in folder.rglob("*.json") if path.name != manifest.FILE and path.is_file())
     digest = _digest({path.relative_to(folder).as_posix(): path.read_bytes() for path in paths})
     was = manifest.read(folder).get("digest", digest)
     if was != digest:

@@ -1,5 +1,5 @@
 from components.messages import Message, ToolCall
-from components.task_text import action_text, call_text, chain_text, names_of, task_text, written
+from components.task_text import action_text, call_text, chain_text, names_of, task_text, written, written_out
 from components.types import Action, Problem, Refusal
 
 SAID = Message("assistant", " said ")
@@ -34,3 +34,16 @@ def test_a_chain_has_two_lines_per_step():
     assert chain_text([("Think[{}]", "OK"), ("Finish[{}]", "B")]) == (
         "Action: Think[{}]\nObservation: OK\nAction: Finish[{}]\nObservation: B"
     )
+
+
+def test_what_is_nested_too_deep_for_json_is_still_shown():
+    deep = '{"a":' * 300 + "1" + "}" * 300
+    assert call_text(ToolCall("1", "Think", deep)).startswith("Think[")
+
+
+def test_prose_names_an_action_or_is_unreadable():
+    said = Message("assistant", 'Better: Medrag[{"query": "gout"}]')
+    assert action_text(written_out(Action(said, answer=said.text))) == 'Medrag[{"query":"gout"}]'
+    assert written_out(Action(SAID, answer="said")).error == "unreadable"
+    kept = Action(Message("assistant", 'Finish[{"response": "B"}]'), answer="B")
+    assert written_out(kept) is kept

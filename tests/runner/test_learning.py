@@ -116,7 +116,9 @@ async def test_samples_are_a_seeded_draw(tmp_path):
     (Halves(), Source(split="test"), "another split than the evaluated one; there is train"),
     (Halves(), Source(split="dev"), "memory.split='dev'"),
     (Rows(), Source(split="train"), "there is none"),
-    (Halves(), Source(path="nowhere"), "no memory nowhere"),
+    (Halves(), Source(path="nowhere"), "no memory 'nowhere'"),
+    (Halves(), Source(path=""), "no memory ''"),
+    (Halves(), Source(path="/usr"), "/usr is no memory"),
 ])  # fmt: skip
 async def test_what_cannot_be_learnt_from_is_refused(tmp_path, dataset, source, says):
     one = experiment(tmp_path, dataset, source)
@@ -182,3 +184,22 @@ async def test_two_that_make_the_same_memory_at_once_end_with_one(tmp_path):
     one = experiment(tmp_path)
     pair = await asyncio.gather(*(learn(one, door(one.models["main"])) for _ in range(2)))
     assert pair[0] == pair[1] and not list(tmp_path.glob(".making-*"))
+
+
+async def test_a_recipe_cannot_name_a_folder_elsewhere_and_a_lost_manifest_is_said(tmp_path):
+    one = experiment(tmp_path)
+    folder, _ = await learn(one, door(one.models["main"]))
+    (note,) = (tmp_path / "recipes").iterdir()
+    for text in (b"../../etc", b"\xff\xfe", b"x" * 100_000, b""):
+        note.write_bytes(text)
+        assert (await learn(one, door(one.models["main"])))[0] == folder
+    (folder / "manifest.json").unlink()
+    with pytest.raises(ConfigError, match="lost its manifest"):
+        await learn(one, door(one.models["main"]))
+
+
+@pytest.mark.parametrize("place", ["file", "file/below"])
+def test_where_memories_cannot_be_kept_is_said_before_the_run(tmp_path, place):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match=r"run\.memory: .*file is a file"):
+        check_memory(experiment(tmp_path / place))

@@ -80,7 +80,7 @@ def test_without_a_memory_nothing_is_shown():
 
 @pytest.mark.parametrize(("name", "text", "says"), [
     ("long_term/example_3.json", "{", "not JSON"),
-    ("long_term/example_3.json", "{}", "id, contents, task and act_obs"),
+    ("long_term/example_3.json", "{}", "pairs in act_obs"),
     ("long_term/example_x.json", "{}", "should end in a number"),
     ("experience/step-99.json", "[]", "must be an object"),
 ])  # fmt: skip
