@@ -30,8 +30,8 @@ class Parts:
     toolset: Toolset
     condition: Condition
     scorers: Mapping[str, Scorer] = field(default_factory=dict)
-    memory: Memory | None = None
     budget: Budget = field(default_factory=Budget)
+    memory: Memory | None = None
 
     def open(self, sample: Sample, epoch: int, seed: int) -> Offer:
         """What this sample offers under the condition; the same on every call."""

@@ -84,7 +84,7 @@ class Attempt:
         """An open episode over the replies."""
         model = Scripted(replies)
         model.vision = self.vision
-        parts = Parts(agent, self.verifier, grammar or BracketJson(), self, Intact(), self.scorers, self.memory)
+        parts = Parts(agent, self.verifier, grammar or BracketJson(), self, Intact(), self.scorers, memory=self.memory)
         trajectory = Trajectory()
         shared = Shared(parts, door(model), Sample(self.problem, self.target), 0, trajectory)
         return Episode(shared, shared.open()), model, trajectory

@@ -140,7 +140,7 @@ def table(
     agent: Any, replies: list[Any], verifier: Any, memory: Any = None, scorers: Any = None
 ) -> tuple[Parts, Door, Replies, Box]:
     model, box = Replies(flat(replies)), Box()
-    parts = Parts(agent, verifier, BracketJson(), box, Intact(), scorers or {}, memory)
+    parts = Parts(agent, verifier, BracketJson(), box, Intact(), scorers or {}, memory=memory)
     return parts, Door({"main": model}, None, run_seed=0, budget=Budget(), replay=False), model, box
 
 
