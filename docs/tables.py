@@ -10,7 +10,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 GROUPS = (
-    "model", "agent", "verifier", "memory", "stage", "toolset", "condition", "dataset", "scorer", "profile", "tracking", "experiment",
+    "model", "agent", "verifier", "memory", "stage", "toolset", "condition", "dataset", "scorer", "profile",
+    "tracking", "experiment",
 )  # fmt: skip
 BEGIN, END = "<!-- tables: made by docs/tables.py -->", "<!-- end of tables -->"
 

@@ -53,7 +53,7 @@ class Episode:
 
     @property
     def trajectory(self) -> Trajectory:
-        """Everything recorded so far."""
+        """All steps so far."""
         return self.shared.trajectory
 
     @property
@@ -234,12 +234,9 @@ class Episode:
         return observation
 
     def branch(
-        self,
-        name: str,
-        tools: Literal["shared", "fresh"] = "shared",
-        sampling: Sampling | None = None,
+        self, name: str, tools: Literal["shared", "fresh"] = "shared", sampling: Sampling | None = None,
         role: str | None = None,
-    ) -> Episode:
+    ) -> Episode:  # fmt: skip
         """The branch of this name, made on first use."""
         if name not in self._branches:
             shared = self.shared

@@ -23,7 +23,7 @@ from runner.learning import learn, remember
 from runner.records import RecordWriter
 from runner.results.metrics import summarise as summary_of
 from runner.results.report import report, status_line
-from runner.results.table import plain, present
+from runner.results.table import plain, present, times
 from runner.resume import quoted, written
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ async def run_stage(experiment: Experiment) -> int:
             await model.close()
         if journal is not None:
             journal.close()
-    print(*said, f"memory:     {folder}{'' if door.spent.calls + door.replayed else ' (it was there)'}", sep="\n")  # noqa: T201
+    made = "made now" if door.spent.calls + door.replayed else "it was there"
+    print(*said, f"memory:     {folder} ({made})", sep="\n")  # noqa: T201
     print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
     return COMPLETE
 
@@ -157,7 +158,7 @@ def _finish(
     notes["spent"] = {"usd": None if None in usd else sum(usd), **tokens}
     log.info("%s: %s; %s", status, notes["counts"], notes["calls"])
     for text, n in notes["errors"].items():
-        log.warning("%s: %s", _times(n), text)
+        log.warning("%s: %s", times(n), text)
     notes["mlflow"] = manifest.read(folder).get("mlflow")
     manifest.write(folder, notes)
     _replace(folder / "metrics.json", json.dumps(summary, indent=1))
@@ -190,10 +191,6 @@ def _replace(path: Path, text: str) -> None:
     fresh.replace(path)
 
 
-def _times(n: int) -> str:
-    return "once" if n == 1 else f"{n} times"
-
-
 def going_on(folder: Path) -> str:
     """The command that goes on where this one stopped."""
     return manifest.command_line(f"run.resume={quoted(folder)}")
@@ -209,7 +206,7 @@ def _tell(folder: Path, notes: Mapping[str, Any], summary: Mapping[str, Any], ur
     lines = [journal, learnt, notes["stopped"], *notes["notes"], f"run folder: {folder}"]
     if notes["counts"]["errored"]:
         text, n = next(iter(notes["errors"].items()))
-        lines.append(f"errors:     {_times(n)}: {text}")
+        lines.append(f"errors:     {times(n)}: {text}")
         lines.append(f"to go on:   {manifest.command_line(f'run.resume={quoted(folder)}')}")
     if url:
         lines.append(f"MLflow:     {url}   (make ui starts it)")

@@ -42,6 +42,7 @@ class _PublicResolver(aiohttp.ThreadedResolver):
     """Finds the addresses of a name, without those that are not public."""
 
     async def resolve(self, *args: Any, **kwargs: Any) -> Any:
+        """The public addresses of a name. Raises OSError when there is none."""
         found = [one for one in await super().resolve(*args, **kwargs) if is_public(one["host"])]
         if not found:
             raise OSError("no public address")

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -29,11 +29,16 @@ _MAKES = ("agent", "grammars", "toolset", "condition", "scorer", "profile")
 
 @dataclass(frozen=True)
 class Lesson:
-    """Training samples and the digest of all that decides what is learnt from them."""
+    """Training samples of an experiment."""
 
+    experiment: Experiment
     samples: Sequence[Sample]
     split: str
-    recipe: str
+
+    @cached_property
+    def recipe(self) -> str:
+        """The digest of all that decides what is learnt from them."""
+        return _recipe(self.experiment, self.split, self.samples)
 
 
 def lesson_of(experiment: Experiment, source: Source) -> Lesson | None:
@@ -53,7 +58,7 @@ def lesson_of(experiment: Experiment, source: Source) -> Lesson | None:
     if source.samples is not None and source.samples < len(samples):
         drawn = Random(f"{experiment.seed}/memory").sample(range(len(samples)), source.samples)
         samples = [samples[i] for i in sorted(drawn)]
-    return Lesson(samples, split, _recipe(experiment, split, samples))
+    return Lesson(experiment, samples, split)
 
 
 class _Loaded:

@@ -115,3 +115,8 @@ def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str) -> None
     if title:
         console.print(title, style="italic", markup=False, highlight=False, soft_wrap=True)  # wider than its table
     console.print(table)
+
+
+def times(n: int) -> str:
+    """How often, in words."""
+    return "once" if n == 1 else f"{n} times"

@@ -58,7 +58,13 @@ class Clinic:
 
     def parts(self) -> Parts:
         return Parts(
-            self.agent, self.verifier, self.grammar, toolset(*self.tools), Intact(), {"cab": Scorer()}, self.memory
+            self.agent,
+            self.verifier,
+            self.grammar,
+            toolset(*self.tools),
+            Intact(),
+            {"cab": Scorer()},
+            memory=self.memory,
         )
 
     def door(self, samples: Sequence[Sample], kind: type[Simulated] = Simulated) -> Door:
