@@ -9,6 +9,9 @@ import pytest
 
 from components.models.simulated.serve import from_arguments
 from tests.acceptance.command import Served, counted, endpoint, metric, run, together, told
+from tests.slow import slow
+
+pytestmark = slow
 
 DATA = os.environ.get("CLINICAL_DATA_DIR", "")
 SLICES = ("medqa", "mmlu_med", "cab_pubmedqa", "bioasq", "medcalc_bench", "ehrsql2024", "ehragent_demo", "vqa_rad",

