@@ -11,8 +11,6 @@ from components.models.simulated.serve import from_arguments
 from tests.acceptance.command import Served, counted, endpoint, metric, run, together, told
 from tests.slow import slow
 
-pytestmark = slow
-
 DATA = os.environ.get("CLINICAL_DATA_DIR", "")
 SLICES = ("medqa", "mmlu_med", "cab_pubmedqa", "bioasq", "medcalc_bench", "ehrsql2024", "ehragent_demo", "vqa_rad",
           "medhalt")  # fmt: skip
@@ -20,7 +18,7 @@ LEARNING = ("medcalc_bench", "ehrsql2024", "vqa_rad")
 OVER_HTTP = ("medcalc_bench", "vqa_rad")
 WORDS = ("tracking=off", "limit=3", "toolset=clinical", "scorer=cab")
 
-pytestmark = pytest.mark.skipif(not DATA, reason="needs CLINICAL_DATA_DIR")
+pytestmark = [slow, pytest.mark.skipif(not DATA, reason="needs CLINICAL_DATA_DIR")]
 
 
 def _played(cwd, url, slice):

@@ -5,6 +5,9 @@ import sqlite3
 import pytest
 
 from tests.acceptance.command import counted, start, told
+from tests.slow import slow
+
+pytestmark = slow  # tests/runner/test_tracking.py has eight processes on one new database
 
 EIGHT = range(8)
 

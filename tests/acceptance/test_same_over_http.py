@@ -6,6 +6,7 @@ import pytest
 
 from components.models.simulated.serve import from_arguments
 from tests.acceptance.command import Served, endpoint, run, together, told
+from tests.slow import slow
 
 GRAMMARS = ("xml_call", "bracket_json", "native_tools")
 CELLS = [f"agent-{agent}+condition-{condition}+grammar-{grammar}"
@@ -60,6 +61,7 @@ def test_metrics_in_process_and_over_http_are_the_same(sweeps):
         assert here["metrics"] == there["metrics"]
 
 
+@slow
 def test_litellm_transport_leaves_the_same_records(served, sweeps, tmp_path):
     words = ("tracking=off", "limit=3", "agent=react", "agent.grammar=native_tools", "model.transport=litellm")
     done = run(tmp_path, *words, *endpoint(served.url), own=False)
