@@ -10,6 +10,8 @@ from components.models.simulated.serve import Server
 from tests.acceptance.command import INTERRUPT, KILL, Served, counted, endpoint, go_on, run, start
 from tests.slow import slow
 
+pytestmark = slow
+
 TASKS = ("medqa", "mmlu", "medhalt_rht")
 WORDS = (
     "agent=reflectool", "dataset=cab_mini", f"dataset.tasks=[{','.join(TASKS)}]", "dataset.per_task=4", "tracking=off",
@@ -70,7 +72,6 @@ def test_the_memory_is_that_of_an_undisturbed_run(killed, undisturbed):
     assert json.loads(memory_of(killed[0])[1]["provenance.json"])
 
 
-@slow
 def test_an_interrupted_run_goes_on_in_the_middle_of_its_memory(tmp_path, undisturbed):
     with served() as server:
         words = (*WORDS, "limit=2", *endpoint(server.url), "hydra.run.dir=run")

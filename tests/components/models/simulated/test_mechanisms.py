@@ -33,6 +33,8 @@ from components.verifiers.select import Candidate, Select
 from tests.components.models.simulated.clinic import ALL, QUICK, STEADY, Clinic, of, toolset
 from tests.slow import slow
 
+pytestmark = slow
+
 SEEDS = range(400)
 SAMPLE = of("ehrsql", each=1)[0]
 SOLVED = Demonstration(
@@ -149,7 +151,6 @@ def everything(each=1):
     return [one for n, one in enumerate(ALL) if n % 16 < each]
 
 
-@slow
 @pytest.mark.parametrize(
     "agent,grammar",
     [
@@ -171,7 +172,6 @@ async def test_a_core_that_never_errs_is_right_on_every_form_and_one_that_knows_
         assert fmean(value for _, value in await clinic.play(everything())) < 0.15
 
 
-@slow
 @pytest.mark.parametrize("grammar", [NativeTools(), XmlCall()])
 async def test_selection_helps_in_every_grammar(grammar):
     samples = of("medqa", "mmlu", "bioasq", "ehrsql")
