@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -31,7 +31,7 @@ class Model(Protocol):
 
     @property
     def permits(self) -> Sequence[str]:
-        """Data classes, beside open ones, that the endpoint may receive."""
+        """Data classes the endpoint may receive beside open ones."""
 
     @property
     def deterministic(self) -> bool:
@@ -191,28 +191,22 @@ class Episode(Protocol):
         """The newest committed step of this branch."""
 
     @property
-    def rng(self) -> Random:
-        """Random numbers of (seed, sample, epoch, branch)."""
+    def rng(self) -> Random: ...
 
     @property
-    def memory(self) -> Memory | None:
-        """What was learnt before the evaluation, where the experiment has a memory."""
+    def memory(self) -> Memory | None: ...
 
     @property
-    def sees_images(self) -> bool:
-        """Whether the model takes images."""
+    def sees_images(self) -> bool: ...
 
     def instructions(self, closing: bool = False) -> str:
         """How to act in the grammar, with the cards of the offered tools; ``closing``: only how to end."""
 
     def parse(self, message: Message) -> Action:
-        """Read a message with the experiment's grammar; unreadable ones carry ``error``."""
+        """Read a message; an unreadable one carries ``error``."""
 
     async def act(self, messages: Sequence[Message], sampling: Sampling | None = None, closing: bool = False) -> Action:
-        """Ask for an action, have it verified, return it parsed; ``closing``: no tool is offered any more.
-
-        Raises LimitReached, ModelError.
-        """
+        """Ask for a verified, parsed action; ``closing``: no tool is offered. Raises LimitReached, ModelError."""
 
     async def suggest(
         self, messages: Sequence[Message], sampling: Sampling | None = None, role: str = "verifier"
@@ -220,8 +214,7 @@ class Episode(Protocol):
         """For verifiers: ask for an action that may take a proposal's place. Raises LimitReached, ModelError."""
 
     async def observe(self, action: Action) -> list[Message]:
-        """Run the action's calls, in parallel where there are several; an unreadable action is answered
-        with what was wrong."""
+        """Run the action's calls, several at once; an unreadable action is answered with what was wrong."""
 
     async def try_(self, action: Action) -> list[Observation] | None:
         """Run the action on a fork of the offer, recorded as a trial; None when a tool cannot be tried."""
@@ -237,14 +230,22 @@ class Episode(Protocol):
     ) -> Message:
         """Ask without verification; recorded. Raises LimitReached, ModelError."""
 
+    async def ask_each(
+        self, asks: Mapping[str, Sequence[Message]], purpose: Purpose, sampling: Sampling | None = None
+    ) -> list[Message]:
+        """Ask on branches at once: the budget has room for all or none is asked, and all come to their end."""
+
+    def remark(self, **facts: Any) -> None:
+        """Write JSON facts to the newest step of this branch, for readers (``label``) and scorers."""
+
+    async def beside(self, agent: Agent) -> Trajectory:
+        """What another agent does on this sample in an episode of its own, not charged here."""
+
     async def control(self, name: str, **arguments: Any) -> Observation:
         """Use a control of the offer, or a tool as one; recorded with the last step, no call. Raises ToolError."""
 
     def branch(
-        self,
-        name: str,
-        tools: Literal["shared", "fresh"] = "shared",
-        sampling: Sampling | None = None,
+        self, name: str, tools: Literal["shared", "fresh"] = "shared", sampling: Sampling | None = None,
         role: str | None = None,
-    ) -> Episode:
+    ) -> Episode:  # fmt: skip
         """An episode of its own that shares budget and sample."""

@@ -82,7 +82,8 @@ class Observed:
 @dataclass
 class Step:
     """One model call and what followed. ``asked`` holds the messages after the first ``kept`` ones,
-    which are those of the branch's previous call. Times in seconds since the epoch."""
+    which are those of the branch's previous call; ``remarks`` is what the agent says of its own call, for
+    readers and scorers. Times in seconds since the epoch."""
 
     purpose: Purpose
     role: str
@@ -101,6 +102,7 @@ class Step:
     verdict: str = ""
     observed: list[Observed] = field(default_factory=list)
     tried: list[Observed] = field(default_factory=list)
+    remarks: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass

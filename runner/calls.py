@@ -15,7 +15,7 @@ import orjson
 from components.errors import ModelError, ToolError
 from components.messages import Image, Message, Purpose, Sampling, ToolCall
 from components.protocols import Tool
-from components.types import Observation, Observed, Offer, Problem, State
+from components.types import Action, Observation, Observed, Offer, Problem, State
 from runner.texts import without_surrogates
 
 if TYPE_CHECKING:
@@ -51,6 +51,25 @@ async def run_calls(episode: Episode, step: int, calls: Sequence[ToolCall], offe
         pairs = zip(lines, calls, strict=True)
         return list(await asyncio.gather(*(_run_one(line, call, offer) for line, call in pairs)))
     return [await _run_one(episode, call, offer) for call in calls]
+
+
+async def try_calls(episode: Episode, action: Action) -> list[Observation] | None:
+    """Run a candidate's calls on a fork of the offer; None when one of its tools cannot be tried."""
+    offer, shared = episode.offer, episode.shared
+    effects = {tool.effect for call in action.calls if (tool := offer.tools.get(call.name)) is not None}
+    if "external" in effects:
+        return None
+    step, fork = shared.step_of(action), offer.fork()
+    assert step is not None, "a candidate was proposed"
+    try:
+        seen = await run_calls(episode.branch(f"try/{step.index}"), step.index, action.calls, fork)
+    finally:
+        if fork.state is not offer.state:
+            fork.state.close()
+    step.tried += seen
+    if action.calls and "episode" not in effects:
+        shared.tried[id(action)] = seen
+    return [one.observation for one in seen]
 
 
 async def _run_one(episode: Episode, call: ToolCall, offer: Offer) -> Observed:

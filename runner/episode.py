@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
+from components.at_once import together
 from components.errors import ActionError, ConfigError, LimitReached
 from components.messages import Message, Purpose, Request, Sampling, ToolCall, ToolSpec
 from components.task_text import written_out
 from components.types import Action, Answer, Failure, Observation, Observed, Offer, Problem, Refusal, Step, Trajectory
-from runner.calls import Context, apply, run_calls
+from runner.calls import Context, apply, run_calls, try_calls
 from runner.door import common_prefix, place_of, seed_of
+from runner.play import play_beside
 from runner.proposing import Proposing
 
 if TYPE_CHECKING:
-    from components.protocols import Memory
+    from components.protocols import Agent, Memory
     from runner.shared import Shared
 
 
@@ -131,15 +133,27 @@ class Episode:
         """Ask without verification. Raises LimitReached, ModelError."""
         return (await self._call(messages, purpose, sampling, role)).reply
 
+    async def ask_each(
+        self, asks: Mapping[str, Sequence[Message]], purpose: Purpose, sampling: Sampling | None = None
+    ) -> list[Message]:
+        """Ask on branches at once; the budget has room for all or none is asked. Raises LimitReached, ModelError."""
+        self.shared.admit(len(asks))
+        lines = [(self.branch(name), messages) for name, messages in asks.items()]
+        calls = (line._call(messages, purpose, sampling, "main", admitted=True) for line, messages in lines)
+        return [step.reply for step in await together(calls)]
+
+    def remark(self, **facts: Any) -> None:
+        """Write facts to the newest step of this branch."""
+        self.last.remarks.update(facts)
+
+    async def beside(self, agent: Agent) -> Trajectory:
+        """What another agent does on this sample, not charged here. Raises ModelError, RunLimitReached."""
+        return await play_beside(self.shared, agent)
+
     async def _call(
-        self,
-        messages: Sequence[Message],
-        purpose: Purpose,
-        sampling: Sampling | None,
-        role: str,
-        tools: tuple[ToolSpec, ...] = (),
-        admitted: bool = False,
-    ) -> Step:
+        self, messages: Sequence[Message], purpose: Purpose, sampling: Sampling | None, role: str,
+        tools: tuple[ToolSpec, ...] = (), admitted: bool = False,
+    ) -> Step:  # fmt: skip
         """One model call: place it, charge it, record it."""
         shared, door = self.shared, self.shared.door
         if shared.closed:  # the episode ended while this branch was still at work
@@ -197,20 +211,7 @@ class Episode:
 
     async def try_(self, action: Action) -> list[Observation] | None:
         """Run the action on a fork of the offer; None when one of its tools cannot be tried."""
-        effects = {tool.effect for call in action.calls if (tool := self.offer.tools.get(call.name)) is not None}
-        if "external" in effects:
-            return None
-        step, fork = self.shared.step_of(action), self.offer.fork()
-        assert step is not None, "a candidate was proposed"
-        try:
-            seen = await run_calls(self.branch(f"try/{step.index}"), step.index, action.calls, fork)
-        finally:
-            if fork.state is not self.offer.state:
-                fork.state.close()
-        step.tried += seen
-        if action.calls and "episode" not in effects:
-            self.shared.tried[id(action)] = seen
-        return [one.observation for one in seen]
+        return await try_calls(self, action)
 
     def note(self, action: Action, verdict: str) -> None:
         """Write the verifier's verdict to the step that proposed an action."""

@@ -14,7 +14,6 @@ from components.protocols import Agent, Condition, Grammar, Memory, Scorer, Tool
 from components.types import Offer, Sample, Score, Trajectory
 from runner.door import Budget, Door
 from runner.ending import decisive, ended, scored
-from runner.episode import Episode
 from runner.shared import Shared
 
 _FILE = re.compile(r'File "[^"]*?(?:((?:components|runner)/[^"]+)|([^"/]+))"')
@@ -47,7 +46,7 @@ async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Tr
     """Play and score one sample. Raises RunLimitReached; what ended in ``error`` is not scored."""
     trajectory = Trajectory()
     try:
-        await _solve(parts, door, sample, epoch, trajectory)
+        await _solve(Shared(parts, door, sample, epoch, trajectory))
         return trajectory, await scored(parts, sample, trajectory)
     except ModelError as error:
         if error.kind == "replay_miss":  # a strict replay is refused as a whole, with its first difference
@@ -60,14 +59,22 @@ async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Tr
     return trajectory, []
 
 
-async def _solve(parts: Parts, door: Door, sample: Sample, epoch: int, trajectory: Trajectory) -> None:
+async def play_beside(shared: Shared, agent: Agent) -> Trajectory:
+    """What another agent does on the sample of an episode, in one of its own. Raises ModelError, RunLimitReached."""
+    trajectory = Trajectory()
+    await _solve(Shared(replace(shared.parts, agent=agent), shared.door, shared.sample, shared.epoch, trajectory))
+    return trajectory
+
+
+async def _solve(shared: Shared) -> None:
     """Let the agent solve the sample; steps end in an order that does not depend on arrival."""
-    shared = Shared(parts, door, sample, epoch, trajectory)
-    offer = shared.open()
+    from runner.episode import Episode
+
+    trajectory, offer = shared.trajectory, shared.open()
     trajectory.offered = tuple(tool.spec for tool in offer.tools.values())
     trajectory.facts = offer.facts
     try:
-        ended(trajectory, await parts.agent.solve(Episode(shared, offer)))
+        ended(trajectory, await shared.parts.agent.solve(Episode(shared, offer)))
     except BaseExceptionGroup as group:  # of an agent that works on several lines at once
         error = decisive(group)
         if not isinstance(error, LimitReached):

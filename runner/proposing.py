@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from components.at_once import together
 from components.messages import Message, Sampling
 from components.types import Action
 
@@ -27,11 +27,7 @@ class Proposing:
     async def at_once(self, n: int, sampling: Sampling | None = None) -> list[Action]:
         """``n`` proposals together: the budget has room for all or none is asked, and all come to their end."""
         self._episode.shared.admit(n)
-        found = await asyncio.gather(*(self._ask(sampling) for _ in range(n)), return_exceptions=True)
-        for one in found:
-            if isinstance(one, BaseException):
-                raise one
-        return [one for one in found if isinstance(one, Action)]
+        return await together(self._ask(sampling) for _ in range(n))
 
     async def _ask(self, sampling: Sampling | None) -> Action:
         return await self._episode.suggest(

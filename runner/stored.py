@@ -71,6 +71,8 @@ class Packer:
             out["committed"] = False
         if step.verdict:
             out["verdict"] = self._text(step.verdict)
+        if step.remarks:
+            out["remarks"] = step.remarks
         if step.action is not None:
             out["action"] = _action(step.action)
         for name, seen in (("observed", step.observed), ("tried", step.tried)):
@@ -195,6 +197,7 @@ class Unpacker:
             verdict=self.text(stored.get("verdict", "")),
             observed=self._observed(stored.get("observed", ()), calls),
             tried=self._observed(stored.get("tried", ()), calls),
+            remarks=stored.get("remarks", {}),
         )  # fmt: skip
 
     def _action(self, stored: Mapping[str, Any], reply: Message) -> Action:

@@ -1,0 +1,18 @@
+"""Working on several lines at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+async def together(works: Iterable[Awaitable[T]]) -> list[T]:
+    """All results, in order. All come to their end, so that what was paid is kept; then the first error is raised."""
+    found = await asyncio.gather(*works, return_exceptions=True)
+    for one in found:
+        if isinstance(one, BaseException):
+            raise one
+    return [one for one in found if not isinstance(one, BaseException)]
