@@ -144,8 +144,7 @@ class Dataset(Protocol):
     def privacy(self) -> t.Privacy: ...
 
     @property
-    def fingerprint(self) -> str:
-        """Digest of the data that ``load`` reads."""
+    def fingerprint(self) -> str: ...
 
     def load(self, split: str) -> Iterable[Sample]: ...
 
