@@ -69,15 +69,19 @@ def json_lines(path: Path) -> Iterator[Row]:
 
 def json_object(path: Path) -> Iterator[tuple[str, Row]]:
     """The entries of a file that is one JSON object of objects, with their names. Raises ConfigError."""
-    raw = path.read_bytes()
-    line, position = 1, 0
-    for name, values in _object(raw, str(path)).items():
-        start = max(raw.find(orjson.dumps(name), position), position)
-        line, position = line + raw.count(b"\n", position, start), start
-        place = f"{path}:{line}"
-        if not isinstance(values, dict):
-            raise ConfigError(f"{place}: {name}: must be an object, found {values!r:.80}")
-        yield name, Row(place, values)
+    lines = _Lines(path.read_bytes())
+    for name, values in _object(lines.raw, str(path)).items():
+        place = f"{path}:{lines.of(name)}"
+        yield name, Row(place, _entry(values, place, name))
+
+
+def json_groups(path: Path) -> Iterator[tuple[str, str, Row]]:
+    """The entries of a file that is one JSON object of groups of objects: group, name, entry. Raises ConfigError."""
+    lines = _Lines(path.read_bytes())
+    for group, entries in _object(lines.raw, str(path)).items():
+        for name, values in _entry(entries, f"{path}:{lines.of(group)}", group).items():
+            place = f"{path}:{lines.of(name)}"
+            yield group, name, Row(place, _entry(values, place, name))
 
 
 def json_mapping(path: Path) -> Row:
@@ -101,4 +105,26 @@ def _object(raw: bytes, place: str) -> dict[str, Any]:
         raise ConfigError(f"{place}: not JSON, perhaps cut off: {error}") from None
     if not isinstance(value, dict):
         raise ConfigError(f"{place}: must be a JSON object, found {value!r:.80}")
+    return value
+
+
+@dataclass
+class _Lines:
+    """Finds the lines of a file's keys, asked for in the file's order."""
+
+    raw: bytes
+    line: int = 1
+    position: int = 0
+
+    def of(self, name: str) -> int:
+        """The line of the next key that is called so."""
+        start = max(self.raw.find(orjson.dumps(name), self.position), self.position)
+        self.line, self.position = self.line + self.raw.count(b"\n", self.position, start), start
+        return self.line
+
+
+def _entry(value: Any, place: str, name: str) -> Mapping[str, Any]:
+    """An object inside a file. Raises ConfigError."""
+    if not isinstance(value, dict):
+        raise ConfigError(f"{place}: {name}: must be an object, found {value!r:.80}")
     return value

@@ -16,6 +16,7 @@ from components.lettered import letter_of, lettered
 from components.types import Privacy, Sample
 
 _CHOICES = lettered(DECISIONS)
+_OPEN = ("decisions", "explanation")  # metadata of the open book
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,11 @@ class CabPubMedQA:
 
     @property
     def _open_book(self) -> PubMedQA:
-        return PubMedQA(self.path, self.split, ask="", privacy=self.privacy)
+        return PubMedQA(self.path, self.split, form="decision", ask="", privacy=self.privacy)
 
 
 def _closed(sample: Sample) -> Sample:
     """The question alone, with options."""
     problem = replace(sample.problem, id=f"cab_{sample.problem.id}", choices=dict(_CHOICES), context="")
-    metadata = {key: value for key, value in sample.metadata.items() if key != "decisions"}
+    metadata = {key: value for key, value in sample.metadata.items() if key not in _OPEN}
     return replace(sample, problem=problem, target=letter_of(_CHOICES, sample.target), metadata=metadata)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from components.choice_rows import explanation_of, row_letter, row_options
 from components.errors import ConfigError
 from components.rows import Row, existing, files_digest, json_lines
 from components.types import Privacy, Problem, Sample
@@ -43,7 +44,8 @@ class MedQA:
 
     ``path`` holds the folder ``US``. ``pool`` are test items set apart for demonstrations in the small
     slice; ``train5`` (5 options) the five training questions of MedAgents' prompt. Sample ids are row
-    numbers. Raises ConfigError with file, line and key.
+    numbers. ``metadata["explanation"]`` is the row's ``evidence_only``, where there is one, for
+    demonstrations. Raises ConfigError with file, line and key.
     """
 
     path: str
@@ -81,15 +83,17 @@ class MedQA:
 
     def _sample(self, row: Row, name: str) -> Sample:
         """A question. Raises ConfigError when the row is not one of this edition."""
-        choices, letter = row.named_texts("options"), row.text("answer_idx")
-        if len(choices) != self.options:
-            raise row.error("options", f"this edition has {self.options} options, found {len(choices)}")
-        if letter not in choices:
-            raise row.error("answer_idx", f"must be one of the options {', '.join(choices)}, found {letter!r}")
+        choices = row_options(row, least=self.options, most=self.options)
+        letter = row_letter(row, "answer_idx", choices)
         step = {"step": row.text("meta_info")} if "meta_info" in row.values else {}
         return Sample(
             Problem(name, row.text("question"), choices),
             target=letter,
-            metadata={"task": "medqa", "answer": choices[letter], "options": self.options},
+            metadata={
+                "task": "medqa",
+                "answer": choices[letter],
+                "options": self.options,
+                **explanation_of(row, "evidence_only"),
+            },
             strata={"task": "medqa", "dimension": "knowledge", **step},
         )

@@ -1,7 +1,8 @@
 """PubMedQA (PQA-L): research questions decided yes, no or maybe from an abstract without its conclusion.
 
 Source: Jin et al. 2019, EMNLP-IJCNLP, arXiv 1909.06146 (MIT; ``pubmedqa/pubmedqa``), read in its original
-files. 1,000 labelled questions, 500 of them the test set: those named in ``test_ground_truth.json``.
+files. 1,000 labelled questions, 500 of them the test set: those named in ``test_ground_truth.json``. As options
+A, B, C the decisions are in the form of MedAgents (Tang et al. 2024, arXiv 2311.10537).
 """
 
 from __future__ import annotations
@@ -10,12 +11,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 from components.answers import DECISIONS
+from components.cab_samples import asked
+from components.choice_rows import explanation_of
 from components.errors import ConfigError
+from components.lettered import letter_of, lettered
 from components.rows import Row, existing, files_digest, json_mapping, json_object
 from components.types import Privacy, Problem, Sample
 
+_CHOICES = lettered(DECISIONS)
 _HOW = (
     "set CLINICAL_DATA_DIR to the folder that holds pubmedqa/, or take data/ori_pqal.json and "
     "data/test_ground_truth.json from github.com/pubmedqa/pubmedqa and give dataset.path=..."
@@ -24,15 +30,18 @@ _HOW = (
 
 @dataclass(frozen=True)
 class PubMedQA:
-    """Questions with their abstract's sections as context; the target is yes, no or maybe.
+    """Questions with their abstract's sections as context.
 
-    ``path`` holds the folder ``data``; ``ask`` is added to each question, which does not name the
-    decisions itself. ``metadata["decisions"]`` tells scorers what may be answered. The split train is
-    every labelled question outside the test set. Raises ConfigError with file, line and key.
+    ``path`` holds the folder ``data``. ``form``: ``choice`` (A yes, B no, C maybe; the target is a letter) or
+    ``decision`` (``ask`` is added to the question, which does not name the decisions itself; the target is yes, no
+    or maybe, and ``metadata["decisions"]`` tells scorers what may be answered). ``metadata["explanation"]``, the
+    abstract's conclusion, is for demonstrations. The split train is every labelled question outside the test set.
+    Raises ConfigError with file, line and key.
     """
 
     path: str
     split: str = "test"
+    form: Literal["choice", "decision"] = "choice"
     ask: str = "Answer with yes, no or maybe."
     privacy: Privacy = "open"
 
@@ -43,8 +52,9 @@ class PubMedQA:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Content of both files."""
-        return files_digest(self._records, self._truth)
+        """Content of both files, and the form when it is choice."""
+        content = files_digest(self._records, self._truth)
+        return f"choice-{content}" if self.form == "choice" else content
 
     @property
     def _records(self) -> Path:
@@ -77,11 +87,17 @@ class PubMedQA:
             raise row.error("final_decision", f"must be one of {', '.join(DECISIONS)}, found {decision!r}")
         if truth.values.get(pmid, decision) != decision:
             raise row.error("final_decision", f"is {decision!r}, but {truth.values[pmid]!r} in {truth.place}")
-        question, year = f"{row.text('QUESTION')}\n{self.ask}", row.values.get("YEAR")
+        choice, year = self.form == "choice", row.values.get("YEAR")
         decade = {"decade": f"{year[:3]}0s"} if isinstance(year, str) and len(year) == 4 else {}
+        decisions = {} if choice else {"decisions": DECISIONS}
         return Sample(
-            Problem(f"pubmedqa-{pmid}", question.strip(), context="\n".join(row.texts("CONTEXTS"))),
-            target=decision,
-            metadata={"task": "pubmedqa", "decisions": DECISIONS},
+            Problem(
+                f"pubmedqa-{pmid}",
+                asked(row.text("QUESTION"), "" if choice else self.ask),
+                dict(_CHOICES) if choice else {},
+                context="\n".join(row.texts("CONTEXTS")),
+            ),
+            target=letter_of(_CHOICES, decision) if choice else decision,
+            metadata={"task": "pubmedqa", **decisions, **explanation_of(row, "LONG_ANSWER")},
             strata={"task": "pubmedqa", "dimension": "knowledge", **decade},
         )

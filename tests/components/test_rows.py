@@ -1,7 +1,7 @@
 import pytest
 
 from components.errors import ConfigError
-from components.rows import existing, files_digest, json_lines, json_mapping, json_object
+from components.rows import existing, files_digest, json_groups, json_lines, json_mapping, json_object
 
 
 def written(folder, text):
@@ -35,6 +35,17 @@ def test_entries_of_an_object_know_their_lines(tmp_path):
         second.texts("a")
     with pytest.raises(ConfigError, match=r"data\.json:1: b: must be an object, found 1"):
         list(json_object(written(tmp_path, '{"b": 1}')))
+
+
+def test_entries_of_groups_know_their_lines(tmp_path):
+    path = written(tmp_path, '{\n "x": {\n  "a": {"q": "x"},\n  "b": {}\n },\n "y": {\n  "a": {"q": 1}\n }\n}')
+    found = list(json_groups(path))
+    assert [(group, name) for group, name, _ in found] == [("x", "a"), ("x", "b"), ("y", "a")]
+    assert [row.place.rpartition(":")[2] for _, _, row in found] == ["3", "4", "7"]
+    with pytest.raises(ConfigError, match=r"data\.json:2: x: must be an object, found 1"):
+        list(json_groups(written(tmp_path, '{\n "x": 1}')))
+    with pytest.raises(ConfigError, match=r"data\.json:3: a: must be an object, found 'q'"):
+        list(json_groups(written(tmp_path, '{\n "x": {\n "a": "q"}}')))
 
 
 @pytest.mark.parametrize("text", ["{", "[]", ""])

@@ -7,6 +7,8 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from string import punctuation
+from typing import Any
 
 import yaml
 
@@ -16,6 +18,7 @@ from components.types import Problem, Sample
 
 _REMEMBERED = 4_000
 _VARIABLE = re.compile(r"\$\{oc\.env:(\w+)\}")
+_BASE = re.compile(r"/dataset/(\S+)@_here_")
 _CONF = Path(__file__).resolve().parents[3] / "conf"
 _LABEL = 24  # longest label before a question, such as "Question: "
 
@@ -29,7 +32,8 @@ class AnswerKey:
         self._by_line: dict[str, list[Sample]] = {}
         self._seen: dict[bytes, tuple[Sample, ...]] = {}
         for sample in samples:
-            self._by_line.setdefault(_first_line(sample.problem.question), []).append(sample)
+            for line in _first_lines(sample.problem.question):
+                self._by_line.setdefault(line, []).append(sample)
 
     def find(self, messages: Sequence[Message]) -> Sample | None:
         """The sample whose question stands in the newest message that holds one; None when there is none."""
@@ -46,14 +50,18 @@ class AnswerKey:
         return None
 
     def _search(self, message: Message) -> list[Sample]:
-        """Samples whose question stands in the message, those of which it shows more first."""
-        text, found = message.text, list[Sample]()
-        for line in text.split("\n"):
-            known = self._by_line.get(line)
+        """Samples whose question stands in the message: those of which it shows more first, and among equals the
+        last of the text, since solved examples stand before what is asked.
+        """
+        text, found = message.text, list[tuple[int, Sample]]()
+        for number, line in enumerate(text.split("\n")):
+            known = self._by_line.get(line := line.strip())
             if known is None and (start := line.find(": ", 0, _LABEL)) > 0:
                 known = self._by_line.get(line[start + 2 :])
-            found += [s for s in known or () if s.problem.question.strip() in text]
-        return sorted(found, key=lambda s: -_shown(s.problem, message)) if len(found) > 1 else found
+            found += [(number, s) for s in known or () if s.problem.question.strip() in text]
+        if len(found) > 1:
+            found.sort(key=lambda one: (-_shown(one[1].problem, message), -one[0]))
+        return [sample for _, sample in found]
 
 
 def _shown(problem: Problem, message: Message) -> int:
@@ -67,26 +75,35 @@ def _shown(problem: Problem, message: Message) -> int:
     )
 
 
-def _first_line(question: str) -> str:
-    return question.strip().split("\n", 1)[0].strip()
+def _first_lines(question: str) -> tuple[str, ...]:
+    """The first line of a question, and as agents may close it with a question mark."""
+    line = question.strip().split("\n", 1)[0].strip()
+    return (line, f"{line}?") if line and line[-1] not in punctuation else (line,)
 
 
 def dataset_samples(name: str, arguments: Mapping[str, str], profile: str = "paper") -> list[Sample]:
     """All samples of a dataset of ``conf/dataset``, for the answer key. Raises ConfigError."""
-    path = _CONF / "dataset" / f"{name}.yaml"
-    if not path.exists():
-        have = sorted(p.stem for p in path.parent.glob("*.yaml"))
-        raise ConfigError(f"--dataset {name}: there is no such dataset; there are {', '.join(have)}")
-    text = path.read_text()
-    if unset := set(_VARIABLE.findall(text)) - set(os.environ):
-        raise ConfigError(f"--dataset {name}: the environment variable {min(unset)} is not set")
-    node = yaml.safe_load(_VARIABLE.sub(lambda m: os.environ[m[1]], text))
+    node = _choice(name)
     module, _, attribute = node.pop("_target_").rpartition(".")
     switches = yaml.safe_load((_CONF / "profile" / f"{profile}.yaml").read_text())
-    node.pop("defaults", None)
     given = {k: switches[v[10:-1]] if str(v).startswith("${profile.") else v for k, v in node.items()}
     try:
         dataset = getattr(importlib.import_module(module), attribute)(**{**given, **arguments})
     except TypeError as error:
         raise ConfigError(f"--dataset-arg: {error}") from None
     return [sample for split in dataset.splits for sample in dataset.load(split)]
+
+
+def _choice(name: str) -> dict[str, Any]:
+    """What a YAML of ``conf/dataset`` says, on top of the one that its defaults name. Raises ConfigError."""
+    folder = _CONF / "dataset"
+    path = folder / f"{name}.yaml"
+    if not path.exists():
+        have = sorted(p.relative_to(folder).with_suffix("").as_posix() for p in folder.rglob("*.yaml"))
+        raise ConfigError(f"--dataset {name}: there is no such dataset; there are {', '.join(have)}")
+    text = path.read_text()
+    if unset := set(_VARIABLE.findall(text)) - set(os.environ):
+        raise ConfigError(f"--dataset {name}: the environment variable {min(unset)} is not set")
+    node: dict[str, Any] = yaml.safe_load(_VARIABLE.sub(lambda m: os.environ[m[1]], text))
+    bases = [match[1] for one in node.pop("defaults", ()) if (match := _BASE.fullmatch(str(one)))]
+    return {key: value for part in (*map(_choice, bases), node) for key, value in part.items()}

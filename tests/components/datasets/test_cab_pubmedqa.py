@@ -3,7 +3,13 @@ from components.datasets.pubmedqa import PubMedQA
 from tests.components.cab_files import DATA, needs, refused, write
 
 ROWS = {
-    "101": {"QUESTION": "Does it help?", "CONTEXTS": ["Nine got well."], "YEAR": "2011", "final_decision": "yes"},
+    "101": {
+        "QUESTION": "Does it help?",
+        "CONTEXTS": ["Nine got well."],
+        "YEAR": "2011",
+        "final_decision": "yes",
+        "LONG_ANSWER": "It does.",
+    },
     "102": {"QUESTION": "Does it last?", "CONTEXTS": ["Some relapsed."], "final_decision": "maybe"},
 }
 

@@ -40,6 +40,12 @@ def test_rows_become_samples_whose_problem_does_not_hold_the_target(tmp_path):
     assert first.metadata == {"task": "medqa", "answer": "C", "options": 4}
 
 
+def test_an_explanation_is_kept_for_demonstrations(tmp_path):
+    _, second, *_ = written(tmp_path, changed(evidence_only="It is in the forearm.")).load("test")
+    assert second.metadata["explanation"] == "It is in the forearm."
+    assert "forearm" not in repr(second.problem)
+
+
 def test_rows_are_read_lazily(tmp_path):
     samples = written(tmp_path, [*ROWS, {}]).load("test")
     assert [next(samples).target for _ in ROWS] == ["B", "A", "B"]
@@ -54,7 +60,9 @@ def test_rows_are_read_lazily(tmp_path):
         ({"answer_idx": None}, "answer_idx: must be a text, found None"),
         ({"question": ""}, "question: must be a text"),
         ({"options": ["Ulna"]}, "options: must be an object of texts"),
-        ({"options": {"A": "Ulna"}}, "options: this edition has 4 options, found 1"),
+        ({"options": dict(A="Ulna", B=" ", C="Toe", D="Jaw")}, "options: option B is empty"),
+        ({"evidence_only": 1}, "evidence_only: must be a text or null, found 1"),
+        ({"options": {"A": "Ulna"}}, "options: must be 4 options, found 1"),
     ],
 )
 def test_wrong_row_is_refused_with_file_line_and_key(tmp_path, fields, told):

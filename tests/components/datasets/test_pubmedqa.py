@@ -1,5 +1,4 @@
 import os
-from collections import Counter
 from pathlib import Path
 
 import orjson
@@ -16,27 +15,35 @@ ROWS = {
 TRUTH = {"101": "yes", "103": "maybe"}
 
 
-def written(folder, rows=ROWS, truth=TRUTH):
+def written(folder, rows=ROWS, truth=TRUTH, form="choice"):
     (folder / "data").mkdir(exist_ok=True)
     (folder / "data" / "ori_pqal.json").write_bytes(orjson.dumps(rows, option=orjson.OPT_INDENT_2))
     (folder / "data" / "test_ground_truth.json").write_bytes(orjson.dumps(truth))
-    return PubMedQA(str(folder))
+    return PubMedQA(str(folder), form=form)
 
 
-def test_question_comes_with_its_abstract_and_without_the_conclusion(tmp_path):
+def test_question_comes_with_its_abstract_options_and_without_the_conclusion(tmp_path):
     first, last = written(tmp_path).load("test")
-    assert first.problem.question == "Does it help?\nAnswer with yes, no or maybe."
+    assert (first.problem.id, first.problem.question) == ("pubmedqa-101", "Does it help?")
     assert first.problem.context == "Ten took part.\nNine got well."
-    assert (first.problem.id, first.problem.choices, first.target) == ("pubmedqa-101", {}, "yes")
-    assert list(first.metadata["decisions"]) == ["yes", "no", "maybe"]
+    assert (first.problem.choices, first.target) == ({"A": "yes", "B": "no", "C": "maybe"}, "A")
+    assert (last.problem.choices, last.target) == (first.problem.choices, "C")
     cab = {"task": "pubmedqa", "dimension": "knowledge"}
     assert (first.strata, last.strata) == ({**cab, "decade": "2010s"}, cab)
-    assert first.metadata["task"] == "pubmedqa"
+    assert (first.metadata, last.metadata) == ({"task": "pubmedqa", "explanation": "It helps."}, {"task": "pubmedqa"})
+    assert "It helps." not in repr(first.problem)
+
+
+def test_decisions_have_no_options(tmp_path):
+    first, _ = written(tmp_path, form="decision").load("test")
+    assert first.problem.question == "Does it help?\nAnswer with yes, no or maybe."
+    assert (first.problem.context, first.problem.choices) == ("Ten took part.\nNine got well.", {})
+    assert (first.target, list(first.metadata["decisions"])) == ("yes", ["yes", "no", "maybe"])
 
 
 def test_train_is_what_the_truth_file_does_not_name(tmp_path):
     dataset = written(tmp_path)
-    assert [[sample.target for sample in dataset.load(split)] for split in dataset.splits] == [["yes", "maybe"], ["no"]]
+    assert [[sample.target for sample in dataset.load(split)] for split in dataset.splits] == [["A", "C"], ["B"]]
 
 
 @pytest.mark.parametrize(
@@ -45,6 +52,7 @@ def test_train_is_what_the_truth_file_does_not_name(tmp_path):
         ({"final_decision": "perhaps"}, "final_decision: must be one of yes, no, maybe, found 'perhaps'"),
         ({"final_decision": "no"}, "final_decision: is 'no', but 'maybe' in"),
         ({"CONTEXTS": "Some"}, "CONTEXTS: must be a list of texts, found 'Some'"),
+        ({"LONG_ANSWER": ["So"]}, "LONG_ANSWER: must be a text or null, found ['So']"),
         ({"QUESTION": None}, "QUESTION: must be a text, found None"),
     ],
 )
@@ -78,9 +86,9 @@ def test_missing_file_says_how_to_get_the_data(tmp_path):
         PubMedQA(str(tmp_path)).load("dev")
 
 
-def test_fingerprint_follows_both_files(tmp_path):
+def test_fingerprint_follows_both_files_and_the_form(tmp_path):
     prints = {written(tmp_path, truth=truth).fingerprint for truth in (TRUTH, {"101": "yes"}, TRUTH)}
-    assert len(prints) == 2
+    assert len(prints | {written(tmp_path, form="decision").fingerprint}) == 3
 
 
 @pytest.mark.skipif("CLINICAL_DATA_DIR" not in os.environ, reason="needs the data: CLINICAL_DATA_DIR")
@@ -88,5 +96,6 @@ def test_every_row_of_the_data_is_read():
     dataset = PubMedQA(str(Path(os.environ["CLINICAL_DATA_DIR"]) / "pubmedqa"))
     samples = {split: list(dataset.load(split)) for split in dataset.splits}
     assert all(samples.values())
-    assert set(Counter(sample.target for sample in samples["test"])) == {"yes", "no", "maybe"}
+    assert {sample.target for sample in samples["test"]} == {"A", "B", "C"}
+    assert all(s.problem.context and s.metadata["explanation"] for s in samples["train"])
     assert not {s.problem.id for s in samples["test"]} & {s.problem.id for s in samples["train"]}

@@ -1,6 +1,7 @@
 from components.messages import Image, Message
-from components.models.simulated.key import AnswerKey
+from components.models.simulated.key import AnswerKey, dataset_samples
 from components.types import Problem, Sample
+from tests.components.cab_files import write
 
 ONE = Sample(Problem("1", "What is shown?\nSay it briefly.", context="A man of 40."), "a")
 SAME = Sample(Problem("2", "What is shown?\nSay it briefly.", context="A woman of 70."), "b")
@@ -21,6 +22,12 @@ def test_the_context_tells_equal_questions_apart():
     text = "\n\nWhat is shown?\nSay it briefly."
     assert KEY.find([user("A woman of 70." + text)]) is SAME
     assert KEY.find([user("A man of 40." + text)]) is ONE
+
+
+def test_a_question_without_a_mark_is_found_where_one_was_added():
+    open_ended = Sample(Problem("4", "The organ that makes insulin is"), "d")
+    assert AnswerKey([open_ended]).find([user("Question:\nThe organ that makes insulin is?\nA) liver")]) is open_ended
+    assert KEY.find([user("What is shown here??")]) is None
 
 
 def test_half_a_question_or_another_is_not_found():
@@ -48,3 +55,22 @@ def test_samples_that_share_a_question_are_told_apart_by_what_else_is_shown():
     ):
         key = AnswerKey(Sample(one, "x") for one in twins)
         assert key.find([Message("user", shown)]).problem.id == "b"
+
+
+def test_among_questions_of_which_equally_much_is_shown_the_last_of_the_text_counts():
+    options = {"A": "gout", "B": "scurvy"}
+    solved, asked, bare = (
+        Sample(Problem(q, q, given), "A") for q, given in (("Which?", options), ("Who?", options), ("Where?", {}))
+    )
+    key, shown = AnswerKey([asked, solved, bare]), "A. gout\nB. scurvy"
+    assert key.find([user(f"Question: Which?\n{shown}\nAnswer: A\n\nQuestion: Who?\n{shown}\nAnswer:")]) is asked
+    assert key.find([user(f"Question: Who?\n{shown}\nAnswer: A\n\nQuestion: Which?\n{shown}\nAnswer:")]) is solved
+    assert key.find([user(f"Question: Who?\n{shown}\nQuestion: Where?")]) is asked, "more of it is shown"
+
+
+def test_a_choice_on_top_of_another_is_read_with_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("CLINICAL_DATA_DIR", str(tmp_path))
+    for subject in ("anatomy", "medical_genetics"):
+        write(tmp_path / "mmlu_med" / "data" / "test" / f"{subject}_test.csv", f"{subject}?,1,2,3,4,B\n")
+    (sample,) = dataset_samples("mmlu/medical_genetics", {})
+    assert sample.problem.question == "medical_genetics?"
