@@ -15,12 +15,14 @@ from functools import lru_cache
 
 DECISIONS = ("yes", "no", "maybe")
 
-_FAILURES = frozenset({"", "ERROR", "ERROR."})
+FAILURES = frozenset({"", "ERROR", "ERROR."})
+"""Replies, stripped, that hold nothing: the empty one, and what the reference puts in the place of a failed call."""
 # Possessive throughout: a model's endless white space costs one pass, not a power of its length.
 _SAYS = r"(?i:option|answer|choice)\s*+(?i:is\b|would\s++be\b)?\s*+[:\-]?\s*+[\[({<\"'“”‘’`*]*+\s*+"
 _ARTICLE = re.compile(r"A\s+([a-z]+)")
 _AFTER_CHOICE_A = frozenset({"is", "was", "are", "and", "or", "nor", "because", "since", "as"})
 _MARK = re.compile(r"^[ \t*_#>]*(?:final )?answer[*_]*[ \t]*:[ \t*_]*", re.IGNORECASE | re.MULTILINE)
+_OPTION = re.compile(r"^[ \t*_#>]*(?:option|(?:final )?answer)[*_]*[ \t]*:[ \t*_]*", re.IGNORECASE | re.MULTILINE)
 
 
 def parse_letter(raw: str, options: Mapping[str, str]) -> str | None:
@@ -32,7 +34,7 @@ def parse_letter(raw: str, options: Mapping[str, str]) -> str | None:
     is an article.
     """
     text = raw.strip()
-    if text in _FAILURES or not options:
+    if text in FAILURES or not options:
         return None
     said, whole, begins, token = _letter_patterns(tuple(options))
     if found := said.findall(text):
@@ -53,7 +55,7 @@ def parse_decision(raw: str, decisions: Sequence[str] = DECISIONS) -> str | None
     ``no`` and ``maybe`` before another word (no difference, maybe later) are ordinary English.
     """
     text = raw.strip()
-    if text in _FAILURES:
+    if text in FAILURES:
         return None
     said, whole, begins, token = _decision_patterns(tuple(decisions))
     if found := said.findall(text):
@@ -63,12 +65,18 @@ def parse_decision(raw: str, decisions: Sequence[str] = DECISIONS) -> str | None
     return _only(iter({word.lower() for word in token.findall(text)}))
 
 
-def after_mark(text: str) -> str:
+def after_mark(text: str, mark: re.Pattern[str] = _MARK) -> str:
     """What stands after the last line that begins with ``Answer:``; the whole text when there is none."""
     end = None
-    for match in _MARK.finditer(text):
+    for match in mark.finditer(text):
         end = match.end()
     return text.strip() if end is None else text[end:].strip().rstrip("*_").rstrip()
+
+
+def chosen(text: str) -> str:
+    """The rest of the last line that begins with ``Option:`` or ``Answer:``; the whole text when there is none."""
+    marked = after_mark(text, _OPTION)
+    return marked if marked == text.strip() else marked.split("\n")[0].strip(" *_")
 
 
 _Patterns = tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[str]]

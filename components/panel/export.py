@@ -1,0 +1,98 @@
+"""A panel's episode as the published code writes it down: one object per question, with what we know beside it.
+
+Source: Tang et al. 2024 (MedAgents), arXiv 2311.10537; the keys of the published records keep their names. Votes and
+advice are lists, since a field that sits on both sides of the panel votes twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from components.types import Sample, Step, Trajectory
+
+
+def exported(sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
+    """The record of an episode; what a level leaves out is empty."""
+    problem, steps = sample.problem, trajectory.steps
+    votes, reports = _rounds(steps, "vote"), _reports(steps)
+    decision = next((step.reply.text for step in _of(steps, "decision")), "")
+    return {
+        "id": problem.id,
+        "question": problem.question,
+        "options": dict(problem.choices),
+        "pred_answer": trajectory.answer or "",
+        "gold_answer": sample.target,
+        "question_domains": _fields(steps, "question"),
+        "option_domains": _fields(steps, "option"),
+        "question_analyses": _analyses(steps, "question"),
+        "option_analyses": _analyses(steps, "option"),
+        "syn_report": reports[-1] if reports else "",
+        "vote_history": votes,
+        "revision_history": _rounds(steps, "advice"),
+        "syn_repo_history": reports,
+        "raw_output": decision,
+        "consensus": all(vote["vote"] == "yes" for vote in votes[-1]) if votes else None,
+        "n_rounds": len(votes),
+        "n_llm_calls": sum(step.purpose != "judge" for step in steps),
+        "parse_flags": [{"branch": step.branch, "stage": step.remarks["stage"]} for step in _unread(steps)],
+        "stop": trajectory.stop,
+        "error": trajectory.error,
+        "calls": [_call(step) for step in steps],
+    }
+
+
+def _of(steps: Sequence[Step], stage: str) -> Iterator[Step]:
+    return (step for step in steps if step.remarks.get("stage") == stage)
+
+
+def _unread(steps: Sequence[Step]) -> Iterator[Step]:
+    """Steps of which the reply could not be read."""
+    return (step for step in steps if step.remarks.get("parsed") is False)
+
+
+def _fields(steps: Sequence[Step], side: str) -> list[str]:
+    return [
+        str(one) for step in _of(steps, "experts") if step.remarks["side"] == side for one in step.remarks["fields"]
+    ]
+
+
+def _analyses(steps: Sequence[Step], side: str) -> list[dict[str, Any]]:
+    """The analyses of a side, each with its expert's field."""
+    return [_said(step) for step in _of(steps, "analysis") if step.remarks["side"] == side]
+
+
+def _rounds(steps: Sequence[Step], stage: str) -> list[list[dict[str, Any]]]:
+    """What was said in each round: votes, or the advice of those against."""
+    rounds: dict[int, list[dict[str, Any]]] = {}
+    for step in _of(steps, stage):
+        rounds.setdefault(step.remarks["round"], []).append(_said(step))
+    return [rounds[number] for number in sorted(rounds)]
+
+
+def _said(step: Step) -> dict[str, Any]:
+    """Who said something in a step, and what it was."""
+    known = {key: value for key, value in step.remarks.items() if key in ("expert", "field", "side", "vote", "parsed")}
+    return {**known, "raw": step.reply.text}
+
+
+def _reports(steps: Sequence[Step]) -> list[str]:
+    """The first report and each revision, as they were written."""
+    return [step.reply.text for step in _of(steps, "report")]
+
+
+def _call(step: Step) -> dict[str, Any]:
+    """One model call."""
+    asked = {message.role: message.text for message in step.asked}
+    return {
+        "stage": step.remarks.get("stage", step.purpose),
+        "expert_index": step.remarks.get("expert"),
+        "field": step.remarks.get("field"),
+        "system": asked.get("system", ""),
+        "user": asked.get("user", ""),
+        "reply": step.reply.text,
+        "finish_reason": step.finish,
+        "prompt_tokens": step.usage.input_tokens,
+        "completion_tokens": step.usage.output_tokens,
+        "seconds": step.seconds,
+    }

@@ -1,0 +1,147 @@
+"""Read what the experts of a panel reply: their fields, votes, reports, analyses.
+
+Every reader says whether it had to fall back on a default (``parsed`` is then False), which is counted.
+
+Source: Tang et al. 2024 (MedAgents), arXiv 2311.10537, whose readers are repaired here; as published they are in
+``components.panel.published``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from components.answers import FAILURES
+
+DEFAULT_FIELD = "General Medicine"
+NO_ANALYSIS = "This expert gave no analysis."
+
+_FIELDS = re.compile(r"medical\s+fields?\s*:", re.IGNORECASE)
+_BULLET = re.compile(r"[-*•‣⁃◦●○▪■·–—+#>]+\s*|[(\[]?\d{1,3}[.)\]:]+\s*|\d{1,3}\s+[-–—]\s+|[a-z]\)\s*", re.IGNORECASE)
+_PLACEHOLDER = re.compile(
+    r"[\[({<*]*(?:field|domain|special(?:ty|ity)|expert)\s*[_#]?\s*\d*[*\])}>]*\s*:\s*", re.IGNORECASE
+)
+_AROUND = "\"'“”‘’„«»`* \t"
+_AFTER = ".,;"
+_BRACKETS = {"[": "]", "(": ")", "{": "}", "<": ">"}
+
+_VOTE = re.compile(r"(?<![^\W_])(?:yes|no)(?![^\W_])", re.IGNORECASE)
+_FIRST_VOTE = re.compile(r"[\W_]*(yes|no)(?![^\W_])", re.IGNORECASE)
+
+_KNOWLEDGE, _ANALYSIS = (
+    re.compile(rf"(?:(?<![#*_ \t])[#*_ \t]++)?{heading}[*_]*\s*:[*_]*", re.IGNORECASE)
+    for heading in ("key knowledge", "total analysis")
+)
+
+_SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)[.!?][\"'”’)\]*]*(?=\s|$)")
+_NUMBER = re.compile(r"[\s*(]*\d{1,3}\.")
+
+
+@dataclass(frozen=True)
+class Experts:
+    """Fields of medicine, at most as many as were asked for and none twice."""
+
+    fields: tuple[str, ...]
+    parsed: bool
+
+
+@dataclass(frozen=True)
+class Vote:
+    """Whether an expert agrees with the report."""
+
+    yes: bool
+    parsed: bool
+
+
+@dataclass(frozen=True)
+class Report:
+    """The two parts of a report; one that the reply does not have is empty."""
+
+    key_knowledge: str
+    total_analysis: str
+    parsed: bool
+
+
+def read_experts(raw: str, expected: int) -> Experts:
+    """The fields that a reply names: after the last ``Medical Field:``, else after the last colon.
+
+    They stand in the first line with ``|``, else one a line, else between commas or semicolons. A reply without any
+    gives one general expert; fewer than ``expected`` are not filled up.
+    """
+    text = raw.strip()
+    if text in FAILURES:
+        return Experts((DEFAULT_FIELD,), False)
+    *_, text = _FIELDS.split(text) if _FIELDS.search(text) else text.split(":")
+    found: dict[str, str] = {}
+    for field in filter(None, map(_bare, _items(text))):
+        found.setdefault(field.casefold(), field)
+    fields = tuple(found.values())[:expected]
+    return Experts(fields, True) if fields else Experts((DEFAULT_FIELD,), False)
+
+
+def read_vote(raw: str) -> Vote:
+    """The whole word yes or no: the one that the reply begins with, else the last one. Without either it is a yes,
+    as published, which ends discussions silently."""
+    if first := _FIRST_VOTE.match(raw):
+        return Vote(first[1].lower() == "yes", True)
+    words = _VOTE.findall(raw)
+    return Vote(words[-1].lower() == "yes", True) if words else Vote(True, False)
+
+
+def read_report(raw: str) -> Report:
+    """The parts after their headings. Without a heading the whole reply is the analysis, and ``parsed`` False."""
+    analysis = _ANALYSIS.search(raw)
+    before = raw if analysis is None else raw[: analysis.start()]
+    knowledge = _KNOWLEDGE.search(before)
+    if analysis is None and knowledge is None:
+        return Report("", raw.strip(), False)
+    key = "" if knowledge is None else before[knowledge.end() :].strip()
+    total = "" if analysis is None else raw[analysis.end() :].strip()
+    return Report(key, total, bool(key or total))
+
+
+def clean_analysis(raw: str, cut: bool) -> str:
+    """An analysis as others get to read it: a fixed sentence for none; with ``cut`` (the reply came to its length
+    limit) without an unfinished last sentence, unless it is the only one."""
+    text = raw.strip()
+    if text in FAILURES:
+        return NO_ANALYSIS
+    ends = [match.end() for match in _SENTENCE_END.finditer(text)] if cut else []
+    for end in reversed(ends):
+        line = text[text.rfind("\n", 0, end) + 1 : end]
+        if not _NUMBER.fullmatch(line):
+            return text[:end]
+    return text
+
+
+def _items(text: str) -> Iterable[str]:
+    """The items of a list, uncleaned."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if barred := next((line for line in lines if "|" in line), None):
+        return barred.split("|")
+    return lines if len(lines) > 1 else re.split("[,;]", text)
+
+
+def _bare(item: str) -> str:
+    """An item without bullets, numbers, echoed placeholders and what stands around it."""
+    before = None
+    while item != before:
+        before = item
+        item = item.strip(_AROUND)
+        for pattern in (_BULLET, _PLACEHOLDER):
+            if match := pattern.match(item):
+                item = item[match.end() :]
+        item = _unbracketed(item.rstrip(_AFTER + " "))
+    return item
+
+
+def _unbracketed(item: str) -> str:
+    """Without a pair of brackets around it, or half a pair at an end; ``Surgery (Vascular)`` stays."""
+    for opening, closing in _BRACKETS.items():
+        inner = item[1:]
+        if item.startswith(opening) and inner.find(closing) in (-1, len(inner) - 1):
+            item = inner.removesuffix(closing)
+        if item.endswith(closing) and opening not in item:
+            item = item[:-1]
+    return item

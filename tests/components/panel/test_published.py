@@ -1,0 +1,60 @@
+"""The published readers: their defects are kept."""
+
+import pytest
+
+from components.panel.published import (
+    UnreadableReport,
+    published_experts,
+    published_letter,
+    published_report,
+    published_vote,
+)
+from components.panel.replies import Experts, Report, Vote
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("Option: C", "C"), ("Answer D", "A"), ("ERROR.", "E"), ("", ""), ("Option: maybe", ""), ("B: none", ""),
+        ("Option: F or D", "D"), ("Option: E\nReason: Aspirin", "A"),
+    ],
+)  # fmt: skip
+def test_letter_is_the_first_capital_after_the_last_colon(raw, expected):
+    assert published_letter(raw) == expected
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("Medical Field: Cardiology | Neurology", Experts(("Cardiology", "Neurology"), True)),
+        ("Medical Field: A|B |  C", Experts(("A|B", " C"), True)),
+        ("Medical Field: A | A | B", Experts(("A", "A", "B"), True)),
+        ("ERROR.", Experts(("General Medicine", "General Medicine"), False)),
+        ("ERROR", Experts(("ERROR",), True)),
+        ("", Experts(("",), True)),
+    ],
+)
+def test_experts_are_neither_cleaned_nor_counted(raw, expected):
+    assert published_experts(raw, 2) == expected
+
+
+@pytest.mark.parametrize(
+    ("raw", "yes", "parsed"),
+    [
+        ("Yes", True, True), ("A diagnosis: YES", False, True), ("YES, I know", True, True), ("eyes", True, True),
+        ("maybe", True, False),
+    ],
+)  # fmt: skip
+def test_vote_is_the_first_run_of_letters(raw, yes, parsed):
+    assert published_vote(raw) == Vote(yes, parsed)
+
+
+def test_report_loses_key_knowledge_and_what_follows_a_second_heading():
+    raw = "Key Knowledge: k\nTotal Analysis: one\nTotal Analysis: two"
+    assert published_report(raw) == Report("", "one", True)
+
+
+@pytest.mark.parametrize("raw", ["", "Key Knowledge: k", "total analysis: in small letters"])
+def test_report_without_the_heading_cannot_be_read(raw):
+    with pytest.raises(UnreadableReport, match="no heading 'Total Analysis:'"):
+        published_report(raw)
