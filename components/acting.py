@@ -16,7 +16,7 @@ from annotated_types import Ge
 
 from components.messages import Image, Message, Sampling
 from components.prompts import load
-from components.protocols import Episode
+from components.protocols import Agent, Episode
 from components.task_text import Chain, action_text, task_text
 from components.turns import continued
 from components.types import Action, Answer, Demonstration, Failure, Offer, Refusal
@@ -32,11 +32,14 @@ class Trial:
 
 @dataclass(frozen=True)
 class Shown:
-    """What an attempt is shown beside its task: solved problems, earlier trials of its own, a draft to check."""
+    """What an attempt is shown beside its task: solved problems, earlier trials of its own, a draft to check; or the
+    role in which it acts and what is asked of it in the task's place."""
 
     demonstrations: Sequence[Demonstration] = ()
     previous: Sequence[Chain] = ()
     draft: str = ""
+    role: str = ""
+    asked: str = ""
 
 
 @runtime_checkable
@@ -44,6 +47,12 @@ class Attempting(Protocol):
     """An agent that can try a task again, shown what it did before."""
 
     async def attempt(self, episode: Episode, shown: Shown | None = None) -> Trial: ...
+
+
+def acting_one(agent: Agent) -> Agent:
+    """The agent that does the work: the one within an agent that plays another, else itself."""
+    inner = getattr(agent, "inner", None)
+    return agent if inner is None else acting_one(inner)
 
 
 @dataclass(frozen=True)
@@ -65,7 +74,7 @@ class Acting:
         """Act and observe until there is an answer, a refusal or no step left (Failure ``step_limit``)."""
         if blind(episode):
             return Trial(Failure("unsupported_input", "the model takes no images"), ())
-        values = {"demonstrations": (), "previous": (), "draft": ""} if shown is None else vars(shown)
+        values = vars(shown or Shown())
         messages = [self._system(episode, values), await self._task(episode, values)]
         sampling, chain = Sampling(stop=tuple(self.stop)), list[tuple[str, str]]()
         for done in count(1):
@@ -79,7 +88,7 @@ class Acting:
             chain.append((action_text(action), _saw(episode, action, seen)))
             messages += [action.message, *seen]
             if action.last and all(one.error is None for one in episode.last.observed):
-                return Trial(await self._conclude(episode, messages), chain)
+                return Trial(await self._conclude(episode, messages, values), chain)
             if done == self.max_steps:
                 return Trial(Failure("step_limit", f"no answer within {done} steps"), chain)
         raise AssertionError("count is endless")
@@ -92,14 +101,14 @@ class Acting:
 
     async def _task(self, episode: Episode, values: dict[str, Any]) -> Message:
         problem = episode.problem
-        held = await _control(episode, "look") + (await _control(episode, "inputs") if self.preload else "")
+        held = await held_by(episode, "look") + (await held_by(episode, "inputs") if self.preload else "")
         images = shown_images(episode)
         return load(self.prompts).user("problem", images, problem=problem, task=task_text(problem), held=held, **values)
 
-    async def _conclude(self, episode: Episode, messages: Sequence[Message]) -> Answer:
+    async def _conclude(self, episode: Episode, messages: Sequence[Message], values: dict[str, Any]) -> Answer:
         """Answer after the last call, for grammars whose last action is not the answer."""
-        held = await _control(episode, "final")
-        ask = load(self.prompts).user("conclude", problem=episode.problem, held=held)
+        held = await held_by(episode, "final")
+        ask = load(self.prompts).user("conclude", problem=episode.problem, held=held, **values)
         return Answer((await episode.ask(continued(messages, ask), "conclude")).text)
 
 
@@ -126,7 +135,7 @@ def _ended(action: Action) -> Answer | Refusal | None:
     return action.refusal if action.answer is None else Answer(action.answer)
 
 
-async def _control(episode: Episode, name: str) -> str:
+async def held_by(episode: Episode, name: str) -> str:
     """What a control of the toolset shows, where there is one."""
     return (await episode.control(name)).text if name in episode.offer.controls else ""
 

@@ -8,6 +8,7 @@ passed to the model.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from components.answers import after_mark
 from components.prompts import load
@@ -26,13 +27,16 @@ class Direct:
         return await plain_answer(episode, self.prompts)
 
 
-async def plain_answer(episode: Episode, prompts: str) -> Answer | Failure:
-    """The answer of one call; only what follows the mark counts, of a choice the rest of its line."""
+async def plain_answer(episode: Episode, prompts: str, **shown: Any) -> Answer | Failure:
+    """The answer of one call; only what follows the mark counts, of a choice the rest of its line.
+
+    ``shown``: what else the prompt set's template ``problem`` is given.
+    """
     problem = episode.problem
     if problem.images and not episode.sees_images:
         return Failure("unsupported_input", "the model takes no images")
     held = (await episode.control("inputs")).text if "inputs" in episode.offer.controls else ""
-    ask = load(prompts).user("problem", problem.images, problem=problem, held=held)
+    ask = load(prompts).user("problem", problem.images, problem=problem, held=held, **shown)
     reply = (await episode.ask([ask], "answer")).text
     marked = after_mark(reply)
     if problem.choices and marked != reply.strip():

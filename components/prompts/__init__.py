@@ -1,4 +1,8 @@
-"""Prompt sets: folders of ``.jinja`` files, rendered with undefined variables forbidden."""
+"""Prompt sets: folders of ``.jinja`` files, rendered with undefined variables forbidden.
+
+What several sets say in the same words stands once, in ``_shared/``: ``{% include "_shared/conclude.jinja" %}``. A
+folder of one's own may include it too, as it may any file below this folder.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,13 @@ from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from components.errors import ConfigError
 from components.messages import Image, Message, Role
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _ROOT = Path(__file__).parent
 _SHORT, _REMEMBERED = 1000, 4096
@@ -19,7 +26,8 @@ _SHORT, _REMEMBERED = 1000, 4096
 class PromptSet:
     """The templates of one folder.
 
-    ``digest`` identifies their texts; ``name`` is the folder's name as it was asked for.
+    ``digest`` identifies their texts, with what they include, and those of the data files beside them (``.yaml``);
+    ``name`` is the folder's name as it was asked for.
     """
 
     def __init__(self, name: str, folder: Path) -> None:
@@ -28,16 +36,31 @@ class PromptSet:
         self.name = name
         files = sorted(folder.glob("*.jinja"))
         texts = {path.stem: path.read_text(encoding="utf-8") for path in files}
-        self.digest = sha256("\0".join(f"{k}\0{v}" for k, v in texts.items()).encode()).hexdigest()[:16]
+        self._data = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.yaml"))}
         environment = jinja2.Environment(
             undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
         )
+        included = _included(environment, name, texts)
+        environment.loader = jinja2.DictLoader(included)
+        whole = "\0".join(f"{k}\0{v}" for k, v in (texts | self._data | included).items())
+        self.digest = sha256(whole.encode()).hexdigest()[:16]
         self._made: dict[tuple[Any, ...], Message] = {}
         self._templates = {stem: environment.from_string(text) for stem, text in texts.items()}
 
     def source(self, template: str) -> str:
         """The prompt file as messages name it."""
         return f"{self.name}/{template}.jinja"
+
+    def data(self, name: str) -> Any:
+        """What the file ``<name>.yaml`` of the set holds. Raises ConfigError."""
+        import yaml
+
+        if (text := self._data.get(f"{name}.yaml")) is None:
+            raise ConfigError(f"prompt set {self.name!r} has no {name}.yaml")
+        try:
+            return yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise ConfigError(f"prompt set {self.name!r}: {name}.yaml: {error}".replace("\n", " ")) from None
 
     def render(self, template: str, **values: Any) -> str:
         """Fill a template. Raises ConfigError when the set lacks it or a value is not given."""
@@ -78,11 +101,29 @@ class PromptSet:
         return message
 
 
+def _included(environment: Environment, name: str, texts: Mapping[str, str]) -> dict[str, str]:
+    """What templates include, and what that includes: path below this folder -> text. Raises ConfigError."""
+    from jinja2.meta import find_referenced_templates
+
+    found: dict[str, str] = {}
+    unread = list(texts.values())
+    while unread:
+        for path in find_referenced_templates(environment.parse(unread.pop())):
+            if path is None or not (_ROOT / path).is_file():
+                have = ", ".join(sorted(p.relative_to(_ROOT).as_posix() for p in _ROOT.glob("_shared/*.jinja")))
+                raise ConfigError(f"prompt set {name!r} includes {path!r}, which is none of ours; shared are {have}")
+            if path not in found:
+                found[path] = (_ROOT / path).read_text(encoding="utf-8")
+                unread.append(found[path])
+    return dict(sorted(found.items()))
+
+
 @lru_cache(maxsize=64)
 def load(name: str) -> PromptSet:
     """Load a prompt set by its name in this folder, or by the path of a folder of one's own.
 
-    Raises ConfigError when there is none, naming those there are, or when a template does not parse.
+    Raises ConfigError when there is none, naming those there are, or when a template does not parse or includes what
+    is not there.
     """
     import jinja2
 

@@ -175,3 +175,8 @@ def test_nearest_names_stay_short():
     assert nearest("a", []) == "there are none"
     assert nearest("reactt", ["react", "cot"]) == "did you mean react? valid: cot, react"
     assert nearest("x", map(str, range(100, 130))).endswith("and 18 more")
+
+
+def test_fields_that_a_dataclass_inherits_from_another_module_are_checked_too():
+    with pytest.raises(Flaws, match="max_steps"):
+        construct({"_target_": "components.agents.react.ReAct", "max_steps": 0}, "agent")

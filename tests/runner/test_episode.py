@@ -322,3 +322,61 @@ async def test_lines_of_work_that_outlive_a_limit_add_nothing(kind):
     steps, asked = len(trajectory.steps), len(model.asked)
     await asyncio.sleep(0.05)
     assert len(trajectory.steps) == steps and len(model.asked) == asked
+
+
+@dataclass(frozen=True)
+class Several:
+    """Asks on four branches at once, remarks on each, then once more."""
+
+    async def solve(self, episode):
+        asks = {f"line/{n}": [Message("user", f"ask {n}")] for n in (1, 2, 10, 9)}
+        replies = await episode.ask_each(asks, "vote", Sampling(max_tokens=3))
+        for name, reply in zip(asks, replies, strict=True):
+            episode.branch(name).remark(label=reply.text)
+        return Answer((await episode.ask([Message("user", "all")], "answer")).text)
+
+
+def echo(request):
+    return request.messages[-1].text
+
+
+async def test_questions_on_several_branches_are_answered_in_their_order_and_remarked_on():
+    trajectory, _ = await run(Speaker(echo, wait=0.01), Several())
+    assert trajectory.answer == "all"
+    assert [step.branch for step in trajectory.steps] == ["line/1", "line/2", "line/9", "line/10", "main"]
+    assert [step.remarks for step in trajectory.steps[:2]] == [{"label": "ask 1"}, {"label": "ask 2"}]
+    assert {step.purpose for step in trajectory.steps[:4]} == {"vote"}
+
+
+@pytest.mark.parametrize(("calls", "steps"), [(3, 0), (4, 4), (5, 5)])
+async def test_several_questions_fit_the_budget_or_none_is_asked(calls, steps):
+    trajectory, _ = await run(Speaker(echo), Several(), budget=Budget(calls=calls))
+    assert len(trajectory.steps) == steps and (trajectory.stop == "limit") == (calls < 5)
+
+
+@dataclass(frozen=True)
+class Besides:
+    """Lets another agent play, then answers how many steps that took."""
+
+    async def solve(self, episode):
+        beside = await episode.beside(Several())
+        await episode.ask([Message("user", "mine")], "answer")
+        return Answer(f"{beside.stop} {len(beside.steps)}")
+
+
+async def test_what_is_played_beside_is_neither_recorded_nor_charged():
+    trajectory, _ = await run(Speaker(echo), Besides(), budget=Budget(calls=5))
+    assert trajectory.answer == "answered 5" and [step.branch for step in trajectory.steps] == ["main"]
+
+
+async def test_an_attempt_with_fresh_tools_has_steps_of_its_own():
+    @dataclass(frozen=True)
+    class Tries:
+        async def solve(self, episode):
+            for name in ("a", "b"):
+                line = episode.branch(name, tools="fresh")
+                await line.act([Message("user", name)])
+            return Answer((await episode.act([Message("user", "c")])).answer)
+
+    trajectory, _ = await run(Speaker(echo), Tries(), budget=Budget(steps=1))
+    assert trajectory.stop == "answered" and len(trajectory.steps) == 3

@@ -130,3 +130,27 @@ def test_missing_groups_are_named(cfg):
     del cfg["agent"], cfg["scorer"]
     with pytest.raises(ConfigError, match=r"(?s)agent: is missing.*scorer: is missing"):
         check(cfg)
+
+
+DRAWS = "components.agents.self_consistency.SelfConsistency"
+REACT = {"_target_": "components.agents.react.ReAct", "grammar": "native_tools"}
+
+
+def test_an_agent_may_play_another_one_whose_grammar_and_prompts_count(cfg):
+    cfg["agent"] = {"_target_": DRAWS, "draws": 2, "inner": REACT}
+    experiment = check(cfg)
+    assert type(experiment.parts.grammar).__name__ == "NativeTools"
+    assert "react" in experiment.prompts and experiment.parts.agent.inner.prompts == "react"
+
+
+def test_agents_that_play_each_other_share_one_grammar(cfg):
+    other = {"_target_": "components.agents.matched.Matched", "inner": REACT, "to": {**REACT, "grammar": "xml_call"}}
+    cfg["agent"] = other
+    with pytest.raises(ConfigError, match=r"share one grammar, found agent.inner.grammar=native_tools, agent.to.gr"):
+        check(cfg)
+
+
+def test_an_agent_within_an_agent_is_checked_by_its_own_keys(cfg):
+    cfg["agent"] = {"_target_": DRAWS, "inner": {**REACT, "max_steps": 0}}
+    with pytest.raises(ConfigError, match="agent.inner.max_steps"):
+        check(cfg)

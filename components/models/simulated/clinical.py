@@ -11,10 +11,11 @@ from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.review import review, written
 from components.models.simulated.skills import consult, sql
-from components.models.simulated.skills.answers import answer_text, is_right
+from components.models.simulated.skills.answers import answer_text
 from components.models.simulated.skills.choose import choose
 from components.models.simulated.skills.consult import Step
 from components.models.simulated.skills.judge import Good, guided
+from components.models.simulated.skills.opinions import Voice
 from components.models.simulated.skills.write import Style
 from components.types import Sample
 
@@ -24,7 +25,7 @@ LOOKS, DESCRIBES, HINTS, PASSAGES = (
     "Hints:",
     "You read passages",
 )
-_CONCLUDE = "Now answer the question"
+_CONCLUDE = ("Now answer the question", "Now write your opinion")
 
 
 def as_tool(text: str, sample: Sample | None, rates: Rates, draws: Draws) -> str | None:
@@ -44,18 +45,20 @@ def as_tool(text: str, sample: Sample | None, rates: Rates, draws: Draws) -> str
 
 def reply(
     messages: Sequence[Message], tools: Sequence[ToolSpec], style: Style | None, reasons: bool, sample: Sample,
-    rates: Rates, draws: Draws,
+    voice: Voice, rates: Rates, draws: Draws,
 ) -> Message:  # fmt: skip
     """An answer from the prompt alone, the next step, the answer after the last one, or a verifier's choice."""
     last, dialogue = messages[-1].text, read_consultation(messages, tools)
     if last.endswith((SELECT, REFINE)):
-        return _review(dialogue, style or "native", sample, rates, draws)
-    if style == "xml" and _CONCLUDE in last:
+        return _review(dialogue, style or "native", sample, voice, rates, draws)
+    if style == "xml" and any(words in last for words in _CONCLUDE):
         style = None
     if style is not None:
-        return _step(consult.next_step(sample, dialogue, rates, draws), style, sample, dialogue)
-    if dialogue.done:
-        return Message("assistant", f"Answer: {consult.finish(sample, dialogue, rates, draws).arguments['response']}")
+        step = consult.next_step(sample, dialogue, rates, draws)
+        return _step(step, style, sample, dialogue, voice, draws)
+    if dialogue.done or voice.field:
+        answer = consult.finish(sample, dialogue, rates, draws).arguments["response"]
+        return Message("assistant", voice.worded(answer, draws) if voice.field else f"Answer: {answer}")
     return Message("assistant", _plainly(sample, reasons, rates, draws))
 
 
@@ -68,28 +71,31 @@ def _plainly(sample: Sample, reasons: bool, rates: Rates, draws: Draws) -> str:
     return f"{lead}Answer: {answer_text(sample, draws.happens('competence', known.competence), draws)}"
 
 
-def _review(dialogue: Consultation, style: Style, sample: Sample, rates: Rates, draws: Draws) -> Message:
+def _review(
+    dialogue: Consultation, style: Style, sample: Sample, voice: Voice, rates: Rates, draws: Draws
+) -> Message:  # fmt: skip
     """The reply to a verifier's question; without cards the tools are those that the candidates name."""
     if not dialogue.offered:
         named = [found.name for text in dialogue.candidates if (found := call_in(text)) is not None]
         dialogue = replace(dialogue, offered={name: () for name in named if name != "Finish"})
 
     def good(text: str) -> bool:
-        return _is_good(text, sample, dialogue)
+        return _is_good(text, sample, dialogue, voice)
 
     def better() -> Message:
-        return _step(_rewritten(sample, dialogue, good, rates, draws), style, sample, dialogue)
+        step = _rewritten(sample, dialogue, good, rates, draws)
+        return _step(step, style, sample, dialogue, voice, draws)
 
     return review(dialogue, good, better, style, draws)
 
 
-def _is_good(text: str, sample: Sample, dialogue: Consultation) -> bool:
+def _is_good(text: str, sample: Sample, dialogue: Consultation, voice: Voice) -> bool:
     """Whether an action serves: a fitting tool asked in full, or the right answer."""
     found = call_in(text)
     if found is None:
         return False
     if found.name == "Finish":
-        return is_right(sample, str(found.arguments.get("response", "")))
+        return voice.serves(sample, str(found.arguments.get("response", "")))
     return found.name == consult.fitting(sample, dialogue) and consult.is_full(sample, found)
 
 
@@ -106,10 +112,14 @@ def _rewritten(sample: Sample, dialogue: Consultation, good: Good, rates: Rates,
     return consult.second_thought(sample, rates, draws)
 
 
-def _step(step: Step, style: Style, sample: Sample, dialogue: Consultation) -> Message:
+def _step(
+    step: Step, style: Style, sample: Sample, dialogue: Consultation, voice: Voice, draws: Draws
+) -> Message:  # fmt: skip
     """A step in the grammar that the prompt asks for; in tags, which know no answer, the last call ends the work."""
-    if style != "xml":
-        return written(step.name, step.arguments, style)
-    if step.name == "Finish" and "Think" in dialogue.offered:
-        return written("Think", {"response": "The answer is known."}, style, last=True)
-    return written(step.name, step.arguments, style, last=consult.is_full(sample, step))
+    if style == "xml":
+        if step.name == "Finish" and "Think" in dialogue.offered:
+            return written("Think", {"response": "The answer is known."}, style, last=True)
+        return written(step.name, step.arguments, style, last=consult.is_full(sample, step))
+    if step.name == "Finish":
+        return written(step.name, {"response": voice.worded(step.arguments["response"], draws)}, style)
+    return written(step.name, step.arguments, style)

@@ -23,13 +23,16 @@ from components.models.simulated.skills.answers import is_clinical
 from components.models.simulated.skills.choose import choose
 from components.models.simulated.skills.conclude import conclude, validate
 from components.models.simulated.skills.learn import learnt
+from components.models.simulated.skills.opinions import Voice, believed, heart, voice_of
+from components.models.simulated.skills.panel import reply as on_panel
+from components.models.simulated.skills.panel import stage_of
 from components.models.simulated.skills.plan import plan
 from components.models.simulated.skills.write import Style, write
 from components.types import Sample
 
-VERSION = "5"
+VERSION = "6"
 TAUGHT_SLIPS = 0.3  # of the calls of a wrong radiology tool are left where a solved task is shown
-_CONCLUDE = ("Write the final answer", "Now answer the question")
+_CONCLUDE = ("Write the final answer", "Now answer the question", "Now write your opinion")
 _TAUGHT = re.compile(r"\[Example\].*^Action: TOOL", re.DOTALL | re.MULTILINE)
 _MALFORMED = "I would use the next tool that fits, and then see what it returns."
 
@@ -61,24 +64,28 @@ class Core:
             if said is not None:
                 return _said(said)
         situation = self._reader.read(messages, tools)
-        style = _style(situation, tools)
+        style, stage = _style(situation, tools), stage_of(messages)
+        if style is None and stage is not None:
+            garbled = draws.happens("malformed", self.rates.malformed)
+            return _said(_MALFORMED if garbled else on_panel(stage, last, sample, self.rates, draws))
+        voice = voice_of(messages, sample)
         if is_clinical(sample):
-            return self._clinical(messages, tools, situation, style, sample, draws)
-        return self._radiology(messages, tools, situation, style, sample, draws)
+            return self._clinical(messages, tools, situation, style, sample, voice, draws)
+        return self._radiology(messages, tools, situation, style, sample, voice, draws)
 
     def _clinical(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], situation: Situation, style: Style | None,
-        sample: Sample, draws: Draws,
+        sample: Sample, voice: Voice, draws: Draws,
     ) -> Message:  # fmt: skip
         """A task of ClinicalAgent Bench."""
         if draws.happens("malformed", self.rates.malformed):
             return _said(_MALFORMED)
         reasons = "step by step" in situation.marks
-        return clinical.reply(messages, tools, style, reasons, sample, self.rates, draws)
+        return clinical.reply(messages, tools, style, reasons, sample, voice, self.rates, draws)
 
     def _radiology(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], situation: Situation, style: Style | None,
-        sample: Sample | None, draws: Draws,
+        sample: Sample | None, voice: Voice, draws: Draws,
     ) -> Message:  # fmt: skip
         """A question of RadABench, or one that is no sample's."""
         last = messages[-1].text
@@ -86,26 +93,34 @@ class Core:
             return _said(validate(situation, sample))
         choice = sample is not None and not isinstance(sample.target, dict)
         if not choice and any(words in last for words in _CONCLUDE):
-            return _said(conclude(situation, sample, self.rates, draws))
+            return _said(self._worded(situation, sample, voice, draws))
         if style is None and "Tool Chain:" in situation.marks:
             return _said(plan(sample, self.rates, draws))
         if draws.happens("malformed", self.rates.malformed):
             return _said(_MALFORMED)
         if not choice and last.endswith((SELECT, REFINE)):
-            return self._review(messages, tools, situation, style or "native", sample, draws)
+            return self._review(messages, tools, situation, style or "native", sample, voice, draws)
         if style is not None and not choice:
             taught = any(m.role == "system" and _TAUGHT.search(m.text) for m in messages[:1])
             slips = replace(self.rates, wrong_tool=self.rates.wrong_tool * (TAUGHT_SLIPS if taught else 1.0))
-            return self._act(situation, tools, style, sample, slips, draws)
-        if choice or (sample is None and "Answer: <" in situation.marks):
+            return self._act(situation, tools, style, sample, voice, slips, draws)
+        if not voice.field and (choice or (sample is None and "Answer: <" in situation.marks)):
             answer = choose(sample, "step by step" in situation.marks, self.rates, draws)
         else:
-            answer = conclude(situation, sample, self.rates, draws)
+            answer = self._worded(situation, sample, voice, draws)
         return write(Move(), style or "native", answer)
+
+    def _worded(self, situation: Situation, sample: Sample | None, voice: Voice, draws: Draws) -> str:
+        """The final answer in words; an expert's as an analysis."""
+        open_ended = bool(situation.memory) if sample is None else isinstance(sample.target, dict)
+        if voice.field and not open_ended:
+            known = sample is not None and draws.happens("competence", heart(sample, self.rates))
+            return voice.worded(believed(sample, known, draws), draws)
+        return voice.worded(conclude(situation, sample, self.rates, draws), draws)
 
     def _review(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], situation: Situation, style: Style,
-        sample: Sample | None, draws: Draws,
+        sample: Sample | None, voice: Voice, draws: Draws,
     ) -> Message:  # fmt: skip
         """A verifier's question: what the core would do without a slip is good."""
         dialogue = read_consultation(messages, tools)
@@ -116,16 +131,19 @@ class Core:
         def good(text: str) -> bool:
             return text.startswith(f"{wanted}[")
 
-        return review(dialogue, good, lambda: self._act(situation, tools, style, sample, careful, draws), style, draws)
+        def better() -> Message:
+            return self._act(situation, tools, style, sample, voice, careful, draws)
+
+        return review(dialogue, good, better, style, draws)
 
     def _act(
-        self, situation: Situation, tools: Sequence[ToolSpec], style: Style, sample: Sample | None, rates: Rates,
-        draws: Draws,
+        self, situation: Situation, tools: Sequence[ToolSpec], style: Style, sample: Sample | None, voice: Voice,
+        rates: Rates, draws: Draws,
     ) -> Message:  # fmt: skip
         """A move of an agent with radiology tools."""
         move = decide(situation, sample, _may_refuse(situation, tools), rates, draws)
-        answer = conclude(situation, sample, rates, draws) if move.card is None and move.grounds is None else ""
-        return write(move, style, answer)
+        ends = move.card is None and move.grounds is None
+        return write(move, style, self._worded(situation, sample, voice, draws) if ends else "")
 
 
 def _may_refuse(situation: Situation, tools: Sequence[ToolSpec]) -> bool:

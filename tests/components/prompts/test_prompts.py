@@ -1,10 +1,17 @@
 """Prompt sets: files, nothing undefined, what differs has another digest."""
 
+from hashlib import sha256
+from pathlib import Path
+
 import pytest
 
+from components import prompts as prompts_module
 from components.errors import ConfigError
 from components.messages import Image
 from components.prompts import load
+from components.types import Problem
+
+ROOT = Path(prompts_module.__file__).parent
 
 
 def folder(tmp_path, **templates):
@@ -51,8 +58,52 @@ def test_the_digest_is_of_the_texts(tmp_path):
     assert load(str(one)).digest == load(str(two)).digest
 
 
+def test_an_included_text_is_rendered_with_the_values_at_hand_and_is_part_of_the_digest(tmp_path):
+    shared = (ROOT / "_shared" / "conclude.jinja").read_text()
+    sets = {
+        "included": 'Well.\n{% include "_shared/conclude.jinja" %}\n',
+        "written": f"Well.\n{shared}",
+        "without": "Well.",
+    }
+    for name, text in sets.items():
+        (tmp_path / name).mkdir()
+        folder(tmp_path / name, end=text)
+    included, written, without = (load(str(tmp_path / name)) for name in sets)
+    given = {"problem": Problem("p", "Which?", {"A": "one"}), "held": ""}
+    assert included.render("end", **given) == written.render("end", **given) != without.render("end")
+    assert included.digest not in (written.digest, without.digest)
+    assert included.digest != sha256(f"end\0{sets['included']}".encode()).hexdigest()[:16], "it covers what is included"
+
+
+@pytest.mark.parametrize("named", ["'_shared/nope.jinja'", "which"])
+def test_an_include_of_what_is_not_there_is_refused(tmp_path, named):
+    with pytest.raises(
+        ConfigError, match=r"which is none of ours; shared are _shared/attempt\.jinja, _shared/conclude"
+    ):
+        load(folder(tmp_path, ask="{% include " + named + " %}"))
+
+
 def test_short_messages_are_made_once_and_long_ones_are_not_kept(tmp_path):
     prompts = load(folder(tmp_path, ask="{{ name }}"))
     assert prompts.user("ask", name="x") is prompts.user("ask", name="x")
     assert prompts.system("ask", name="x") is not prompts.user("ask", name="x")
     assert prompts.user("ask", name="y" * 5000) is not prompts.user("ask", name="y" * 5000)
+
+
+def test_data_beside_the_templates_are_read_and_are_part_of_the_digest(tmp_path):
+    for name, text in (("none", None), ("one", "- 1"), ("two", "- 2")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "ask.jinja").write_text("?")
+        if text is not None:
+            (tmp_path / name / "facts.yaml").write_text(text)
+    none, one, two = (load(str(tmp_path / name)) for name in ("none", "one", "two"))
+    assert len({none.digest, one.digest, two.digest}) == 3 and one.data("facts") == [1]
+    assert none.digest == sha256(b"ask\0?").hexdigest()[:16]
+    with pytest.raises(ConfigError, match=r"has no facts\.yaml"):
+        none.data("facts")
+
+
+def test_data_that_are_no_yaml_are_refused_in_one_line(tmp_path):
+    (tmp_path / "facts.yaml").write_text("a: [1")
+    with pytest.raises(ConfigError, match=r"facts\.yaml: while parsing [^\n]*$"):
+        load(str(tmp_path)).data("facts")

@@ -8,7 +8,7 @@ import pytest
 from components.acting import Acting
 from components.agents.direct import Direct
 from components.errors import ConfigError, ModelError
-from components.stages.optimize import Optimize, gold_text, together
+from components.stages.optimize import Optimize, together
 from components.types import Problem, Sample
 from runner.learning import Practice
 from tests.attempts import Attempt, Echo
@@ -116,20 +116,6 @@ async def test_a_fault_of_the_model_stops_the_stage():
     room.second = ModelError("down", "server")
     with pytest.raises(ModelError, match="training sample 't0'"):
         await Optimize().run(practice, samples(2))
-
-
-@pytest.mark.parametrize(
-    ("target", "text"),
-    [
-        ("B", "B. scurvy"),
-        ("yes", "yes"),
-        ({"answer": 3}, "3"),
-        ({"accepted": ["I do not know"]}, "['I do not know']"),
-        ({}, "No result"),
-    ],
-)
-def test_gold_in_words(target, text):
-    assert gold_text(Sample(Problem("p", "q", {"B": "scurvy"} if target == "B" else {}), target)) == text
 
 
 async def test_together_keeps_the_order():

@@ -17,15 +17,15 @@ def is_clinical(sample: Sample | None) -> TypeGuard[Sample]:
     return sample is not None and str(sample.metadata.get("task")) in TASKS
 
 
-def answer_text(sample: Sample, right: bool, draws: Draws) -> str:
-    """The answer in the form that the task's scorer reads."""
+def answer_text(sample: Sample, right: bool, draws: Draws, besides: str = "") -> str:
+    """The answer in the form that the task's scorer reads; a wrong option or decision is another than ``besides``."""
     target, choices = sample.target, sample.problem.choices
     if choices and isinstance(target, str):
-        others = [letter for letter in choices if letter != target]
+        others = [letter for letter in choices if letter not in (target, besides)]
         letter = target if right or not others else draws.pick("wrong option", others)
         return f"{letter}. {choices[letter]}" if letter in choices else letter
     if isinstance(target, str):
-        decisions = [word for word in sample.metadata.get("decisions", ()) if word != target]
+        decisions = [word for word in sample.metadata.get("decisions", ()) if word not in (target, besides)]
         return target if right or not decisions else draws.pick("wrong option", decisions)
     form = TASKS[sample.metadata["task"]].form
     if not isinstance(target, Mapping):

@@ -73,3 +73,11 @@ def test_a_number_is_not_right_because_it_holds_the_right_one():
 def test_only_tasks_of_the_benchmark_are_clinical():
     assert is_clinical(odd("A")) and not is_clinical(None)
     assert not any(is_clinical(Sample(Problem("x", "y"), "z", {"task": task})) for task in ("none", None, ["medqa"]))
+
+
+def test_a_wrong_option_is_another_than_the_one_that_is_named():
+    choices = {"A": "a", "B": "b", "C": "c"}
+    seen = {
+        answer_text(odd("B", choices=choices.items()), False, Draws(n, [Message("user", "x")]), "A") for n in range(20)
+    }
+    assert seen == {"C. c"}

@@ -1,0 +1,54 @@
+"""Few-shot prompting: solved examples before the problem, the answer out, one call; with or without reasoning.
+
+Source: Brown et al. 2020, arXiv 2005.14165, and Wei et al. 2022, arXiv 2201.11903 (with rationales), as baselines
+in Tang et al. 2024 (MedAgents), arXiv 2311.10537. Departure: examples and their rationales are the project's choice
+(docs/medagents.md §7.2), not the published lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from annotated_types import Ge
+
+from components.agents.direct import plain_answer
+from components.errors import ConfigError
+from components.examples import Example, fitting
+from components.protocols import Episode, Memory
+from components.task_text import task_text
+from components.types import Answer, Failure, Problem
+
+
+@dataclass(frozen=True)
+class FewShot:
+    """Asks once, below at most ``shots`` examples of the memory: with as many options as the problem first.
+
+    ``reason``: examples show their rationale (those without are left out) and the model reasons too. Which examples
+    were shown is remarked on the step. Raises ConfigError without a memory that holds such examples.
+    """
+
+    needs_memory: ClassVar[str] = "examples"
+
+    prompts: str = "few_shot"
+    shots: Annotated[int, Ge(1)] = 5
+    reason: bool = False
+
+    async def solve(self, episode: Episode) -> Answer | Failure:
+        """Ask; only what follows the mark counts."""
+        shots = self._chosen(episode.memory, episode.problem)
+        answer = await plain_answer(episode, self.prompts, shots=shots, reason=self.reason)
+        if isinstance(answer, Answer):
+            episode.remark(examples=[one.id for one in shots])
+        return answer
+
+    def _chosen(self, memory: Memory | None, problem: Problem) -> Sequence[Example]:
+        """The examples to show: those of the training split, else the project's own."""
+        found = [] if memory is None else memory.search(task_text(problem))
+        for own in (False, True):
+            pool = [Example(**one.data["example"]) for one in found if "example" in one.data and one.data["own"] is own]
+            chosen = fitting(problem, [one for one in pool if one.rationale or not self.reason])[: self.shots]
+            if chosen:
+                return chosen
+        raise ConfigError(f"FewShot: the memory holds no example that fits {problem.id!r}; choose memory=examples")

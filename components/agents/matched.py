@@ -1,0 +1,48 @@
+"""Self-consistency with as many calls, or as many tokens, as another agent spends on the same question.
+
+What a panel gains over one call may be no more than its calls: the comparison that asks for (Wang et al. 2024, ACL,
+arXiv 2402.18272; Snell et al. 2024, arXiv 2408.03314). The other agent is played beside the draws, in an episode of
+its own that is neither charged nor recorded here; where its own run was made, the journal answers it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import Ge
+
+from components.at_once import together
+from components.drawing import Drawn, Outcome, Temperature, Unit, Wrapping, draw, settle, spent
+from components.protocols import Agent, Episode
+
+
+@dataclass(frozen=True)
+class Matched(Wrapping):
+    """Draws ``inner`` for as long as another draw fits into what ``to`` spent ``by`` calls or tokens, at least once.
+
+    The dearest draw so far says what the next one will cost. At most ``most`` draws.
+    """
+
+    to: Agent
+    by: Unit = "calls"
+    temperature: Temperature | None = 0.7
+    most: Annotated[int, Ge(1)] = 200
+
+    async def solve(self, episode: Episode) -> Outcome:
+        """The most frequent answer; of a tie the one that came first in the order of the draws."""
+        allowed = spent(await episode.beside(self.to), self.by)
+        drawn: list[Drawn] = []
+        number = 1
+        while number:
+            numbers = range(len(drawn) + 1, len(drawn) + number + 1)
+            drawn += await together(draw(episode, self.inner, n, self.temperature) for n in numbers)
+            number = self._more(episode, len(drawn), allowed)
+        episode.branch("draw/1").remark(matched=self.by, allowed=allowed)
+        return settle(drawn)
+
+    def _more(self, episode: Episode, done: int, allowed: int) -> int:
+        """How many more draws fit."""
+        costs = [spent(episode.trajectory, self.by, f"draw/{n}") for n in range(1, done + 1)]
+        left, dearest = allowed - sum(costs), max(costs)
+        return min(max(left // dearest, 0), self.most - done) if dearest else 0

@@ -1,0 +1,91 @@
+"""Drawing an agent several times, and settling on one outcome: what self-consistency is made of.
+
+Source: Wang et al. 2023, ICLR, arXiv 2203.11171. Readings: letters of choices by ``components.answers``, other
+answers as their words without case and punctuation at the ends, refusals as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from annotated_types import Interval
+
+from components.answers import parse_letter
+from components.majority import majority
+from components.messages import Sampling
+from components.protocols import Agent, Episode, Tool
+from components.types import Answer, Failure, Problem, Refusal, Trajectory
+
+_REFUSED, _SHOWN = "(refused)", 60
+Outcome = Answer | Refusal | Failure
+Temperature = Annotated[float, Interval(ge=0, le=2)]
+Unit = Literal["calls", "tokens"]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One draw: its outcome, and how it counts in the vote (None: not at all)."""
+
+    outcome: Outcome
+    read: str | None
+
+
+@dataclass(frozen=True)
+class Wrapping:
+    """An agent that plays another one, ``inner``, and offers what that one offers."""
+
+    inner: Agent
+
+    @property
+    def brings(self) -> Sequence[Tool]:
+        """The tools that the inner agent brings along."""
+        return getattr(self.inner, "brings", ())
+
+    @property
+    def bare(self) -> bool:
+        """Whether the inner agent sees no tools but its own."""
+        return bool(getattr(self.inner, "bare", False))
+
+    @property
+    def needs_controls(self) -> Sequence[str]:
+        """The controls that the inner agent cannot do without."""
+        return getattr(self.inner, "needs_controls", ())
+
+
+async def draw(episode: Episode, agent: Agent, number: int, temperature: float | None) -> Drawn:
+    """Let an agent try on a branch of its own."""
+    line = episode.branch(f"draw/{number}", tools="fresh", sampling=Sampling(temperature=temperature))
+    outcome = await agent.solve(line)
+    read = reading(episode.problem, outcome)
+    line.remark(label=f"draw {number}: {(read or 'unreadable')[:_SHOWN]}", draw=number, read=read)
+    return Drawn(outcome, read)
+
+
+def reading(problem: Problem, outcome: Outcome) -> str | None:
+    """What an outcome says, so that equal ones can be counted."""
+    match outcome:
+        case Answer(text) if problem.choices:
+            return parse_letter(text, problem.choices)
+        case Answer(text):
+            return " ".join(text.casefold().split()).strip(" .,;:!\"'*_") or None
+        case Refusal():
+            return _REFUSED
+    return None
+
+
+def settle(drawn: Sequence[Drawn]) -> Outcome:
+    """The first outcome that says what most say; where none can be read, the first answer, else the first failure."""
+    winner = majority([one.read for one in drawn]).winner
+    found = [one for one in drawn if winner is not None and one.read == winner]
+    answers = [one for one in drawn if isinstance(one.outcome, Answer)]
+    return (found or answers or drawn)[0].outcome
+
+
+def spent(trajectory: Trajectory, unit: Unit, branch: str = "") -> int:
+    """Calls, or tokens in and out, of a branch and those below it; of the whole trajectory without one."""
+    steps = [step for step in trajectory.steps if not branch or f"{step.branch}/".startswith(f"{branch}/")]
+    if unit == "calls":
+        return len(steps)
+    return sum((step.usage.input_tokens or 0) + (step.usage.output_tokens or 0) for step in steps)

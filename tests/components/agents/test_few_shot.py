@@ -1,0 +1,70 @@
+from dataclasses import replace
+
+import pytest
+
+from components.agents.few_shot import FewShot
+from components.errors import ConfigError
+from components.examples import Example
+from components.grammars.xml_call import XmlCall
+from components.memory.examples import Shown
+from components.models.scripted import Scripted
+from components.types import Problem, Sample
+from components.verifiers.accept import Accept
+from runner.door import Budget, Door
+from runner.play import Parts, play
+from tests.components.agents.conftest import AsItIs, Desk, Played
+
+CHOICE = Problem("choice", "Which vitamin prevents scurvy?", {"A": "B12", "B": "C"})
+OPEN = Problem("open", "Which drug lowers urate?", context="A note on gout.")
+TWO = Example("two", "Which vitamin prevents rickets?", "A", {"A": "D", "B": "K"}, rationale="Bone needs calcium.")
+THREE = Example("three", "Which vitamin helps clotting?", "C", {"A": "E", "B": "D", "C": "K"}, "A note.")
+WORDS = Example("words", "Which drug thins blood?", "Heparin", rationale="It acts on thrombin.")
+OWN = replace(TWO, id="own", question="Which vitamin is thiamine?")
+MEMORY = Shown("m", (THREE, TWO), (OWN, WORDS))
+
+
+async def played(agent, problem, replies, memory=MEMORY):
+    model = Scripted(replies)
+    door = Door({"main": model}, None, run_seed=0, budget=Budget(), replay=False)
+    parts = Parts(agent, Accept(), XmlCall(), Desk(), AsItIs(), memory=memory)
+    trajectory, _ = await play(parts, door, Sample(problem, target="B"), 0)
+    assert trajectory.stop != "error", trajectory.error
+    return Played(trajectory, model)
+
+
+def examples(done):
+    return done.trajectory.steps[0].remarks["examples"]
+
+
+async def test_dialogue_of_a_choice_below_examples(same_dialogue):
+    done = await played(FewShot(), CHOICE, ["Answer: B"])
+    same_dialogue(done, "few_shot_choice")
+    assert examples(done) == ["two", "three"] and done.trajectory.answer == "B"
+
+
+async def test_dialogue_with_rationales(same_dialogue):
+    done = await played(FewShot(reason=True), CHOICE, ["It is ascorbic acid.\nAnswer: B"])
+    same_dialogue(done, "few_shot_reasoned")
+    assert examples(done) == ["two"] and done.trajectory.answer == "B"
+
+
+async def test_dialogue_of_an_open_question_below_own_examples(same_dialogue):
+    done = await played(FewShot(reason=True), OPEN, ["Answer: Allopurinol"])
+    same_dialogue(done, "few_shot_open")
+    assert examples(done) == ["words"]
+
+
+async def test_at_most_so_many_are_shown():
+    assert examples(await played(FewShot(shots=1), CHOICE, ["Answer: B"])) == ["two"]
+
+
+async def test_own_examples_stand_in_where_none_of_the_training_split_fits():
+    memory = Shown("m", (THREE,), (OWN,))
+    assert examples(await played(FewShot(reason=True), CHOICE, ["Answer: B"], memory)) == ["own"]
+    assert examples(await played(FewShot(), CHOICE, ["Answer: B"], memory)) == ["three"]
+
+
+@pytest.mark.parametrize("memory", [None, Shown("m", (), ())])
+async def test_without_an_example_nothing_is_asked(memory):
+    with pytest.raises(ConfigError, match="no example that fits 'choice'; choose memory=examples"):
+        await played(FewShot(), CHOICE, [], memory)

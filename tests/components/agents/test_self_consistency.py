@@ -1,0 +1,45 @@
+import pytest
+
+from components.agents.cot import Cot
+from components.agents.react import ReAct
+from components.agents.self_consistency import SelfConsistency
+from components.types import Answer
+from tests.attempts import Attempt, Echo, solving
+
+
+def by_draw(*texts):
+    return lambda request: texts[int(request.branch.split("/")[1]) - 1]
+
+
+async def test_draws_are_made_at_once_at_their_temperature_and_the_majority_answers():
+    agent = SelfConsistency(Cot(), draws=5)
+    said = by_draw("Answer: A", "Answer: B", "no idea", "Answer: B", "Answer: A")
+    outcome, model, trajectory = await solving(agent, said)
+    assert outcome == Answer("A")
+    assert [request.branch for request in model.requests] == [f"draw/{n}" for n in range(1, 6)]
+    assert {request.sampling.temperature for request in model.requests} == {0.7}
+    assert len({request.seed for request in model.requests}) == 5
+    assert [step.remarks["read"] for step in trajectory.steps] == ["A", "B", None, "B", "A"]
+
+
+async def test_no_readable_draw_is_an_unreadable_answer():
+    outcome, _, trajectory = await solving(SelfConsistency(Cot(), draws=2), by_draw("hm", "well"))
+    assert outcome == Answer("hm") and [step.remarks["read"] for step in trajectory.steps] == [None, None]
+
+
+async def test_an_agent_with_tools_is_drawn_with_fresh_ones():
+    def act(request):
+        seen = "echo of" in request.messages[-1].text
+        letter = "A" if request.branch == "draw/2" else "B"
+        return f'Action: Finish[{{"response": "{letter}"}}]' if seen else 'Action: echo[{"query": "x"}]'
+
+    agent = SelfConsistency(ReAct(), draws=3)
+    outcome, model, trajectory = await solving(agent, act, Attempt(tool=Echo()))
+    assert outcome == Answer("B") and len(model.requests) == 6
+    assert [step.branch for step in trajectory.steps if "draw" in step.remarks] == ["draw/1", "draw/2", "draw/3"]
+
+
+@pytest.mark.parametrize("temperature", [None, 1.2])
+async def test_the_temperature_may_be_the_models(temperature):
+    _, model, _ = await solving(SelfConsistency(Cot(), draws=1, temperature=temperature), by_draw("Answer: A"))
+    assert model.requests[0].sampling.temperature == temperature

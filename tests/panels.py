@@ -1,0 +1,61 @@
+"""A panel over scripted experts: who doubts which round, who talks nonsense."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from components.agents.medagents import MedAgents
+from components.messages import Request
+from components.types import Problem, Trajectory
+from tests.attempts import Attempt
+
+QUESTION = Problem("q", "A man of 40 cannot swallow. What comes next", {"A": "Biopsy", "B": "Rest"}, "He smokes.")
+SAYS = {
+    "plan": "Medical Field: Surgery | Oncology | Radiology | Genetics | Dentistry",
+    "knowledge": "It looks like a tumour.",
+    "summarise": "Key Knowledge: tumours need tissue.\nTotal Analysis: Biopsy is most plausible.",
+    "vote": "YES",
+    "reflect": "Revisions: say why.",
+    "report": "Total Analysis: Biopsy, since rest does not help.",
+    "answer": "Option: A",
+}
+
+
+@dataclass
+class Script:
+    """Replies by purpose. ``doubts``: number of no votes in each round; ``says`` replaces replies."""
+
+    doubts: Sequence[int] = ()
+    says: Mapping[str, str | Callable[[Request], Any]] = field(default_factory=dict)
+
+    def __call__(self, request: Request) -> Any:
+        said = {**SAYS, **self.says}[request.purpose]
+        if callable(said):
+            return said(request)
+        if request.purpose == "vote" and "vote" not in self.says:
+            _, number, _, expert = request.branch.split("/")
+            doubts = self.doubts[int(number) - 1] if int(number) <= len(self.doubts) else 0
+            return "NO" if int(expert) <= doubts else "YES"
+        return said
+
+
+async def panel(script: Script | None = None, agent: MedAgents | None = None, **desk: Any) -> Any:
+    """The outcome, the model with its requests, the trajectory with sorted steps."""
+    agent = agent or MedAgents()
+    episode, model, trajectory = Attempt(**{"problem": QUESTION, "target": "A", "tool": None, **desk}).episode(
+        script or Script(), None, agent
+    )
+    try:
+        outcome = await agent.solve(episode)
+    finally:
+        episode.shared.close()
+    return outcome, model, trajectory
+
+
+def votes(trajectory: Trajectory) -> list[list[str]]:
+    """The votes of each round, in order."""
+    rounds: dict[int, list[str]] = {}
+    for step in trajectory.steps:
+        if step.remarks.get("stage") == "vote":
+            rounds.setdefault(step.remarks["round"], []).append(step.remarks["vote"])
+    return list(rounds.values())
