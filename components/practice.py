@@ -34,8 +34,8 @@ class Stage(Protocol):
 class Source(Protocol):
     """A memory as a config names it: the files of a folder, which ``stage`` makes on training samples.
 
-    ``path`` names a folder or its digest, None: the one that this config makes. ``split`` None: the dataset's
-    own choice; ``samples``: at most so many, None = all.
+    ``path`` names a folder or its digest, None: the one that this config makes. ``split`` None: the
+    first that the source ``prefers``, else any that is not evaluated; ``samples``: at most so many, None = all.
     """
 
     @property
@@ -50,6 +50,9 @@ class Source(Protocol):
 
     @property
     def split(self) -> str | None: ...
+
+    @property
+    def prefers(self) -> Sequence[str]: ...
 
     @property
     def samples(self) -> int | None: ...

@@ -174,9 +174,13 @@ def _join(where: str, key: object) -> str:
 
 
 def _hints(factory: Callable[..., Any]) -> dict[str, Any]:
-    """Parameter types; what cannot be read (imports for type checkers only) goes unchecked."""
+    """Parameter types; what cannot be read (imports for type checkers only) goes unchecked.
+
+    A dataclass is asked itself: each of its bases knows the names of its own module.
+    """
     try:
-        call = getattr(factory, "__init__") if isinstance(factory, type) else factory  # noqa: B009
+        plain = isinstance(factory, type) and not is_dataclass(factory)
+        call = getattr(factory, "__init__") if plain else factory  # noqa: B009
         return get_type_hints(call, include_extras=True)
     except (NameError, TypeError):
         return {}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from components.errors import ModelError, ToolError
+from components.errors import ConfigError, ModelError, ToolError
 from components.messages import Image, Message, Purpose, Sampling, ToolCall
 from components.protocols import Tool
 from components.types import Action, Observation, Observed, Offer, Problem, State
@@ -87,6 +87,16 @@ async def apply(tool: Tool, context: Context, arguments: Mapping[str, Any]) -> O
     if not inspect.iscoroutinefunction(type(tool).__call__):
         return await asyncio.to_thread(tool, context, **arguments)  # type: ignore[arg-type]
     return await tool(context, **arguments)
+
+
+async def use_control(episode: Episode, name: str, arguments: Mapping[str, Any]) -> Observation:
+    """Use a control of the offer, or a tool as one. Raises ConfigError, ToolError."""
+    offer = episode.offer
+    used = offer.controls.get(name) or offer.tools.get(name)
+    if used is None:
+        have = ", ".join(offer.controls) or "none"
+        raise ConfigError(f"the agent needs the control {name!r}; this toolset and condition have {have}")
+    return await apply(used, Context(offer.state, episode.problem, episode), arguments)
 
 
 def sound(observation: Observation) -> Observation:

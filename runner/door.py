@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from runner.replay import explain_miss
 
 @dataclass
 class Budget:
-    """Limits; None = none. ``calls`` are model calls, ``steps`` actions, money in US dollars."""
+    """Limits; None = none. ``calls`` are model calls, ``steps`` actions of one attempt, money in US dollars."""
 
     usd: float | None = None
     tokens: int | None = None
@@ -39,7 +40,6 @@ class Spent:
     input_tokens: int = 0
     output_tokens: int = 0
     calls: int = 0
-    steps: int = 0
     pending: int = 0
     unpriced: int = 0
     started: float = field(default_factory=time.monotonic)
@@ -70,6 +70,11 @@ class Spent:
 def place_of(run_seed: int, sample_id: str, epoch: int, branch: str, occurrence: int) -> bytes:
     """Where a call is asked: with the request's own digest it makes the journal's key."""
     return f"{run_seed}\0{sample_id}\0{epoch}\0{branch}\0{occurrence}".encode()
+
+
+def counted(name: str) -> str:
+    """A branch's name such that draw/10 sorts after draw/9."""
+    return re.sub(r"\d+", lambda found: found[0].zfill(6), name)
 
 
 def seed_of(place: bytes) -> int:

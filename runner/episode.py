@@ -11,14 +11,15 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
 from components.at_once import together
-from components.errors import ActionError, ConfigError, LimitReached
+from components.errors import ActionError, LimitReached
 from components.messages import Message, Purpose, Request, Sampling, ToolCall, ToolSpec
 from components.task_text import written_out
 from components.types import Action, Answer, Failure, Observation, Observed, Offer, Problem, Refusal, Step, Trajectory
-from runner.calls import Context, apply, run_calls, try_calls
-from runner.door import common_prefix, place_of, seed_of
+from runner.calls import run_calls, try_calls, use_control
+from runner.door import common_prefix, counted, place_of, seed_of
 from runner.play import play_beside
 from runner.proposing import Proposing
+from runner.shared import Attempt
 
 if TYPE_CHECKING:
     from components.protocols import Agent, Memory
@@ -36,8 +37,10 @@ class Episode:
         place: tuple[Any, ...] = (),
         sampling: Sampling | None = None,
         role: str | None = None,
+        attempt: Attempt | None = None,
     ) -> None:
         self.offer, self.name = offer, name
+        self._attempt = attempt or Attempt()
         self.shared, self._place, self._sampling, self._role = shared, place, sampling, role
         self._counts: dict[bytes, int] = {}
         self._previous: tuple[Message, ...] = ()
@@ -104,9 +107,9 @@ class Episode:
         """Ask for an action and have it verified. Raises LimitReached, ModelError."""
         shared = self.shared
         limit = shared.parts.budget.steps
-        if limit is not None and shared.spent.steps >= limit:
+        if limit is not None and self._attempt.steps >= limit:
             raise LimitReached(f"budget.sample.steps={limit}")
-        shared.spent.steps += 1
+        self._attempt.steps += 1
         self._closing, self._proposed = closing, []
         proposing = Proposing(self, messages, sampling or Sampling())
         chosen = await shared.parts.verifier.choose(messages, proposing, self)
@@ -144,7 +147,8 @@ class Episode:
 
     def remark(self, **facts: Any) -> None:
         """Write facts to the newest step of this branch."""
-        self.last.remarks.update(facts)
+        if self._last is not None:
+            self._last.remarks.update(facts)
 
     async def beside(self, agent: Agent) -> Trajectory:
         """What another agent does on this sample, not charged here. Raises ModelError, RunLimitReached."""
@@ -223,11 +227,7 @@ class Episode:
 
     async def control(self, name: str, **arguments: Any) -> Observation:
         """Use a control of the offer, or a tool as one. Raises ToolError."""
-        used = self.offer.controls.get(name) or self.offer.tools.get(name)
-        if used is None:
-            have = ", ".join(self.offer.controls) or "none"
-            raise ConfigError(f"the agent needs the control {name!r}; this toolset and condition have {have}")
-        observation = await apply(used, Context(self.offer.state, self.problem, self), arguments)
+        observation = await use_control(self, name, arguments)
         if self._last is not None and observation.data:
             # What a control says reaches the model in prompts, which are recorded; its facts only here.
             seen = Observed(ToolCall("control", name, ""), Observation("", observation.data), control=True)
@@ -243,7 +243,8 @@ class Episode:
             shared = self.shared
             offer = shared.open() if tools == "fresh" else self.offer
             full = name if self.name == "main" else f"{self.name}/{name}"
-            place = (*self._place, (self._n, 0, name))
+            place = (*self._place, (self._n, 0, counted(name)))
             merged = sampling if self._sampling is None else self._sampling.merged(sampling)
-            self._branches[name] = Episode(shared, offer, full, place, merged, role or self._role)
+            attempt = self._attempt if tools == "shared" else None
+            self._branches[name] = Episode(shared, offer, full, place, merged, role or self._role, attempt)
         return self._branches[name]

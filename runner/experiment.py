@@ -29,7 +29,8 @@ from runner.config.roots import CONF
 from runner.config.schema import Settings
 from runner.fitting import PrivacyRefused, fit, noting, permit, playable, priced, prompt_digests
 from runner.flaws import Flaw, Flaws, complain
-from runner.workshop import Workshop
+from runner.interrupts import Interrupts
+from runner.workshop import Workshop, grammars_of
 
 if TYPE_CHECKING:  # loaded for a config that is not refused
     from runner.door import Budget
@@ -74,6 +75,7 @@ PREPARED: ContextVar[Experiment | None] = ContextVar("prepared", default=None)
 class Check(Callback):
     """Checks a single run before Hydra makes its folder; what it built waits in ``PREPARED``."""
 
+    @Interrupts()
     def on_run_start(self, config: DictConfig, **_: Any) -> None:
         """Refuse in one line each, exit code 2; else choose the folder."""
         from runner.resume import folder_for
@@ -123,11 +125,18 @@ def prepare(config: DictConfig, loader: ConfigLoader) -> Experiment:
 def launch_of(config: DictConfig, cfg: Mapping[str, Any]) -> Launch:
     """What Hydra knows of a launch. Lists of choices (scorer) are known by their keys."""
     hydra = config.hydra
-    choices = {str(k): str(v) for k, v in hydra.runtime.choices.items() if not k.startswith("hydra/") and v is not None}
+    chosen = {str(k): str(v) for k, v in hydra.runtime.choices.items() if not k.startswith("hydra/") and v is not None}
+    choices = {_place(group): choice for group, choice in chosen.items()}
     choices["scorer"] = "+".join(cfg["scorer"]) if isinstance(cfg.get("scorer"), Mapping) else ""
     in_sweep = str(hydra.mode).endswith("MULTIRUN")
     sweep, label = (str(hydra.sweep.dir), str(hydra.sweep.subdir)) if in_sweep else (None, "")
     return Launch(choices, tuple(words_of(config, "task")), sweep, label)
+
+
+def _place(group: str) -> str:
+    """Where a group's choice stands: ``agent@agent.inner`` is agent.inner."""
+    name, _, package = group.partition("@")
+    return name if package in ("", "_global_") else package
 
 
 @dataclass(frozen=True)
@@ -189,7 +198,7 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
         samples = _drawn(*_dataset_key(cfg), cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)
     if flaws:
         raise Flaws(flaws)
-    fit(parts, samples[0], cfg["seed"], choices_of([CONF], "toolset"), acts="grammar" in cfg["agent"])
+    fit(parts, samples[0], cfg["seed"], choices_of([CONF], "toolset"), acts=bool(grammars_of(cfg["agent"])))
     learner = None if source is None else source.stage
     digests = prompt_digests(
         [parts.agent, parts.verifier, parts.grammar, parts.toolset, learner, *parts.scorers.values()]

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.models.redaction import redact
-from runner.fitting import has_price
+from runner.fitting import has_price, within
 from runner.results.levels import declared
 
 if TYPE_CHECKING:
     from runner.experiment import Experiment
 
-_SAME_RESULT = ("run", "tracking", "hydra", "name", "experiment")
+_SAME_RESULT = ("run", "tracking", "hydra", "name", "experiment", "compare")
 
 
 def facts_of(experiment: Experiment) -> dict[str, Any]:
@@ -42,6 +42,7 @@ def facts_of(experiment: Experiment) -> dict[str, Any]:
         "prompts": dict(experiment.prompts),
         "scorers": {name: scorer.version for name, scorer in experiment.parts.scorers.items()},
         "levels": declared(experiment.parts.scorers),
+        "decides": getattr(next(iter(experiment.parts.scorers.values()), None), "decides", None),
         "memory": None,
         "prices": prices,
         "seed": experiment.seed,
@@ -55,7 +56,7 @@ def facts_of(experiment: Experiment) -> dict[str, Any]:
 def _notes(experiment: Experiment) -> list[str]:
     """What a reader of the results must know."""
     notes = [*getattr(experiment.parts.toolset, "notes", ()), *_blind_tools(experiment)]
-    if getattr(experiment.parts.agent, "oracle", False):
+    if any(getattr(agent, "oracle", False) for agent in within(experiment.parts.agent)):
         notes.append("the agent is told whether its answer is right: not comparable with agents that are not")
     for role, model in experiment.models.items():
         if not has_price(model):

@@ -7,12 +7,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from components.errors import ConfigError
-from components.protocols import Model, Tool, Toolset
+from components.protocols import Agent, Model, Tool, Toolset
 from components.types import Sample
 from runner.flaws import Flaw, Flaws
 
 if TYPE_CHECKING:
     from runner.play import Parts
+
+
+_PROMPTS = ("prompts", "draft_prompts", "expert_prompts")  # attributes that name prompt sets
 
 
 class PrivacyRefused(ConfigError):
@@ -112,12 +115,21 @@ def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: 
         raise Flaws(flaws)
 
 
+def within(part: object) -> Iterator[object]:
+    """A part and, of an agent that plays other agents, those."""
+    yield part
+    for value in list(getattr(part, "__dict__", {}).values()) if isinstance(part, Agent) else ():
+        if isinstance(value, Agent):
+            yield from within(value)
+
+
 def prompt_digests(parts: Sequence[object]) -> dict[str, str]:
     """The digests of the prompt sets that parts name. Raises ConfigError."""
     from components.prompts import load
 
+    parts = [one for part in parts for one in within(part)]
     tools = [tool for part in parts for tool in getattr(part, "tools", {}).values()]
-    named = [getattr(part, field, None) for part in (*parts, *tools) for field in ("prompts", "draft_prompts")]
+    named = [getattr(part, field, None) for part in (*parts, *tools) for field in _PROMPTS]
     names = {name for name in named if isinstance(name, str)}
     return {name: load(name).digest for name in sorted(names)}
 

@@ -16,7 +16,7 @@ from runner import manifest, records
 
 CONFIG = "config.yaml"
 COMPLETE = "complete"
-_FREE = {"run", "tracking", "hydra"}
+_FREE = {"run", "tracking", "hydra", "compare"}
 _FREE_OF_A_MODEL = {
     "max_connections", "api_base", "api_key_env", "key_optional", "timeout_seconds", "retries", "transport", "permits",
     "requests_per_minute", "tokens_per_minute", "latency_seconds",

@@ -20,6 +20,13 @@ T = TypeVar("T")
 
 
 @dataclass
+class Attempt:
+    """What a branch with fresh tools, and those that share them, did so far: actions."""
+
+    steps: int = 0
+
+
+@dataclass
 class Shared:
     """``order`` sorts steps independently of arrival; ``tried``: what a candidate of pure tools gave, which is
     not run again when it is committed."""

@@ -28,8 +28,8 @@ class Workshop:
 
     def everything(self) -> tuple[dict[str, Any], dict[str, Model], Any]:
         """What an episode plays with by the names of ``Parts``, the models, the dataset."""
-        agent = {} if "agent" in self.broken else {**self.cfg["agent"]}
-        pieces = {"grammar": self._grammar(agent), "agent": self.one("agent", Agent, agent)}
+        agent = {} if "agent" in self.broken else self.cfg["agent"]
+        pieces = {"grammar": self._grammar(agent), "agent": self.one("agent", Agent, _without_grammars(agent))}
         kinds = {"verifier": Verifier, "toolset": Toolset, "condition": Condition}
         pieces |= {key: self.one(key, protocol) for key, protocol in kinds.items()}
         pieces["scorers"] = {k: self.one(f"scorer.{k}", Scorer, node) for k, node in self._nodes("scorer")}
@@ -54,10 +54,14 @@ class Workshop:
         nodes |= {role: (f"models.{role}", node) for role, node in self._nodes("models")}
         return {role: self.one(key, Model, self._keyless(node)) for role, (key, node) in nodes.items()}
 
-    def _grammar(self, agent: dict[str, Any]) -> Any:
-        """The grammar that the agent's node names, by default the first; the name is taken out."""
-        grammars = dict(self._nodes("grammars"))
-        name = agent.pop("grammar", next(iter(grammars), None))
+    def _grammar(self, agent: Mapping[str, Any]) -> Any:
+        """The grammar that the agent's node, or that of an agent within it, names; by default the first."""
+        grammars, named = dict(self._nodes("grammars")), grammars_of(agent)
+        name = next(iter(named.values()), next(iter(grammars), None))
+        if any(other != name for other in named.values()):
+            told = ", ".join(f"{key}={value}" for key, value in named.items())
+            self.flaws.append(Flaw("agent.grammar", f"the agents of a run share one grammar, found {told}"))
+            return None
         if name in grammars:
             return self.one(f"grammars.{name}", Grammar, grammars[name])
         if "grammars" not in self.broken:
@@ -76,3 +80,21 @@ class Workshop:
     def _allow(self) -> tuple[str, ...]:
         named = self.cfg["run"].get("allow_targets") if isinstance(self.cfg.get("run"), Mapping) else None
         return tuple(map(str, named)) if isinstance(named, list) else ()
+
+
+def grammars_of(agent: Mapping[str, Any], key: str = "agent") -> dict[str, Any]:
+    """Key -> name of the grammars that an agent's node and those of agents within it name."""
+    found = {f"{key}.grammar": agent["grammar"]} if "grammar" in agent else {}
+    for name, node in agent.items():
+        if isinstance(node, Mapping) and "_target_" in node:
+            found |= grammars_of(node, f"{key}.{name}")
+    return found
+
+
+def _without_grammars(agent: Mapping[str, Any]) -> dict[str, Any]:
+    """The node of an agent, and of those within it, as their classes take it."""
+    return {
+        name: _without_grammars(node) if isinstance(node, Mapping) and "_target_" in node else node
+        for name, node in agent.items()
+        if name != "grammar"
+    }

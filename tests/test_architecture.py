@@ -84,6 +84,7 @@ ALONE = {
     "components.medcalc.check": "a command",
     "components.tools.rxnav": "another backend of DrugBank, for a YAML of one's own",
     "components.tools.medrag_index": "a command",
+    "components.panel.calls": "the number of calls of a panel, for budgets and for tests of whatever makes them",
 }
 
 
@@ -140,14 +141,20 @@ SHOWN = {
     "gold": "B", "before": "Action: Think[{}]", "after": "Action: Plan[{}]", "name": "Plan", "old": [], "new": ["briefly"],
     "schema": "patients(id)", "now": "2100-12-31", "failed": "select", "error": "syntax", "query": "how many", "manual": "m",
     "database": "mimic", "general": ["g"], "joins": ["a = b"], "others": ["c"], "tables": ["t"], "examples": [{"question": "q", "hints": "h"}],
-    "passages": [],
+    "passages": [], "analyses": [{"side": "question", "field": "Surgery", "text": "It grows."}], "asked": "Which?",
+    "advice": [{"field": "Surgery", "text": "Say why."}], "field": "Surgery", "key_knowledge": "It grows.", "side": "option",
+    "material": "Question:\nWhich?", "options": "A) one", "report": "Total Analysis: one.", "role": "You are a surgeon.",
+    "total_analysis": "One.", "wanted": 2, "reason": True,
+    "shots": [{"context": "", "question": "Who?", "choices": {"A": "one"}, "rationale": "So.", "answer": "A"}],
 }  # fmt: skip
 
 
 @each(PROMPTS.rglob("*.jinja"))
 def test_every_prompt_renders(path):
-    text = path.read_text()
-    needed = jinja2.meta.find_undeclared_variables(jinja2.Environment().parse(text))
+    tree = jinja2.Environment().parse(path.read_text())
+    included = [(PROMPTS / name).read_text() for name in jinja2.meta.find_referenced_templates(tree)]
+    trees = [tree, *map(jinja2.Environment().parse, included)]
+    needed = set().union(*map(jinja2.meta.find_undeclared_variables, trees))
     assert needed <= set(SHOWN), "say in SHOWN what this prompt is given"
     message = load(path.parent.name).user(path.stem, (Image("data:x"),), **{name: SHOWN[name] for name in needed})
     assert message.text.strip() and "{{" not in message.text and "{%" not in message.text
@@ -235,7 +242,7 @@ def test_a_library_is_known_to_its_own_files_only(library):
 
 
 def test_components_do_not_import_the_runner_nor_rooms_each_other():
-    shared = {"prompts", "radiology", "arithmetic", "medcalc", "sql", "__pycache__"}
+    shared = {"prompts", "radiology", "arithmetic", "medcalc", "panel", "sql", "__pycache__"}
     rooms = {p.name for p in (ROOT / "components").iterdir() if p.is_dir()} - shared
     for path in (p for p in CODE_FILES if module(p).startswith("components.")):
         assert not [name for name in imports(path) if name.split(".")[0] == "runner"], path

@@ -48,6 +48,11 @@ class Learnt:
     fixed: str | None = None
 
     @property
+    def prefers(self) -> Sequence[str]:
+        """Learnt on what is meant for training."""
+        return ("train",)
+
+    @property
     def needed(self) -> bool:
         """Whether solved tasks or lessons are shown."""
         return (self.long_term and self.k > 0) or self.experience

@@ -15,8 +15,9 @@ from typing import Annotated, Any, TypeVar
 
 from annotated_types import Ge, Interval
 
-from components.acting import Attempting, Shown, Trial
+from components.acting import Attempting, Shown, Trial, acting_one
 from components.errors import ConfigError
+from components.gold import gold_text
 from components.learnt_json import array_in, lessons, object_in
 from components.practice import Practice
 from components.prompts import load
@@ -73,7 +74,7 @@ class Optimize:
 
     async def _learn(self, practice: Practice, sample: Sample) -> Success | None:
         """Attempt, reflect, attempt again; None when that was not enough."""
-        agent, first, last = practice.agent, list[Chain](), list[Trial]()
+        agent, first, last = acting_one(practice.agent), list[Chain](), list[Trial]()
         if not isinstance(agent, Attempting):
             raise ConfigError(f"{type(agent).__name__} cannot try a task again, so nothing can be learnt with it")
 
@@ -158,16 +159,6 @@ async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
         if isinstance(one, BaseException):
             raise one
     return [one for one in found if not isinstance(one, BaseException)]
-
-
-def gold_text(sample: Sample) -> str:
-    """The right answer of a training task in words."""
-    target, choices = sample.target, sample.problem.choices
-    if isinstance(target, str):
-        return f"{target}. {choices[target]}" if target in choices else target
-    if isinstance(target, Mapping):
-        target = target.get("answer", target.get("accepted", "No result"))
-    return str(target)
 
 
 def _item(n: int, one: Success) -> dict[str, Any]:

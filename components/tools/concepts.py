@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from components.errors import ToolError
-from components.types import Effect
+from components.tools.backends import Backend
 
 PREFERRED_SOURCES = ("MSH", "NCI", "ICF", "CSP", "HPO")
 N_RELATIONS = 5
@@ -48,19 +48,8 @@ class Concept:
 
 
 @runtime_checkable
-class Concepts(Protocol):
+class Concepts(Backend, Protocol):
     """Where concepts are found."""
-
-    @property
-    def effect(self) -> Effect: ...
-
-    @property
-    def identity(self) -> str:
-        """What changes when the answers of a service can."""
-
-    @property
-    def missing(self) -> str:
-        """What is absent and how to get it; empty when all is there."""
 
     async def find(self, term: str) -> Concept:
         """The concept of a term. Raises ToolError: empty when there is none, or unavailable."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from components.errors import ToolError
 from components.messages import ToolSpec
 from components.protocols import Context
+from components.tools.backends import ready
 from components.tools.drugs import Drugs, Found
 from components.tools.texts import given_text, text_spec
 from components.types import Effect, Observation
@@ -54,8 +54,7 @@ class DrugBank:
     async def __call__(self, context: Context, drug_name: Any) -> Observation:
         """Look up. Raises ToolError."""
         asked = given_text(self.spec, drug_name)
-        if self.missing:
-            raise ToolError(f"DrugBank is unavailable: {self.missing}.", "unavailable")
+        ready(self.spec, self.missing)
         found = await self.backend.find(asked)
         facts = {"name": found.drug.name, "match": found.match, "similarity": round(found.similarity, 3)}
         return Observation(_told(asked, found), facts)

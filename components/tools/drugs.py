@@ -10,8 +10,8 @@ from typing import Literal, Protocol, runtime_checkable
 import orjson
 
 from components.errors import ToolError
+from components.tools.backends import Backend
 from components.tools.names import plain
-from components.types import Effect
 
 Match = Literal["exact", "prefix", "fuzzy"]
 _FAR = 30  # percent of letters in common, below which a name is no hint
@@ -47,22 +47,17 @@ class Found:
 
 
 @runtime_checkable
-class Drugs(Protocol):
+class Drugs(Backend, Protocol):
     """Where drugs are found."""
-
-    @property
-    def effect(self) -> Effect: ...
-
-    @property
-    def identity(self) -> str:
-        """What changes when the answers of a service can."""
-
-    @property
-    def missing(self) -> str:
-        """What is absent and how to get it; empty when all is there."""
 
     async def find(self, name: str) -> Found:
         """The drug of a name. Raises ToolError: not_found, with the closest names, or unavailable."""
+
+
+def fitting(name: str, drug: Drug) -> Found:
+    """A drug that a service gave for a name, and how well the best of its names fits."""
+    best = max(similarity(plain(name), plain(known)) for known in (drug.name, *drug.synonyms))
+    return Found(drug, "exact" if best == 1 else "fuzzy", best)
 
 
 def similarity(name: str, other: str) -> float:

@@ -16,6 +16,7 @@ from annotated_types import Ge
 from components.errors import ToolError
 from components.messages import ToolSpec
 from components.protocols import Context
+from components.tools.backends import ready
 from components.tools.query_record import QueryRecord
 from components.tools.texts import given_text, text_spec
 from components.tools.web_pages import WebPage, WebSource
@@ -68,8 +69,7 @@ class GoogleSearch:
     async def __call__(self, context: Context, query: Any) -> Observation:
         """Search. Raises ToolError."""
         asked = given_text(self.spec, query)
-        if self.missing:
-            raise ToolError(f"GoogleSearch is unavailable: {self.missing}.", "unavailable")
+        ready(self.spec, self.missing)
         found = [self._judged(page) for page in await self._found(asked)]
         if not found:
             raise ToolError(f"No page was found for {asked!r:.200}; try other words.", "empty")

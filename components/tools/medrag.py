@@ -14,6 +14,7 @@ from annotated_types import Ge
 from components.errors import ToolError
 from components.messages import ToolSpec
 from components.protocols import Context
+from components.tools.backends import ready
 from components.tools.passages import Passages
 from components.tools.texts import given_text, text_spec
 from components.types import Effect, Observation
@@ -57,8 +58,7 @@ class Medrag:
     async def __call__(self, context: Context, query: Any) -> Observation:
         """Search. Raises ToolError."""
         asked = given_text(self.spec, query)
-        if self.missing:
-            raise ToolError(f"Medrag is unavailable: {self.missing}.", "unavailable")
+        ready(self.spec, self.missing)
         passages = await self.backend.search(asked, self.k)
         if not passages:
             raise ToolError(f"No passage was found for {asked!r:.200}; try other words.", "empty")

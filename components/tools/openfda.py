@@ -11,8 +11,7 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge
 
-from components.tools.drugs import Drug, Found, not_found, similarity
-from components.tools.names import plain
+from components.tools.drugs import Drug, Found, fitting, not_found
 from components.tools.web import Web, base, key, unavailable
 from components.types import Effect
 
@@ -57,9 +56,7 @@ class OpenFda:
         results = answer.get("results") if isinstance(answer, dict) else None
         if not isinstance(results, list) or not results or not isinstance(results[0], dict):
             raise unavailable(url.host, "its answer has no results")
-        drug = self._drug(name, results[0])
-        best = max(similarity(plain(name), plain(known)) for known in (drug.name, *drug.synonyms))
-        return Found(drug, "exact" if best == 1 else "fuzzy", best)
+        return fitting(name, self._drug(name, results[0]))
 
     def _drug(self, name: str, label: Mapping[str, Any]) -> Drug:
         """A label as a drug."""

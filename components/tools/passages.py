@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import ClassVar, Protocol, runtime_checkable
 
+from components.tools.backends import Backend
 from components.tools.data_files import Shipped, Stamp, first_rows, lacking, located, stamps
 from components.tools.index_files import FileIndex, indexed, passage_text
 from components.types import Effect
@@ -31,19 +32,8 @@ class Passage:
 
 
 @runtime_checkable
-class Passages(Protocol):
+class Passages(Backend, Protocol):
     """Where passages are found."""
-
-    @property
-    def effect(self) -> Effect: ...
-
-    @property
-    def identity(self) -> str:
-        """What changes when the answers of a service can."""
-
-    @property
-    def missing(self) -> str:
-        """What is absent and how to get it; empty when all is there."""
 
     async def search(self, query: str, k: int) -> Sequence[Passage]:
         """The best ``k`` passages, best first; none when nothing is found. Raises ToolError."""

@@ -13,8 +13,7 @@ from typing import Annotated, Any, ClassVar
 from annotated_types import Ge
 from yarl import URL
 
-from components.tools.drugs import Drug, Found, closest, not_found, similarity
-from components.tools.names import plain
+from components.tools.drugs import Drug, Found, closest, fitting, not_found
 from components.tools.web import Web, base, unavailable
 from components.types import Effect
 
@@ -58,8 +57,7 @@ class RxNav:
         names = {kind: _names(related, kind) for kind in ("BN", "SCD")}
         title = str(facts.get("name") or name)
         forms = tuple(_dosage(one) for one in names["SCD"][: self.dosages])
-        best = max(similarity(plain(name), plain(known)) for known in (title, *names["BN"]))
-        return Found(Drug(title, dosages=forms, synonyms=names["BN"]), "exact" if best == 1 else "fuzzy", best)
+        return fitting(name, Drug(title, dosages=forms, synonyms=names["BN"]))
 
     async def _closest(self, name: str) -> list[str]:
         """Names that are like it."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from components.errors import ToolError
 from components.messages import ToolSpec
 from components.protocols import Context
+from components.tools.backends import ready
 from components.tools.concepts import N_RELATIONS, Concepts
 from components.tools.texts import given_text, text_spec
 from components.types import Effect, Observation
@@ -51,8 +51,7 @@ class UMLS:
     async def __call__(self, context: Context, medical_terminology: Any) -> Observation:
         """Look up. Raises ToolError."""
         asked = given_text(self.spec, medical_terminology)
-        if self.missing:
-            raise ToolError(f"UMLS is unavailable: {self.missing}.", "unavailable")
+        ready(self.spec, self.missing)
         found = await self.backend.find(asked)
         relations = [one._asdict() for one in found.relations[:N_RELATIONS]]
         facts = {"cui": found.cui, "name": found.name, "source": found.source, "relations": relations}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from components.types import Effect
+from components.tools.backends import Backend
 
 _SILENT = ("script", "style", "noscript", "template", "svg")
 
@@ -22,19 +22,8 @@ class WebPage:
 
 
 @runtime_checkable
-class WebSource(Protocol):
+class WebSource(Backend, Protocol):
     """Where pages are found."""
-
-    @property
-    def effect(self) -> Effect: ...
-
-    @property
-    def identity(self) -> str:
-        """What changes when the answers of a service can."""
-
-    @property
-    def missing(self) -> str:
-        """What is absent and how to get it; empty when all is there."""
 
     async def search(self, query: str, k: int) -> Sequence[WebPage]:
         """The first ``k`` pages for a query; none when nothing is found. Raises ToolError."""

@@ -14,6 +14,7 @@ from components.types import Sample
 from components.verifiers.accept import Accept
 from runner import manifest
 from runner.door import Door
+from runner.fitting import within
 from runner.learning import kept
 from runner.learning.lesson import Lesson, known_by, lesson_of
 from runner.learning.practice import Practice
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from runner.experiment import Experiment
 
 log = logging.getLogger("runner")
-EMPTY = "the dataset has no split to learn from: the memory is empty"
+EMPTY = "the dataset has no split to learn from: nothing was learnt"
 
 
 def check_memory(experiment: Experiment) -> str | None:
@@ -31,7 +32,10 @@ def check_memory(experiment: Experiment) -> str | None:
 
     Raises ConfigError.
     """
-    source = experiment.source
+    source, agent = experiment.source, experiment.parts.agent
+    for one in within(agent) if source is None else ():
+        if (wanted := getattr(one, "needs_memory", None)) is not None:
+            raise ConfigError(f"{type(one).__name__} shows what a memory holds, and there is none: memory={wanted}")
     if source is None or not source.needed:
         return None
     if source.path is None:

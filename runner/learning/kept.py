@@ -23,7 +23,7 @@ from components.errors import ConfigError
 from runner import manifest
 
 _NAME = re.compile(r"[0-9a-f]{16}")
-_MARKS = (manifest.FILE, "provenance.json", "long_term", "experience")
+_MARKS = (manifest.FILE, "provenance.json", "long_term", "experience", "examples.json")
 
 
 def named(root: Path, path: str) -> Path:

@@ -23,7 +23,7 @@ from runner.select import clean
 if TYPE_CHECKING:
     from runner.experiment import Experiment
 
-EVALUATED = ("test", "ablations")  # splits that are never learnt from
+EVALUATED = ("test", "test_hard", "ablations")  # splits that are never learnt from
 _MAKES = ("agent", "grammars", "toolset", "condition", "scorer", "profile")
 
 
@@ -45,7 +45,7 @@ def lesson_of(experiment: Experiment, source: Source) -> Lesson | None:
     """The lesson of a run; None when the dataset has no split to train on. Raises ConfigError."""
     dataset = experiment.dataset
     others = [split for split in dataset.splits if split not in (dataset.split, *EVALUATED)]
-    split = source.split or next((one for one in ("train", *others) if one in others), None)
+    split = source.split or next((one for one in (*source.prefers, *others) if one in others), None)
     if split is None:
         return None
     if split not in others:

@@ -152,5 +152,5 @@ def test_agents_that_play_each_other_share_one_grammar(cfg):
 
 def test_an_agent_within_an_agent_is_checked_by_its_own_keys(cfg):
     cfg["agent"] = {"_target_": DRAWS, "inner": {**REACT, "max_steps": 0}}
-    with pytest.raises(ConfigError, match="agent.inner.max_steps"):
+    with pytest.raises(ConfigError, match=r"agent\.inner\.max_steps"):
         check(cfg)

@@ -45,6 +45,7 @@ class Source:
     samples: int | None = None
     needed: bool = True
     stage: Practise = Practise()
+    prefers: tuple[str, ...] = ("train",)
 
     def open(self, folder, digest):
         return Remembered(digest)
@@ -111,6 +112,40 @@ async def test_samples_are_a_seeded_draw(tmp_path):
     assert drawn.recipe != lesson_of(one, Source()).recipe
 
 
+@pytest.mark.parametrize(("splits", "prefers", "chosen"), [
+    (("test", "train", "dev"), ("train",), "train"), (("test", "train", "dev"), ("dev", "train"), "dev"),
+    (("test", "val"), ("train",), "val"), (("test_hard", "test", "ablations"), ("train",), None),
+])  # fmt: skip
+def test_the_split_is_the_first_that_the_source_prefers_and_never_one_for_evaluation(tmp_path, splits, prefers, chosen):
+    lesson = lesson_of(experiment(tmp_path, Halves(splits=splits)), Source(prefers=prefers))
+    assert chosen == (None if lesson is None else lesson.split)
+
+
+@dataclass(frozen=True)
+class Inner:
+    needs_memory: str = "examples"
+
+    async def solve(self, episode):
+        return Answer("")
+
+
+@dataclass(frozen=True)
+class Outer:
+    inner: Inner = Inner()
+
+    async def solve(self, episode):
+        return await self.inner.solve(episode)
+
+
+@pytest.mark.parametrize("agent", [Inner(), Outer()])
+def test_an_agent_that_needs_a_memory_is_refused_without_one(tmp_path, agent):
+    one = experiment(tmp_path)
+    without = replace(one, source=None, parts=replace(one.parts, agent=agent))
+    with pytest.raises(ConfigError, match="Inner shows what a memory holds, and there is none: memory=examples"):
+        check_memory(without)
+    assert check_memory(replace(without, source=Source())) is None
+
+
 @pytest.mark.parametrize(("dataset", "source", "says"), [
     (Halves(same_id=True), Source(), "sample 'q0' is evaluated too"),
     (Halves(), Source(split="test"), "another split than the evaluated one; there is train"),
@@ -155,11 +190,11 @@ async def test_other_training_samples_under_the_same_ids_are_another_lesson(tmp_
     assert len(recipes) == 2
 
 
-async def test_without_another_split_the_memory_is_empty_and_that_is_said(tmp_path):
+async def test_without_another_split_nothing_is_learnt_and_that_is_said(tmp_path):
     one = experiment(tmp_path, Rows())
     assert await learn(one, door(one.models["main"])) == (
         None,
-        ["the dataset has no split to learn from: the memory is empty"],
+        ["the dataset has no split to learn from: nothing was learnt"],
     )
 
 

@@ -5,7 +5,6 @@ Layout of the results as in ClinicalAgent Bench (Liao et al. 2024, arXiv 2410.17
 nothing is written and the exit code is 1 when a committed file differs from the tables.
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -13,6 +12,7 @@ from collections.abc import Callable, Sequence
 from components.datasets.cab_mini import cab_records, text_choices, text_reading
 from components.datasets.cab_mini.cab_records import SIZES, Record
 from components.datasets.cab_mini.text_calculations import medcalc
+from components.made_files import keep
 from components.written_facts import Facts, load_facts
 
 HERE = cab_records.HERE
@@ -45,21 +45,8 @@ def render(records: Sequence[Record]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the files, or compare them with the tables; return the exit code."""
-    parser = argparse.ArgumentParser(description="Build or check the text tasks of cab_mini.")
-    parser.add_argument("--check", action="store_true", help="compare only; exit 1 on a difference")
-    check = parser.parse_args(arguments).check
-    stale = []
-    for name, records in build().items():
-        path, text = HERE / name, render(records)
-        if not check:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        elif not path.exists() or path.read_text(encoding="utf-8") != text:
-            stale.append(name)
-    if stale:
-        sys.stderr.write(f"not what the tables give: {', '.join(stale)}; run without --check\n")
-    return 1 if stale else 0
+    """Write the files, or compare them with the facts; return the exit code."""
+    return keep(HERE, {name: render(rows) for name, rows in build().items()}, "the text tasks of cab_mini", arguments)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ as in RadABench (arXiv 2412.09529). Run ``python -m components.datasets.radabenc
 ``--check`` nothing is written and the exit code is 1 when a committed file differs from the tables.
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
+from components.made_files import keep
 
 HERE = Path(__file__).parent
 ANATOMIES = ("head_and_neck", "chest", "breast", "abdomen_and_pelvis", "limb", "spine")
@@ -159,19 +160,8 @@ def render(cases: Mapping[str, Any]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the two case files, or compare them with the tables; return the exit code."""
-    parser = argparse.ArgumentParser(description="Build or check the RadABench-mini case files.")
-    parser.add_argument("--check", action="store_true", help="compare only; exit 1 on a difference")
-    check = parser.parse_args(arguments).check
-    stale = []
-    for split, cases in build().items():
-        path, text = HERE / f"{split}.json", render(cases)
-        if not check:
-            path.write_text(text, encoding="utf-8")
-        elif not path.exists() or path.read_text(encoding="utf-8") != text:
-            stale.append(path.name)
-    if stale:
-        sys.stderr.write(f"not what the tables give: {', '.join(stale)}; run without --check\n")
-    return 1 if stale else 0
+    texts = {f"{split}.json": render(cases) for split, cases in build().items()}
+    return keep(HERE, texts, "the RadABench-mini case files", arguments)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ Run ``python -m components.tools.data.build``; with ``--check`` nothing is writt
 committed file differs from the facts.
 """
 
-import argparse
 import json
 import re
 import sys
@@ -14,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from components.made_files import keep
 from components.written_facts import Disease, Drug, Facts, Term, inline, listed, load_facts
 
 HERE = Path(__file__).parent
@@ -194,20 +194,7 @@ def render(rows: Iterable[Mapping[str, Any]]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the files, or compare them with the facts; return the exit code."""
-    parser = argparse.ArgumentParser(description="Build or check the sample data of the knowledge tools.")
-    parser.add_argument("--check", action="store_true", help="compare only; exit 1 on a difference")
-    check = parser.parse_args(arguments).check
-    stale = []
-    for name, rows in build().items():
-        path, text = HERE / name, render(rows)
-        if not check:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        elif not path.exists() or path.read_text(encoding="utf-8") != text:
-            stale.append(name)
-    if stale:
-        sys.stderr.write(f"not what the facts give: {', '.join(stale)}; run without --check\n")
-    return 1 if stale else 0
+    return keep(HERE, {name: render(rows) for name, rows in build().items()}, "the sample data of the knowledge tools", arguments)
 
 
 if __name__ == "__main__":

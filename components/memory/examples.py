@@ -1,0 +1,122 @@
+"""Few-shot demonstrations as a memory: examples of the training split, or the project's own.
+
+Source: docs/medagents.md §7.2 (Tang et al. 2024, arXiv 2311.10537). Departure: where there is no training split, or
+no rationale for what is in it, the project's own examples are shown, and that is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+from annotated_types import Ge
+
+from components.bm25 import Bm25
+from components.errors import ConfigError
+from components.examples import FILE, Example, as_examples, kind, own_examples
+from components.practice import Stage
+from components.protocols import Memory
+from components.task_text import task_text
+from components.types import Demonstration
+
+
+@dataclass(frozen=True)
+class Examples:
+    """A memory by its config (a ``components.practice.Source``).
+
+    ``reason``: only what has a rationale is shown. ``prompts``: the prompt set that holds the project's own
+    examples.
+    """
+
+    stage: Stage
+    path: str | None = None
+    split: str | None = None
+    samples: Annotated[int, Ge(1)] | None = None
+    reason: bool = False
+    prompts: str = "few_shot"
+
+    @property
+    def prefers(self) -> Sequence[str]:
+        """Splits that are made for demonstrations first; a pool is cut from what is otherwise evaluated."""
+        return ("train5", "dev", "train", "pool")
+
+    @property
+    def needed(self) -> bool:
+        """Always: an agent that asks for examples shows some."""
+        return True
+
+    def open(self, folder: Path | None, digest: str) -> Memory:
+        """The examples that can be shown. Raises ConfigError for a folder that holds none of them."""
+        found = _read(folder / FILE) if folder is not None else ()
+        shown = tuple(one for one in found if one.rationale or not self.reason)
+        own = tuple(one for one in own_examples(self.prompts) if one.rationale or not self.reason)
+        whole = digest if folder is not None else sha256(orjson.dumps([asdict(one) for one in own])).hexdigest()[:16]
+        why = _lacking(found, shown) if folder is not None else "no training split"
+        notes = (f"few-shot examples: {why}; the project's own are shown",) if why else ()
+        return Shown(whole, shown, own, notes)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A memory that is only read (``components.protocols.Memory``); ``own`` stand in where no example fits."""
+
+    digest: str
+    examples: Sequence[Example]
+    own: Sequence[Example]
+    notes: Sequence[str] = ()
+
+    def search(self, problem: str) -> Sequence[Demonstration]:
+        """All examples in their fixed order; of several tasks, those of the task nearest to the problem first.
+
+        ``data`` holds the example, and whether it is the project's ``own``.
+        """
+        near = {hit.id: n for n, hit in enumerate(self._tasks.search(problem, len(self._tasks)))}
+        ranked = sorted(self.examples, key=lambda one: near.get(one.task, len(near)))
+        return [*(self._found[one.id] for one in ranked), *self._own]
+
+    def experience(self, tool: str) -> Sequence[str]:
+        """Nothing: no lesson is learnt."""
+        return ()
+
+    @cached_property
+    def _found(self) -> Mapping[str, Demonstration]:
+        return {one.id: _shown(one, False) for one in self.examples}
+
+    @cached_property
+    def _own(self) -> Sequence[Demonstration]:
+        return [_shown(one, True) for one in self.own]
+
+    @cached_property
+    def _tasks(self) -> Bm25:
+        """The tasks by the text of their examples; a single one needs no index."""
+        texts: dict[str, list[str]] = {}
+        for one in self.examples:
+            texts.setdefault(one.task, []).append(task_text(one.problem()))
+        return Bm25.over((task, "\n".join(lines)) for task, lines in texts.items() if len(texts) > 1)
+
+
+def _lacking(found: Sequence[Example], shown: Sequence[Example]) -> str:
+    """For which kinds of question the training split gave no example that can be shown; empty: for none."""
+    lacking = sorted({kind(one) for one in found} - {kind(one) for one in shown})
+    if not found:
+        return "no training sample is left that a text can show"
+    return f"no rationale in the training split for questions with {', '.join(lacking)}" if lacking else ""
+
+
+def _shown(one: Example, own: bool) -> Demonstration:
+    return Demonstration(task_text(one.problem()), one.answer, {"example": asdict(one), "own": own})
+
+
+def _read(path: Path) -> tuple[Example, ...]:
+    try:
+        values = orjson.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise ConfigError(f"memory.path: {path.parent} holds no {path.name}; memory=examples makes it") from None
+    except ValueError as error:
+        raise ConfigError(f"{path}: not JSON, perhaps cut off: {error}") from None
+    return as_examples(values, str(path))

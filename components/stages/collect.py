@@ -1,0 +1,56 @@
+"""Few-shot demonstrations from training samples: a few of each task, with a rationale where there is one.
+
+Source: the few-shot baselines of Tang et al. 2024 (MedAgents), arXiv 2311.10537, after Brown et al. 2020, arXiv
+2005.14165, and Wei et al. 2022, arXiv 2201.11903. The rationales are the project's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import Annotated, Any
+
+from annotated_types import Ge
+
+from components.examples import FILE, Example, rationale_of, rationales
+from components.gold import gold_answer
+from components.practice import Practice
+from components.types import Sample
+
+
+@dataclass(frozen=True)
+class Collect:
+    """Writes ``examples.json``: at most ``n`` of each task and number of options, asking no model.
+
+    Those for which the prompt set has a rationale come first; the others in the order of the SHA-256 of their ids,
+    which is a draw that any machine repeats. What shows an image is left out, for a text cannot show it.
+    """
+
+    n: Annotated[int, Ge(1)] = 5
+    prompts: str = "few_shot"
+
+    async def run(self, practice: Practice, samples: Sequence[Sample]) -> Mapping[str, Any]:
+        """Collect. Raises ConfigError for a prompt set without rationales."""
+        known = rationales(self.prompts)
+        groups: dict[tuple[str, int], list[Example]] = {}
+        for one in (_example(sample, known) for sample in samples if not sample.problem.images):
+            groups.setdefault((one.task, len(one.choices)), []).append(one)
+        return {FILE: [asdict(one) for group in groups.values() for one in sorted(group, key=_order)[: self.n]]}
+
+
+def _example(sample: Sample, known: Mapping[str, str]) -> Example:
+    problem = sample.problem
+    return Example(
+        problem.id,
+        problem.question.strip(),
+        gold_answer(sample),
+        dict(problem.choices),
+        problem.context,
+        rationale_of(problem.question, known),
+        str(sample.metadata.get("task") or sample.strata.get("task", "")),
+    )
+
+
+def _order(one: Example) -> tuple[bool, str]:
+    return one.rationale is None, sha256(one.id.encode()).hexdigest()

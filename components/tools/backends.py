@@ -1,0 +1,31 @@
+"""What the tools ask of whatever answers for them: a file, a service, a snapshot."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from components.errors import ToolError
+from components.messages import ToolSpec
+from components.types import Effect
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """Where answers are found."""
+
+    @property
+    def effect(self) -> Effect: ...
+
+    @property
+    def identity(self) -> str:
+        """What changes when the answers of a service can."""
+
+    @property
+    def missing(self) -> str:
+        """What is absent and how to get it; empty when all is there."""
+
+
+def ready(spec: ToolSpec, missing: str) -> None:
+    """Raise ToolError (unavailable) for a tool that lacks something."""
+    if missing:
+        raise ToolError(f"{spec.name} is unavailable: {missing}.", "unavailable")

@@ -1,0 +1,24 @@
+"""A tool whose backend lacks something says what."""
+
+import pytest
+
+from components.errors import ToolError
+from components.tools.backends import Backend, ready
+from components.tools.drugs import Drugs
+from components.tools.openfda import OpenFda
+from components.tools.passages import Passages
+from components.tools.texts import text_spec
+
+SPEC = text_spec("Lookup", "Looks up.", "term", "A term.", "knowledge")
+
+
+def test_a_backend_that_has_all_is_ready_and_one_that_lacks_a_file_is_unavailable():
+    ready(SPEC, "")
+    with pytest.raises(ToolError, match=r"^Lookup is unavailable: no file x\.$") as caught:
+        ready(SPEC, "no file x")
+    assert caught.value.label == "unavailable"
+
+
+def test_every_place_where_answers_are_found_is_a_backend_and_of_one_kind():
+    assert isinstance(OpenFda(), Backend) and isinstance(OpenFda(), Drugs)
+    assert not isinstance(OpenFda(), Passages)

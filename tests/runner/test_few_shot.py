@@ -1,0 +1,98 @@
+"""Few-shot demonstrations by the command: collected once, shared by a sweep, never what is evaluated."""
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from runner import records
+from runner.texts import TextReader
+
+DATA = os.environ.get("CLINICAL_DATA_DIR", "")  # tests of the command run without it
+MINI = ("dataset=cab_mini", "dataset.tasks=[medqa,medcalc]", "dataset.per_task=3", "tracking=off")
+
+
+def seen(folder: Path) -> list[tuple[str, list[str]]]:
+    """What was asked for each sample, and which examples were shown."""
+    texts = TextReader(folder)
+    found = []
+    for record in records.read(folder):
+        (step,) = record["steps"]
+        text = step["asked"][0]["text"]
+        found.append((texts[text["ref"]] if isinstance(text, dict) else text, step["remarks"]["examples"]))
+    return found
+
+
+@pytest.fixture
+def swept(home):
+    """A sweep over both agents."""
+    words = ("-m", "agent=few_shot,few_shot_cot", *MINI, "run.journal=journal", "hydra.sweep.dir=sweep")
+    done = home.run(*words, plain=True)
+    assert done.code == 0, done.err
+    return home
+
+
+def test_a_sweep_collects_once_resumes_and_replays(swept):
+    jobs = [Path("sweep/agent-few_shot"), Path("sweep/agent-few_shot_cot")]
+    notes = [swept.manifest(swept.path / job) for job in jobs]
+    (memory,) = {note["memory"] for note in notes}
+    made = json.loads((swept.path / "outputs/.memory" / memory / "manifest.json").read_text())
+    assert made["calls"] == 0 and made["split"] == "train" and len(made["samples"]) == 6
+    plain, reasoned = (seen(swept.path / job) for job in jobs)
+    assert all("-train-" in name for _, names in plain for name in names)
+    assert all(name.startswith("own-") for _, names in reasoned for name in names)
+    assert not notes[0]["notes"] and "no rationale in the training split" in notes[1]["notes"][0]
+    assert all("step by step" in text for text, _ in reasoned) and not any("step by step" in text for text, _ in plain)
+    assert not any(re.search("Answer: (?!<)", text.partition("### Yours")[2]) for text, _ in plain + reasoned)
+    shutil.rmtree(swept.path / "outputs/.memory")
+    words = ("agent=few_shot", *MINI, "run.journal=journal", "run.replay=true", "hydra.run.dir=again")
+    assert swept.run(*words, plain=True).code == 0
+    again = swept.manifest(swept.path / "again")
+    assert again["memory"] == memory and again["calls"]["sent"] == 0 and seen(swept.path / "again") == plain
+    kept = (swept.path / "again/records.jsonl").read_text().splitlines()
+    (swept.path / "again/records.jsonl").write_text(kept[0] + "\n")
+    assert swept.run(*words, "run.resume=again", plain=True).code == 0
+    assert sorted(seen(swept.path / "again")) == sorted(plain)
+
+
+def test_without_a_training_split_the_own_examples_are_shown_and_it_is_said(home):
+    done = home.run("agent=few_shot", "hydra.run.dir=run")
+    assert done.code == 0, done.err
+    notes = home.manifest(home.path / "run")["notes"]
+    assert any("no training split; the project's own are shown" in note for note in notes)
+    assert all(names[0] == "own-open-1" for _, names in seen(home.path / "run"))
+    assert "the project's own are shown" in done.out + done.err
+
+
+def test_a_folder_of_ones_own_is_shown(home):
+    (home.path / "shelf").mkdir()
+    row = {
+        "id": "mine-1",
+        "question": "Which vitamin is C?",
+        "choices": {"A": "thiamine", "B": "ascorbate"},
+        "answer": "B",
+    }
+    (home.path / "shelf/examples.json").write_text(json.dumps([row]))
+    words = ("agent=few_shot", *MINI, "dataset.tasks=[medqa]", "memory.path=shelf", "run.journal=null")
+    done = home.run(*words, "hydra.run.dir=run", plain=True)
+    assert done.code == 0, done.err
+    assert [names for _, names in seen(home.path / "run")] == [["mine-1"]] * 3
+
+
+@pytest.mark.skipif(not DATA, reason="needs CLINICAL_DATA_DIR")
+def test_published_questions_are_shown_with_their_rationales(home):
+    words = ("agent=few_shot_cot", "dataset=medqa", f"dataset.path={DATA}/medqa", "limit=2", "tracking=off")
+    done = home.run(*words, "run.journal=null", "hydra.run.dir=run", plain=True)
+    assert done.code == 0, done.err
+    for text, names in seen(home.path / "run"):
+        assert len(names) == 5 and all(name.startswith("medqa-pool-") for name in names)
+        assert "Halving the diameter halves the radius" in text
+    assert not home.manifest(home.path / "run")["notes"]
+
+
+def test_without_a_memory_it_is_refused_before_the_run(home):
+    done = home.run("agent=few_shot", "~memory", *MINI, plain=True)
+    assert done.code == 2 and "FewShot shows what a memory holds, and there is none: memory=examples" in done.complaint
