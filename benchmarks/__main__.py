@@ -13,6 +13,7 @@ from benchmarks.figures import Figure, Row, Settings, shown, write
 ROWS: Mapping[str, Row] = {
     "throughput": http_rows.throughput,
     "connections": http_rows.connections,
+    "panel": http_rows.panel,
     "litellm": http_rows.litellm,
     "simulated": local_rows.simulated,
     "large": local_rows.large,

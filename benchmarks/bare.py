@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import orjson
 
+from benchmarks import panel_tasks
 from benchmarks.processes import Usage, measured, resident_mb
 from benchmarks.tasks import CALLS, Questions
 
@@ -44,23 +46,57 @@ async def _all(chat: Chat, samples: int, connections: int) -> Usage:
     return usage
 
 
-def aiohttp_loop(url: str, samples: int, connections: int, uvloop: bool) -> dict[str, float]:
+async def _panel(chat: Chat, model: str, question: str) -> None:
+    """Decide a question by as many calls in as many waves as ours, each shown the last texts that were no votes."""
+    known: list[str] = []
+    for wave in panel_tasks.waves(model):
+        asked = "\n\n".join([*known, question, wave.form])
+        messages = [{"role": "system", "content": "You are a specialist."}, {"role": "user", "content": asked}]
+        replies = await asyncio.gather(*(chat(messages) for _ in range(wave.calls)))
+        known = known if replies[0] in ("YES", "NO") else replies
+
+
+@asynccontextmanager
+async def _pooled(url: str, connections: int, **fixed: Any) -> AsyncIterator[Chat]:
     """A pooled aiohttp session and nothing else."""
     import aiohttp
 
+    connector = aiohttp.TCPConnector(limit=connections)
+    timeout = aiohttp.ClientTimeout(total=120)
+    headers = {"Content-Type": "application/json"}
+    async with aiohttp.ClientSession(connector=connector, timeout=timeout, headers=headers) as session:
+
+        async def chat(messages: list[dict[str, str]]) -> str:
+            body = orjson.dumps({**fixed, "messages": messages})
+            async with session.post(f"{url}/chat/completions", data=body) as response:
+                reply = orjson.loads(await response.read())
+            return str(reply["choices"][0]["message"]["content"])
+
+        yield chat
+
+
+def aiohttp_loop(url: str, samples: int, connections: int, uvloop: bool) -> dict[str, float]:
+    """The conversations over a pooled session."""
+    import aiohttp  # noqa: F401 - its import belongs to the libraries, not to the loop
+
     async def main() -> Usage:
-        connector = aiohttp.TCPConnector(limit=connections)
-        timeout = aiohttp.ClientTimeout(total=120)
-        headers = {"Content-Type": "application/json"}
-        async with aiohttp.ClientSession(connector=connector, timeout=timeout, headers=headers) as session:
-
-            async def chat(messages: list[dict[str, str]]) -> str:
-                body = orjson.dumps({"model": "bench", "messages": messages, "temperature": 0.0, "max_tokens": 512})
-                async with session.post(f"{url}/chat/completions", data=body) as response:
-                    reply = orjson.loads(await response.read())
-                return str(reply["choices"][0]["message"]["content"])
-
+        async with _pooled(url, connections, model="bench", temperature=0.0, max_tokens=512) as chat:
             return await _all(chat, samples, connections)
+
+    base = resident_mb()
+    return run_loop(main(), uvloop).figures(base)
+
+
+def panel_loop(url: str, samples: int, connections: int, uvloop: bool, name: str) -> dict[str, float]:
+    """The panels over a pooled session, all questions at once."""
+    import aiohttp  # noqa: F401 - as above
+
+    async def main() -> Usage:
+        async with _pooled(url, connections, model=name, temperature=1.0, max_tokens=2500) as chat:
+            await _panel(chat, name, panel_tasks.question(samples))
+            with measured() as usage:
+                await asyncio.gather(*(_panel(chat, name, panel_tasks.question(n)) for n in range(samples)))
+            return usage
 
     base = resident_mb()
     return run_loop(main(), uvloop).figures(base)

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from benchmarks.figures import Figure, Settings, middle, span
+from benchmarks.panel_tasks import AGREED, DISPUTED, waves
 from benchmarks.processes import server, server_stats
 from benchmarks.tasks import CALLS
 
@@ -36,9 +37,20 @@ def _ratio(runs: Runs, over: str, under: str, what: str) -> list[float]:
     return [mine[what] / theirs[what] for mine, theirs in zip(runs[over], runs[under], strict=True)]
 
 
-def _per_call(runs: Runs, name: str) -> list[float]:
-    """CPU milliseconds per model call of the measured section."""
-    return [run["cpu"] / (run["samples"] * CALLS) * 1e3 for run in runs[name]]
+def _per_call(runs: Runs, name: str, calls: int = CALLS) -> list[float]:
+    """CPU milliseconds per model call of the measured section; ``calls`` of each sample."""
+    return [run["cpu"] / (run["samples"] * calls) * 1e3 for run in runs[name]]
+
+
+def _beside(found: Mapping[str, list[float]]) -> str:
+    """The medians of the bare loops, then the span of ours."""
+    loops = [f"{name} {middle(values):.3f}" for name, values in found.items() if name != "ours"]
+    return f"{', '.join(loops)}; ours {span(found['ours'])}"
+
+
+def _busy(runs: Runs) -> float:
+    """How busy the server was at most, as a share of one core."""
+    return max(float(run["server"]) for found in runs.values() for run in found)
 
 
 def _check(runs: Runs) -> None:
@@ -46,13 +58,15 @@ def _check(runs: Runs) -> None:
         assert not run["errors"], f"{run['errors']:.1%} of the samples errored: nothing was measured"
 
 
-def _jobs(samples: int, connections: int) -> dict[str, tuple[str, dict[str, Any]]]:
+def _jobs(
+    samples: int, connections: int, ours: str = "http", bare: str = "aiohttp_loop", **more: Any
+) -> dict[str, tuple[str, dict[str, Any]]]:
     """Ours between the two bare loops."""
-    common = {"samples": samples, "connections": connections}
+    common = {"samples": samples, "connections": connections, **more}
     return {
-        "asyncio": ("bare.aiohttp_loop", common | {"uvloop": False}),
-        "ours": ("ours.http", common | {"uvloop": _UVLOOP}),
-        "uvloop": ("bare.aiohttp_loop", common | {"uvloop": _UVLOOP}),
+        "asyncio": (f"bare.{bare}", common | {"uvloop": False}),
+        "ours": (f"ours.{ours}", common | {"uvloop": _UVLOOP}),
+        "uvloop": (f"bare.{bare}", common | {"uvloop": _UVLOOP}),
     }
 
 
@@ -75,16 +89,12 @@ def throughput(settings: Settings) -> Sequence[Figure]:
     ideal = samples * CALLS * latency / connections
     wall = {name: [run["wall"] / ideal for run in found] for name, found in runs.items()}
     cpu = {name: _per_call(runs, name) for name in runs}
-    loops = [name for name in runs if name != "ours"]
-    walls = ", ".join(f"{name} {middle(wall[name]):.3f}" for name in loops)
-    cpus = ", ".join(f"{name} {middle(cpu[name]):.3f}" for name in loops)
-    busy = max(run["server"] for found in runs.values() for run in found)
     memory = [run["beyond_mb"] for run in runs["ours"]]
     return [
         Figure("throughput", "wall / ideal, 100 connections", middle(wall["ours"]), "x", 1.10,
-               beside=f"{walls}; ours {span(wall['ours'])}; server busy {busy:.0%}"),
+               beside=f"{_beside(wall)}; server busy {_busy(runs):.0%}"),
         Figure("throughput", "CPU per model call", middle(cpu["ours"]), "ms", 0.3,
-               beside=f"{cpus}; ours {span(cpu['ours'])}"),
+               beside=_beside(cpu)),
         Figure("throughput", "the same / bare loop", middle(_ratio(runs, "ours", "uvloop", "cpu")), "x",
                beside=f"targets: 0.3 / 0.13 = 2.3; {span(_ratio(runs, 'ours', 'uvloop', 'cpu'))}"),
         Figure("throughput", "peak memory beyond imports", middle(memory), "MB", 200, beside=span(memory, " MB")),
@@ -121,4 +131,38 @@ def litellm(settings: Settings) -> Sequence[Figure]:
     return [
         Figure("litellm", "CPU per call beyond bare litellm", middle(beyond), "ms", 0.5,
                beside=f"bare {middle(bare):.2f} ms; {span(beyond)}"),
+    ]  # fmt: skip
+
+
+def panel(settings: Settings) -> Sequence[Figure]:
+    """100 questions before a panel, 100 connections: wall beside what latency, connections and waves allow."""
+    samples, connections = settings.count(100, 2), 100
+    latency = LATENCY if settings.scale == 1 else LATENCY * min(1, settings.scale * 10)
+    cases = [("all agree", AGREED, samples), ("no consensus", DISPUTED, samples), ("one question", DISPUTED, 1)]
+    with server(latency, CALLS) as url:
+        return [
+            figure
+            for what, model, n in cases
+            for figure in _panel(settings, url, what, _jobs(n, connections, "panel", "panel_loop", name=model), latency)
+        ]
+
+
+def _panel(settings: Settings, url: str, what: str, jobs: Jobs, latency: float) -> Sequence[Figure]:
+    """One case. The records must tell of as many calls and waves of a question as the bare loops make."""
+    _, given = jobs["ours"]
+    made = list(waves(given["name"]))
+    calls, n = sum(wave.calls for wave in made), given["samples"]
+    runs = _with_samples(_each(settings, url, jobs, settings.repeat), n)
+    _check(runs)
+    for run in runs["ours"]:
+        found = {"steps": set(run["steps"]), "waves": set(run["waves"]), "right": run["right"]}
+        assert found == {"steps": {calls}, "waves": {len(made)}, "right": n}, f"{what}: the records tell {found}"
+    ideal = max(n * calls / given["connections"], len(made)) * latency
+    wall = {name: [run["wall"] / ideal for run in found] for name, found in runs.items()}
+    cpu = {name: _per_call(runs, name, calls) for name in runs}
+    return [
+        Figure("panel", f"{what}: wall / ideal", middle(wall["ours"]), "x", 1.15,
+               beside=f"{_beside(wall)}; ideal {ideal:.2f} s, server busy {_busy(runs):.0%}"),
+        Figure("panel", f"{what}: CPU per model call", middle(cpu["ours"]), "ms",
+               beside=f"{_beside(cpu)}; a question: {calls} calls in {len(made)} waves"),
     ]  # fmt: skip

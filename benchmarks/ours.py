@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import gc
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks import panel_tasks
 from benchmarks.bare import run_loop
 from benchmarks.processes import Usage, measured, resident_mb
 from benchmarks.tasks import Chart, Exact, Intact, Questions, Stepper
+from components.agents.medagents import MedAgents
 from components.grammars.bracket_json import BracketJson
 from components.models.gateway import Gateway
+from components.protocols import Scorer
+from components.scorers.choice import Choice
+from components.scorers.panel import Panel
+from components.toolsets.none import NoTools
+from components.types import Sample
 from components.verifiers.accept import Accept
+from runner import records
 from runner.door import Budget, Door
 from runner.execute import Outcome, execute
 from runner.journal import Journal
 from runner.play import Parts, play
-from runner.records import RecordWriter
 
 
 def gateway(url: str, connections: int, transport: str) -> Gateway:
@@ -34,16 +42,21 @@ def parts() -> Parts:
     return Parts(Stepper(), Accept(), BracketJson(), Chart(), Intact(), {"exact": Exact()}, budget)
 
 
-async def _play(url: str, samples: int, connections: int, transport: str, folder: Path) -> tuple[Usage, Outcome]:
-    model = gateway(url, connections, transport)
-    models, experiment, asked = {"main": model}, parts(), Questions(samples + 1).samples()
+def panel_parts() -> Parts:
+    """The experiment of a panel without tools."""
+    scorers: dict[str, Scorer] = {"choice": Choice(), "panel": Panel()}
+    return Parts(MedAgents(), Accept(), BracketJson(), NoTools(), Intact(), scorers, Budget(calls=100, steps=40))
+
+
+async def _play(model: Gateway, experiment: Parts, asked: list[Sample], folder: Path) -> tuple[Usage, Outcome]:
+    models = {"main": model}
     warm = Door(models, None, run_seed=1, budget=Budget(), replay=False)
     trajectory, _ = await play(experiment, warm, asked.pop(), 0)  # imports, templates, prices, a connection
     assert trajectory.stop == "answered", trajectory.error
     gc.collect()
     gc.freeze()  # execute does so too: the libraries' objects are start-up
     with measured() as usage:
-        writer, journal = RecordWriter(folder / "run"), Journal(folder / "journal")
+        writer, journal = records.RecordWriter(folder / "run"), Journal(folder / "journal")
         door = Door(models, journal, run_seed=0, budget=Budget(), replay=False)
         outcome = Outcome()
         await execute(experiment, door, asked, 1, writer, outcome)
@@ -53,23 +66,43 @@ async def _play(url: str, samples: int, connections: int, transport: str, folder
     return usage, outcome
 
 
-def http(url: str, samples: int, connections: int, uvloop: bool, transport: str = "direct") -> dict[str, Any]:
-    """Play samples; figures of the part from the first owed sample to the closed files."""
-    import aiohttp  # noqa: F401 - its import belongs to the libraries, not to the run
+def _run(model: Gateway, experiment: Parts, asked: Sequence[Sample], uvloop: bool, folder: Path) -> dict[str, Any]:
+    """Play all samples but the last, which warms up; figures of the part from the first owed to the closed files."""
+    import aiohttp  # noqa: F401 - imports are start-up, that of the library which seals the journal too
+    import numpy  # noqa: F401
 
+    base = resident_mb()
+    outcomes: list[Outcome] = []
+
+    async def main() -> Usage:
+        usage, outcome = await _play(model, experiment, [*asked], folder)
+        outcomes.append(outcome)
+        return usage
+
+    usage = run_loop(main(), uvloop)
+    [outcome] = outcomes
+    return usage.figures(base) | {"errors": outcome.error_rate, "samples": outcome.played}
+
+
+def http(url: str, samples: int, connections: int, uvloop: bool, transport: str = "direct") -> dict[str, Any]:
+    """Play conversations with tool calls."""
     if transport == "litellm":
         from components.models.litellm_chat import LitellmChat
 
         _ = LitellmChat("hosted_vllm/bench")._litellm
-    base = resident_mb()
-    outcomes: list[Outcome] = []
     with tempfile.TemporaryDirectory(prefix="wardround-bench-") as folder:
+        model = gateway(url, connections, transport)
+        return _run(model, parts(), Questions(samples + 1).samples(), uvloop, Path(folder))
 
-        async def main() -> Usage:
-            usage, outcome = await _play(url, samples, connections, transport, Path(folder))
-            outcomes.append(outcome)
-            return usage
 
-        usage = run_loop(main(), uvloop)
-    [outcome] = outcomes
-    return usage.figures(base) | {"errors": outcome.error_rate, "samples": outcome.played}
+def panel(url: str, samples: int, connections: int, uvloop: bool, name: str) -> dict[str, Any]:
+    """Let a panel decide questions; also what its records tell: ``steps`` and ``waves`` of each, answers ``right``."""
+    model = Gateway(name, "vllm", "direct", url, key_optional=True, max_connections=connections, temperature=1.0)
+    with tempfile.TemporaryDirectory(prefix="wardround-bench-") as folder:
+        told = _run(model, panel_parts(), panel_tasks.samples(samples + 1), uvloop, Path(folder))
+        played = list(records.read(Path(folder) / "run"))
+    return told | {
+        "steps": [len(record["steps"]) for record in played],
+        "waves": [panel_tasks.waves_of(record["steps"]) for record in played],
+        "right": sum(record["scores"]["score/strict"] == 1.0 for record in played),
+    }

@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.server LATENCY CALLS`` prints its port and serves until its standard input ends. A
 conversation gets tool calls until it holds ``CALLS`` - 1 replies, then a final answer. One timer serves all
-replies, since each waits equally long. ``GET /v1/stats`` tells CPU seconds and calls.
+replies, since each waits equally long. The models of ``panel_tasks`` reply as the prompt asks. ``GET /v1/stats``
+tells CPU seconds and calls.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections import deque
 from importlib.util import find_spec
 from typing import cast
 
+from benchmarks import panel_tasks
 from benchmarks.processes import cpu_seconds
 from benchmarks.tasks import ANSWER, action
 
@@ -48,6 +50,10 @@ class Replies:
     def __init__(self, latency: float, calls: int) -> None:
         self.latency, self.calls, self.count = latency, calls, 0
         self.replies = [*(_reply(action(n)) for n in range(calls - 1)), _reply(f"Action: {ANSWER}")]
+        self.panels = {
+            f'"model":"{model}"'.encode(): {kind: _reply(text) for kind, text in panel_tasks.said(model).items()}
+            for model in (panel_tasks.AGREED, panel_tasks.DISPUTED)
+        }
         self.owed: deque[tuple[float, asyncio.Transport, bytes]] = deque()
         self.loop = asyncio.get_running_loop()
         self.armed = False
@@ -55,7 +61,7 @@ class Replies:
     def ask(self, transport: asyncio.Transport, body: bytes) -> None:
         """Take a request in; its reply goes out after the latency."""
         self.count += 1
-        reply = self.replies[min(body.count(b'"assistant"'), self.calls - 1)]
+        reply = self._reply_to(body)
         if not self.latency:
             transport.write(reply)
             return
@@ -64,6 +70,12 @@ class Replies:
         if not self.armed:
             self.armed = True
             self.loop.call_at(due, self._send)
+
+    def _reply_to(self, body: bytes) -> bytes:
+        for model, said in self.panels.items():
+            if model in body[:64]:
+                return panel_tasks.numbered(said[panel_tasks.asked(body)], self.count)
+        return self.replies[min(body.count(b'"assistant"'), self.calls - 1)]
 
     def _send(self) -> None:
         now = self.loop.time() + 5e-4
