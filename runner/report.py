@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,21 +23,32 @@ from runner.results.table import present
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Report on run folders. Exit code 2 for a folder that is none."""
-    given = _arguments(argv)
     try:
-        folders = [_checked(folder) for name in given.folders for folder in _runs(Path(name))]
-        if given.merge:
-            from runner.results.merge import merge
-
-            folders = [merge(folders, Path(given.merge))]
-        views = given.paper is not None or given.tools or given.verifier
-        for folder in folders:
-            _report(folder, rescore=given.rescore, track=given.track, quiet=views)
-        _compare([Run.at(folder) for folder in folders], given, quiet=views)
+        _tell(_arguments(argv))
+        sys.stdout.flush()
     except ConfigError as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201
         return 2
+    except BrokenPipeError:  # whoever reads along has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
+
+
+def _tell(given: argparse.Namespace) -> None:
+    """All that was asked for. Raises ConfigError."""
+    folders = [_checked(folder) for name in given.folders for folder in _runs(Path(name))]
+    if given.merge:
+        from runner.results.merge import merge
+
+        folders = [merge(folders, Path(given.merge))]
+    if given.show is not None:
+        from runner.results.transcript import show_episode
+
+        return show_episode([Run.at(folder) for folder in folders], given.show, given.epoch, given.prompts)
+    views = given.paper is not None or given.tools or given.verifier or given.export
+    for folder in folders:
+        _report(folder, rescore=given.rescore, track=given.track, quiet=views)
+    return _compare([Run.at(folder) for folder in folders], given, quiet=views)
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -48,6 +60,11 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--paper", metavar="NAME", help="beside what is in print: a name in conf/papers, or a YAML")
     parser.add_argument("--tools", action="store_true", help="which tools were used: table, tools.csv, tools.png")
     parser.add_argument("--verifier", action="store_true", help="what checking every step changed")
+    parser.add_argument("--show", metavar="SAMPLE", help="read one episode: what was said, called and observed")
+    parser.add_argument("--epoch", type=int, help="with --show: which one, by default the first")
+    parser.add_argument("--prompts", action="store_true", help="with --show: what was asked, too")
+    parser.add_argument("--export", action="store_true", help="episodes in their method's own layout: export.jsonl")
+    parser.add_argument("--baselines", metavar="AGENTS", help="what a sweep's methods are held against: direct,cot")
     return parser.parse_args(argv)
 
 
@@ -70,19 +87,27 @@ def _compare(runs: Sequence[Run], given: argparse.Namespace, *, quiet: bool) -> 
     from runner.results.rows import rows_of
 
     if len(runs) > 1 and not quiet:
+        from runner.results.compare import show_compare
         from runner.results.means import show_means
 
+        named = None if given.baselines is None else given.baselines.split(",")
+        swept = len(given.folders) == 1 and all(run.notes.get("sweep") for run in runs)
+        show_compare(runs, named, _home(runs) if swept else None)
         show_means(rows_of([run for run in runs if run.levels]))
     if given.paper is not None:
         from runner.config.roots import CONF
         from runner.results.paper import load
         from runner.results.paper_table import show_paper
 
-        show_paper(load(CONF / "papers", given.paper), rows_of(runs))
+        show_paper(load(CONF / "papers", given.paper), runs)
     if given.tools:
         from runner.results.tools import show_tools
 
         print("written to", *show_tools(rows_of(runs), _home(runs)))  # noqa: T201
+    if given.export:
+        from runner.export import export
+
+        export(runs)
     if given.verifier:
         from runner.results.verdicts import show_verdicts
 

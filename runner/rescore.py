@@ -1,33 +1,47 @@
-"""Scores of stored trajectories, made again by the scorers of the folder's config."""
+"""Stored trajectories beside their samples, and their scores, made again by the scorers of the folder's config."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from components.errors import ConfigError
+from components.types import Sample
 from runner.ending import scored
 from runner.records import read
 from runner.stored import Unpacker
 from runner.texts import TextReader
 
+if TYPE_CHECKING:
+    from runner.experiment import Experiment
 
-def rescored(folder: Path, cfg: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The folder's records with fresh scores. Raises ConfigError when a sample is no longer in the data."""
+
+def reopened(folder: Path, cfg: Mapping[str, Any]) -> Experiment:
+    """The experiment of a folder, without a model to ask. Raises ConfigError."""
     from runner.experiment import check
 
     # A replay builds its models without keys; nothing is asked, so the folder may stand for the journal.
-    offline = {**cfg, "run": {**cfg["run"], "replay": str(folder)}}
-    experiment = check(offline)
+    return check({**cfg, "run": {**cfg["run"], "replay": str(folder)}})
+
+
+def beside(folder: Path, experiment: Experiment) -> Iterator[tuple[dict[str, Any], Sample]]:
+    """The records and their samples. Raises ConfigError when a sample is no longer in the data."""
     samples = {sample.problem.id: sample for sample in experiment.samples}
-    unpacker = Unpacker(TextReader(folder))
-    out = []
     for record in read(folder):
         sample = samples.get(record["sample_id"])
         if sample is None:
             raise ConfigError(f"{folder}: sample {record['sample_id']!r} is not in the dataset any more")
+        yield record, sample
+
+
+def rescored(folder: Path, cfg: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The folder's records with fresh scores. Raises ConfigError."""
+    experiment = reopened(folder, cfg)
+    unpacker = Unpacker(TextReader(folder))
+    out = []
+    for record, sample in beside(folder, experiment):
         if record["stop"] != "error":
             trajectory = unpacker.trajectory(record)
             scores = asyncio.run(scored(experiment.parts, sample, trajectory))

@@ -18,6 +18,9 @@ from components.protocols import Episode
 from components.types import Answer
 
 
+_SIDES: Mapping[Side, str] = {"question": "question", "option": "options"}
+
+
 @dataclass(frozen=True)
 class Expert:
     """A member of the panel; ``number`` counts from 1, those on the question first."""
@@ -79,7 +82,7 @@ class Panel:
         for name, reply, (side, wanted) in zip(asks, replies, sides.items(), strict=True):
             read = READERS[self.rules.readers].experts(reply.text, wanted)
             self.episode.branch(name).remark(
-                label=f"experts on the {side}: {', '.join(read.fields)}", stage="experts", side=side, wanted=wanted,
+                label=f"experts on the {_SIDES[side]}: {', '.join(read.fields)}", stage="experts", side=side, wanted=wanted,
                 fields=list(read.fields), parsed=read.parsed,
             )  # fmt: skip
             experts += [Expert(len(experts) + n, side, one) for n, one in enumerate(read.fields, 1)]
@@ -104,7 +107,7 @@ class Panel:
             texts = [clean_analysis(reply.text, one) for reply, one in zip(replies, cut, strict=True)]
         opinions = [Opinion(expert, text) for expert, text in zip(experts, texts, strict=True)]
         for name, one in zip(asks, opinions, strict=True):
-            label = f"analysis of the {one.expert.side}: {one.expert.field}"
+            label = f"analysis of the {_SIDES[one.expert.side]}: {one.expert.field}"
             missing = one.text == NO_ANALYSIS
             self.episode.branch(name).remark(label=label, stage="analysis", missing=missing, **one.expert.facts)
         return opinions

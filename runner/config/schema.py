@@ -72,6 +72,16 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Compare:
+    """``compare``: what the tables at the end of a sweep hold methods against.
+
+    ``baselines``: choices of agent, of which the best on a dataset counts; null = the best other method.
+    """
+
+    baselines: Sequence[str] | None = None
+
+
+@dataclass(frozen=True)
 class Tracking:
     """``tracking``: where finished runs are sent; ``uri`` null = nowhere."""
 
@@ -104,6 +114,7 @@ class Settings:
     models: Mapping[str, Node]
     grammars: Mapping[str, Node]
     memory: Node | None = None
+    compare: Compare = Compare()
     stage: Literal["memory"] | None = None
 
     def __post_init__(self) -> None:

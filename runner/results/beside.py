@@ -11,6 +11,8 @@ from runner.results.means import shared
 from runner.results.paper import Line, Paper, Published
 from runner.results.rows import Row
 
+_DATASET = "dataset"
+
 
 @dataclass(frozen=True)
 class Beside:
@@ -30,8 +32,17 @@ class Beside:
     @cached_property
     def nested(self) -> Nested | None:
         """The row's means; None where it was not scored by the paper's metric."""
-        levels = self.row.first.levels.get(self.paper.metric)
-        return None if levels is None else Nested(self.row.records, self.paper.metric, levels)
+        metric = self.paper.metric
+        if not self.paper.by_dataset:
+            levels = self.row.first.levels.get(metric)
+            return None if levels is None else Nested(self.row.records, metric, levels)
+        records = [
+            {**record, "strata": {_DATASET: run.data[0]}}
+            for run in self.row.runs
+            for record in run.records
+            if metric in run.scores
+        ]
+        return Nested(records, metric, (_DATASET, _DATASET)) if records else None
 
     @property
     def leaves(self) -> Mapping[tuple[str, ...], Part]:
@@ -79,7 +90,7 @@ class Beside:
     def played(self, task: str) -> int:
         """How many samples of a task were scored, whatever the number of epochs."""
         assert self.nested is not None, "it has leaves"
-        scored = [one for one in self.row.records if one["scores"].get(self.paper.metric) is not None]
+        scored = [one for one in self.nested.records if one["scores"].get(self.paper.metric) is not None]
         return len({one["sample_id"] for one in scored if one["strata"].get(self.nested.levels[0]) == task})
 
 

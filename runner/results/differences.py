@@ -29,7 +29,7 @@ def remarks(beside: Beside) -> list[str]:
         for task, note in one.notes.items()
         if task in tasks
     ]
-    return slips + notes
+    return [*slips, *notes, *(beside.line.remarks if beside.line else ())]
 
 
 def _model(beside: Beside) -> Iterator[str]:
@@ -51,7 +51,7 @@ def _data(beside: Beside) -> Iterator[str]:
             yield f"dataset: {data.get('name')} is not the data in print"
         if data.get("split") != table.split:
             yield f"split: {data.get('split')} here, {table.split} in print"
-        if beside.paper.metric not in run.levels:
+        if beside.paper.metric not in (run.scores if beside.paper.by_dataset else run.levels):
             have = "+".join(run.notes.get("scorers") or {})
             yield f"metric: {run.folder.name} has no {beside.paper.metric} (scorer: {have})"
 
@@ -60,7 +60,7 @@ def _sizes(beside: Beside) -> Iterator[str]:
     """Tasks of another size, unscored samples, tasks that only one side has."""
     tasks = [path[-1] for path in beside.paths if path in beside.leaves]
     small = [f"{task} {beside.count(task)}" for task in tasks if beside.played(task) != beside.sizes.get(task)]
-    if small:
+    if small and beside.sizes:
         played, whole = (sum(numbers) for numbers in ([beside.played(t) for t in tasks], beside.sizes.values()))
         more = f" and {len(small) - _NAMED} more tasks" if len(small) > _NAMED else ""
         yield f"size: {played:,} of {whole:,} samples; {', '.join(small[:_NAMED])}{more}"

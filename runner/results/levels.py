@@ -67,23 +67,25 @@ class Part:
 @dataclass(frozen=True)
 class Nested:
     """The means of one score. ``levels``: strata from the inner to the outer one; a record without them counts
-    as unscored."""
+    as unscored. ``differences``: the values are differences of two scores; ``seed`` of the draws."""
 
     records: Sequence[Record]
     score: str
     levels: Sequence[str]
+    differences: bool = False
+    seed: int = 0
 
     @cached_property
     def leaves(self) -> dict[tuple[str, ...], Part]:
         """Path from the outermost to the innermost group -> mean of its samples."""
         import numpy as np
 
-        rng = np.random.default_rng(0)
+        rng = np.random.default_rng(self.seed)
         groups: dict[tuple[str, ...], list[Record]] = {}
         for record in sorted(self._placed, key=lambda one: (str(one["sample_id"]), one["epoch"])):
             path = tuple(record["strata"][level] for level in reversed(self.levels))
             groups.setdefault(path, []).append(record)
-        return {path: _leaf(groups[path], self.score, rng) for path in sorted(groups)}
+        return {path: leaf(groups[path], self.score, rng, self.differences) for path in sorted(groups)}
 
     @cached_property
     def outer(self) -> dict[str, Part]:
@@ -110,8 +112,10 @@ class Nested:
 
 
 def nested_metrics(records: Sequence[Record], levels: Levels) -> dict[str, Metric]:
-    """``<outer level>/<value>/<score>`` and ``total/<score>`` of every score with levels."""
-    found = {score: Nested(records, score, strata) for score, strata in levels.items()}
+    """``<outer level>/<value>/<score>`` and ``total/<score>`` of every score with levels; of a single innermost group
+    nothing, as its mean is the score's own."""
+    nested = {score: Nested(records, score, strata) for score, strata in levels.items()}
+    found = {score: one for score, one in nested.items() if len(one.leaves) > 1}
     outer = {
         f"{one.levels[-1]}/{value}/{score}": part.metric
         for score, one in found.items()
@@ -133,7 +137,7 @@ def average(parts: Sequence[Part]) -> Part:
     return Part(value, sum(draws[1:], draws[0]) / len(draws), n, unscored, all(part.shares for part in there))
 
 
-def _leaf(records: Sequence[Record], score: str, rng: Generator) -> Part:
+def leaf(records: Sequence[Record], score: str, rng: Generator, differences: bool = False) -> Part:
     """Mean over samples, whole clusters drawn again."""
     import numpy as np
 
@@ -149,15 +153,26 @@ def _leaf(records: Sequence[Record], score: str, rng: Generator) -> Part:
     clusters = np.array([numbers.setdefault(cluster, len(numbers)) for cluster, _ in scored])
     values, k = np.array([value for _, value in scored]), len(numbers)
     draws: NDArray[np.float64] | None = None
-    if mean in (0.0, 1.0) and bool((values == mean).all()):
-        draws = rng.beta(mean * k + 0.5, (1 - mean) * k + 0.5, RESAMPLES)
-        draws += mean - draws.mean()  # it tells how wide, not where
+    if mean in ((-1.0, 0.0, 1.0) if differences else (0.0, 1.0)) and bool((values == mean).all()):
+        draws = _unvaried(mean, k, rng, differences)
     elif k > 1:
         columns = np.stack([np.bincount(clusters, weights=values - mean), np.bincount(clusters)], axis=1)
         sums = drawn_sums(columns, RESAMPLES, rng)
         draws = mean + sums[:, 0] / sums[:, 1]
-    shares = bool(((values >= 0) & (values <= 1)).all())
+    shares = not differences and bool(((values >= 0) & (values <= 1)).all())
     return Part(mean, draws, len(scored), len(records) - len(scored), shares)
+
+
+def _unvaried(mean: float, clusters: int, rng: Generator, differences: bool) -> NDArray[np.float64]:
+    """What stands for draws where nothing varies; for differences the gains' share less the losses'."""
+    import numpy as np
+
+    def share(of: float) -> NDArray[np.float64]:
+        return rng.beta(of * clusters + 0.5, (1 - of) * clusters + 0.5, RESAMPLES)
+
+    draws = share(max(mean, 0.0)) - share(max(-mean, 0.0)) if differences else share(mean)
+    draws += mean - draws.mean()  # it tells how wide, not where
+    return np.clip(draws, -1.0, 1.0) if differences else draws
 
 
 def _value(record: Record, score: str) -> float | None:

@@ -8,17 +8,24 @@ from typing import Any
 
 from runner.results.intervals import Metric
 from runner.results.levels import Nested, Part
-from runner.results.rows import Row
+from runner.results.rows import Row, Run
 from runner.results.table import interval, number, show
 
 
 def means(rows: Sequence[Row]) -> dict[str, dict[str, Nested]]:
-    """Score -> label of a row -> its means; rows without the score are left out."""
+    """Score -> label of a row -> its means; rows without the score are left out, and scores of one group only."""
     found: dict[str, dict[str, Nested]] = {}
     for row in rows:
         for score, levels in row.first.levels.items():
             found.setdefault(score, {})[row.label] = Nested(row.records, score, levels)
-    return found
+    runs = [run for row in rows for run in row.runs]
+    return {score: of for score, of in found.items() if any(_tells(run, score) for run in runs)}
+
+
+def _tells(run: Run, score: str) -> bool:
+    """Whether a run has means of means; that of one group each stands in the table over datasets."""
+    levels = run.levels.get(score, ())
+    return len(levels) > 1 or len({record["strata"].get(level) for level in levels for record in run.records}) > 1
 
 
 def shared(tables: Sequence[Mapping[str, float | None]]) -> list[str]:
@@ -28,9 +35,12 @@ def shared(tables: Sequence[Mapping[str, float | None]]) -> list[str]:
 
 
 def show_means(rows: Sequence[Row]) -> dict[str, Any]:
-    """Print a table per score. Returns what they say: {score: {label: {column: metric}}}."""
+    """Print a table per score, but for those of a single innermost group. Returns what they say: {score: {label:
+    {column: metric}}}."""
     told: dict[str, Any] = {}
     for score, nested in means(rows).items():
+        if len({path for one in nested.values() for path in one.leaves}) < 2:
+            continue
         groups = sorted({group for one in nested.values() for group in one.outer})
         common = shared([_values(one) for one in nested.values()])
         columns = [*groups, "total"]
@@ -40,8 +50,8 @@ def show_means(rows: Sequence[Row]) -> dict[str, Any]:
             label: {column: _part(one, column, common).metric for column in columns} for label, one in nested.items()
         }
         body = [(label, *(_cell(metrics[column]) for column in columns)) for label, metrics in table.items()]
-        level = next(iter(nested.values())).levels
-        show(("", *columns), body, f"{score}: means per {level[-1]} of means per {level[0]}, and total")
+        levels = " of ".join(f"means per {level}" for level in reversed(next(iter(nested.values())).levels))
+        show(("", *columns), body, f"{score}: {levels}, and total")
         told[score] = {label: {name: one.as_dict() for name, one in of.items()} for label, of in table.items()}
     return told
 

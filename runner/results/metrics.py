@@ -8,6 +8,7 @@ from typing import Any
 
 from runner.results.intervals import Mean, Metric, settle, unsettled
 from runner.results.levels import Levels, nested_metrics
+from runner.results.usage import by_purpose
 
 
 def summarise(records: Sequence[Mapping[str, Any]], levels: Levels | None = None) -> dict[str, Any]:
@@ -110,7 +111,7 @@ def _totals(records: Sequence[Mapping[str, Any]]) -> dict[str, Metric]:
     usage = [record["usage"] for record in records]
     costs = [u["cost_usd"] for u in usage if u["cost_usd"] is not None]
     seconds = sorted(record["seconds"] for record in records)
-    out = {
+    return {
         "cost/usd": Metric(math.fsum(costs) if len(costs) == n else None, n=len(costs), unscored=n - len(costs)),
         "tokens/input": Metric(sum(u["input_tokens"] for u in usage), n=n),
         "tokens/output": Metric(sum(u["output_tokens"] for u in usage), n=n),
@@ -118,12 +119,8 @@ def _totals(records: Sequence[Mapping[str, Any]]) -> dict[str, Metric]:
         "calls/per_sample": Metric(sum(u["calls"] for u in usage) / n, n=n),
         "time/seconds_p50": Metric(_quantile(seconds, 0.5), n=n),
         "time/seconds_p95": Metric(_quantile(seconds, 0.95), n=n),
+        **by_purpose(records),
     }
-    purposes = dict.fromkeys(p for u in usage for p in u["purposes"])
-    for purpose in purposes:
-        calls = sum(u["purposes"].get(purpose, {"calls": 0})["calls"] for u in usage)
-        out[f"calls/{purpose}"] = Metric(calls, n=n)
-    return out
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:

@@ -18,7 +18,6 @@ from runner.results.levels import Part, average
 from runner.results.rows import Run
 
 TOTAL = "total"
-_TOLERANCE = 0.0101  # two roundings to two digits
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,8 @@ class Line:
     """A published method and the settings of the runs that are held against it.
 
     ``where`` chooses such runs, ``settings`` are told where a run has others: key -> value, or a list of those that
-    will do. ``{key}`` in ``method`` is the run's setting. ``notes`` are differences of every such run.
+    will do. ``{key}`` in ``method`` is the run's setting. ``notes`` are differences of every such run, ``remarks``
+    what else is in print of it.
     """
 
     method: str
@@ -66,11 +66,13 @@ class Line:
     table: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    remarks: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Published:
-    """One row in print: path (outer, inner) -> value, None where nothing is printed; what is printed as means."""
+    """One row in print: path (outer, inner) -> value, None where nothing is printed; what is printed as means, which
+    are rounded to so many ``digits`` as the values are."""
 
     table: str
     backbone: str
@@ -78,6 +80,7 @@ class Published:
     values: Mapping[tuple[str, str], float | None]
     printed: Sequence[tuple[str, str, float]] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
+    digits: int = 2
 
     @property
     def label(self) -> str:
@@ -105,7 +108,7 @@ class Published:
         found = []
         for table, name, value in self.printed:
             mean = (self.total() if name == TOTAL else self.outer[name]).value
-            if mean is None or abs(mean - value) > _TOLERANCE:
+            if mean is None or abs(mean - value) > 1.01 * 10**-self.digits:  # two roundings
                 said = "nothing" if mean is None else two(mean)
                 found.append(
                     f"{self.label}: {name} is {two(value)} in {table}, and {said} by its values in {self.table}"
@@ -115,7 +118,10 @@ class Published:
 
 @dataclass(frozen=True)
 class Paper:
-    """A publication (see ``conf/papers``). ``scale``: the CSV's values are so many times a run's score."""
+    """A publication (see ``conf/papers``). ``scale``: the CSV's values are so many times a run's score.
+
+    ``by_dataset``: a task is a dataset, called by its choice; else the levels of the runs' score are its tasks.
+    """
 
     title: str
     citation: str
@@ -126,11 +132,18 @@ class Paper:
     tables: Mapping[str, Table]
     rows: Sequence[Line]
     scale: float = 1.0
+    digits: int = 2
+    by_dataset: bool = False
     silent: Sequence[str] = ()
     datasets: Sequence[str] = ()
     backbones: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     published: Sequence[Published] = ()
+
+    @property
+    def flat(self) -> bool:
+        """Whether tasks are in no groups: then each is a group of its own."""
+        return self.columns.inner == self.columns.outer
 
     def line(self, run: Run) -> Line | None:
         """The published method that a run is held against."""
@@ -197,7 +210,7 @@ def _published(paper: Paper, path: Path) -> Iterator[Published]:
             elif cell[columns.table] in (table, paper.tables[table].again) and value is not None:
                 name = cell[columns.outer] if means.get(cell[columns.scope]) else TOTAL
                 printed.append((cell[columns.table], name, value))
-        yield Published(table, backbone, method, values, printed, notes)
+        yield Published(table, backbone, method, values, printed, notes, paper.digits)
 
 
 def _cells(paper: Paper, path: Path) -> list[dict[str, str]]:

@@ -8,7 +8,7 @@ from runner.results.beside import Beside, common
 from runner.results.differences import differences, remarks
 from runner.results.levels import Part
 from runner.results.paper import TOTAL, Paper, Published, two
-from runner.results.rows import Row
+from runner.results.rows import Run, rows_of
 from runner.results.table import show
 
 _ROOM = 70  # characters for published columns beside a run's
@@ -16,9 +16,9 @@ _FEWER = "*"
 _SHARED = f"{TOTAL}, shared"
 
 
-def show_paper(paper: Paper, rows: Sequence[Row]) -> None:
+def show_paper(paper: Paper, runs: Sequence[Run]) -> None:
     """Print a table for every row with what forbids a comparison below it, then one over all rows."""
-    found = [Beside.of(paper, row) for row in rows]
+    found = [Beside.of(paper, row) for row in rows_of(runs, by_dataset=paper.by_dataset)]
     for one in found:
         _show(one)
     if len(found) > 1:
@@ -64,7 +64,10 @@ def _body(beside: Beside, published: Sequence[Published]) -> list[tuple[str, ...
         for task in tasks:
             mine = beside.leaves.get((group, task), Part(None))
             cells = [_plain(one.values.get((group, task))) for one in published] or ["-"]
-            body.append((f"{group}/{task}", *_ours(mine, scale), beside.count(task), *cells))
+            name = task if beside.paper.flat else f"{group}/{task}"
+            body.append((name, *_ours(mine, scale), beside.count(task), *cells))
+        if beside.paper.flat:
+            continue
         mine = beside.outer.get(group, Part(None))
         n = sum(beside.leaves.get((group, task), Part(None)).value is not None for task in tasks)
         means = [_mean(one, group, len(tasks)) for one in published] or ["-"]
@@ -81,10 +84,14 @@ def _body(beside: Beside, published: Sequence[Published]) -> list[tuple[str, ...
 
 
 def _overview(found: Sequence[Beside]) -> None:
-    """All rows and all published ones that they are held against: means, total, total over what all share."""
-    printed = {one.label: one for beside in found for one in beside.published}
-    groups = list(dict.fromkeys(path[0] for beside in found for path in beside.paths))
+    """All rows and all published ones that they are held against and share a part with: means, total, total over what
+    all share."""
+    printed = {
+        one.label: one for beside in found for one in beside.published if not beside.outer.keys().isdisjoint(one.outer)
+    }
     lines: list[Beside | Published] = [*found, *printed.values()]
+    known = {group for one in lines for group in one.outer}
+    groups = list(dict.fromkeys(path[0] for beside in found for path in beside.paths if path[0] in known))
     shared = common([one.outer for one in lines if _there(one)])
     fewer = bool(shared) and len(shared) < len(groups)
     body = []

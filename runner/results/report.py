@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runner.results import usage
 from runner.results.table import HEAD, interval, markdown, number, plain, rows
 
 
@@ -26,10 +27,15 @@ def report(manifest: Mapping[str, Any], summary: Mapping[str, Any], resume: str 
     lines += [f"- Note: {note}" for note in manifest["notes"]]
     if resume:
         lines.append(f"- To go on: `{resume}`")
-    lines += ["", "## Results", "", markdown(HEAD, rows(summary["metrics"])), ""]
+    metrics, purposes = summary["metrics"], usage.purposes_of(summary["metrics"])
+    whole = {name: metric for name, metric in metrics.items() if not usage.is_of_a_purpose(name, purposes)}
+    lines += ["", "## Results", "", markdown(HEAD, rows(whole)), ""]
+    if used := usage.lines(metrics):
+        lines += [f"## {usage.TITLE.capitalize()}", "", markdown(usage.HEAD, used), ""]
     for stratum, values in summary["strata"].items():
         lines += [f"## By {plain(stratum)}", "", _by(values), ""]
-    if levels := manifest.get("levels"):
+    levels = manifest.get("levels") or {}
+    if levels := {score: of for score, of in levels.items() if f"total/{score}" in summary["metrics"]}:
         lines += [*_means(levels), ""]
     lines += [
         "Intervals are 95 %: Wilson for proportions of independent samples, otherwise a bootstrap over patients. "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ import yaml
 from runner import manifest
 from runner.records import read, slim
 
-_APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage")  # may differ within a row
+_APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "compare")  # may differ within a row
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,22 @@ class Run:
         return found
 
     @property
+    def data(self) -> tuple[str, str]:
+        """What was played: the choice of the dataset and its settings."""
+        return self.choices.get("dataset", ""), json.dumps(self.cfg.get("dataset"), sort_keys=True, default=str)
+
+    @cached_property
+    def headline(self) -> str | None:
+        """The score that decides: the one that the first scorer names, else its first."""
+        named: str | None = self.notes.get("decides")
+        return named if named in self.scores or not self.scores else next(iter(self.scores))
+
+    @cached_property
+    def scores(self) -> dict[str, None]:
+        """The names of its scores, in the scorers' order."""
+        return dict.fromkeys(name for record in self.records for name in record["scores"])
+
+    @property
     def model(self) -> str:
         """The name of the main model."""
         return str((self.notes.get("models") or {}).get("main", ""))
@@ -72,6 +88,18 @@ class Run:
         kept = {key: value for key, value in self.cfg.items() if key not in _APART}
         return kept | {"budget": (kept.get("budget") or {}).get("sample")}
 
+    @cached_property
+    def method(self) -> tuple[Any, ...] | None:
+        """Its sweep, and what that varies beside the dataset; what comes with a dataset is no other method.
+
+        None for a run of no sweep.
+        """
+        swept, varied = self.notes.get("swept") or (), self.notes.get("varied") or {}
+        if not swept or not all(any(_is(key, (name,)) for key in varied) for name in swept):
+            return None
+        kept = [(key, varied[key]) for key in varied if _is(key, swept) and key.partition(".")[0] not in _APART]
+        return self.notes.get("sweep"), *sorted(kept)
+
 
 @dataclass(frozen=True)
 class Row:
@@ -91,31 +119,39 @@ class Row:
         return self.runs[0]
 
 
-def rows_of(runs: Sequence[Run]) -> list[Row]:
-    """Put runs together; one that repeats a part which a row has begins a new row."""
+def rows_of(runs: Sequence[Run], *, by_dataset: bool = False) -> list[Row]:
+    """Put runs together; one that repeats a part which a row has begins a new row.
+
+    Parts are the groups of the scores' levels, or ``by_dataset`` whole datasets; then jobs of a sweep are alike where
+    they differ in nothing else that it varies.
+    """
     groups: list[list[Run]] = []
     for run in runs:
-        place = next((group for group in groups if all(_fits(run, other) for other in group)), None)
+        place = next((group for group in groups if all(_fits(run, other, by_dataset) for other in group)), None)
         if place is None:
             groups.append([run])
         else:
             place.append(run)
-    labels = [_label(group[0], [one[0] for one in groups]) for group in groups]
+    labels = _labels([group[0] for group in groups])
     return [
         Row(group, label if labels.count(label) == 1 else f"{label} {group[0].folder.name}")
         for group, label in zip(groups, labels, strict=True)
     ]
 
 
-def _fits(run: Run, other: Run) -> bool:
-    """Whether two runs are of one row: alike, and without a task in common unless they are shards."""
-    if json.dumps(run.same, sort_keys=True, default=str) != json.dumps(other.same, sort_keys=True, default=str):
+def _fits(run: Run, other: Run, by_dataset: bool) -> bool:
+    """Whether two runs are of one row: alike, and without a part in common unless they are shards."""
+    alike = by_dataset and run.method is not None and run.method == other.method
+    if not alike and json.dumps(run.same, sort_keys=True, default=str) != json.dumps(
+        other.same, sort_keys=True, default=str
+    ):
         return False
+    parts = _datasets if by_dataset else _groups
     shards = run.notes.get("shard"), other.notes.get("shard")
-    return _parts(run).isdisjoint(_parts(other)) or (None not in shards and shards[0] != shards[1])
+    return parts(run).isdisjoint(parts(other)) or (None not in shards and shards[0] != shards[1])
 
 
-def _parts(run: Run) -> set[tuple[str, ...]]:
+def _groups(run: Run) -> set[tuple[str, ...]]:
     """What a run played, by the levels of its scores; its dataset's name where there are none."""
     levels = {tuple(levels) for levels in run.levels.values()}
     found = {
@@ -124,29 +160,53 @@ def _parts(run: Run) -> set[tuple[str, ...]]:
     return found or {(str((run.notes.get("dataset") or {}).get("name", "")),)}
 
 
-def _label(run: Run, others: Sequence[Run]) -> str:
-    """The settings in which a row differs from the others; its agent and model where there are none."""
+def _datasets(run: Run) -> set[tuple[str, ...]]:
+    """What a run played, as its dataset was set."""
+    return {run.data}
+
+
+def _labels(runs: Sequence[Run]) -> list[str]:
+    """What tells rows apart; of one sweep only what it varies, where that is enough."""
+    swept = {name for run in runs for name in run.notes.get("swept") or ()}
+    if swept and len({run.notes.get("sweep") for run in runs}) == 1:
+        short = [_label(run, runs, swept) for run in runs]
+        if len(set(short)) == len(short):
+            return short
+    return [_label(run, runs) for run in runs]
+
+
+def _label(run: Run, others: Sequence[Run], only: Collection[str] = ()) -> str:
+    """The settings in which a row differs from the others; its agent and model where there are none.
+
+    ``only``: the last parts of the keys that count, all where it is empty.
+    """
     words = []
     groups = [key for key in dict.fromkeys(["agent", "model", *run.same]) if key in run.same]
     for group in groups:
-        if len({other.choices.get(group) for other in others}) > 1:
+        if (not only or group in only) and len({other.choices.get(group) for other in others}) > 1:
             words.append(str(run.choices.get(group, f"no {group}")))
-        alike = [dict(_leaves(one.same.get(group), group)) for one in others if _alike(one, run, group)]
-        for key, value in _leaves(run.same.get(group), group):
-            if not key.endswith("_target_") and any(leaves.get(key) != value for leaves in alike):
+        alike = [dict(leaves(one.same.get(group), group)) for one in others if _alike(one, run, group)]
+        for key, value in leaves(run.same.get(group), group):
+            counts = not key.endswith("_target_") and (not only or _is(key, only))
+            if counts and any(one.get(key) != value for one in alike):
                 words.append(f"{key.rpartition('.')[2]}={value}")
     words = words or [str(run.choices[group]) for group in ("agent", "model") if group in run.choices]
     return " ".join(words) or run.folder.name
+
+
+def _is(key: str, names: Collection[str]) -> bool:
+    """Whether a dotted key is one of these, which may be last parts of keys."""
+    return key in names or key.rpartition(".")[2] in names
 
 
 def _alike(one: Run, other: Run, group: str) -> bool:
     return one.choices.get(group) == other.choices.get(group)
 
 
-def _leaves(node: Any, key: str) -> Iterator[tuple[str, str]]:
+def leaves(node: Any, key: str) -> Iterator[tuple[str, str]]:
     """Dotted key and value of everything in a config."""
     if isinstance(node, Mapping):
         for name, inner in node.items():
-            yield from _leaves(inner, f"{key}.{name}")
+            yield from leaves(inner, f"{key}.{name}")
     else:
         yield key, json.dumps(node, default=str).strip('"')

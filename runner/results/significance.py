@@ -1,8 +1,9 @@
-"""Comparing two methods on the same items: wins, ties, losses, and a paired t-test.
+"""Comparing two methods on the same items: wins, ties, losses, a paired t-test, the sign test, Holm's adjustment.
 
 Source: Zheng et al. 2024, arXiv 2412.09529, who print t and p without naming the test; the two-sided
 paired t-test (Student 1908) is the usual reading. The p value comes from the regularised incomplete
-beta function by its continued fraction (Lentz 1976), exact to about 1e-12.
+beta function by its continued fraction (Lentz 1976), exact to about 1e-12. Sign test: Dixon & Mood 1946, for
+scores of 0 and 1 McNemar's exact test; Holm 1979.
 """
 
 from __future__ import annotations
@@ -44,6 +45,23 @@ def _t(differences: Sequence[float]) -> float | None:
     """Mean difference in standard errors; None without any spread."""
     spread = stdev(differences) if len(differences) > 1 else 0.0
     return fmean(differences) / (spread / sqrt(len(differences))) if spread else None
+
+
+def sign_test_p(wins: int, losses: int) -> float:
+    """Exact two-sided p value of the sign test: wins and losses are equally likely."""
+    n, ways, total = wins + losses, 1, 0
+    for k in range(min(wins, losses) + 1):
+        total, ways = total + ways, ways * (n - k) // (k + 1)
+    return min(1.0, total / (1 << n) * 2)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P values adjusted for their number, in the order given: at most one false finding with the stated chance."""
+    adjusted, highest = [0.0] * len(p_values), 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = highest
+    return adjusted
 
 
 def t_test_p(t: float, df: int) -> float:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from runner.results import usage
 
 _TOTALS = ("cost", "tokens", "calls", "time")
 _FIRST = ("total", "completion", "score", "execution", "refusal", "response", "planning")
 _WIDE = 140  # where there is no terminal to ask
+_GAP = 3  # characters between columns
 HEAD = ("metric", "value", "95 % interval", "n", "ceiling")
 
 
@@ -28,6 +32,8 @@ def present(title: str, metrics: Mapping[str, Mapping[str, Any]]) -> None:
         print(f"not defined here: {', '.join(undefined)}")  # noqa: T201
     if metrics:
         print(totals(metrics))  # noqa: T201
+    if used := usage.lines(metrics):
+        show(usage.HEAD, used, usage.TITLE)
 
 
 def headline(jobs: Sequence[Mapping[str, Mapping[str, Any]]], room: int) -> list[str]:
@@ -93,28 +99,50 @@ def plain(text: str) -> str:
 
 
 def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str) -> None:
-    """Print a table on the terminal; names with a slash are set apart by the part before it."""
+    """Print a table on the terminal, as several where it is too wide: nothing is cut. Names with a slash are set
+    apart by the part before it."""
     from rich import box
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(*map(escape, head), box=box.SIMPLE_HEAD)
-    table.columns[0].no_wrap = True
-    for column in table.columns[1:]:
-        column.justify, column.no_wrap = "right", True
-    group = ""
-    for row in body:
-        if group and "/" in row[0] and row[0].partition("/")[0] != group:
-            table.add_section()
-        group = row[0].partition("/")[0]
-        table.add_row(*map(escape, row))
     console = Console()
-    if not console.is_terminal:
+    if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _WIDE
     if title:
         console.print(title, style="italic", markup=False, highlight=False, soft_wrap=True)  # wider than its table
-    console.print(table)
+    for places in fitting(head, body, console.width):
+        table = Table(*(escape(head[place]) for place in places), box=box.SIMPLE_HEAD)
+        for column, width in zip(table.columns, _widths(head, body, places), strict=True):
+            column.overflow, column.no_wrap = "fold", width <= console.width // 2
+        for column in table.columns[1:]:
+            column.justify = "right"
+        group = ""
+        for row in body:
+            if group and "/" in row[0] and row[0].partition("/")[0] != group:
+                table.add_section()
+            group = row[0].partition("/")[0]
+            table.add_row(*(escape(row[place]) for place in places))
+        console.print(table)
+
+
+def fitting(head: Sequence[str], body: Sequence[Sequence[str]], room: int) -> list[list[int]]:
+    """The columns of each table that a table has to be split into, the first one in all; what is wider than half of
+    the room is folded."""
+    widths = [min(width, room // 2) + _GAP for width in _widths(head, body, range(len(head)))]
+    parts: list[list[int]] = []
+    for place in range(1, len(head)):
+        if not parts or sum(widths[other] for other in (*parts[-1], place)) >= room:
+            parts.append([0])
+        parts[-1].append(place)
+    return parts or [[0]]
+
+
+def _widths(head: Sequence[str], body: Sequence[Sequence[str]], places: Sequence[int]) -> list[int]:
+    """How wide columns are."""
+    from rich.cells import cell_len
+
+    return [max(cell_len(part) for row in (head, *body) for part in row[place].split("\n")) for place in places]
 
 
 def times(n: int) -> str:

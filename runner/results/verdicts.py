@@ -17,10 +17,10 @@ from components.errors import ConfigError
 from runner.records import read
 from runner.results.rows import Row, Run
 from runner.results.table import show
+from runner.results.usage import APART
 from runner.stored import Unpacker
 from runner.texts import TextReader
 
-APART = "judge"  # the purpose of calls that ask about the agent; the sample's budget does not count them
 _VERDICT = re.compile(
     r"(?P<verifier>\w+): (?P<what>\w+) (?P<k>\d+) of (?P<most>at most )?(?P<m>\d+), (?P<why>[^;]+?)"
     r"(?:, n=(?P<n>\d+) \((?P<counting>\w+)\))?"

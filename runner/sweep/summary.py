@@ -15,6 +15,7 @@ _COLUMNS = 7
 
 def summarise(plan: Sequence[Cell]) -> None:
     """Print the table of headline metrics, where to look, and send the sweep's own run."""
+    from runner.results.compare import show_compare
     from runner.results.means import show_means
     from runner.results.rows import Run, rows_of
     from runner.results.table import headline, show
@@ -28,6 +29,7 @@ def summarise(plan: Sequence[Cell]) -> None:
     show(("job", *names), body, title=f"{len(done)} of {len(plan)} jobs")
     home = plan[0].folder.parent
     runs = [Run.at(cell.folder, cell.cfg) for cell, _ in done]
+    show_compare(runs, home=home)
     if told := show_means(rows_of([run for run in runs if run.levels])):
         (home / MEANS).write_text(json.dumps(told, indent=1), encoding="utf-8")
     print(calls([run.notes for run in runs]))  # noqa: T201

@@ -9,9 +9,11 @@ import orjson
 
 from components.messages import Image, Message
 from components.types import Observed, Step, Trajectory
+from runner.results.table import plain
 
 _LIMIT = 4_000  # characters of one text; the record holds the whole
 _HEAD = 3_000
+_LABEL = 80
 _CHECKS = ("verify", "validate", "judge")
 
 
@@ -48,6 +50,8 @@ class Spans:
             attributes["verdict"] = self._cut(step.verdict, step)
         if not step.committed:
             attributes["committed"] = False
+        if step.remarks:
+            attributes["remarks"] = step.remarks
         failed = None if step.action is None else step.action.error
         self._add(
             _name(step), "CHAT_MODEL" if step.purpose not in _CHECKS else "GUARDRAIL", parent, step.started, _end(step),
@@ -169,7 +173,9 @@ def answer_of(trajectory: Trajectory) -> str:
 
 
 def _name(step: Step) -> str:
-    """The purpose, with the role where it is not the main one."""
+    """What the agent calls the step; else the purpose, with the role where it is not the main one."""
+    if label := plain(str(step.remarks.get("label", ""))):
+        return label[:_LABEL]
     role = "" if step.role == "main" else f" ({step.role})"
     return step.purpose + role + ("" if step.committed else ", not chosen")
 

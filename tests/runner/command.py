@@ -1,14 +1,13 @@
 """The command in this process, and a user's own package and folder of YAML."""
 
 import json
-import logging
-import os
-import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.in_process import settled
 
 PARTS = """
 import asyncio, os
@@ -87,7 +86,7 @@ class Right:
     version: ClassVar[str] = "1"
 
     def score(self, sample, trajectory):
-        return [Score("score/accuracy", float(trajectory.answer == sample.target))]
+        return [Score("score/strict", float(trajectory.answer == sample.target))]
 """
 CONF = {
     "model/echo": "name: echo\npace: {seconds: 0.0, style: quick}\nretries: 1\nin_process: true\npermits: []\nbreaks: false\nmax_connections: 2\n_target_: mine.parts.Echo",
@@ -163,15 +162,8 @@ def settle(tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.Mo
         home.write(name, text)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
-    for name in ("HYDRA_FULL_ERROR", "PYDANTIC_DISABLE_PLUGINS"):
-        monkeypatch.setenv(name, os.environ.get(name, "1"))
     monkeypatch.delenv("CLINICAL_DATA_DIR", raising=False)
-    if absl := sys.modules.get("absl.logging"):  # came with rouge-score; it closes a stream that is not stderr's
-        absl.get_absl_handler().python_handler.stream = sys.stderr
-    root = logging.getLogger()
-    handlers, level, interrupt = list(root.handlers), root.level, signal.getsignal(signal.SIGINT)
-    yield home
-    root.handlers[:], root.level = handlers, level
-    signal.signal(signal.SIGINT, interrupt)
+    with settled():
+        yield home
     for name in [n for n in sys.modules if n.partition(".")[0] == "mine"]:
         del sys.modules[name]

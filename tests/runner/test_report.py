@@ -8,15 +8,24 @@ from tests.runner.results.folders import write
 
 
 def test_several_runs_are_averaged_together(tmp_path, capsys):
-    one = write(tmp_path / "a", {"one": ("k", [1, 0])})
+    one = write(tmp_path / "a", {"one": ("k", [1, 0]), "three": ("k", [1, 0])})
     two = write(tmp_path / "b", {"two": ("d", [1, 1])})
     assert main([str(one), str(two)]) == 0
     out = capsys.readouterr().out
     assert "score/x: means per dimension of means per task, and total" in out and "0.7500" in out
     metrics = json.loads((one / "metrics.json").read_text())["metrics"]
-    assert metrics["total/score/x"]["value"] == 0.5 and metrics["dimension/k/score/x"]["n"] == 2
+    assert metrics["total/score/x"]["value"] == 0.5 and metrics["dimension/k/score/x"]["n"] == 4
     assert "total/score/x" in (one / "report.md").read_text()
     assert "means of the means per task" in (one / "report.md").read_text()
+
+
+def test_runs_of_one_task_have_no_means_beside_its_own(tmp_path, capsys):
+    levels = {"score/x": ["task"]}
+    folders = [write(tmp_path / name, {"one": ("k", [1, 0])}, levels=levels) for name in "ab"]
+    assert main([str(folder) for folder in folders]) == 0
+    out = capsys.readouterr().out
+    assert "score/x" in out and "means per" not in out and "total/score/x" not in out
+    assert "means of the means" not in (folders[0] / "report.md").read_text()
 
 
 def test_runs_without_levels_have_no_such_table(tmp_path, capsys):

@@ -27,6 +27,7 @@ from components.types import (
 from runner import tracking, ui
 from runner.records import RecordWriter, record_of
 from runner.tracking import describe, store, traces, views
+from runner.tracking.spans import Spans
 
 T0 = 1_760_000_000.0
 LONG = "tool card " * 2_000
@@ -218,6 +219,14 @@ def test_a_trace_tells_calls_tools_and_verifier_with_their_own_times(base):
     )
 
 
+def test_a_span_is_called_what_its_agent_calls_the_step():
+    labelled = step("vote", T0, "A", remarks={"label": "round 1,\n\x1b" + "x" * 100, "vote": "yes"})
+    record = {"sample_id": "s", "epoch": 0, "seconds": 1.0, "usage": {"cost_usd": None}}
+    _, span = Spans("t", record, {"main": "m"}, T0).build(Trajectory([labelled], stop="answered", answer="A"))
+    assert span["name"] == ("round 1, " + "x" * 100)[:80]
+    assert orjson.loads(span["attributes"]["remarks"])["vote"] == "yes"
+
+
 def test_scores_are_assessments_and_an_unscored_one_is_none(base):
     settings = config(base, "scores")
     tracking.track(make(base / "scores/1", ["answered", "answered", "error"]), settings)
@@ -242,11 +251,11 @@ def test_an_unknown_price_stays_unknown_and_nobody_guesses_it(base):
 
 def test_sending_again_doubles_nothing_and_follows_what_changed(base):
     settings = config(base, "again")
-    folder = make(base / "again/1", ["answered", "error"], metrics={"score/accuracy": 0.5})
+    folder = make(base / "again/1", ["answered", "error"], metrics={"score/strict": 0.5})
     assert tracking.track(folder, settings) == tracking.track(folder, settings)
     client, _, [run], infos = look(settings)
     assert len(infos) == 2 and [len(i.assessments) for i in infos] in ([0, 2], [2, 0])
-    assert len(client.get_metric_history(run.info.run_id, "score/accuracy")) == 1
+    assert len(client.get_metric_history(run.info.run_id, "score/strict")) == 1
     assert len(run.inputs.dataset_inputs) == 1
 
     lines = (folder / "records.jsonl").read_bytes().splitlines(keepends=True)
@@ -255,10 +264,10 @@ def test_sending_again_doubles_nothing_and_follows_what_changed(base):
     short = Trajectory(steps=[step("act", T0, "done")], stop="answered", answer="Yes.")
     writer.append(record_of(Sample(Problem("s1", "q"), "t"), 0, short, [Score("done", 1.0)], 1.0, writer.packer))
     writer.close()
-    (folder / "metrics.json").write_bytes(orjson.dumps({"metrics": {"score/accuracy": {"value": 0.25}}}))
+    (folder / "metrics.json").write_bytes(orjson.dumps({"metrics": {"score/strict": {"value": 0.25}}}))
     tracking.track(folder, {**settings, "seed": 7})
     client, _, [run], infos = look(settings)
-    assert run.data.metrics["score/accuracy"] == 0.25 and run.data.params["seed"] == "0"
+    assert run.data.metrics["score/strict"] == 0.25 and run.data.params["seed"] == "0"
     assert sorted(len(whole(settings, info).data.spans) for info in infos) == [2, 13]
 
 
@@ -279,7 +288,7 @@ def test_a_sweep_is_a_parent_with_its_table_and_a_view_with_its_columns(base):
     settings, folders = config(base, "sweep", traces="none"), []
     for n, agent in enumerate(["react", "radagent", "cot"]):
         kind = {"model_kind": "live", "status": "failed" if agent == "cot" else "complete"}
-        metrics = {"score/accuracy": n / 10 + 0.1, "cost/usd": 0.1}
+        metrics = {"score/strict": n / 10 + 0.1, "cost/usd": 0.1}
         folders.append(make(base / f"sweep/s/{n}", ["answered"], {"agent": agent, "verifier.n": 2}, kind, metrics))
         tracking.track(folders[-1], settings, sweep="sweep/s", total_jobs=3)
     url = tracking.finish_sweep([*folders, base / "sweep/s/never"], settings, sweep="sweep/s")
@@ -291,14 +300,14 @@ def test_a_sweep_is_a_parent_with_its_table_and_a_view_with_its_columns(base):
     assert {run.data.tags["mlflow.parentRunId"] for run in jobs.values()} == {parent.info.run_id}
     assert not parent.data.metrics and parent.info.status == "FAILED"
     rows = parent.data.tags["mlflow.note.content"].splitlines()
-    assert rows[0] == "| run | score/accuracy | cost/usd | status |"
+    assert rows[0] == "| run | score/strict | cost/usd | status |"
     assert [row.split(" | ")[0] for row in rows[2:]] == ["| cot n=2", "| radagent n=2", "| react n=2"]
     view = orjson.loads(experiment.tags["mlflow.sharedViewState.sweep/s"])
     assert view["searchFilter"] == "tags.level = 'job' AND tags.sweep = 'sweep/s'"
     assert view["selectedColumns"] == [
         "params.`agent`",
         "params.`verifier.n`",
-        "metrics.`score/accuracy`",
+        "metrics.`score/strict`",
         "metrics.`cost/usd`",
     ]  # a simulated run would add its kind
     assert url.endswith(

@@ -45,8 +45,9 @@ def render(records: Sequence[Record]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the files, or compare them with the facts; return the exit code."""
-    return keep(HERE, {name: render(rows) for name, rows in build().items()}, "the text tasks of cab_mini", arguments)
+    """Write the files, or compare them with the tables; return the exit code."""
+    texts = {name: render(records) for name, records in build().items()}
+    return keep(HERE, texts, "the text tasks of cab_mini", arguments)
 
 
 if __name__ == "__main__":

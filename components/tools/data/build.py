@@ -194,7 +194,8 @@ def render(rows: Iterable[Mapping[str, Any]]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the files, or compare them with the facts; return the exit code."""
-    return keep(HERE, {name: render(rows) for name, rows in build().items()}, "the sample data of the knowledge tools", arguments)
+    texts = {name: render(rows) for name, rows in build().items()}
+    return keep(HERE, texts, "the sample data of the knowledge tools", arguments)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from datetime import date, datetime
+from functools import cache
 
 import pytest
 
@@ -15,15 +16,19 @@ from components.datasets.cab_mini.cab_records import SIZES, read_yaml
 from components.datasets.cab_mini.text_choices import UNKNOWN
 from components.written_facts import FOLDER, inline, load_facts
 
-BUILT = builder.build()
-FACTS = load_facts()
+NAMES = [f"{phase}/{task}.json" for phase in SIZES for task in builder.MAKERS]
 CHOICES = ["medqa", "mmlu", "bioasq", "pubmedqa", "medhalt_rht"]
 EACH_TASK = pytest.mark.parametrize("task", builder.MAKERS)
 EACH_CHOICE = pytest.mark.parametrize("task", CHOICES)
 
 
+@cache
+def built():
+    return builder.build()
+
+
 def records(task, *phases):
-    return [row for phase in phases or SIZES for row in BUILT[f"{phase}/{task}.json"]]
+    return [row for phase in phases or SIZES for row in built()[f"{phase}/{task}.json"]]
 
 
 def json_rows(path):
@@ -41,9 +46,10 @@ def options(row):
 # --- the files ---
 
 
-@pytest.mark.parametrize("name", BUILT)
+@pytest.mark.parametrize("name", NAMES)
 def test_committed_file_is_what_the_tables_give(name):
-    assert (builder.HERE / name).read_text(encoding="utf-8") == builder.render(BUILT[name])
+    assert (builder.HERE / name).read_text(encoding="utf-8") == builder.render(built()[name])
+    assert set(built()) == set(NAMES)
 
 
 def test_check_passes_on_current_files_and_names_a_changed_one(tmp_path, monkeypatch, capsys):
@@ -140,8 +146,10 @@ def test_options_are_those_of_the_task():
 def test_vignettes_ask_what_the_facts_say_and_do_not_name_the_disease():
     table = read_yaml("text_choices.yaml")["medqa"]
     for row in (row for phase in SIZES for row in table[phase]):
-        disease = FACTS.diseases[row["about"]]
-        wrong = {"diagnosis": FACTS.diseases, "treatment": FACTS.drugs, "test": FACTS.terms}[row["asks"]]
+        disease = load_facts().diseases[row["about"]]
+        wrong = {"diagnosis": load_facts().diseases, "treatment": load_facts().drugs, "test": load_facts().terms}[
+            row["asks"]
+        ]
         right = {"diagnosis": [disease.name], "treatment": disease.drugs, "test": [disease.test]}[row["asks"]]
         assert set(row["others"]) <= set(wrong) and not set(row["others"]) & set(right), row["about"]
         if row["asks"] == "treatment":
@@ -154,12 +162,12 @@ def test_yes_and_no_are_what_the_facts_say():
     table = read_yaml("text_choices.yaml")["bioasq"]
     for kind, subject, other, answer in (row for phase in SIZES for row in table[phase]):
         true = {
-            "treats": lambda s, o: s in FACTS.diseases[o].drugs,
-            "group": lambda s, o: FACTS.drugs[s].group == o,
-            "finding": lambda s, o: o in FACTS.diseases[s].findings,
+            "treats": lambda s, o: s in load_facts().diseases[o].drugs,
+            "group": lambda s, o: load_facts().drugs[s].group == o,
+            "finding": lambda s, o: o in load_facts().diseases[s].findings,
         }[kind](subject, other)
         assert (answer == "yes") == true, (subject, other)
-        assert other in {**FACTS.diseases, **FACTS.terms} or other in {d.group for d in FACTS.drugs.values()} | {
+        assert other in {**load_facts().diseases, **load_facts().terms} or other in {d.group for d in load_facts().drugs.values()} | {
             "loop diuretic", "bisphosphonate", "macrolide antibiotic", "atypical antipsychotic",
         }  # fmt: skip
     assert Counter(row["eval"]["answer"] for row in records("bioasq")) == {"yes": 14, "no": 14}
@@ -194,7 +202,7 @@ def test_a_search_with_the_question_finds_the_passage_that_answers_it(passages):
 def test_a_search_finds_what_decides_between_yes_no_and_maybe(passages):
     index = Bm25.over((row["id"], f"{row['title']} {row['content']}") for row in passages)
     titles = {row["id"]: row["title"] for row in passages}
-    for summary in FACTS.summaries.values():
+    for summary in load_facts().summaries.values():
         assert titles[index.search(summary.question, 1)[0].id] == summary.about
     table = read_yaml("text_choices.yaml")["bioasq"]
     asked = [(row[1], first_line(made)) for phase in SIZES for row, made in zip(table[phase], records("bioasq", phase), strict=True)]  # fmt: skip
@@ -217,7 +225,7 @@ def test_what_does_not_exist_is_not_in_the_data_of_the_tools(passages):
 
 
 def test_entities_occur_in_the_abstract_and_are_concepts():
-    concepts = {name.lower() for name in (*FACTS.diseases, *FACTS.drugs, *FACTS.terms)}
+    concepts = {name.lower() for name in (*load_facts().diseases, *load_facts().drugs, *load_facts().terms)}
     for row in records("medmentions"):
         names = [one["entity_name"] for one in row["eval"]["answer"]]
         assert len({name.lower() for name in names}) == len(names) == 6
@@ -227,7 +235,7 @@ def test_entities_occur_in_the_abstract_and_are_concepts():
 
 
 def test_abstracts_mark_every_disease_drug_and_test_they_name():
-    names = [inline(name).lower() for name in (*FACTS.diseases, *FACTS.drugs, *FACTS.terms)]
+    names = [inline(name).lower() for name in (*load_facts().diseases, *load_facts().drugs, *load_facts().terms)]
     for row in records("medmentions"):
         marked = {one["entity_name"].lower() for one in row["eval"]["answer"]}
         rest = row["inputs"].lower()

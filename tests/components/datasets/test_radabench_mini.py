@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from components.datasets.radabench_mini import build as builder
+from tests.each import each
 
 FOLDER = Path(builder.__file__).parent
 CHAINS = ["012", "013", "014", "0123", "01235", "0126", "0136", "01348", "0123568", "01235678", "012356789"]
@@ -215,8 +216,7 @@ def load(split: str) -> dict[str, Any]:
 TEST, TRAIN = load("test"), load("train")
 CASES = TEST | TRAIN
 RECORDS = {case_id: entry["case"] for case_id, entry in CASES.items()}
-EACH_RECORD = pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS.keys())
-EACH_CASE = pytest.mark.parametrize("entry", CASES.values(), ids=CASES.keys())
+EACH_RECORD, EACH_CASE = each(RECORDS), each(CASES)
 EACH_CHAIN = pytest.mark.parametrize("chain", CHAINS)
 
 

@@ -54,9 +54,9 @@ async def test_steps_stand_in_the_order_of_the_discussion_and_say_who_spoke():
     labels = [step.remarks["label"] for step in trajectory.steps]
     assert labels[:2] == [
         "experts on the question: Surgery, Oncology, Radiology, Genetics, Dentistry",
-        "experts on the option: Surgery, Oncology",
+        "experts on the options: Surgery, Oncology",
     ]
-    assert labels[2] == "analysis of the question: Surgery" and labels[8] == "analysis of the option: Oncology"
+    assert labels[2] == "analysis of the question: Surgery" and labels[8] == "analysis of the options: Oncology"
     assert labels[9:13] == [
         "report, version 0", "round 1, Surgery: no", "round 1, Surgery: advice", "round 1, Oncology: yes",
     ]  # fmt: skip

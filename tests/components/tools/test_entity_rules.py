@@ -1,16 +1,23 @@
+from functools import cache
+
 import pytest
-from spacy import blank
-from spacy.lang.en.stop_words import STOP_WORDS
 
 from components.tools.entity_rules import Word, abbreviations, phrases, rules
 
-RULES = rules(frozenset(STOP_WORDS))
-PIPELINE = blank("en")
+
+@cache
+def language():
+    """spaCy's tokens, and our rules over its stop words; loaded where they are tested only."""
+    from spacy import blank
+    from spacy.lang.en.stop_words import STOP_WORDS
+
+    return blank("en"), rules(frozenset(STOP_WORDS))
 
 
 def found(text):
-    words = [Word(token.text, token.idx, bool(token.whitespace_)) for token in PIPELINE(text)]
-    return [text[span.start : span.end] for span in phrases(words, RULES)]
+    tokens, given = language()
+    words = [Word(token.text, token.idx, bool(token.whitespace_)) for token in tokens(text)]
+    return [text[span.start : span.end] for span in phrases(words, given)]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 
 from components.errors import ConfigError
 from components.scorers.cab import Cab
+from components.scorers.choice import Choice
 from components.scorers.tool_use import ToolUse
 from runner.results.levels import Nested, average, declared, nested_metrics
 from runner.results.metrics import summarise
@@ -97,10 +98,18 @@ def test_the_summary_has_them_after_the_scores_and_only_where_they_are_asked_for
     assert "total/score/y" not in summarise(records(), {"score/y": ["task"]})["metrics"]
 
 
+def test_a_single_group_has_no_means_beside_its_own():
+    one = [record(n, float(n), task="a", dimension="k") for n in range(2)]
+    assert nested_metrics(one, LEVELS) == nested_metrics([*one, record(9, 1.0)], LEVELS) == {}
+    two = nested_metrics([*one, record(9, 1.0, task="b", dimension="k")], {"score/x": ["task"]})
+    assert list(two) == ["task/a/score/x", "task/b/score/x", "total/score/x"] and two["total/score/x"].value == 0.75
+
+
 def test_scorers_declare_them():
     assert declared({"cab": Cab(), "tools": ToolUse()}) == {
         "score/strict": ["task", "dimension"], "score/official": ["task", "dimension"],
     }  # fmt: skip
+    assert declared({"choice": Choice()})["score/strict"] == ["task"]
     nameless = type("Nameless", (), {"levels": ("task",)})()
     with pytest.raises(ConfigError, match=r"scorer\.mine: it has levels \['task'\], but no names"):
         declared({"mine": nameless})

@@ -191,7 +191,7 @@ def test_a_run_without_the_metric_is_shown_with_nothing_and_says_why(mine, capsy
 def test_bad_papers_are_refused_in_one_line(mine, capsys):
     folder = str(write(mine / "run", {"easy": ("know", [1])}))
     assert main([folder, "--paper", "nobody"]) == 2
-    assert capsys.readouterr().err == "error: --paper nobody: there is no such paper; there are reflectool\n"
+    assert capsys.readouterr().err == "error: --paper nobody: there is no such paper; there are medagents, reflectool\n"
     for old, new, said in (
         (CSV, CSV.replace("90,", "many,"), r"mine\.csv:7: score must be a number or empty, found 'many'"),
         (CSV, CSV.replace("remark", "note"), r"mine\.csv:2: no column 'remark'"),
@@ -222,3 +222,69 @@ def test_many_published_rows_make_several_tables_and_all_columns_are_whole(tmp_p
     out = capsys.readouterr().out
     assert "\u2026" not in out and out.count("knowledge/medqa") == out.count("total, shared") == 4
     assert "and 10 more tasks" in out and "- tasks that were not run: vqarad, slake, omnimedqa" in out
+
+
+MEDAGENTS = load(PAPERS, "medagents")
+NINE = ["medqa", "medmcqa", "pubmedqa", *(f"mmlu/{subject}" for subject in (
+    "anatomy", "clinical_knowledge", "college_medicine", "medical_genetics", "professional_medicine", "college_biology"
+))]  # fmt: skip
+
+
+def test_the_averages_of_all_sixteen_rows_follow_from_their_nine_columns():
+    rows = [one for one in MEDAGENTS.published if one.table == "table2"]
+    assert len(rows) == 16 and all([path[-1] for path in one.values] == NINE for one in rows)
+    for one in rows:
+        ((_, _, printed),) = one.printed
+        assert round(one.total().value, 1) == pytest.approx(printed, abs=0.051) and not one.slips, one.label
+    assert MEDAGENTS.tables["table2"].sizes.keys() == set(NINE) == set(MEDAGENTS.datasets)
+    assert {one.method: one.total().value for one in MEDAGENTS.published if one.table == "table3"} == {
+        "direct": 49.0, "cot": 55.0, "analysis": 62.0, "summary": 65.0, "consultation": 67.0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("choices", "agent", "method"),
+    [
+        ({"agent": "self_consistency", "agent.inner": "cot"}, {"draws": 5}, "cot_sc"),
+        ({"agent": "few_shot_self_consistency"}, {"draws": 5}, "few_shot_cot_sc"),
+        ({"agent": "medagents"}, {"level": "consultation"}, "medagents"),
+        ({"agent": "medagents_analysis"}, {"level": "analysis"}, "analysis"),
+        ({"agent": "react"}, {}, None),
+    ],
+)
+def test_agents_choose_their_row_of_the_panel_article(tmp_path, choices, agent, method):
+    folder = write(tmp_path / "a", {"medqa": ("k", [1])}, cfg={"agent": agent}, choices=CHOICES | choices)
+    line = MEDAGENTS.line(Run.at(folder))
+    assert (line and line.method) == method
+    assert line is None or MEDAGENTS.counterparts(line, "gpt-4-0613")
+
+
+def test_runs_of_single_datasets_are_one_row_of_their_names(tmp_path, capsys):
+    for n, name in enumerate(NINE):
+        data = {"name": name, "split": "test", "samples": 2, "fingerprint": "0" * 16}
+        folder = write(
+            tmp_path / str(n), {"mmlu": ("k", [1, n % 2])}, cfg={"agent": {"level": "consultation"},
+            "dataset": {"of": name}}, choices=CHOICES | {"agent": "medagents", "dataset": name}, dataset=data,
+            levels={"score/strict": ["task"]}, models={"main": "gpt-4-0613"},
+        )  # fmt: skip
+        path = folder / "records.jsonl"
+        path.write_text(path.read_text().replace("score/x", "score/strict"))
+    assert main([str(tmp_path), "--paper", "medagents"]) == 0
+    found = table(out := capsys.readouterr().out)
+    assert found["medqa"] == ["50.00", "0.0", "to", "100.0", "2", "of", "300", "83.70"]
+    assert found["mmlu/college_biology"][-2:] == ["144", "94.30"] and "mean" not in found
+    assert found["total"][0] == f"{(5 * 50 + 4 * 100) / 9:.2f}" and found["total"][-4:] == ["9", "of", "9", "86.74"]
+    assert "of what is in print:\n- 1.41 USD" in out and "GPT-3.5" not in out
+
+
+def test_a_number_of_unnamed_data_stands_beside_its_own_row_only(tmp_path, capsys):
+    for name, agent in (("a", "medagents_analysis"), ("b", "direct")):
+        level = {"agent": {"level": "analysis"}, "dataset": {"of": "medqa"}}
+        folder = write(tmp_path / name, {"medqa": ("k", [1, 0])}, cfg=level if name == "a" else level | {"agent": {}},
+                       choices=CHOICES | {"agent": agent, "dataset": "medqa"})  # fmt: skip
+        path = folder / "records.jsonl"
+        path.write_text(path.read_text().replace("score/x", "score/strict"))
+    assert main([str(tmp_path), "--paper", "medagents"]) == 0
+    alone, together = capsys.readouterr().out.split("all rows beside each other")
+    assert "62.00" in alone and "neither data nor model nor sample" in alone and "of 0 samples" not in alone
+    assert "not named" not in together and "total, shared" in together and "in print: GPT-4 direct" in together

@@ -37,6 +37,29 @@ def test_a_task_that_is_there_begins_a_new_row_but_for_shards(make):
     assert len(rows_of(shards)) == 1
 
 
+def test_rows_of_one_sweep_are_called_by_what_it_varies(make):
+    swept = {"sweep": "s", "swept": ["agent"]}
+    runs = [
+        make(name, {"one": ("k", [1])}, cfg={"agent": {"_target_": name}, "verifier": {"n": n}}, **swept,
+             choices=CHOICES | {"agent": name, "memory": memory}, varied={"agent": name})
+        for name, n, memory in (("react", 2, "none"), ("critic", 4, "learnt"))
+    ]  # fmt: skip
+    assert [row.label for row in rows_of(runs)] == ["react", "critic"]
+    again = make("c", {"one": ("k", [1])}, cfg={"verifier": {"n": 9}}, **swept, varied={"agent": "react"})
+    assert rows_of([runs[0], again])[1].label.endswith(" n=9"), "what is varied does not tell these apart"
+
+
+def test_the_score_that_decides(make):
+    one = make("a", {"one": ("k", [1])}, decides="score/x")
+    assert one.headline == "score/x" == make("b", {"one": ("k", [1])}).headline
+    assert make("c", {"one": ("k", [1])}, decides="score/none").headline == "score/x"
+
+
+def test_what_a_comparison_names_does_not_make_another_row(make):
+    runs = [make(name, {name: ("k", [1])}, cfg={"compare": {"baselines": [name]}}) for name in "ab"]
+    assert len(rows_of(runs)) == 1
+
+
 def test_settings_are_read_by_group_or_dotted_key(make):
     run = make("a", {"one": ("k", [1])})
     assert [run.setting(key) for key in ("agent", "verifier.n", "memory", "memory.k", "seed")] == [

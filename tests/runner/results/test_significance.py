@@ -2,7 +2,7 @@
 
 import pytest
 
-from runner.results.significance import compare, incomplete_beta, t_test_p
+from runner.results.significance import compare, holm, incomplete_beta, sign_test_p, t_test_p
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,15 @@ def test_without_spread_there_is_no_test() -> None:
 def test_items_must_pair() -> None:
     with pytest.raises(ValueError, match="argument 2"):
         compare([1, 2], [1])
+
+
+def test_the_sign_test_is_the_exact_binomial_one():
+    assert sign_test_p(0, 0) == 1.0 and sign_test_p(3, 3) == 1.0
+    assert sign_test_p(5, 0) == sign_test_p(0, 5) == pytest.approx(2 / 32)
+    assert sign_test_p(8, 2) == pytest.approx(2 * (1 + 10 + 45) / 1024)  # McNemar's exact test of 8 against 2
+    assert 0 < sign_test_p(1600, 1400) < 0.001 and sign_test_p(4000, 0) == 0.0  # less than a float can tell
+
+
+def test_holm_adjusts_in_steps_and_never_reorders():
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])  # Holm 1979
+    assert holm([0.5, 0.6]) == [1.0, 1.0] and holm([]) == []

@@ -29,7 +29,7 @@ def test_check_passes_on_current_files_and_names_a_changed_one(tmp_path, monkeyp
     assert builder.main([]) == 0 and builder.main(["--check"]) == 0
     (tmp_path / "web.jsonl").write_text("{}\n", encoding="utf-8")
     assert builder.main(["--check"]) == 1
-    assert capsys.readouterr().err.startswith("not what the facts give: web.jsonl;")
+    assert capsys.readouterr().err.startswith("not what the tables give: web.jsonl;")
 
 
 def test_the_whole_is_of_the_stated_size():

@@ -1,0 +1,122 @@
+"""Methods by datasets: what every row of runs scored on every dataset, and the mean over the datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from runner.results.intervals import Metric, mean
+from runner.results.levels import Nested, Part, average, leaf
+from runner.results.rows import Row, Run, leaves, rows_of
+
+Record = Mapping[str, Any]
+MEAN = "mean"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A dataset, its headline score and that score's levels; ``seed``: the draws of two datasets are not the same."""
+
+    label: str
+    score: str | None
+    levels: Sequence[str] = ()
+    seed: int = 0
+
+    def metric(self, records: Sequence[Record]) -> Metric:
+        """The headline as the run's own metrics have it: of several groups the total."""
+        if (nested := self._nested(records, differences=False)) is not None:
+            return nested.total().metric
+        numbers: dict[str, int] = {}
+        clusters = [numbers.setdefault(record["cluster"] or record["sample_id"], len(numbers)) for record in records]
+        return mean([self.value(record) for record in records], clusters)
+
+    def part(self, records: Sequence[Record], differences: bool = False) -> Part:
+        """The same mean with its draws."""
+        import numpy as np
+
+        if (nested := self._nested(records, differences)) is not None:
+            return nested.total()
+        ordered = sorted(records, key=lambda one: (str(one["sample_id"]), one["epoch"]))
+        return leaf(ordered, self.score or "", np.random.default_rng(self.seed), differences)
+
+    def value(self, record: Record) -> float | None:
+        """The headline of an episode; None is unscored."""
+        value: float | None = record["scores"].get(self.score)
+        return value
+
+    def _nested(self, records: Sequence[Record], differences: bool) -> Nested | None:
+        """The means of means; None where there is one group."""
+        nested = Nested(records, self.score or "", self.levels, differences, self.seed) if self.levels else None
+        return nested if nested is not None and len(nested.leaves) > 1 else None
+
+
+@dataclass(frozen=True)
+class Grid:
+    """``cells``: (row, column) -> the records of that method on that dataset, where it played it."""
+
+    rows: Sequence[Row]
+    columns: Sequence[Column]
+    cells: Mapping[tuple[str, str], Sequence[Record]]
+
+    @property
+    def several(self) -> bool:
+        """Whether there is something to compare: two methods or two datasets."""
+        return len(self.rows) > 1 or len(self.columns) > 1
+
+    @property
+    def averages(self) -> bool:
+        """Whether a mean over the columns says something: several, and all of the same score."""
+        return len(self.columns) > 1 and len({column.score for column in self.columns}) == 1
+
+    @cached_property
+    def metrics(self) -> dict[str, dict[str, Metric]]:
+        """Row -> column -> headline; ``mean`` for rows that have all columns."""
+        return {row.label: self._metrics(row) for row in self.rows}
+
+    def _metrics(self, row: Row) -> dict[str, Metric]:
+        found = {
+            column.label: column.metric(self.cells[row.label, column.label])
+            for column in self.columns
+            if (row.label, column.label) in self.cells
+        }
+        there = [one for one in found.values() if one.value is not None]
+        if self.averages and len(there) == len(self.columns):
+            parts = [column.part(self.cells[row.label, column.label]) for column in self.columns]
+            found[MEAN] = average(parts).metric
+        return found
+
+
+def grid_of(runs: Sequence[Run]) -> Grid:
+    """Put runs into rows by what varies beside the dataset, and into columns by dataset."""
+    rows = rows_of(runs, by_dataset=True)
+    data = list(dict.fromkeys(run.data for run in runs))
+    columns, cells = [], {}
+    for number, (key, label) in enumerate(zip(data, _labels(data, runs), strict=True)):
+        of = [run for run in runs if run.data == key]
+        score = next((run.headline for run in of if run.headline), None)
+        levels = next((run.levels[score] for run in of if score in run.levels), ()) if score else ()
+        columns.append(Column(label, score, levels, number))
+        for row in rows:
+            if mine := [run for run in row.runs if run.data == key]:
+                cells[row.label, label] = [record for run in mine for record in run.records]
+    return Grid(rows, columns, cells)
+
+
+def _labels(data: Sequence[tuple[str, str]], runs: Sequence[Run]) -> list[str]:
+    """The choices of the datasets, as short as they stay different; with the settings in which they differ."""
+    nodes = {run.data: dict(leaves(run.cfg.get("dataset"), "dataset")) for run in runs}
+    labels = []
+    for choice, node in data:
+        alike = [nodes[other] for other in data if other[0] == choice]
+        mine = nodes[choice, node]
+        words = [
+            f"{key.rpartition('.')[2]}={value}"
+            for key, value in mine.items()
+            if any(one.get(key) != value for one in alike)
+        ]
+        labels.append(" ".join([choice or "dataset", *words]))
+    short = [label.rpartition("/")[2] if "=" not in label else label for label in labels]
+    short = [short[n] if short.count(short[n]) == 1 and short[n] != MEAN else label for n, label in enumerate(labels)]
+    return [label if short.count(label) == 1 else f"{label} {n + 1}" for n, label in enumerate(short)]

@@ -1,0 +1,148 @@
+"""One episode as a text to read: who said what for which purpose, which tools were called, how it ended.
+
+The texts of models and data are shown as they are, but for characters that a terminal would obey.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from components.errors import ConfigError
+from components.messages import Image, Message, ToolCall
+from components.types import Observed, Step, Trajectory
+from runner.flaws import nearest
+from runner.records import read
+from runner.results.rows import Run
+from runner.results.table import plain
+from runner.stored import Unpacker
+from runner.texts import TextReader
+
+_INDENT = "    "
+
+
+def show_episode(runs: Sequence[Run], sample_id: str, epoch: int | None, prompts: bool) -> None:
+    """Print an episode, of every run that has it; the first epoch where none is named.
+
+    Raises ConfigError for a sample or an epoch that is in none of them, naming what is nearest.
+    """
+    ids: dict[str, None] = {}
+    epochs: list[int] = []
+    shown = False
+    for run in runs:
+        records = []
+        for record in read(run.folder):
+            ids[record["sample_id"]] = None
+            if record["sample_id"] == sample_id:
+                records.append(record)
+        epochs += [record["epoch"] for record in records]
+        wanted = [record for record in records if epoch in (None, record["epoch"])]
+        if wanted:
+            record = min(wanted, key=lambda one: int(one["epoch"]))
+            print(*transcript(run, record, prompts), sep="\n", end="\n\n")  # noqa: T201
+            shown = True
+    if epochs and not shown:
+        have = ", ".join(map(str, sorted(set(epochs))))
+        raise ConfigError(f"--epoch {epoch}: sample {plain(sample_id)!r} has the epochs {have}")
+    if not shown:
+        raise ConfigError(plain(f"--show {sample_id!r}: there is no such sample; {nearest(sample_id, ids)}"))
+
+
+def transcript(run: Run, record: Mapping[str, Any], prompts: bool = False) -> Iterator[str]:
+    """The lines of an episode; ``prompts``: with what was asked."""
+    trajectory = Unpacker(TextReader(run.folder)).trajectory(record)
+    yield f"{plain(str(record['sample_id']))}, epoch {record['epoch']}, of {run.folder}"
+    names = [f"{group} {run.choices[group]}" for group in ("agent", "model", "dataset") if group in run.choices]
+    yield f"{', '.join(names)} ({run.model})"
+    for number, step in enumerate(trajectory.steps, 1):
+        yield ""
+        yield from _step(number, step, prompts)
+    yield ""
+    yield from _end(trajectory)
+    yield from _scores(record)
+
+
+def _step(number: int, step: Step, prompts: bool) -> Iterator[str]:
+    """One model call and what followed."""
+    label = plain(str(step.remarks.get("label", "")))
+    aside = "" if step.committed else ", not chosen"
+    finish = "" if step.finish == "stop" else f", ended by {plain(step.finish)}"
+    who = plain(step.branch) if step.role == "main" else f"{plain(step.branch)} ({plain(step.role)})"
+    yield f"[{number}] {who}, {step.purpose}{aside}{finish}{label and f': {label}'}"
+    if prompts:
+        if step.kept:
+            yield f"  asked, after the {step.kept} messages before:"
+        for message in step.asked:
+            yield f"  {message.role}:"
+            yield from _lines(_text(message))
+        if step.reply.reasoning:
+            yield "  thought:"
+            yield from _lines(step.reply.reasoning)
+        yield "  said:"
+    yield from _lines(_text(step.reply) or "(no text)")
+    if step.verdict:
+        yield from _lines(step.verdict, "  verdict: ")
+    if step.action is not None and step.action.error:
+        yield from _lines(step.action.error_text or step.action.error, "  unreadable: ")
+    for one in step.tried:
+        yield from _observed(one, "tried")
+    for one in step.observed:
+        yield from _observed(one, "control" if one.control else "called")
+    done = [one.call for one in (*step.tried, *step.observed)]
+    for call in step.action.calls if step.action is not None else ():
+        if call not in done:
+            yield from _lines(_call(call), "  not run: ")
+
+
+def _observed(one: Observed, how: str) -> Iterator[str]:
+    """A tool's call and what it returned."""
+    yield from _lines(_call(one.call), f"  {how}: ")
+    pictures = "".join("\n[an image]" for _ in one.observation.images)
+    yield from _lines(one.observation.text + pictures, f"  {one.error}: " if one.error else "  observed: ")
+
+
+def _call(call: ToolCall) -> str:
+    return f"{call.name} {call.arguments}".strip()
+
+
+def _text(message: Message) -> str:
+    """What a message says, images and native calls by name."""
+    parts = (message.content,) if isinstance(message.content, str) else message.content
+    texts = ["[an image]" if isinstance(part, Image) else part for part in parts]
+    return "\n".join([*filter(None, texts), *(f"-> {_call(call)}" for call in message.tool_calls)])
+
+
+def _end(trajectory: Trajectory) -> Iterator[str]:
+    """How it ended."""
+    yield f"ended: {trajectory.stop}"
+    if trajectory.answer is not None:
+        yield from _lines(trajectory.answer, "answer: ")
+    for name, ground in trajectory.refusal.grounds.items() if trajectory.refusal else ():
+        yield from _lines(str(ground), f"refused, {plain(name)}: ")
+    for why in (trajectory.failure, trajectory.error):
+        if why:
+            yield from _lines(why, "why: ")
+
+
+def _scores(record: Mapping[str, Any]) -> Iterator[str]:
+    """Scores with the scorers' own words, and what was used."""
+    for name, value in record["scores"].items():
+        why = record.get("explanations", {}).get(name, "")
+        yield from _lines(f"{'unscored' if value is None else f'{value:.4g}'}{why and f' ({why})'}", f"{plain(name)}: ")
+    used = record["usage"]
+    cost = "cost not known" if used["cost_usd"] is None else f"${used['cost_usd']:.4g}"
+    tokens = f"{used['input_tokens']:,} tokens in, {used['output_tokens']:,} out"
+    yield f"usage: {used['calls']:,} calls, {tokens}, {cost}, {record['seconds']:.1f} s"
+
+
+def _lines(text: str, head: str = _INDENT) -> Iterator[str]:
+    """A text's lines behind a head, without what a terminal would obey."""
+    first, *others = text.split("\n")
+    yield head + _tame(first)
+    yield from (_INDENT + _tame(line) for line in others)
+
+
+def _tame(line: str) -> str:
+    """A line with its control characters written out; whatever is white is a blank."""
+    line = line.replace("\t", "    ").rstrip()
+    return "".join(" " if c.isspace() else c if c.isprintable() else repr(c)[1:-1] for c in line)

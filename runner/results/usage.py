@@ -1,0 +1,75 @@
+"""What a question costs: calls, tokens and US dollars, by purpose of the calls and by method."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runner.results.intervals import Metric
+
+APART = "judge"  # the purpose of calls that ask about the agent; they are in no total
+WHAT = ("calls", "tokens in", "tokens out", "USD")
+HEAD = ("purpose", *WHAT)
+TITLE = "per question, by purpose"
+_COUNTS = {"calls/{}": "calls", "tokens/{}/input": "input_tokens", "tokens/{}/output": "output_tokens"}
+
+
+def by_purpose(records: Sequence[Mapping[str, Any]]) -> dict[str, Metric]:
+    """``calls/<purpose>``, ``tokens/<purpose>/input`` and ``/output``, ``cost/<purpose>``: totals over ``n`` episodes.
+
+    A call whose price is not known makes its purpose's cost None, never 0.
+    """
+    used = [record["usage"]["purposes"] for record in records]
+    found: dict[str, Metric] = {}
+    for purpose in dict.fromkeys(purpose for purposes in used for purpose in purposes):
+        parts = [purposes[purpose] for purposes in used if purpose in purposes]
+        for name, key in _COUNTS.items():
+            found[name.format(purpose)] = Metric(sum(part[key] for part in parts), n=len(records))
+        unknown = sum(part["cost_usd"] is None for part in parts)
+        cost = None if unknown else math.fsum(part["cost_usd"] for part in parts)
+        found[f"cost/{purpose}"] = Metric(cost, n=len(records) - unknown, unscored=unknown)
+    return found
+
+
+def purposes_of(metrics: Mapping[str, Any]) -> list[str]:
+    """The purposes that metrics tell of."""
+    names = (name.split("/") for name in metrics)
+    return [parts[1] for parts in names if parts[0] == "tokens" and parts[2:] == ["input"]]
+
+
+def is_of_a_purpose(name: str, purposes: Sequence[str]) -> bool:
+    """Whether a metric is one purpose's share of a total."""
+    parts = name.split("/")
+    return parts[0] in ("calls", "tokens", "cost") and len(parts) > 1 and parts[1] in purposes
+
+
+def lines(metrics: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """One line per purpose and one for all; none where there is one purpose only."""
+    purposes = purposes_of(metrics)
+    if len(purposes) < 2:
+        return []
+    keys = [[name.format(purpose) for name in (*_COUNTS, "cost/{}")] for purpose in purposes]
+    keys.append(["calls/total", "tokens/input", "tokens/output", "cost/usd"])
+    n = metrics["calls/total"]["n"]
+    names = [f"{purpose} (not in all)" if purpose == APART else purpose for purpose in purposes]
+    return [
+        (name, *said([metrics[key]["value"] for key in of], n)) for name, of in zip([*names, "all"], keys, strict=True)
+    ]
+
+
+def per_question(records: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+    """Calls, tokens and US dollars per episode; None for a price that is not known."""
+    n, usage = len(records), [record["usage"] for record in records]
+    costs = [one["cost_usd"] for one in usage]
+    found: dict[str, float | None] = {
+        what: sum(one[key] for one in usage) / n
+        for what, key in zip(WHAT, ("calls", "input_tokens", "output_tokens"), strict=False)
+    }
+    return found | {"USD": None if None in costs else math.fsum(costs) / n}
+
+
+def said(values: Sequence[float | None], n: int = 1) -> list[str]:
+    """Calls, tokens in, tokens out and dollars, each over n questions."""
+    shown = zip(values, (".2f", ",.0f", ",.0f", ".3g"), strict=True)
+    return ["-" if value is None else format(value / n, form) for value, form in shown]

@@ -1,0 +1,176 @@
+"""Methods over datasets: the table, paired differences to the best baseline, what a question costs."""
+
+import json
+
+import pytest
+
+from runner.report import main
+from runner.results.compare import show_compare
+from runner.results.grid import MEAN, grid_of
+from runner.results.paired import differences
+from runner.results.rows import Run
+from tests.runner.results.folders import CHOICES, write
+
+DATA = {"medicine": "sets/medicine", "surgery": "sets/surgery"}
+VALUES = {
+    "plain": {"medicine": [1, 0, 0, 0, 1, 0], "surgery": [1, 1, 0, 0]},
+    "chain": {"medicine": [1, 1, 0, 0, 1, 0], "surgery": [1, 0, 0, 0]},
+    "panel": {"medicine": [1, 1, 1, 1, 1, 0], "surgery": [1, 1, 1, None]},
+}
+
+
+@pytest.fixture
+def sweep(tmp_path):
+    """The runs of a sweep over agents and datasets; ``values``: agent -> dataset -> scores."""
+
+    def made(values=VALUES, **given):
+        runs = []
+        for agent, of in values.items():
+            for name, scores in of.items():
+                data = DATA.get(name, name)
+                varied = {"agent": agent, "dataset": data}
+                cfg = {"agent": {"_target_": f"mine.{agent}"}, "dataset": {"path": name}, "toolset": {"of": name}}
+                told = {"sweep": "s", "swept": ["agent", "dataset"], "varied": varied, "decides": "score/x"}
+                told |= {"choices": CHOICES | varied, "levels": {}} | given
+                extra = told.pop("cfg", {})
+                folder = write(tmp_path / f"{agent}-{name}", {name: ("k", scores)}, cfg=cfg | extra, **told)
+                runs.append(Run.at(folder))
+        return runs
+
+    return made
+
+
+def test_a_method_is_one_row_whatever_comes_with_its_datasets(sweep):
+    grid = grid_of(sweep())
+    assert [row.label for row in grid.rows] == ["plain", "chain", "panel"]
+    assert [(column.label, column.score) for column in grid.columns] == [
+        ("medicine", "score/x"),
+        ("surgery", "score/x"),
+    ]
+    found = grid.metrics["panel"]
+    assert found["medicine"].value == pytest.approx(5 / 6) and found["surgery"].unscored == 1
+    assert found[MEAN].value == pytest.approx((5 / 6 + 1) / 2), "unweighted"
+    assert found[MEAN].ci_low < found[MEAN].value <= found[MEAN].ci_high
+
+
+def test_only_a_row_with_all_datasets_has_a_mean_and_only_over_one_score(sweep):
+    grid = grid_of(sweep({"plain": VALUES["plain"], "panel": {"medicine": [1, 0]}}))
+    assert MEAN in grid.metrics["plain"] and MEAN not in grid.metrics["panel"]
+    runs = sweep()
+    path = runs[-1].folder / "records.jsonl"
+    path.write_text(path.read_text().replace("score/x", "score/y"))
+    grid = grid_of([Run.at(runs[0].folder), Run.at(runs[-1].folder)])
+    assert not grid.averages and [column.score for column in grid.columns] == ["score/x", "score/y"]
+
+
+def test_a_dataset_with_several_groups_counts_with_its_mean_of_means(tmp_path):
+    levels = {"score/x": ["task"]}
+    folder = write(tmp_path / "a", {"one": ("k", [1, 1, 1, 1]), "two": ("k", [0])}, levels=levels)
+    (column,), (row,) = grid_of([Run.at(folder)]).columns, grid_of([Run.at(folder)]).rows
+    assert column.metric(row.records).value == 0.5, "not 0.8"
+    single = write(tmp_path / "b", {"one": ("k", [1, 1, 1, 0])}, levels=levels)
+    metric = column.metric(Run.at(single).records)
+    assert (metric.value, metric.ci_low) == (0.75, pytest.approx(0.3006, abs=1e-4)), "Wilson, as the run's own metrics"
+
+
+def test_columns_of_one_choice_are_told_by_their_settings(sweep, tmp_path):
+    runs = [
+        Run.at(write(tmp_path / f"o{n}", {"t": ("k", [1])}, cfg={"dataset": {"options": n, "split": "test"}}))
+        for n in (4, 5)
+    ]
+    assert [column.label for column in grid_of(runs).columns] == ["cab options=4", "cab options=5"]
+
+
+def test_differences_are_paired_with_the_best_baseline_of_each_dataset(sweep):
+    found = differences(grid_of(sweep()), ["plain", "chain"])
+    assert found["medicine"].keys() == {"plain", "panel"}, "the best baseline is not held against itself"
+    one = found["medicine"]["panel"]
+    assert (one.against, one.wins, one.losses, one.metric.n, one.unpaired) == ("chain", 2, 0, 6, 0)
+    assert one.metric.value == pytest.approx(2 / 6) and one.p == 0.5
+    other = found["surgery"]["panel"]
+    assert (other.against, other.metric.n, other.unpaired, other.wins) == ("plain", 3, 1, 1)
+    assert found["medicine"]["plain"].metric.value == pytest.approx(-1 / 6)
+    whole = found[MEAN]["panel"]
+    assert whole.against == "plain" and whole.metric.n == 9
+    assert whole.metric.value == pytest.approx((3 / 6 + 1 / 3) / 2)
+    assert whole.metric.ci_low < whole.metric.value < whole.metric.ci_high
+
+
+def test_without_baselines_the_best_other_method_is_the_measure(sweep):
+    found = differences(grid_of(sweep()))
+    assert {label: one.against for label, one in found["medicine"].items()} == {
+        "plain": "panel", "chain": "panel", "panel": "chain",
+    }  # fmt: skip
+    assert found["medicine"]["panel"].p_holm == found["medicine"]["chain"].p_holm, "one comparison, not two"
+
+
+def test_a_method_is_held_against_those_with_its_own_model(sweep, tmp_path):
+    other = [
+        Run.at(write(tmp_path / f"big-{agent}", {"medicine": ("k", values["medicine"])}, models={"main": "big"},
+                     cfg={"agent": {"_target_": f"mine.{agent}"}, "dataset": {"path": "medicine"}, "model": {"n": 1}},
+                     choices=CHOICES | {"agent": agent, "dataset": DATA["medicine"]}))
+        for agent, values in (("plain", {"medicine": [1] * 6}), ("panel", VALUES["panel"]))
+    ]  # fmt: skip
+    runs = [run for run in sweep() if run.folder.name.endswith("medicine")] + other
+    grid = grid_of(runs)
+    found = differences(grid, ["plain"])["medicine"]
+    assert len(found) == 3 and len(grid.rows) == 5
+    models = {row.label: row.first.model for row in grid.rows}
+    assert all(models[label] == models[one.against] for label, one in found.items())
+
+
+def test_equal_scores_are_no_proof_of_equality(sweep):
+    found = differences(grid_of(sweep({"plain": {"medicine": [1, 0, 1]}, "panel": {"medicine": [1, 0, 1]}})))
+    metric = found["medicine"]["panel"].metric
+    assert metric.value == 0.0 and -0.9 < metric.ci_low < -0.1 and 0.1 < metric.ci_high < 0.9
+    assert found["medicine"]["panel"].p == 1.0
+
+
+def test_epochs_of_a_sample_are_one_vote(tmp_path):
+    runs = []
+    for agent, value in (("plain", 0.0), ("panel", 1.0)):
+        folder = write(
+            tmp_path / agent, {"t": ("k", [value])}, cfg={"agent": {"n": agent}}, choices=CHOICES | {"agent": agent}
+        )
+        line = json.loads((folder / "records.jsonl").read_text())
+        lines = [json.dumps(line | {"epoch": epoch}) for epoch in range(5)]
+        (folder / "records.jsonl").write_text("\n".join(lines) + "\n")
+        runs.append(Run.at(folder))
+    (one,) = differences(grid_of(runs), ["plain"])["cab"].values()
+    assert (one.metric.n, one.wins, one.p) == (5, 1, 1.0)
+
+
+def test_the_end_of_a_sweep_shows_all_and_writes_compare_json(sweep, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    runs = sweep(cfg={"compare": {"baselines": ["plain", "chain"]}})
+    assert main([str(tmp_path), "--verifier"]) == 2, "there is no verdict"
+    assert main([str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    for said in (
+        "score/x, 95 % interval below", "per question, by method", "paired differences to the best of plain, chain",
+        "unscored episodes, left out: panel surgery 1", "exact two-sided sign test", "Holm", "favours it",
+        "episodes without a scored partner, left out: panel surgery 1",
+    ):  # fmt: skip
+        assert said in out, said
+    told = json.loads((tmp_path / "compare.json").read_text())
+    assert told["baselines"] == ["plain", "chain"] and told["scores"]["medicine"] == "score/x"
+    assert told["rows"]["panel"]["mean"]["value"] == pytest.approx((5 / 6 + 1) / 2)
+    assert told["differences"]["medicine"]["panel"]["wins"] == 2
+    assert told["per_question"]["plain"] == {"calls": 1, "tokens in": 1, "tokens out": 1, "USD": 0}
+    assert max(map(len, out.split("paired differences")[0].splitlines()[-40:])) <= 100
+    capsys.readouterr()
+    assert main([str(tmp_path), "--baselines", "nobody"]) == 0
+    out = capsys.readouterr().out
+    assert "compare.baselines: no method here is nobody" in out and "to the best other method" in out
+    show_compare(runs[:1])
+    assert capsys.readouterr().out == "", "one method on one dataset"
+
+
+def test_long_labels_are_whole_at_a_terminal_of_100(sweep, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    long = "few_shot_self_consistency_with_tools"
+    names = [f"professional_medicine_{n}" for n in range(6)]
+    show_compare(sweep({long: {name: [1, 0] for name in names}, "plain": {name: [0, 0] for name in names}}))
+    out = capsys.readouterr().out
+    assert "\u2026" not in out and out.count(long) > 6 and all(name in out for name in names)
+    assert max(map(len, out.splitlines())) <= 101

@@ -1,0 +1,21 @@
+"""Tables on a terminal: split where they are too wide, never cut."""
+
+from runner.results.table import fitting, show
+
+HEAD = ("", "first score", "second score", "third score")
+BODY = [("a/" + "x" * 30, "1", "2", "3"), ("b", "4", "5\n5.0 to 5.5", "6")]
+
+
+def test_a_wide_table_becomes_several_that_all_have_the_first_column():
+    assert fitting(HEAD, BODY, 140) == [[0, 1, 2, 3]]
+    assert fitting(HEAD, BODY, 70) == [[0, 1, 2], [0, 3]]
+    assert fitting(HEAD, BODY, 20) == [[0, 1], [0, 2], [0, 3]]
+    assert fitting(("alone",), [("x",)], 10) == [[0]]
+
+
+def test_what_is_wider_than_the_terminal_is_folded_and_nothing_is_cut(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    show(HEAD, [("y" * 90, "z" * 90, "2", "3"), ("[red]b[/red]", "4", "5", "6")], "title")
+    out = capsys.readouterr().out
+    assert "\u2026" not in out and out.count("z") == 90 and out.count("y") == 270 and "[red]b[/red]" in out
+    assert max(map(len, out.splitlines())) <= 40

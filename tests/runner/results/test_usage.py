@@ -1,0 +1,61 @@
+"""Calls, tokens and cost by purpose."""
+
+import pytest
+
+from runner.report import main
+from runner.results.metrics import summarise
+from runner.results.usage import lines, per_question
+from tests.runner.results.folders import step, write
+from tests.runner.results.test_metrics import record
+
+
+def used(n, **purposes):
+    """A record; purpose -> calls, tokens in, tokens out, dollars."""
+    names = ("calls", "input_tokens", "output_tokens", "cost_usd")
+    parts = {purpose: dict(zip(names, told, strict=True)) for purpose, told in purposes.items()}
+    costs = [part["cost_usd"] for part in parts.values()]
+    total = {name: sum(part[name] for part in parts.values()) for name in names[:3]}
+    total["cost_usd"] = None if None in costs else sum(costs)
+    return record(n, 1.0) | {"usage": total | {"purposes": parts}}
+
+
+RECORDS = [used(0, vote=(6, 60, 6, 0.5), answer=(1, 20, 2, 0.25)), used(1, answer=(1, 40, 4, 0.25))]
+
+
+def test_every_purpose_has_its_totals_over_all_questions():
+    found = summarise(RECORDS)["metrics"]
+    assert {name: found[name]["value"] for name in found if "vote" in name} == {
+        "calls/vote": 6, "tokens/vote/input": 60, "tokens/vote/output": 6, "cost/vote": 0.5,
+    }  # fmt: skip
+    assert found["calls/vote"]["n"] == 2 and found["tokens/answer/input"]["value"] == 60
+
+
+def test_an_unknown_price_is_null_and_never_nothing():
+    found = summarise([*RECORDS, used(2, answer=(1, 1, 1, None))])["metrics"]
+    assert found["cost/answer"]["value"] is None and found["cost/answer"]["unscored"] == 1
+    assert found["cost/vote"]["value"] == 0.5 and found["cost/usd"]["value"] is None
+    assert per_question([RECORDS[0], used(2, answer=(1, 1, 1, None))])["USD"] is None
+
+
+def test_the_table_is_per_question_and_only_where_there_are_several_purposes():
+    assert lines(summarise(RECORDS)["metrics"]) == [
+        ("vote", "3.00", "30", "3", "0.25"), ("answer", "1.00", "30", "3", "0.25"), ("all", "4.00", "60", "6", "0.5"),
+    ]  # fmt: skip
+    assert lines(summarise(RECORDS[1:])["metrics"]) == [] == lines({})
+    judged = lines(summarise([used(0, answer=(1, 1, 1, 0.0), judge=(1, 1, 1, 0.0))])["metrics"])
+    assert [line[0] for line in judged] == ["answer", "judge (not in all)", "all"]
+
+
+def test_methods_are_told_per_question():
+    assert per_question(RECORDS) == {"calls": 4.0, "tokens in": 60.0, "tokens out": 6.0, "USD": pytest.approx(0.5)}
+
+
+def test_terminal_and_report_have_the_table_and_no_single_purposes_elsewhere(tmp_path, capsys):
+    checked = step(answer="A")
+    checked.purpose = "verify"
+    folder = write(tmp_path / "a", {"one": ("k", [1, 0])}, steps=[step(answer="A"), checked])
+    assert main([str(folder)]) == 0
+    out, report = capsys.readouterr().out, (folder / "report.md").read_text()
+    assert "per question, by purpose" in out
+    assert "## Per question, by purpose\n\n| purpose | calls |" in report and "| verify | 1.00 | 1 | 1 | 0 |" in report
+    assert "calls/verify" not in report and "calls/total" in report
