@@ -9,7 +9,7 @@ run: .venv/.installed  ## install and run the main job on the embedded default
 	@$(BIN)/python -m runner $(ARGS)
 
 test: .venv/.installed  ## the default test suite
-	@$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: .venv/.dev  ## linters, types, import contracts
 	$(BIN)/ruff format --check .

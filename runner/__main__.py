@@ -39,6 +39,7 @@ class Task:
         from components.errors import ConfigError
         from runner.experiment import PREPARED, job
         from runner.flaws import complain
+        from runner.interrupts import Interrupts
         from runner.resume import quoted
 
         self.started = True
@@ -47,7 +48,8 @@ class Task:
             PREPARED.set(None)
             if here.experiment.cfg.get("stage") is None:  # a stage is gone on with by the same command
                 self.resume = self.resume or f"run.resume={quoted(here.folder)}"
-            self.code = self.run(self.play(here.experiment, here.folder))
+            with Interrupts():
+                self.code = self.run(self.play(here.experiment, here.folder))
         except ConfigError as error:
             complain(error)
             self.code = 2
@@ -88,11 +90,13 @@ def main() -> int:
 
         print(f"wardround {version('wardround')}")  # noqa: T201
         return 0
+    from runner.interrupts import Interrupts
+
     os.environ["HYDRA_FULL_ERROR"] = "1"
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look through every installed package
     task = Task()
     try:
-        with _Signals():
+        with _Signals(), Interrupts():
             return _guarded(task, words)
     except KeyboardInterrupt:
         _say(f"interrupted; what is finished is kept{_continue(task)}")
@@ -162,13 +166,9 @@ class _Signals:
         self._old = {s: signal.signal(s, signal.default_int_handler) for s in (signal.SIGINT, signal.SIGTERM)}
         signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, handler in self._old.items():
             signal.signal(number, handler)
-        while error is not None:  # a library's clean-up may have put its own error over the interrupt
-            if isinstance(error, KeyboardInterrupt):
-                raise KeyboardInterrupt from None
-            error = error.__context__
 
 
 def _continue(task: Task) -> str:

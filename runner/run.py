@@ -18,6 +18,7 @@ from runner import manifest
 from runner.door import Door
 from runner.execute import Outcome, execute
 from runner.facts import facts_of, sweep_id
+from runner.interrupts import closing
 from runner.journal import Journal
 from runner.learning import learn, remember
 from runner.records import RecordWriter
@@ -51,41 +52,30 @@ async def run_job(experiment: Experiment, folder: Path, *, total_jobs: int = 1) 
     for note in notes["notes"]:
         print(f"note: {note}", file=sys.stderr)  # noqa: T201
     _replace(folder / "config.yaml", written(cfg))
-    try:
-        experiment = await remember(experiment, door, folder, before, notes)
-        return await _play(experiment, folder, total_jobs, door, writer, notes)
-    except asyncio.CancelledError:
-        if notes["status"] == "running":  # it was cancelled before the first sample
-            _finish(experiment, folder, door, Outcome(), notes, "interrupted")
-        raise
-    except (ModelError, RunLimitReached) as error:  # of making the memory; those of samples are their records
-        _finish(experiment, folder, door, Outcome(stopped=f"no memory: {error}"), notes, "interrupted")
-        print(f"the memory was not made: {error}\nto go on:   {going_on(folder)}")  # noqa: T201
-        return ERRORS if isinstance(error, ModelError) else BUDGET
-    finally:
-        for model in experiment.models.values():
-            await model.close()
-        if journal is not None:
-            journal.close()
-        writer.close()
-        logging.getLogger().removeHandler(handler)
-        handler.close()
+    async with closing(experiment.models, journal, writer, handler):
+        try:
+            experiment = await remember(experiment, door, folder, before, notes)
+            return await _play(experiment, folder, total_jobs, door, writer, notes)
+        except asyncio.CancelledError:
+            if notes["status"] == "running":  # it was cancelled before the first sample
+                _finish(experiment, folder, door, Outcome(), notes, "interrupted")
+            raise
+        except (ModelError, RunLimitReached) as error:  # of making the memory; those of samples are their records
+            _finish(experiment, folder, door, Outcome(stopped=f"no memory: {error}"), notes, "interrupted")
+            print(f"the memory was not made: {error}\nto go on:   {going_on(folder)}")  # noqa: T201
+            return ERRORS if isinstance(error, ModelError) else BUDGET
 
 
 async def run_stage(experiment: Experiment) -> int:
     """Make the memory that the config names, if it is not there, and say where it is. Returns the exit code."""
     journal = open_journal(experiment.cfg["run"])
     door = door_of(experiment, journal)
-    try:
-        folder, said = await learn(experiment, door)
-    except (ModelError, RunLimitReached) as error:
-        print(f"the memory was not made: {error}\nto go on, give the same command again")  # noqa: T201
-        return ERRORS if isinstance(error, ModelError) else BUDGET
-    finally:
-        for model in experiment.models.values():
-            await model.close()
-        if journal is not None:
-            journal.close()
+    async with closing(experiment.models, journal):
+        try:
+            folder, said = await learn(experiment, door)
+        except (ModelError, RunLimitReached) as error:
+            print(f"the memory was not made: {error}\nto go on, give the same command again")  # noqa: T201
+            return ERRORS if isinstance(error, ModelError) else BUDGET
     made = "made now" if door.spent.calls + door.replayed else "it was there"
     print(*said, f"memory:     {folder} ({made})", sep="\n")  # noqa: T201
     print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
@@ -238,10 +228,19 @@ def _stats(model: Model) -> dict[str, Any]:
     return asdict(stats) if stats is not None else {}
 
 
+class _RunLog(logging.FileHandler):
+    """The run's log; when it is closed, nothing is written to it any more."""
+
+    def close(self) -> None:
+        """Leave the root logger, and close the file."""
+        logging.getLogger().removeHandler(self)
+        super().close()
+
+
 def _log_to(path: Path) -> logging.Handler:
     """Warnings and our own news into the run's log, without secrets."""
     log.setLevel(logging.INFO)
-    handler = logging.FileHandler(path, encoding="utf-8")
+    handler = _RunLog(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     handler.setLevel(logging.INFO)
     logging.getLogger().addHandler(handler)

@@ -22,6 +22,11 @@ def _only_loopback(event, arguments):
 sys.addaudithook(_only_loopback)
 
 
+def pytest_collection_modifyitems(items):
+    """What takes seconds comes first, so that no worker is left alone with it at the end."""
+    items.sort(key=lambda item: not item.nodeid.startswith(("tests/acceptance/", "tests/runner/", "tests/benchmarks/")))
+
+
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch):
     for name in list(os.environ):

@@ -5,8 +5,9 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -21,12 +22,12 @@ from components.prompts import load
 from components.radiology.tasks import PLANNING_NAMES, REFUSAL_FIELDS
 from components.types import Action, Demonstration, Problem
 from components.verifiers.select import Candidate
+from tests.each import each
 
 ROOT = Path(__file__).resolve().parent.parent
 CONF, PROMPTS = ROOT / "conf", ROOT / "components" / "prompts"
 PYTHON = [path for package in ("components", "runner") for path in sorted((ROOT / package).rglob("*.py"))]
 CODE_FILES = [path for path in PYTHON if path.read_text().strip()]
-TREES = {path: ast.parse(path.read_text()) for path in CODE_FILES}
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 GLOSSARY = {"pipeline", "bot", "rollout", "conversation", "dialogue", "reflector", "evaluator", "reward", "utils"}
 NAMES = {
@@ -39,11 +40,16 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def each(paths: Any) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("path", [pytest.param(path, id=name_of(path)) for path in paths])
+def each_file(paths: Iterable[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    return each({name_of(path): path for path in paths})
 
 
-@each(CONF.rglob("*.yaml"))
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@each_file(CONF.rglob("*.yaml"))
 def test_every_yaml_is_short_and_says_what_it_is(path):
     text = path.read_text()
     assert path.name == "config.yaml" or len(text.splitlines()) <= 40
@@ -61,7 +67,7 @@ def targets(node: Any) -> Iterator[str]:
 def imports(path: Path) -> set[str]:
     """Modules that a file imports, wherever it does; ``from a import b`` counts as a and a.b."""
     found: set[str] = set()
-    for node in ast.walk(TREES[path]):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -117,7 +123,7 @@ UNMIRRORED = {
 MADE = "components/datasets/cab_mini/"
 
 
-@each(
+@each_file(
     path
     for path in CODE_FILES
     if name_of(path).startswith("components/") and name_of(path) not in UNMIRRORED and MADE not in name_of(path)
@@ -149,7 +155,7 @@ SHOWN = {
 }  # fmt: skip
 
 
-@each(PROMPTS.rglob("*.jinja"))
+@each_file(PROMPTS.rglob("*.jinja"))
 def test_every_prompt_renders(path):
     tree = jinja2.Environment().parse(path.read_text())
     included = [(PROMPTS / name).read_text() for name in jinja2.meta.find_referenced_templates(tree)]
@@ -177,9 +183,9 @@ def is_stub(node: ast.AST) -> bool:
     return isinstance(node, FUNCTIONS) and ast.unparse(node.body) == "..."
 
 
-@each(CODE_FILES)
+@each_file(CODE_FILES)
 def test_files_and_functions_are_short_documented_and_typed(path):
-    text, tree = path.read_text(), TREES[path]
+    text, tree = path.read_text(), tree_of(path)
     assert len(text.splitlines()) <= 250
     assert ast.get_docstring(tree), "no docstring"
     for node in (node for node in ast.walk(tree) if isinstance(node, FUNCTIONS)):
@@ -197,19 +203,19 @@ def test_files_and_functions_are_short_documented_and_typed(path):
 
 def test_the_house_is_made_of_small_pieces():
     lengths = sorted(
-        n.end_lineno - n.lineno + 1 for t in TREES.values() for n in ast.walk(t) if isinstance(n, FUNCTIONS)
+        n.end_lineno - n.lineno + 1 for path in CODE_FILES for n in ast.walk(tree_of(path)) if isinstance(n, FUNCTIONS)
     )
     assert median(lengths) <= 10 and lengths[int(0.9 * len(lengths))] <= 30
     assert median(len(path.read_text().splitlines()) for path in CODE_FILES) <= 100
 
 
-@each(path for path in CODE_FILES if module(path).startswith("runner"))
+@each_file(path for path in CODE_FILES if module(path).startswith("runner"))
 def test_the_runner_names_no_method_dataset_or_benchmark(path):
     found = re.findall(rf"\b({'|'.join(NAMES)})\b", path.read_text(), re.IGNORECASE)
     assert not found, found
 
 
-@each((ROOT / "tests").rglob("*.py"))
+@each_file((ROOT / "tests").rglob("*.py"))
 def test_tests_use_no_mocks(path):
     if path != Path(__file__):
         assert not re.search(

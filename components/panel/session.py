@@ -17,7 +17,6 @@ from components.prompts import PromptSet
 from components.protocols import Episode
 from components.types import Answer
 
-
 _SIDES: Mapping[Side, str] = {"question": "question", "option": "options"}
 
 
@@ -82,8 +81,8 @@ class Panel:
         for name, reply, (side, wanted) in zip(asks, replies, sides.items(), strict=True):
             read = READERS[self.rules.readers].experts(reply.text, wanted)
             self.episode.branch(name).remark(
-                label=f"experts on the {_SIDES[side]}: {', '.join(read.fields)}", stage="experts", side=side, wanted=wanted,
-                fields=list(read.fields), parsed=read.parsed,
+                label=f"experts on the {_SIDES[side]}: {', '.join(read.fields)}", stage="experts", side=side,
+                wanted=wanted, fields=list(read.fields), parsed=read.parsed,
             )  # fmt: skip
             experts += [Expert(len(experts) + n, side, one) for n, one in enumerate(read.fields, 1)]
         return experts

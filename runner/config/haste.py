@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from hydra._internal import config_loader_impl
@@ -10,7 +13,10 @@ from hydra._internal.config_repository import ConfigRepository
 from hydra._internal.hydra import Hydra
 from hydra.plugins.config_source import ConfigResult
 
-_MAY_SET_MODE = ("experiment=", "+experiment=", "hydra.mode=", "+hydra.mode=", "++hydra.mode=")
+_SETS_MODE = re.compile(r"\+{0,2}hydra\.(mode|searchpath)=")
+_EXPERIMENT = re.compile(r"\+?experiment=")
+_TELLS_OF_MODE = re.compile(r"\bmode\b|/hydra\b")
+_COMPOSED_MODE = Hydra.get_mode
 
 
 class Kept(ConfigRepository):
@@ -35,11 +41,18 @@ class Kept(ConfigRepository):
 def hasten() -> None:
     """Put both in place."""
     setattr(config_loader_impl, "ConfigRepository", Kept)  # noqa: B010  # a name that is not exported
-    compose_mode = Hydra.get_mode
+    setattr(Hydra, "get_mode", _mode)  # noqa: B010  # a method
 
-    def mode(self: Hydra, config_name: str | None, overrides: list[str]) -> Any:
-        """``hydra.mode`` of the config; composed only where something can have set it."""
-        asked = any(override.startswith(_MAY_SET_MODE) for override in overrides)
-        return compose_mode(self, config_name, overrides) if asked else None
 
-    setattr(Hydra, "get_mode", mode)  # noqa: B010  # a method
+def _mode(self: Hydra, config_name: str | None, overrides: list[str]) -> Any:
+    """``hydra.mode`` of the config; composed only where a word or an experiment's file can have set it."""
+    asked = any(map(_SETS_MODE.match, overrides)) or (any(map(_EXPERIMENT.match, overrides)) and _told(self))
+    return _COMPOSED_MODE(self, config_name, overrides) if asked else None
+
+
+def _told(hydra: Hydra) -> bool:
+    """Whether any experiment, ours or a user's, holds the word: they may name each other."""
+    sources: Sequence[Any] = hydra.config_loader.get_sources()
+    folders = [Path(source.path) / "experiment" for source in sources if source.scheme() == "file" and source.path]
+    files = [path for folder in folders for path in folder.rglob("*.yaml")]
+    return any(_TELLS_OF_MODE.search(path.read_text(encoding="utf-8", errors="replace")) for path in files)

@@ -95,9 +95,9 @@ def _differences(grid: Grid, found: Differences, baselines: Sequence[str]) -> No
 
 _EXPLAINED = (
     "p: exact two-sided sign test on won and lost samples (McNemar's for scores of 0 and 1; a patient's\n"
-    "samples, and a sample's epochs, count once), in the mean over all datasets' samples; Holm p: adjusted\n"
-    "for all comparisons on the same data, those in compare.json too. The best is chosen on these same data,\n"
-    "which favours it: true gains are, if anything, larger."
+    "samples, and a sample's epochs, count once), in the mean over all datasets' samples; Holm p:\n"
+    "adjusted for all comparisons on the same data, those in compare.json too. The best is chosen on\n"
+    "these same data, which favours it: true gains are, if anything, larger."
 )
 
 

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from components.models.simulated.serve import Server
-from tests.acceptance.command import Served, endpoint, start, told
+from tests.acceptance.command import Served, endpoint, here, told
 from tests.acceptance.own import Voice
 
 
@@ -35,17 +35,12 @@ def runs(tmp_path_factory):
         "first": (0.03, "agent.at_once=true", "model.max_connections=16"),
         "second": (0.03, "agent.at_once=true", "model.max_connections=5"),
     }
-    servers, started = {}, {}
-    for kind, (longest, *more) in kinds.items():
-        servers[kind] = Served(Uneven(Voice(), longest=longest, order=Random(kind)))
-        cwd = tmp_path_factory.mktemp(kind)
-        started[kind] = start(cwd, *words, *endpoint(servers[kind].url, *more))
     found = {}
-    for kind, command in started.items():
-        done = command.done()
+    for kind, (longest, *more) in kinds.items():
+        with Served(Uneven(Voice(), longest=longest, order=Random(kind))) as served:
+            done = here(tmp_path_factory.mktemp(kind), *words, *endpoint(served.url, *more))
         assert done.code == 0, done.err
-        servers[kind].die()
-        found[kind] = (told(command.cwd / done.folder), servers[kind].server)
+        found[kind] = (told(done.folder), served.server)
     return found
 
 

@@ -1,11 +1,9 @@
 """Budgets, epochs, limit and shards: what a run plays, and what it leaves when it must stop early."""
 
-from functools import partial
-
 import pytest
 
 from components.models.simulated.serve import Server
-from tests.acceptance.command import Served, counted, endpoint, go_on, run, together, told
+from tests.acceptance.command import Served, counted, endpoint, go_on, here, told
 from tests.acceptance.own import Voice
 
 CONNECTIONS = 4
@@ -36,7 +34,7 @@ def runs(served, tmp_path_factory):
         "shards": ("-m", "hydra.sweep.dir=sweep", f"run.shard={','.join(SHARDS)}"),
     }
     cwds = {kind: tmp_path_factory.mktemp("budgets") for kind in kinds}
-    ended = together({k: partial(run, cwds[k], *WORDS, *endpoint(served.url), *more) for k, more in kinds.items()})
+    ended = {k: here(cwds[k], *WORDS, *endpoint(served.url), *more) for k, more in kinds.items()}
     return {kind: (cwds[kind], done) for kind, done in ended.items()}
 
 
@@ -108,7 +106,7 @@ def test_a_spent_sample_budget_ends_the_sample_and_not_the_run(runs, what):
     for record in records:
         assert record["stop"] == "limit"
         assert record["error"].startswith(f"budget.sample.{what}=")
-        assert record["scores"]["score/accuracy"] == 0.0
+        assert record["scores"]["score/strict"] == 0.0
         assert record["usage"]["calls"] < 5
         assert what != "calls" or record["usage"]["calls"] == 3
 
@@ -137,7 +135,7 @@ def test_shards_together_are_the_whole(runs, whole):
 
 @pytest.mark.parametrize(("shard", "says"), [("4/3", "1/4"), ("3", "quote it")])
 def test_a_shard_that_is_none_is_refused_in_one_line(tmp_path, shard, says):
-    done = run(tmp_path, *WORDS, f"run.shard={shard}")
+    done = here(tmp_path, *WORDS, f"run.shard={shard}")
     assert done.code == 2
     assert "run.shard" in done.err and says in done.err
     assert len(done.err.splitlines()) == 1, done.err

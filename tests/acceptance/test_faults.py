@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from components.models.simulated.serve import Faults, Server
-from tests.acceptance.command import Served, counted, endpoint, go_on, metric, run, start, together, told
+from tests.acceptance.command import Served, counted, endpoint, go_on, here, metric, run, start, together, told
 from tests.acceptance.own import Voice
 
 SAMPLES, CALLS = 40, 5
@@ -32,13 +32,6 @@ def closed_port():
         return probe.getsockname()[1]
 
 
-def play_healthy(cwd):
-    with Served(Server(Voice())) as served:
-        done = run(cwd, *WORDS, *endpoint(served.url))
-    assert done.code == 0, done.err
-    return told(done.folder)
-
-
 def play_faulty(cwd):
     with Served(Server(Voice(), BAD)) as served:
         done = run(cwd, *WORDS, *endpoint(served.url, "model.timeout_seconds=3", "model.retries=8"))
@@ -46,39 +39,36 @@ def play_faulty(cwd):
 
 
 def play_absent(cwd):
-    """A run against a port where nothing listens, and again when something does."""
+    """A run against a port where nothing listens."""
     port = closed_port()
     words = endpoint(f"http://127.0.0.1:{port}/v1", "model.retries=2")
     done = run(cwd, *WORDS, *words, "hydra.run.dir=run")
-    before = told(cwd / "run"), counted(cwd / "run"), metric(cwd / "run", "errors/rate")
-    with Served(Server(Voice()), port):
-        again = go_on(cwd, done.out)
-    return done, before, again, cwd / "run"
+    return done, (told(cwd / "run"), counted(cwd / "run"), metric(cwd / "run", "errors/rate")), port, cwd
 
 
 def play_dying(cwd):
-    """A server that dies for good in the middle, and comes back when the run has ended."""
+    """A server that dies for good in the middle."""
     served = Served(Server(Voice(), latency=0.02))
     words = endpoint(served.url, "model.retries=2", "model.timeout_seconds=2", "model.max_connections=8")
     begun = start(cwd, *WORDS, *words, "hydra.run.dir=run").when(lambda: served.seen["answered"] >= 90)
     served.die()
     done = begun.done()
-    before = told(cwd / "run"), (cwd / "run" / "metrics.json").read_text()
-    with Served(Server(Voice()), served.port) as back:
-        again = go_on(cwd, done.out)
-    return done, before, again, cwd / "run", served.seen["answered"] + back.seen["answered"]
+    return done, (told(cwd / "run"), (cwd / "run" / "metrics.json").read_text()), served, cwd
 
 
 @pytest.fixture(scope="module")
 def plays(tmp_path_factory):
     """All of them at once: they mostly wait."""
-    kinds = {"healthy": play_healthy, "faulty": play_faulty, "absent": play_absent, "dying": play_dying}
-    return together({kind: partial(play, tmp_path_factory.mktemp(kind)) for kind, play in kinds.items()}, at_once=4)
+    kinds = {"faulty": play_faulty, "absent": play_absent, "dying": play_dying}
+    return together({kind: partial(play, tmp_path_factory.mktemp(kind)) for kind, play in kinds.items()})
 
 
 @pytest.fixture(scope="module")
-def healthy(plays):
-    return plays["healthy"]
+def healthy(tmp_path_factory):
+    with Served(Server(Voice())) as served:
+        done = here(tmp_path_factory.mktemp("healthy"), *WORDS, *endpoint(served.url))
+    assert done.code == 0, done.err
+    return told(done.folder)
 
 
 @pytest.fixture(scope="module")
@@ -88,12 +78,19 @@ def faulty(plays):
 
 @pytest.fixture(scope="module")
 def absent(plays):
-    return plays["absent"]
+    """And again when something listens there."""
+    done, before, port, cwd = plays["absent"]
+    with Served(Server(Voice()), port):
+        return done, before, go_on(cwd, done.out), cwd / "run"
 
 
 @pytest.fixture(scope="module")
 def dying(plays):
-    return plays["dying"]
+    """And again when the server is back."""
+    done, before, served, cwd = plays["dying"]
+    with Served(Server(Voice()), served.port) as back:
+        again = go_on(cwd, done.out)
+    return done, before, again, cwd / "run", served.seen["answered"] + back.seen["answered"]
 
 
 def test_faults_cost_no_sample(faulty):
@@ -156,10 +153,10 @@ def test_errored_samples_are_a_rate_and_never_a_score(dying):
     _, (records, metrics), _, _, _ = dying
     told_metrics = json.loads(metrics)["metrics"]
     errored = sum(record["stop"] == "error" for record in records)
-    right = [record["scores"]["score/accuracy"] for record in records if record["stop"] != "error"]
+    right = [record["scores"]["score/strict"] for record in records if record["stop"] != "error"]
     assert told_metrics["errors/rate"]["value"] == pytest.approx(errored / SAMPLES)
-    assert told_metrics["score/accuracy"]["value"] == pytest.approx(sum(right) / len(right))
-    assert (told_metrics["score/accuracy"]["n"], told_metrics["score/accuracy"]["unscored"]) == (len(right), errored)
+    assert told_metrics["score/strict"]["value"] == pytest.approx(sum(right) / len(right))
+    assert (told_metrics["score/strict"]["n"], told_metrics["score/strict"]["unscored"]) == (len(right), errored)
 
 
 def test_when_the_server_is_back_the_printed_command_completes_the_run(dying, healthy):
@@ -171,6 +168,6 @@ def test_when_the_server_is_back_the_printed_command_completes_the_run(dying, he
 
 def test_a_tolerated_error_rate_is_no_failure(tmp_path):
     words = endpoint(f"http://127.0.0.1:{closed_port()}/v1", "model.retries=0", "run.max_error_rate=1")
-    done = run(tmp_path, *WORDS, *words, "limit=3")
+    done = here(tmp_path, *WORDS, *words, "limit=3")
     assert done.code == 0
     assert metric(done.folder, "errors/rate") == 1.0

@@ -4,7 +4,6 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from functools import partial
 
 import orjson
 import pytest
@@ -12,7 +11,7 @@ from aiohttp import web
 
 from components.models.simulated import serve
 from components.models.simulated.serve import Server
-from tests.acceptance.command import Served, counted, endpoint, run, together, told
+from tests.acceptance.command import Served, counted, endpoint, here, told
 from tests.acceptance.own import HOSTILE, IDS, Trickster
 
 FILES = {"config.yaml", "manifest.json", "metrics.json", "records.jsonl", "report.md", "run.log"} | {
@@ -58,11 +57,11 @@ def runs(tmp_path_factory):
         cwds[kind].mkdir()
     with Served(Careless(Trickster())) as served:
         words = {kind: ("tracking=off", "dataset=traps", *KINDS[kind], *endpoint(served.url)) for kind in KINDS}
-        ended |= together({kind: partial(run, cwds[kind], *words[kind]) for kind in KINDS})
+        ended |= {kind: here(cwds[kind], *words[kind]) for kind in KINDS}
     cwds["replayed"] = cwds["resumed"] = cwds["tools"]
-    ended["replayed"] = run(cwds["tools"], *words["tools"], "run.replay=true", "hydra.run.dir=again")
+    ended["replayed"] = here(cwds["tools"], *words["tools"], "run.replay=true", "hydra.run.dir=again")
     kept = counted(cwds["tools"] / ended["tools"].folder) if ended["tools"].code == 0 else {}
-    ended["resumed"] = run(cwds["tools"], *words["tools"], "run.resume=last")
+    ended["resumed"] = here(cwds["tools"], *words["tools"], "run.resume=last")
     return {kind: (cwds[kind], ended[kind]) for kind in ended} | {"kept": kept}
 
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from runner.report import main as report
-from tests.acceptance.command import ROOT, run
+from tests.acceptance.command import ROOT, here
 
 WORDS = ("tracking=off", "experiment=hello", "agent=direct", "agent.prompts=prompts/direct")
 
@@ -17,13 +17,13 @@ def shards(tmp_path_factory):
     home = tmp_path_factory.mktemp("identity")
     shutil.copytree(ROOT / "components" / "prompts" / "direct", home / "prompts" / "direct")
     for part in (1, 2):
-        done = run(home, *WORDS, f"run.shard={part}/3", f"hydra.run.dir=s{part}")
+        done = here(home, *WORDS, f"run.shard={part}/3", f"hydra.run.dir=s{part}")
         assert done.code == 0, done.err
     return home
 
 
 def test_another_shard_in_the_same_folder_is_refused(shards):
-    done = run(shards, *WORDS, "run.shard=2/3", "run.resume=s1")
+    done = here(shards, *WORDS, "run.shard=2/3", "run.resume=s1")
     assert done.code == 2 and "begun with another shard: it was 1/3, now it is 2/3" in done.err
 
 
@@ -32,7 +32,7 @@ def test_a_changed_prompt_in_the_same_folder_is_refused(shards):
     text = path.read_text()
     path.write_text(text + "\nBe brief.\n")
     try:
-        done = run(shards, *WORDS, "run.shard=1/3", "run.resume=s1")
+        done = here(shards, *WORDS, "run.shard=1/3", "run.resume=s1")
     finally:
         path.write_text(text)
     assert done.code == 2 and "begun with another prompts" in done.err
@@ -44,7 +44,7 @@ def test_shards_are_merged_only_when_all_are_there(shards, capsys, monkeypatch):
     folders = [str(shards / f"s{part}") for part in (1, 2, 3)]
     assert report([*folders[:2], "--merge", str(shards / "partly")]) == 2
     assert "all of i/3 must be there once" in capsys.readouterr().err
-    assert run(shards, *WORDS, "run.shard=3/3", "hydra.run.dir=s3").code == 0
+    assert here(shards, *WORDS, "run.shard=3/3", "hydra.run.dir=s3").code == 0
     assert report([*folders, "--merge", str(shards / "whole")]) == 0
     merged = json.loads((shards / "whole" / "manifest.json").read_text())
     assert merged["counts"] == {"finished": 44, "wanted": 44, "errored": 0} and merged["calls"]["sent"] == 44
@@ -52,6 +52,6 @@ def test_shards_are_merged_only_when_all_are_there(shards, capsys, monkeypatch):
 
 
 def test_a_folder_without_a_run_is_refused(shards, capsys):
-    assert run(shards, *WORDS, "run.resume=prompts").code == 2
+    assert here(shards, *WORDS, "run.resume=prompts").code == 2
     assert report([str(shards / "prompts")]) == 2
     assert "is no run folder" in capsys.readouterr().err

@@ -6,10 +6,10 @@ from random import Random
 import pytest
 
 from components.models.simulated.serve import Server
-from tests.acceptance.command import KILL, Served, counted, endpoint, run, start, told
+from tests.acceptance.command import KILL, Served, counted, endpoint, here, start, told
 from tests.acceptance.own import Voice
 
-SAMPLES, CALLS, CONNECTIONS, KILLS = 200, 5, 20, 3
+SAMPLES, CALLS, CONNECTIONS, KILLS = 120, 5, 20, 3
 WORDS = (
     "tracking=off", "dataset=cohort", f"dataset.n={SAMPLES}", "agent=react", "toolset=ledger",
     f"model.max_connections={CONNECTIONS}",
@@ -25,7 +25,7 @@ def moments(seed):
 def undisturbed(tmp_path_factory):
     cwd = tmp_path_factory.mktemp("undisturbed")
     with Served(Server(Voice(), latency=0.01)) as served:
-        done = run(cwd, *WORDS, *endpoint(served.url))
+        done = here(cwd, *WORDS, *endpoint(served.url))
         assert done.code == 0, done.err
         assert served.seen["requests"] == SAMPLES * CALLS
     return done.folder
@@ -44,7 +44,7 @@ def killed(request, tmp_path_factory):
             assert begun.done().code == -KILL
             at_kills.append((served.seen["requests"], (cwd / "run" / "records.jsonl").read_bytes().count(b"\n")))
             words = [*WORDS, *endpoint(served.url), "run.resume=run"]
-        done = run(cwd, *words)
+        done = here(cwd, *words)
         assert done.code == 0, done.err
         return cwd / "run", dict(served.seen), at_kills
 
@@ -87,7 +87,7 @@ def test_resuming_a_finished_run_sends_nothing_and_changes_nothing(killed, tmp_p
     folder, _, _ = killed
     before = (folder / "records.jsonl").read_bytes()
     with Served(Server(Voice())) as served:
-        done = run(folder.parent, *WORDS, *endpoint(served.url), "run.resume=run")
+        done = here(folder.parent, *WORDS, *endpoint(served.url), "run.resume=run")
         assert done.code == 0, done.err
         assert served.seen["requests"] == 0
     assert (folder / "records.jsonl").read_bytes() == before
@@ -96,7 +96,7 @@ def test_resuming_a_finished_run_sends_nothing_and_changes_nothing(killed, tmp_p
 def test_resume_with_another_agent_is_refused_and_names_the_difference(killed):
     folder, _, _ = killed
     words = [word.replace("react", "direct") for word in WORDS]
-    done = run(folder.parent, *words, *endpoint("http://127.0.0.1:9/v1"), "run.resume=run")
+    done = here(folder.parent, *words, *endpoint("http://127.0.0.1:9/v1"), "run.resume=run")
     assert done.code == 2
     assert len(done.err.splitlines()) == 1
     assert "agent" in done.err

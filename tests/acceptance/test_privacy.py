@@ -2,12 +2,11 @@
 
 import asyncio
 import threading
-from functools import partial
 
 import pytest
 
 from components.models.simulated.serve import Server
-from tests.acceptance.command import Served, counted, endpoint, run, together, told
+from tests.acceptance.command import Served, counted, endpoint, here, told
 from tests.acceptance.own import Voice
 
 WORDS = ("tracking=off", "dataset=cohort", "dataset.privacy=credentialed", "agent=direct", "limit=4")
@@ -62,7 +61,7 @@ def runs(tmp_path_factory):
             "permitted": endpoint(url["permitted"], "model.permits=[credentialed]"),
             "simulated": [],
         }
-        ended = together({kind: partial(run, cwds[kind], *WORDS, *words[kind]) for kind in words})
+        ended = {kind: here(cwds[kind], *WORDS, *words[kind]) for kind in words}
         n_heard = {kind: ears.connections for kind, ears in heard.items()} | {"permitted": served.seen["answered"]}
     for ears in heard.values():
         ears.close()
@@ -119,6 +118,6 @@ def test_the_simulated_core_in_process_is_always_permitted(runs):
 def test_a_refusal_leaves_a_finished_run_in_the_same_folder_alone(runs):
     cwd, done, _ = runs["permitted"]
     before = {path.name: path.read_bytes() for path in done.folder.iterdir()}
-    refused = run(cwd, *WORDS, *endpoint("http://127.0.0.1:9/v1"), f"hydra.run.dir={done.folder}")
+    refused = here(cwd, *WORDS, *endpoint("http://127.0.0.1:9/v1"), f"hydra.run.dir={done.folder}")
     assert refused.code == 2
     assert {path.name: path.read_bytes() for path in done.folder.iterdir()} == before

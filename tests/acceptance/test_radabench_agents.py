@@ -14,6 +14,7 @@ from runner.records import RecordWriter
 from tests.acceptance.command import told
 from tests.acceptance.test_radabench import CONDITIONS, INSUFFICIENT, episodes, few, means, parts, samples
 
+# few()[::2] holds all eleven tasks still, each on three records
 GRAMMARS = ("xml_call", "bracket_json", "native_tools")
 AGENTS = ("radagent", "react")
 ABILITIES = dict(zip(INSUFFICIENT, ("CategoryMissing", "SpecificToolMissing", "InsufficientCapability"), strict=True))
@@ -24,7 +25,7 @@ ABILITIES = dict(zip(INSUFFICIENT, ("CategoryMissing", "SpecificToolMissing", "I
 @pytest.mark.parametrize("condition", INSUFFICIENT)
 async def test_a_refusal_counts_in_every_grammar_of_every_agent(condition, agent, grammar):
     house = parts("paper", condition, agent, grammar)
-    found = await episodes(house, few("paper"))
+    found = await episodes(house, few("paper")[::2])
     assert means(found) == {"refusal/uar": 1.0, "refusal/ugr": 1.0}
     accepted = {
         "insufficient_config1": lambda chain: REMOVED[CONFIG1[chain]][0],
@@ -53,7 +54,7 @@ async def test_who_never_refuses_is_never_aware(condition, agent, grammar):
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("condition", ["baseline", "redundant_medium", "differentiated"])
 async def test_a_perfect_core_completes_every_task_in_every_grammar_of_every_agent(condition, agent, grammar):
-    got = means(await episodes(parts("paper", condition, agent, grammar), few("paper")))
+    got = means(await episodes(parts("paper", condition, agent, grammar), few("paper")[::2]))
     # ReAct makes no plan, so that nothing is known of what it decided.
     assert ("planning/levenshtein_decision" in got) == (agent == "radagent")
     assert {got[name] for name in ("completion/exact_chain", "completion/rate", "execution/ecr", "planning/tma")} == {
@@ -75,7 +76,7 @@ async def test_under_the_published_code_a_perfect_core_notices_every_gap(conditi
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("condition", INSUFFICIENT)
 async def test_the_share_of_unnoticed_gaps_is_the_rate(condition, agent):
-    found = await episodes(parts("paper", condition, agent), samples("paper")[:242], ignored_refusal_rate=0.3)
+    found = await episodes(parts("paper", condition, agent), samples("paper")[:121], ignored_refusal_rate=0.3)
     assert fmean(one.trajectory.stop == "refused" for one in found) == pytest.approx(0.7, abs=0.09)
 
 

@@ -1,39 +1,50 @@
 """Every YAML of ``conf`` composes and builds offline under both profiles: choices, experiments with all their jobs."""
 
+import os
 import re
-from itertools import product
-from typing import Any
+from collections.abc import Iterator, Mapping
+from itertools import product, zip_longest
 
 import pytest
 import yaml
-from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
+from hydra import compose
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf
 
-from components.protocols import Agent, Condition, Dataset, Model, Scorer, Toolset, Verifier
 from components.radiology.profile import as_switches
 from runner import build
+from runner.config import resolve
 from runner.config.schema import Settings
 from runner.experiment import check
-from runner.sweep.launcher import register
+from runner.flaws import Flaw
+from runner.workshop import Workshop
 from tests.acceptance.test_radabench import CONF
+from tests.composing import composing
 from tests.golden.vectors import CODE, PAPER
+from tests.slow import slow
 
 PROFILES = sorted(path.stem for path in (CONF / "profile").glob("*.yaml"))
-PROTOCOLS = {
-    "model": Model, "agent": Agent, "verifier": Verifier, "toolset": Toolset, "condition": Condition,
-    "dataset": Dataset, "scorer": Scorer,
-}  # fmt: skip
-CHOICES = [
-    (group, path.stem, profile)
-    for group in PROTOCOLS
-    for path in sorted((CONF / group).glob("*.yaml"))
-    for profile in (PROFILES if "${profile" in path.read_text() else PROFILES[-1:])
-]
+GROUPS = ("model", "agent", "verifier", "toolset", "condition", "dataset", "scorer")
+NEEDED = {"scorer=[ratescore]": ["scorer.ratescore.source=cat"]}  # else a package of an extra
+DATA = "CLINICAL_DATA_DIR"
+FOLLOWS = "${profile"  # what decides whether another profile makes another part
+
+
+def choices(profile: str) -> list[tuple[str, ...]]:
+    """Rows of choices, one of every group in each; under all profiles but the last, only those that follow it."""
+    columns = [
+        [f"{group}=[{path.stem}]" if group == "scorer" else f"{group}={path.stem}"
+         for path in sorted((CONF / group).glob("*.yaml")) if FOLLOWS in path.read_text() or profile == PROFILES[-1]]
+        for group in GROUPS
+    ]  # fmt: skip
+    return [tuple(filter(None, row)) for row in zip_longest(*columns)]
+
+
+CHOICES = [pytest.param(profile, row, id=" ".join((profile, *row))) for profile in PROFILES for row in choices(profile)]
 EXPERIMENTS = [
     path.relative_to(CONF / "experiment").with_suffix("").as_posix()
     for path in sorted((CONF / "experiment").rglob("*.yaml"))
 ]
-NEEDED = {"ratescore": ["scorer.ratescore.source=cat"]}  # else a package of an extra
 
 
 @pytest.fixture
@@ -44,41 +55,73 @@ def variables(monkeypatch, tmp_path):
             monkeypatch.setenv(next(filter(None, variable)), str(tmp_path))
 
 
-def composed(*overrides: str) -> dict[str, Any]:
-    """``config.yaml`` with overrides, resolved."""
-    register()
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        return OmegaConf.to_container(compose("config", [*overrides]), resolve=True)
+@pytest.fixture(scope="module", autouse=True)
+def hydra() -> Iterator[None]:
+    with composing():
+        yield
 
 
-@pytest.mark.parametrize("group,name,profile", CHOICES)
-def test_every_choice_composes_and_builds_offline(variables, group, name, profile):
-    cfg = composed(
-        f"{group}=[{name}]" if group == "scorer" else f"{group}={name}", f"profile={profile}", *NEEDED.get(name, ())
-    )
+def composed(*overrides: str) -> DictConfig:
+    """``config.yaml`` with overrides, as the command knows it."""
+    config = compose("config", [*overrides], return_hydra_config=True)
+    HydraConfig.instance().set_config(config)
+    return config
+
+
+@pytest.mark.parametrize(("profile", "row"), CHOICES)
+def test_every_choice_composes_and_builds_offline(variables, profile, row):
+    words = [word for choice in row for word in NEEDED.get(choice, ())]
+    cfg = resolve(composed(f"profile={profile}", *row, *words))
     build.check(Settings, cfg)
-    for node in cfg[group].values() if group == "scorer" else [cfg[group]]:
-        node = {key: value for key, value in node.items() if key != "grammar"}
-        assert build.part(node, group, (), PROTOCOLS[group])
+    flaws: list[Flaw] = []
+    pieces, models, dataset = Workshop(cfg, (), flaws, None).everything()
+    assert not flaws, flaws
+    assert all(pieces.values()) and all(models.values()) and dataset
 
 
 @pytest.mark.parametrize("name", [path.stem for path in sorted((CONF / "tracking").glob("*.yaml"))])
 def test_every_tracking_composes_and_fits_the_schema(variables, name):
-    build.check(Settings, composed(f"tracking={name}"))
+    build.check(Settings, resolve(composed(f"tracking={name}")))
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_experiment_and_every_job_of_it_builds_offline(name, profile):
+def sweep(name: str) -> dict[str, list[str]]:
+    """The keys that an experiment sweeps, and their values."""
     own = yaml.safe_load((CONF / "experiment" / f"{name}.yaml").read_text())
-    swept = own.get("hydra", {}).get("sweeper", {}).get("params", {})
-    for values in product(*(str(text).split(",") for text in swept.values())):
-        jobs = [f"{key}={value.strip()}" for key, value in zip(swept, values, strict=True)]
-        experiment = check(composed(f"experiment={name}", f"profile={profile}", *jobs))
-        assert experiment.samples and experiment.parts.scorers
+    params = own.get("hydra", {}).get("sweeper", {}).get("params", {})
+    return {key: [value.strip() for value in str(text).split(",")] for key, text in params.items()}
+
+
+def build_job(name: str, job: Mapping[str, str]) -> None:
+    """Compose and check under every profile that makes another job of it."""
+    words = [f"experiment={name}", *(f"{key}={value}" for key, value in job.items())]
+    config = composed(f"profile={PROFILES[-1]}", *words)
+    if DATA not in os.environ and DATA in OmegaConf.to_yaml(config.dataset):
+        pytest.skip(f"needs {DATA}")
+    follows = FOLLOWS in OmegaConf.to_yaml(OmegaConf.masked_copy(config, GROUPS))
+    configs = [config, *(composed(f"profile={profile}", *words) for profile in PROFILES[:-1] if follows)]
+    for config in configs:
+        HydraConfig.instance().set_config(config)
+        experiment = check(resolve(config))
+        assert experiment.samples and experiment.parts.scorers, words
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_value_that_an_experiment_sweeps_builds_offline(name):
+    """As many jobs as the longest list has values; the command checks all combinations before the first one runs."""
+    swept = sweep(name)
+    for n in range(max(map(len, swept.values()), default=1)):
+        build_job(name, {key: values[n % len(values)] for key, values in swept.items()})
+
+
+@slow
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_job_of_every_experiment_builds_offline(name):
+    swept = sweep(name)
+    for values in product(*swept.values()):
+        build_job(name, dict(zip(swept, values, strict=True)))
 
 
 def test_profiles_are_whole_and_those_that_tests_use():
-    nodes = {name: composed(f"profile={name}")["profile"]["radabench"] for name in PROFILES}
+    nodes = {name: resolve(composed(f"profile={name}"))["profile"]["radabench"] for name in PROFILES}
     assert {name: as_switches(node) for name, node in nodes.items()} == {"code": CODE, "paper": PAPER}
     assert all(set(node) == set(vars(PAPER)) for node in nodes.values())

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from tests.acceptance.command import counted, metric, run, together
+from tests.acceptance.command import counted, here, metric
 
 DATA = ("dataset=cab_mini", "dataset.tasks=[medqa,mmlu]", "dataset.per_task=4", "tracking=off")
 FIRST = ("agent=reflectool", "verifier.n=4", "limit=3", *DATA)
@@ -25,7 +25,7 @@ def told_of(out, label):
 def home(tmp_path_factory):
     """A folder in which the memory was made by the first run."""
     home = tmp_path_factory.mktemp("reflectool")
-    done = run(home, *FIRST, "hydra.run.dir=first", own=False)
+    done = here(home, *FIRST, "hydra.run.dir=first", own=False)
     assert done.code == 0, done.err
     return home
 
@@ -49,13 +49,12 @@ def test_the_first_run_makes_the_memory_that_its_manifest_names(home, memory):
 
 def test_later_runs_and_the_stage_reuse_it_without_a_call(home, memory):
     words = ("run.journal=null", *DATA)
-    done = together({
-        "again": lambda: run(home, *FIRST, *words[:1], "hydra.run.dir=again", own=False),
-        "stage": lambda: run(home, "agent=reflectool", "stage=optimize", *words, own=False),
-        "named": lambda: run(home, "agent=reflectool", f"memory.path={memory.name}", "verifier=select", "limit=2",
-                             "dataset=cab_mini", "dataset.tasks=[bioasq]", "tracking=off", "hydra.run.dir=named",
-                             own=False),
-    })  # fmt: skip
+    named = ("verifier=select", "limit=2", "dataset=cab_mini", "dataset.tasks=[bioasq]", "tracking=off")
+    done = {
+        "again": here(home, *FIRST, *words[:1], "hydra.run.dir=again", own=False),
+        "stage": here(home, "agent=reflectool", "stage=optimize", *words, own=False),
+        "named": here(home, "agent=reflectool", f"memory.path={memory.name}", *named, "hydra.run.dir=named", own=False),
+    }
     assert {name: one.code for name, one in done.items()} == dict.fromkeys(done, 0), done
     for name in ("again", "named"):
         notes = counted(home / name)
@@ -67,7 +66,7 @@ def test_later_runs_and_the_stage_reuse_it_without_a_call(home, memory):
 
 
 def test_the_stage_alone_leaves_a_memory_and_no_run(tmp_path, memory):
-    done = run(tmp_path, "agent=reflectool", "stage=optimize", *DATA, own=False)
+    done = here(tmp_path, "agent=reflectool", "stage=optimize", *DATA, own=False)
     assert done.code == 0, done.err
     assert told_of(done.out, "memory").startswith(f"outputs/.memory/{memory.name} ")
     assert {path.name for path in (tmp_path / "outputs").iterdir()} == {".journal", ".memory"}
@@ -75,10 +74,10 @@ def test_the_stage_alone_leaves_a_memory_and_no_run(tmp_path, memory):
 
 def test_what_cannot_be_is_refused_in_one_line(home):
     words = ("agent=reflectool", *DATA)
-    done = together({bad: lambda bad=bad: run(home, *words, bad, own=False) for bad in REFUSED})
     for bad, why in REFUSED.items():
-        assert done[bad].code == 2, (bad, done[bad])
-        assert len(done[bad].err.splitlines()) == 1 and why in done[bad].err, (bad, done[bad].err)
+        done = here(home, *words, bad, own=False)
+        assert done.code == 2, (bad, done)
+        assert len(done.err.splitlines()) == 1 and why in done.err, (bad, done.err)
 
 
 def test_a_run_is_not_gone_on_with_by_another_memory(home, memory):
@@ -88,19 +87,17 @@ def test_a_run_is_not_gone_on_with_by_another_memory(home, memory):
     recipe.write_text("0" * 16)
     (home / "elsewhere" / ("0" * 16) / "manifest.json").unlink()
     words = (*FIRST, "run.resume=first")
-    done = together({
-        "named": lambda: run(home, *words, f"memory.path={memory.name}", own=False),
-        "moved": lambda: run(home, *words, "run.memory=elsewhere", own=False),
-    })  # fmt: skip
-    assert {name: one.code for name, one in done.items()} == {"named": 2, "moved": 2}
-    assert f'memory.path was null, now is "{memory.name}"' in done["named"].err
-    assert "lost its manifest.json" in done["moved"].err
+    named = here(home, *words, f"memory.path={memory.name}", own=False)
+    moved = here(home, *words, "run.memory=elsewhere", own=False)
+    assert (named.code, moved.code) == (2, 2)
+    assert f'memory.path was null, now is "{memory.name}"' in named.err
+    assert "lost its manifest.json" in moved.err
 
 
 def test_any_agent_takes_any_verifier(tmp_path):
     words = ("agent=react", "verifier=select", "verifier.n=4", "dataset=cab_mini", "dataset.per_task=1", "tracking=off")
     quick = "toolset.use=[Medrag,UMLS,Calculator,SQLCoder,LongDocRAG,HuatuoGPT]"  # those that load no language model
-    done = run(tmp_path, *words, quick, own=False)
+    done = here(tmp_path, *words, quick, own=False)
     assert done.code == 0, done.err
     notes = counted(done.folder)
     assert notes["counts"] == {"finished": 18, "wanted": 18, "errored": 0} and notes["memory"] is None

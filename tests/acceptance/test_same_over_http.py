@@ -5,7 +5,7 @@ import json
 import pytest
 
 from components.models.simulated.serve import from_arguments
-from tests.acceptance.command import Served, endpoint, run, together, told
+from tests.acceptance.command import Served, endpoint, here, told
 from tests.slow import slow
 
 GRAMMARS = ("xml_call", "bracket_json", "native_tools")
@@ -26,23 +26,18 @@ def served():
 
 @pytest.fixture(scope="module")
 def sweeps(served, tmp_path_factory):
-    here, there = tmp_path_factory.mktemp("here"), tmp_path_factory.mktemp("there")
-    ended = together(
-        {
-            "here": lambda: run(here, *SWEEP, "model=simulated", own=False),
-            "there": lambda: run(there, *SWEEP, *endpoint(served.url), own=False),
-        }
-    )
-    for done in ended.values():
+    inside, outside = tmp_path_factory.mktemp("inside"), tmp_path_factory.mktemp("outside")
+    for cwd, words in ((inside, ["model=simulated"]), (outside, endpoint(served.url))):
+        done = here(cwd, *SWEEP, *words, own=False)
         assert done.code == 0, done.err
-    return here / "sweep", there / "sweep"
+    return inside / "sweep", outside / "sweep"
 
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_records_in_process_and_over_http_are_the_same(sweeps, cell):
-    here, there = (told(sweep / cell) for sweep in sweeps)
-    assert len(here) == 3
-    assert here == there
+    inside, outside = (told(sweep / cell) for sweep in sweeps)
+    assert len(inside) == 3
+    assert inside == outside
 
 
 def test_the_compared_runs_hold_answers_refusals_and_tool_calls(sweeps):
@@ -54,16 +49,16 @@ def test_the_compared_runs_hold_answers_refusals_and_tool_calls(sweeps):
 
 def test_metrics_in_process_and_over_http_are_the_same(sweeps):
     for cell in CELLS:
-        here, there = (json.loads((sweep / cell / "metrics.json").read_text()) for sweep in sweeps)
-        for metrics in (here["metrics"], there["metrics"]):
+        inside, outside = (json.loads((sweep / cell / "metrics.json").read_text()) for sweep in sweeps)
+        for metrics in (inside["metrics"], outside["metrics"]):
             for name in [name for name in metrics if name.startswith("time/")]:
                 del metrics[name]
-        assert here["metrics"] == there["metrics"]
+        assert inside["metrics"] == outside["metrics"]
 
 
 @slow
 def test_litellm_transport_leaves_the_same_records(served, sweeps, tmp_path):
     words = ("tracking=off", "limit=3", "agent=react", "agent.grammar=native_tools", "model.transport=litellm")
-    done = run(tmp_path, *words, *endpoint(served.url), own=False)
+    done = here(tmp_path, *words, *endpoint(served.url), own=False)
     assert done.code == 0, done.err
     assert told(done.folder) == told(sweeps[0] / "agent-react+condition-baseline+grammar-native_tools")

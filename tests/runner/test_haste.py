@@ -1,5 +1,6 @@
 """Hydra hastened composes the same configs."""
 
+import pytest
 from hydra import compose, initialize_config_dir
 from hydra._internal import config_loader_impl
 from hydra._internal.hydra import Hydra
@@ -23,3 +24,11 @@ def test_configs_are_the_same(monkeypatch):
     plain = composed()
     hasten()
     assert composed() == plain
+
+
+@pytest.mark.parametrize(("text", "expected"), [("limit: 3", "1 of 1"), ("hydra: {mode: MULTIRUN}", "sweep of 1 jobs")])
+def test_an_experiment_sets_the_mode_also_through_another_one(home, text, expected):
+    home.write("experiment/inner", f"# @package _global_\ndefaults: [own]\n{text}")
+    home.write("experiment/outer", "# @package _global_\ndefaults: [inner]")
+    done = home.run("--config-dir", "conf", "experiment=outer", "limit=1", plain=True)
+    assert done.code == 0 and expected in done.out + done.err, done

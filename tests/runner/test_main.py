@@ -119,13 +119,13 @@ def spawn(home, *words):
     return subprocess.Popen(command, cwd=home.path, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interruption_is_one_line_and_exit_130(home, number):
+def test_an_interruption_is_one_line_and_exit_130(home):
+    """By a scheduler; by Ctrl-C and at every moment: tests/acceptance/test_interrupted.py."""
     process = spawn(home, "model.pace.seconds=0.4", "model.max_connections=1", "dataset.n=50")
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline and not any((f / "records.jsonl").exists() and ids(f) for f in home.runs()):
         time.sleep(0.02)
-    process.send_signal(number)
+    process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130, err
     assert "Traceback" not in err

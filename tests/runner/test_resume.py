@@ -46,6 +46,10 @@ def test_what_cannot_change_a_score_may_change(values):
     assert differences(CFG, changed(**values)) == []
 
 
+def test_what_tables_compare_may_change():
+    assert differences(CFG, CFG | {"compare": {"baselines": ["direct"]}}) == []
+
+
 @pytest.mark.parametrize(
     ("values", "told"),
     [

@@ -340,7 +340,7 @@ def test_torn_tails_never_give_a_wrong_entry(tmp_path: Path) -> None:
     name, whole = only(source, "*.segment").name, only(source, "*.segment").read_bytes()
     entries = [entry.at for entry in segment.scan(source / name)]
     draw = random.Random(7)
-    for case in range(240):
+    for case in range(120):
         cut = draw.randrange(len(whole))
         tail = [
             b"",
@@ -365,7 +365,7 @@ def test_a_cut_loses_only_the_entries_it_touches(tmp_path: Path) -> None:
             ends.append(only(tmp_path / "whole", "*.segment").stat().st_size)
     path = only(tmp_path / "whole", "*.segment")
     draw = random.Random(3)
-    for case in range(120):
+    for case in range(60):
         n = draw.randrange(1, 40)
         folder = tmp_path / str(case)
         folder.mkdir()
@@ -379,7 +379,7 @@ def test_flipped_bytes_never_give_a_wrong_entry_and_cost_one_member(tmp_path: Pa
     fill(source, 0, 96)
     name, whole = only(source, "*.segment").name, only(source, "*.segment").read_bytes()
     draw = random.Random(11)
-    for case in range(40):
+    for case in range(24):
         damaged = bytearray(whole)
         damaged[draw.randrange(len(whole))] ^= draw.randrange(1, 256)
         folder = tmp_path / str(case)
@@ -480,9 +480,9 @@ def test_merging_keeps_every_row_and_the_age_of_segments(tmp_path: Path, monkeyp
 def test_processes_that_merge_at_once_lose_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     for round_ in range(2):
-        writers = [spawn(folder, 40 * n, 40) for n in range(7 * round_, 7 * round_ + 7)]
+        writers = [spawn(folder, 40 * n, 40) for n in range(4 * round_, 4 * round_ + 4)]
         assert all(len(writer.communicate()[0].split()) == 40 for writer in writers)
-    assert found(Journal(folder), 560) == 560
+    assert found(Journal(folder), 320) == 320
 
 
 # read only

@@ -1,0 +1,71 @@
+"""Ctrl-C where it hurts: in the middle of a clean-up, and of what cannot be done twice."""
+
+import logging
+
+import pytest
+
+from runner.interrupts import Interrupts
+
+PARTS = """
+import asyncio, signal
+from mine.parts import Echo, Numbers
+
+
+def broken_off():
+    try:
+        signal.raise_signal(signal.SIGINT)
+    finally:
+        raise ImportError("cannot load module more than once per process")
+
+
+class Twice(Echo):
+    async def generate(self, request):
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.sleep(20)
+
+    async def close(self):
+        broken_off()
+
+
+class Early(Numbers):
+    def load(self, split):
+        broken_off()
+"""
+
+
+def test_an_interrupt_under_other_errors_is_raised():
+    with pytest.raises(KeyboardInterrupt), Interrupts():
+        try:
+            try:
+                raise KeyboardInterrupt
+            finally:
+                raise OSError("while it passed")
+        except OSError as error:
+            raise ValueError("and another") from error
+
+
+def test_any_other_error_is_left_alone():
+    with pytest.raises(ValueError, match="as it was"), Interrupts():
+        raise ValueError("as it was")
+
+
+@pytest.fixture
+def interrupted(home):
+    """How a command ends that is interrupted by a part of the user's."""
+    (home.path / "mine" / "late.py").write_text(PARTS)
+    return lambda part, target: home.run(f"{part}._target_=mine.late.{target}")
+
+
+def test_a_second_ctrl_c_in_a_clean_up_is_no_error_of_the_job(interrupted, home):
+    done = interrupted("model", "Twice")
+    (folder,) = home.runs()
+    first, second = done.err.splitlines()
+    assert (done.code, first) == (130, "interrupted; what is finished is kept; continue with:")
+    assert second.endswith(f"run.resume={folder.relative_to(home.path)}")
+    assert not [one for one in logging.getLogger().handlers if str(folder) in str(one)], "what follows is closed still"
+
+
+def test_ctrl_c_during_the_checks_is_no_warning_of_hydra(interrupted, home):
+    done = interrupted("dataset", "Early")
+    assert (done.code, done.err) == (130, "interrupted; what is finished is kept\n")
+    assert not (home.path / "outputs").exists()
