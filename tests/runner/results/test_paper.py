@@ -212,7 +212,8 @@ def test_bad_papers_are_refused_in_one_line(mine, capsys):
         load(mine / "papers", "mine")
 
 
-def test_many_published_rows_make_several_tables_and_all_columns_are_whole(tmp_path, capsys):
+def test_many_published_rows_make_several_tables_and_all_columns_are_whole(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)  # workers of xdist have one
     scored = {task.id: (task.dimension, [1, 0]) for task in TASKS.values() if task.dimension != "multimodal"}
     levels = {"score/official": ["task", "dimension"]}
     folder = write(tmp_path / "a", scored, choices=CHOICES | {"agent": "direct"}, levels=levels, models={"main": "new"})
