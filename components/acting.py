@@ -50,9 +50,10 @@ class Attempting(Protocol):
 
 
 def acting_one(agent: Agent) -> Agent:
-    """The agent that does the work: the one within an agent that plays another, else itself."""
-    inner = getattr(agent, "inner", None)
-    return agent if inner is None else acting_one(inner)
+    """The agent that can try again: of an agent that plays others the first of those, else itself."""
+    others = [one for name in ("inner", "to") if (one := getattr(agent, name, None)) is not None]
+    within = [acting_one(one) for one in others]
+    return next((one for one in (*within, agent) if isinstance(one, Attempting)), within[0] if within else agent)
 
 
 @dataclass(frozen=True)

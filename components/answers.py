@@ -3,7 +3,7 @@
 An answer that cannot be read is None and has a rate of its own; it is never a letter.
 
 Source: letters by the rules of Tang et al. 2024 (MedAgents, arXiv 2311.10537) as repaired in
-docs/medagents.md §3.4: the published reader takes the first capital A-E after the last colon, also
+docs/medagents.md §4: the published reader takes the first capital A-E after the last colon, also
 inside words. Decisions (PubMedQA, BioASQ) follow the same order of rules.
 """
 
@@ -14,12 +14,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 DECISIONS = ("yes", "no", "maybe")
+PUBLISHED_LETTERS = "ABCDE"
 
 FAILURES = frozenset({"", "ERROR", "ERROR."})
 """Replies, stripped, that hold nothing: the empty one, and what the reference puts in the place of a failed call."""
 # Possessive throughout: a model's endless white space costs one pass, not a power of its length.
 _SAYS = r"(?i:option|answer|choice)\s*+(?i:is\b|would\s++be\b)?\s*+[:\-]?\s*+[\[({<\"'“”‘’`*]*+\s*+"
 _ARTICLE = re.compile(r"A\s+([a-z]+)")
+_PRONOUN = r"I(?!\s+(?!(?:is|and|or|nor|because|since|as)\b)[a-z])"  # option I, but not the speaker
 _AFTER_CHOICE_A = frozenset({"is", "was", "are", "and", "or", "nor", "because", "since", "as"})
 _MARK = re.compile(r"^[ \t*_#>]*(?:final )?answer[*_]*[ \t]*:[ \t*_]*", re.IGNORECASE | re.MULTILINE)
 _OPTION = re.compile(r"^[ \t*_#>]*(?:option|(?:final )?answer)[*_]*[ \t]*:[ \t*_]*", re.IGNORECASE | re.MULTILINE)
@@ -31,7 +33,7 @@ def parse_letter(raw: str, options: Mapping[str, str]) -> str | None:
     First rule that fires: the last ``option/answer/choice [is] [:] X``; the whole reply is a letter; it
     begins with ``X.``, ``X)`` or ``X:``; exactly one letter stands in it as a token; without a letter,
     exactly one option's text stands in it. Letters are capital; ``A`` before an ordinary lower-case word
-    is an article.
+    is an article, and ``I`` the speaker.
     """
     text = raw.strip()
     if text in FAILURES or not options:
@@ -73,10 +75,19 @@ def after_mark(text: str, mark: re.Pattern[str] = _MARK) -> str:
     return text.strip() if end is None else text[end:].strip().rstrip("*_").rstrip()
 
 
-def chosen(text: str) -> str:
-    """The rest of the last line that begins with ``Option:`` or ``Answer:``; the whole text when there is none."""
-    marked = after_mark(text, _OPTION)
-    return marked if marked == text.strip() else marked.split("\n")[0].strip(" *_")
+def published_letter(raw: str) -> str:
+    """As the published code reads it: the first capital A to E after the last colon, also inside words and whatever
+    the options are; else empty."""
+    return next((character for character in raw.rpartition(":")[2] if character in PUBLISHED_LETTERS), "")
+
+
+def chosen(text: str, options: Mapping[str, str]) -> str:
+    """The rest of the last line that begins with ``Option:`` or ``Answer:``, where that says what the whole text says
+    to either reader of letters; else the whole text."""
+    whole, marked = text.strip(), after_mark(text, _OPTION)
+    short = marked if marked == whole else marked.split("\n")[0].strip(" *_")
+    same = parse_letter(short, options) == parse_letter(whole, options)
+    return short if same and published_letter(short) == published_letter(whole) else whole
 
 
 _Patterns = tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[str]]
@@ -84,7 +95,7 @@ _Patterns = tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[
 
 @lru_cache(maxsize=64)
 def _letter_patterns(keys: tuple[str, ...]) -> _Patterns:
-    letter = "|".join(re.escape(key.upper()) for key in keys)
+    letter = "|".join(_PRONOUN if key.upper() == "I" else re.escape(key.upper()) for key in keys)
     token = rf"(?<!\w)(?:{letter})(?![\w'’])"
     return (
         re.compile(rf"{_SAYS}({token})"),

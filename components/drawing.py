@@ -13,6 +13,8 @@ from typing import Annotated, Literal
 from annotated_types import Interval
 
 from components.answers import parse_letter
+from components.at_once import together
+from components.errors import AttemptOver, ConfigError
 from components.majority import majority
 from components.messages import Sampling
 from components.protocols import Agent, Episode, Tool
@@ -26,10 +28,11 @@ Unit = Literal["calls", "tokens"]
 
 @dataclass(frozen=True)
 class Drawn:
-    """One draw: its outcome, and how it counts in the vote (None: not at all)."""
+    """One draw: its outcome, how it counts in the vote (None: not at all), and the branch it was made on."""
 
     outcome: Outcome
     read: str | None
+    branch: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,19 +51,22 @@ class Wrapping:
         """Whether the inner agent sees no tools but its own."""
         return bool(getattr(self.inner, "bare", False))
 
-    @property
-    def needs_controls(self) -> Sequence[str]:
-        """The controls that the inner agent cannot do without."""
-        return getattr(self.inner, "needs_controls", ())
+
+async def draw(episode: Episode, agent: Agent, numbers: Sequence[int], temperature: float | None) -> list[Drawn]:
+    """Let an agent try at once on a branch for each number, with a share of the budget each."""
+    lines = episode.lines([f"draw/{number}" for number in numbers], Sampling(temperature=temperature))
+    return await together(_drawn(line, agent, number) for line, number in zip(lines, numbers, strict=True))
 
 
-async def draw(episode: Episode, agent: Agent, number: int, temperature: float | None) -> Drawn:
-    """Let an agent try on a branch of its own."""
-    line = episode.branch(f"draw/{number}", tools="fresh", sampling=Sampling(temperature=temperature))
-    outcome = await agent.solve(line)
-    read = reading(episode.problem, outcome)
+async def _drawn(line: Episode, agent: Agent, number: int) -> Drawn:
+    """One try; one that spends what its attempt may has failed."""
+    try:
+        outcome: Outcome = await agent.solve(line)
+    except AttemptOver as limit:
+        outcome = Failure("limit", str(limit))
+    read = reading(line.problem, outcome)
     line.remark(label=f"draw {number}: {(read or 'unreadable')[:_SHOWN]}", draw=number, read=read)
-    return Drawn(outcome, read)
+    return Drawn(outcome, read, line.name)
 
 
 def reading(problem: Problem, outcome: Outcome) -> str | None:
@@ -84,8 +90,13 @@ def settle(drawn: Sequence[Drawn]) -> Outcome:
 
 
 def spent(trajectory: Trajectory, unit: Unit, branch: str = "") -> int:
-    """Calls, or tokens in and out, of a branch and those below it; of the whole trajectory without one."""
+    """Calls, or tokens in and out, of a branch and those below it; of the whole trajectory without one.
+
+    Raises ConfigError where tokens are not known.
+    """
     steps = [step for step in trajectory.steps if not branch or f"{step.branch}/".startswith(f"{branch}/")]
     if unit == "calls":
         return len(steps)
+    if any(step.usage.input_tokens is None and step.usage.output_tokens is None for step in steps):
+        raise ConfigError("by=tokens: the endpoint does not say how many tokens its replies took; use by=calls")
     return sum((step.usage.input_tokens or 0) + (step.usage.output_tokens or 0) for step in steps)

@@ -38,6 +38,10 @@ class LimitReached(Exception):
     """The trajectory must hear it: a budget of the sample is spent; scored as it stands."""
 
 
+class AttemptOver(LimitReached):
+    """Whoever began the attempt must hear it: its steps are spent; other attempts of the sample may go on."""
+
+
 class RunLimitReached(Exception):
     """The run must hear it: its budget is spent; finished records stay valid."""
 

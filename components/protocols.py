@@ -26,12 +26,10 @@ class Model(Protocol):
     def kind(self) -> Literal["simulated", "live"]: ...
 
     @property
-    def in_process(self) -> bool:
-        """Whether nothing leaves this process: then every data class is permitted."""
+    def in_process(self) -> bool: ...
 
     @property
-    def permits(self) -> Sequence[str]:
-        """Data classes the endpoint may receive beside open ones."""
+    def permits(self) -> Sequence[str]: ...
 
     @property
     def deterministic(self) -> bool:
@@ -131,14 +129,13 @@ class Condition(Protocol):
 
 @runtime_checkable
 class Dataset(Protocol):
-    """Samples in a fixed order. ``limit`` is a seeded draw that the runner makes. Raises ConfigError."""
+    """Samples in a fixed order, of which ``split`` is evaluated. ``limit`` is the runner's. Raises ConfigError."""
 
     @property
     def splits(self) -> Sequence[str]: ...
 
     @property
-    def split(self) -> str:
-        """The split that is evaluated."""
+    def split(self) -> str: ...
 
     @property
     def privacy(self) -> t.Privacy: ...
@@ -169,12 +166,13 @@ class Memory(Protocol):
     def search(self, problem: str) -> Sequence[t.Demonstration]:
         """Solved problems like this one (the text of ``components.task_text``), the nearest first."""
 
-    def experience(self, tool: str) -> Sequence[str]:
-        """What was learnt about using a tool."""
+    def experience(self, tool: str) -> Sequence[str]: ...
 
 
 class Episode(Protocol):
-    """The only door to the model and the tools: the recorder, the budget, the place that asks the verifier."""
+    """The only door to the model and the tools; ``name`` is that of the branch, with those above it."""
+
+    name: str
 
     @property
     def problem(self) -> Problem: ...
@@ -186,8 +184,7 @@ class Episode(Protocol):
     def trajectory(self) -> Trajectory: ...
 
     @property
-    def last(self) -> t.Step:
-        """The newest committed step of this branch."""
+    def last(self) -> t.Step: ...
 
     @property
     def rng(self) -> Random: ...
@@ -233,6 +230,9 @@ class Episode(Protocol):
         self, asks: Mapping[str, Sequence[Message]], purpose: Purpose, sampling: Sampling | None = None
     ) -> list[Message]:
         """Ask on branches at once: the budget has room for all or none is asked, and all come to their end."""
+
+    def lines(self, names: Sequence[str], sampling: Sampling | None = None) -> Sequence[Episode]:
+        """Branches at once, each with fresh tools and a share of the budget (AttemptOver). Raises LimitReached."""
 
     def remark(self, **facts: Any) -> None:
         """Write JSON facts to the newest step of this branch, for readers (``label``) and scorers."""

@@ -91,6 +91,7 @@ class Door:
         self.models, self.journal, self.run_seed, self.budget, self.replay = models, journal, run_seed, budget, replay
         self.spent = Spent()
         self.replayed = 0
+        self.beside = 0  # calls of agents that were played beside those of the records
         self._flying: dict[bytes, asyncio.Future[Completion | None] | None] = {}  # None: nobody else waits for it
         self._heads = {role: (model.identity + "\0").encode() for role, model in models.items()}
 

@@ -11,15 +11,15 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
 from components.at_once import together
-from components.errors import ActionError, LimitReached
+from components.errors import ActionError
 from components.messages import Message, Purpose, Request, Sampling, ToolCall, ToolSpec
 from components.task_text import written_out
 from components.types import Action, Answer, Failure, Observation, Observed, Offer, Problem, Refusal, Step, Trajectory
+from runner.attempt import Attempt
 from runner.calls import run_calls, try_calls, use_control
 from runner.door import common_prefix, counted, place_of, seed_of
 from runner.play import play_beside
 from runner.proposing import Proposing
-from runner.shared import Attempt
 
 if TYPE_CHECKING:
     from components.protocols import Agent, Memory
@@ -40,7 +40,7 @@ class Episode:
         attempt: Attempt | None = None,
     ) -> None:
         self.offer, self.name = offer, name
-        self._attempt = attempt or Attempt()
+        self.attempt = attempt or Attempt(shared.parts.budget, shared.spent)
         self.shared, self._place, self._sampling, self._role = shared, place, sampling, role
         self._counts: dict[bytes, int] = {}
         self._previous: tuple[Message, ...] = ()
@@ -106,10 +106,7 @@ class Episode:
     async def act(self, messages: Sequence[Message], sampling: Sampling | None = None, closing: bool = False) -> Action:
         """Ask for an action and have it verified. Raises LimitReached, ModelError."""
         shared = self.shared
-        limit = shared.parts.budget.steps
-        if limit is not None and self._attempt.steps >= limit:
-            raise LimitReached(f"budget.sample.steps={limit}")
-        self._attempt.steps += 1
+        self.attempt.act(shared.parts.budget.steps)
         self._closing, self._proposed = closing, []
         proposing = Proposing(self, messages, sampling or Sampling())
         chosen = await shared.parts.verifier.choose(messages, proposing, self)
@@ -139,11 +136,15 @@ class Episode:
     async def ask_each(
         self, asks: Mapping[str, Sequence[Message]], purpose: Purpose, sampling: Sampling | None = None
     ) -> list[Message]:
-        """Ask on branches at once; the budget has room for all or none is asked. Raises LimitReached, ModelError."""
-        self.shared.admit(len(asks))
-        lines = [(self.branch(name), messages) for name, messages in asks.items()]
-        calls = (line._call(messages, purpose, sampling, "main", admitted=True) for line, messages in lines)
+        """Ask on branches at once; the budget has room for all or none is asked."""
+        self.attempt.admit(len(asks))
+        calls = (self.branch(name)._call(one, purpose, sampling, "main", admitted=True) for name, one in asks.items())
         return [step.reply for step in await together(calls)]
+
+    def lines(self, names: Sequence[str], sampling: Sampling | None = None) -> Sequence[Episode]:
+        """Branches that work at once, each with fresh tools and a share of what is left. Raises LimitReached."""
+        shares = self.attempt.shares(len(names))
+        return [self.branch(name, "fresh", sampling, None, one) for name, one in zip(names, shares, strict=True)]
 
     def remark(self, **facts: Any) -> None:
         """Write facts to the newest step of this branch."""
@@ -151,19 +152,19 @@ class Episode:
             self._last.remarks.update(facts)
 
     async def beside(self, agent: Agent) -> Trajectory:
-        """What another agent does on this sample, not charged here. Raises ModelError, RunLimitReached."""
+        """What another agent does on this sample, not charged here."""
         return await play_beside(self.shared, agent)
 
     async def _call(
         self, messages: Sequence[Message], purpose: Purpose, sampling: Sampling | None, role: str,
         tools: tuple[ToolSpec, ...] = (), admitted: bool = False,
     ) -> Step:  # fmt: skip
-        """One model call: place it, charge it, record it."""
-        shared, door = self.shared, self.shared.door
+        """One model call: place it, charge it, record it. What is asked about the agent (judge) is not its own."""
+        shared, door, charged = self.shared, self.shared.door, purpose != "judge"
         if shared.closed:  # the episode ended while this branch was still at work
             raise asyncio.CancelledError
-        if purpose != "judge" and not admitted:
-            shared.admit()
+        if charged and not admitted:
+            self.attempt.admit()
         role, model = door.model(self._role if self._role and role == "main" else role)
         messages = tuple(messages)
         merged = model.sampling.merged(self._sampling).merged(sampling)
@@ -179,14 +180,13 @@ class Episode:
         kept = common_prefix(self._previous, messages)
         self._previous = messages
         started, clock = time.time(), time.monotonic()
-        shared.spent.pending += 1
         try:
             call = door.call(role, request, door.key(model, digest, request, place), n)
             completion, replayed = await shared.within(call)
         finally:
-            shared.spent.pending -= 1
-        if purpose != "judge":  # what is asked about the agent is not the agent's own
-            shared.spent.charge(completion.usage)
+            self.attempt.pend(-charged)
+        if charged:
+            self.attempt.charge(completion.usage)
         if shared.closed:
             raise asyncio.CancelledError
         step = Step(
@@ -236,7 +236,7 @@ class Episode:
 
     def branch(
         self, name: str, tools: Literal["shared", "fresh"] = "shared", sampling: Sampling | None = None,
-        role: str | None = None,
+        role: str | None = None, attempt: Attempt | None = None,
     ) -> Episode:  # fmt: skip
         """The branch of this name, made on first use."""
         if name not in self._branches:
@@ -245,6 +245,6 @@ class Episode:
             full = name if self.name == "main" else f"{self.name}/{name}"
             place = (*self._place, (self._n, 0, counted(name)))
             merged = sampling if self._sampling is None else self._sampling.merged(sampling)
-            attempt = self._attempt if tools == "shared" else None
+            attempt = attempt or (self.attempt if tools == "shared" else self.attempt.fresh())
             self._branches[name] = Episode(shared, offer, full, place, merged, role or self._role, attempt)
         return self._branches[name]

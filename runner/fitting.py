@@ -97,9 +97,11 @@ def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: 
         with noting(flaws, "condition"):
             offer = parts.open(sample, 0, seed)
             with noting(flaws, "agent"):
-                lacking = [c for c in getattr(parts.agent, "needs_controls", ()) if c not in offer.controls]
-                if lacking:
-                    kind = type(parts.agent).__name__
+                for agent in within(parts.agent):
+                    lacking = [c for c in getattr(agent, "needs_controls", ()) if c not in offer.controls]
+                    if not lacking:
+                        continue
+                    kind = type(agent).__name__
                     has = ", ".join(offer.controls) or "none"
                     raise ConfigError(
                         f"{kind} needs a toolset with the controls {', '.join(lacking)}; this one has {has}:"

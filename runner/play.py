@@ -63,6 +63,7 @@ async def play_beside(shared: Shared, agent: Agent) -> Trajectory:
     """What another agent does on the sample of an episode, in one of its own. Raises ModelError, RunLimitReached."""
     trajectory = Trajectory()
     await _solve(Shared(replace(shared.parts, agent=agent), shared.door, shared.sample, shared.epoch, trajectory))
+    shared.door.beside += len(trajectory.steps)
     return trajectory
 
 

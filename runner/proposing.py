@@ -21,12 +21,12 @@ class Proposing:
 
     async def __call__(self, sampling: Sampling | None = None) -> Action:
         """One more proposal."""
-        self._episode.shared.admit()
+        self._episode.attempt.admit()
         return await self._ask(sampling)
 
     async def at_once(self, n: int, sampling: Sampling | None = None) -> list[Action]:
         """``n`` proposals together: the budget has room for all or none is asked, and all come to their end."""
-        self._episode.shared.admit(n)
+        self._episode.attempt.admit(n)
         return await together(self._ask(sampling) for _ in range(n))
 
     async def _ask(self, sampling: Sampling | None) -> Action:

@@ -36,6 +36,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _tell(given: argparse.Namespace) -> None:
     """All that was asked for. Raises ConfigError."""
+    others = (given.rescore, given.track, given.merge, given.paper, given.tools, given.verifier, given.export)
+    if given.show is not None and any((*others, given.baselines)):
+        raise ConfigError("--show shows one episode and nothing else; give the other options without it")
+    if given.show is None and (given.prompts or given.epoch is not None):
+        raise ConfigError("--prompts and --epoch say how --show SAMPLE shows an episode, which is not asked for")
     folders = [_checked(folder) for name in given.folders for folder in _runs(Path(name))]
     if given.merge:
         from runner.results.merge import merge
@@ -45,7 +50,7 @@ def _tell(given: argparse.Namespace) -> None:
         from runner.results.transcript import show_episode
 
         return show_episode([Run.at(folder) for folder in folders], given.show, given.epoch, given.prompts)
-    views = given.paper is not None or given.tools or given.verifier or given.export
+    views = any((given.paper, given.tools, given.verifier, given.export, given.baselines))
     for folder in folders:
         _report(folder, rescore=given.rescore, track=given.track, quiet=views)
     return _compare([Run.at(folder) for folder in folders], given, quiet=views)
@@ -72,7 +77,8 @@ def _runs(folder: Path) -> list[Path]:
     """The folder, or the runs of a sweep's folder."""
     if (folder / FILE).is_file():
         return [folder]
-    return sorted(path.parent for path in folder.glob(f"*/{FILE}")) or [folder]
+    found = sorted(path.parent for path in folder.glob(f"*/{FILE}"))
+    return sorted(found, key=lambda one: str(manifest.read(one).get("start", ""))) or [folder]
 
 
 def _checked(folder: Path) -> Path:
@@ -86,13 +92,16 @@ def _compare(runs: Sequence[Run], given: argparse.Namespace, *, quiet: bool) -> 
     """What is said of several runs at once, and the views that were asked for. Raises ConfigError."""
     from runner.results.rows import rows_of
 
-    if len(runs) > 1 and not quiet:
+    if given.baselines is not None:
+        from runner.results.compare import show_compare
+
+        show_compare(runs, [name.strip() for name in given.baselines.split(",") if name.strip()])
+    elif len(runs) > 1 and not quiet:
         from runner.results.compare import show_compare
         from runner.results.means import show_means
 
-        named = None if given.baselines is None else given.baselines.split(",")
         swept = len(given.folders) == 1 and all(run.notes.get("sweep") for run in runs)
-        show_compare(runs, named, _home(runs) if swept else None)
+        show_compare(runs, home=_home(runs) if swept else None)
         show_means(rows_of([run for run in runs if run.levels]))
     if given.paper is not None:
         from runner.config.roots import CONF

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("runner")
 COMPLETE, ERRORS, BUDGET = 0, 1, 3
+_CALLS = ("sent", "from_journal", "beside")
 _STATUS = {COMPLETE: "complete", ERRORS: "complete", BUDGET: "budget"}
 
 
@@ -141,7 +142,7 @@ def _finish(
         "errors": _errors(outcome),
     }
     notes["sessions"] = [*notes["sessions"], _session(door)]
-    notes["calls"] = {key: sum(one[key] for one in notes["sessions"]) for key in ("sent", "from_journal")}
+    notes["calls"] = {key: sum(one.get(key, 0) for one in notes["sessions"]) for key in _CALLS}
     notes["calls"]["models"] = stats
     usd = [one["usd"] for one in notes["sessions"]]
     tokens = {key: sum(one[key] for one in notes["sessions"]) for key in ("input_tokens", "output_tokens")}
@@ -162,6 +163,7 @@ def _session(door: Door) -> dict[str, Any]:
     return {
         "sent": spent.calls,
         "from_journal": door.replayed,
+        "beside": door.beside,
         "usd": None if spent.unpriced else spent.usd,
         "input_tokens": spent.input_tokens,
         "output_tokens": spent.output_tokens,
@@ -191,7 +193,11 @@ def _tell(folder: Path, notes: Mapping[str, Any], summary: Mapping[str, Any], ur
     simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
     present(f"{notes['name']}{simulated}: {status_line(notes)}", summary["metrics"])
     sent, found = notes["calls"]["sent"], notes["calls"]["from_journal"]
-    journal = f"calls:      {sent:,} sent, {found:,} answered by the journal" if found else None
+    beside = notes["calls"].get("beside", 0)
+    journal = f"calls:      {sent:,} sent, {found:,} answered by the journal" if found or beside else None
+    if journal and beside:
+        usd = notes["spent"]["usd"]
+        journal += f"; {beside:,} of them for what is played beside" + (f"; ${usd:.4f} in all" if usd else "")
     learnt = f"memory:     {notes['memory']} (in run.memory)" if notes.get("memory") else None
     lines = [journal, learnt, notes["stopped"], *notes["notes"], f"run folder: {folder}"]
     if notes["counts"]["errored"]:

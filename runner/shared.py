@@ -20,13 +20,6 @@ T = TypeVar("T")
 
 
 @dataclass
-class Attempt:
-    """What a branch with fresh tools, and those that share them, did so far: actions."""
-
-    steps: int = 0
-
-
-@dataclass
 class Shared:
     """``order`` sorts steps independently of arrival; ``tried``: what a candidate of pure tools gave, which is
     not run again when it is committed."""
@@ -56,11 +49,6 @@ class Shared:
         """What the sample offers, with a fresh state."""
         self.offers.append(self.parts.open(self.sample, self.epoch, self.door.run_seed))
         return self.offers[-1]
-
-    def admit(self, calls: int = 1) -> None:
-        """Whether the sample's budget leaves room for calls that are made at once. Raises LimitReached."""
-        if limit := self.spent.exceeded(self.parts.budget, calls):
-            raise LimitReached(f"budget.sample.{limit}")
 
     def close(self) -> None:
         """The episode is over: steps in an order that does not depend on arrival, states let go of."""

@@ -15,6 +15,8 @@ from typing import Any
 
 import orjson
 
+from components.errors import ConfigError
+
 _LONG = 160  # a line this long is a paragraph of its own, such as a tool's card
 _KEEP = 150_000  # paragraphs remembered by digest; beyond it they are stored again
 _HOT = 4_096  # of them remembered as they are, which saves the digest
@@ -127,7 +129,7 @@ class TextReader:
     """All texts of a run folder, by hash."""
 
     def __init__(self, folder: Path) -> None:
-        self._texts: dict[str, list[str]] = {}
+        self._folder, self._texts = folder, dict[str, list[str]]()
         for path in sorted(folder.glob("texts-*.jsonl.gz")):
             known: dict[int, str] = {}
             for kind, name, value in _lines(path):
@@ -137,11 +139,13 @@ class TextReader:
                     self._texts[name] = [known[n] for n in value]
 
     def lines(self, name: str) -> list[str]:
-        """The paragraphs of a text. Raises KeyError for a hash that is in no file."""
+        """The paragraphs of a text. Raises ConfigError for a hash that is in no file."""
+        if name not in self._texts:
+            raise ConfigError(f"{self._folder}: a texts-*.jsonl.gz is missing or cut off: the text {name} is in none")
         return self._texts[name]
 
     def __getitem__(self, name: str) -> str:
-        return "\n".join(self._texts[name])
+        return "\n".join(self.lines(name))
 
 
 def _lines(path: Path) -> Iterator[list[Any]]:

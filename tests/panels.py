@@ -6,6 +6,7 @@ from typing import Any
 
 from components.agents.medagents import MedAgents
 from components.messages import Request
+from components.panel.rules import Level
 from components.types import Problem, Trajectory
 from tests.attempts import Attempt
 
@@ -59,3 +60,19 @@ def votes(trajectory: Trajectory) -> list[list[str]]:
         if step.remarks.get("stage") == "vote":
             rounds.setdefault(step.remarks["round"], []).append(step.remarks["vote"])
     return list(rounds.values())
+
+
+def calls_needed(level: Level, m: int, n: int, dissents: Sequence[int] = ()) -> int:
+    """Calls of a panel that ended without error (Tang et al. 2024, algorithm 1 and table 3, counted).
+
+    ``m`` and ``n``: experts of the question and of the options that were really gathered. ``dissents``: the number of
+    no votes in each round of a consultation, the last round included; the other levels have no rounds.
+    """
+    gathering, analyses, decision = 2, m + n, 1
+    calls = gathering + analyses + decision
+    if level == "analysis":
+        return calls
+    calls += 1  # the report
+    if level == "summary":
+        return calls
+    return calls + sum(m + n + dissent + (dissent > 0) for dissent in dissents)

@@ -90,7 +90,6 @@ ALONE = {
     "components.medcalc.check": "a command",
     "components.tools.rxnav": "another backend of DrugBank, for a YAML of one's own",
     "components.tools.medrag_index": "a command",
-    "components.panel.calls": "the number of calls of a panel, for budgets and for tests of whatever makes them",
 }
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from components.answers import after_mark
+from components.answers import after_mark, chosen
 from components.prompts import load
 from components.protocols import Episode
 from components.types import Answer, Failure
@@ -28,7 +28,7 @@ class Direct:
 
 
 async def plain_answer(episode: Episode, prompts: str, **shown: Any) -> Answer | Failure:
-    """The answer of one call; only what follows the mark counts, of a choice the rest of its line.
+    """The answer of one call: what follows the mark, of a choice the rest of its line unless more of it counts.
 
     ``shown``: what else the prompt set's template ``problem`` is given.
     """
@@ -38,7 +38,4 @@ async def plain_answer(episode: Episode, prompts: str, **shown: Any) -> Answer |
     held = (await episode.control("inputs")).text if "inputs" in episode.offer.controls else ""
     ask = load(prompts).user("problem", problem.images, problem=problem, held=held, **shown)
     reply = (await episode.ask([ask], "answer")).text
-    marked = after_mark(reply)
-    if problem.choices and marked != reply.strip():
-        marked = marked.split("\n")[0].strip(" *_")
-    return Answer(marked)
+    return Answer(chosen(reply, problem.choices) if problem.choices else after_mark(reply))

@@ -7,12 +7,12 @@ its own that is neither charged nor recorded here; where its own run was made, t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from annotated_types import Ge
 
-from components.at_once import together
 from components.drawing import Drawn, Outcome, Temperature, Unit, Wrapping, draw, settle, spent
 from components.protocols import Agent, Episode
 
@@ -36,13 +36,13 @@ class Matched(Wrapping):
         number = 1
         while number:
             numbers = range(len(drawn) + 1, len(drawn) + number + 1)
-            drawn += await together(draw(episode, self.inner, n, self.temperature) for n in numbers)
-            number = self._more(episode, len(drawn), allowed)
+            drawn += await draw(episode, self.inner, numbers, self.temperature)
+            number = self._more(episode, drawn, allowed)
         episode.branch("draw/1").remark(matched=self.by, allowed=allowed)
         return settle(drawn)
 
-    def _more(self, episode: Episode, done: int, allowed: int) -> int:
+    def _more(self, episode: Episode, drawn: Sequence[Drawn], allowed: int) -> int:
         """How many more draws fit."""
-        costs = [spent(episode.trajectory, self.by, f"draw/{n}") for n in range(1, done + 1)]
+        costs = [spent(episode.trajectory, self.by, one.branch) for one in drawn]
         left, dearest = allowed - sum(costs), max(costs)
-        return min(max(left // dearest, 0), self.most - done) if dearest else 0
+        return min(max(left // dearest, 0), self.most - len(drawn)) if dearest else 0

@@ -57,8 +57,9 @@ async def _asked(episode: Episode, prompts: str) -> dict[str, str]:
     shown = [await held_by(episode, name) for name in ("look", "inputs")]
     held = "\n\n".join(filter(None, shown))
     texts = load(prompts)
-    question = texts.render("question", problem=problem, held=held, question=_closed(problem))
-    return {"question": question, "options": texts.render("options", problem=problem) if problem.choices else ""}
+    question, plain = (texts.render("question", problem=problem, held=h, question=_closed(problem)) for h in (held, ""))
+    options = texts.render("options", problem=problem) if problem.choices else ""
+    return {"question": question, "plain_question": plain, "options": options}
 
 
 def _closed(problem: Problem) -> str:

@@ -11,7 +11,6 @@ from typing import Annotated
 
 from annotated_types import Ge
 
-from components.at_once import together
 from components.drawing import Outcome, Temperature, Wrapping, draw, settle
 from components.protocols import Episode
 
@@ -25,5 +24,4 @@ class SelfConsistency(Wrapping):
 
     async def solve(self, episode: Episode) -> Outcome:
         """The most frequent answer; of a tie the one that came first in the order of the draws."""
-        numbers = range(1, self.draws + 1)
-        return settle(await together(draw(episode, self.inner, n, self.temperature) for n in numbers))
+        return settle(await draw(episode, self.inner, range(1, self.draws + 1), self.temperature))

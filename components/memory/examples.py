@@ -1,11 +1,12 @@
 """Few-shot demonstrations as a memory: examples of the training split, or the project's own.
 
-Source: docs/medagents.md §7.2 (Tang et al. 2024, arXiv 2311.10537). Departure: where there is no training split, or
+Source: docs/medagents.md §2 (Tang et al. 2024, arXiv 2311.10537). Departure: where there is no training split, or
 no rationale for what is in it, the project's own examples are shown, and that is said.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -57,8 +58,10 @@ class Examples:
         own = tuple(one for one in own_examples(self.prompts) if one.rationale or not self.reason)
         whole = digest if folder is not None else sha256(orjson.dumps([asdict(one) for one in own])).hexdigest()[:16]
         why = _lacking(found, shown) if folder is not None else "no training split"
-        notes = (f"few-shot examples: {why}; the project's own are shown",) if why else ()
-        return Shown(whole, shown, own, notes)
+        notes = [f"few-shot examples: {why}; the project's own are shown"] if why else []
+        if few := _few(shown, getattr(self.stage, "n", 0)):
+            notes.append(f"few-shot examples: only {few} can be shown")
+        return Shown(whole, shown, own, tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,11 @@ class Shown:
     examples: Sequence[Example]
     own: Sequence[Example]
     notes: Sequence[str] = ()
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """What the examples of the training split ask, so that none of it is evaluated."""
+        return [task_text(one.problem()) for one in self.examples]
 
     def search(self, problem: str) -> Sequence[Demonstration]:
         """All examples in their fixed order; of several tasks, those of the task nearest to the problem first.
@@ -98,6 +106,14 @@ class Shown:
         for one in self.examples:
             texts.setdefault(one.task, []).append(task_text(one.problem()))
         return Bm25.over((task, "\n".join(lines)) for task, lines in texts.items() if len(texts) > 1)
+
+
+def _few(shown: Sequence[Example], n: int) -> str:
+    """Of which tasks there are fewer examples than ``n``."""
+    counts = Counter((one.task, len(one.choices)) for one in shown)
+    return ", ".join(
+        f"{count} of {n} for {task or 'its questions'}" for (task, _), count in counts.items() if count < n
+    )
 
 
 def _lacking(found: Sequence[Example], shown: Sequence[Example]) -> str:

@@ -85,6 +85,11 @@ class Recalled:
     notes: Sequence[str] = ()
     _found: dict[str, Sequence[Demonstration]] = field(default_factory=dict, repr=False, compare=False)
 
+    @property
+    def texts(self) -> Sequence[str]:
+        """What the solved tasks ask, so that none of it is evaluated."""
+        return [str(item["contents"]) for item in self.items]
+
     def search(self, problem: str) -> Sequence[Demonstration]:
         """The ``k`` nearest solved tasks that share a term with this one."""
         if problem not in self._found:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from components.messages import Message
 from components.types import Sample, Step, Trajectory
 
 
@@ -38,7 +39,7 @@ def exported(sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
         "parse_flags": [{"branch": step.branch, "stage": step.remarks["stage"]} for step in _unread(steps)],
         "stop": trajectory.stop,
         "error": trajectory.error,
-        "calls": [_call(step) for step in steps],
+        "calls": [_call(step, asked) for step, asked in _asked(steps)],
     }
 
 
@@ -73,7 +74,8 @@ def _rounds(steps: Sequence[Step], stage: str) -> list[list[dict[str, Any]]]:
 def _said(step: Step) -> dict[str, Any]:
     """Who said something in a step, and what it was."""
     known = {key: value for key, value in step.remarks.items() if key in ("expert", "field", "side", "vote", "parsed")}
-    return {**known, "raw": step.reply.text}
+    told = step.action.answer if step.action is not None and step.action.answer is not None else step.reply.text
+    return {**known, "raw": told}
 
 
 def _reports(steps: Sequence[Step]) -> list[str]:
@@ -81,9 +83,17 @@ def _reports(steps: Sequence[Step]) -> list[str]:
     return [step.reply.text for step in _of(steps, "report")]
 
 
-def _call(step: Step) -> dict[str, Any]:
-    """One model call."""
-    asked = {message.role: message.text for message in step.asked}
+def _asked(steps: Sequence[Step]) -> Iterator[tuple[Step, Sequence[Message]]]:
+    """Each step with all messages of its call, also those that the branch's call before had."""
+    before: dict[str, Sequence[Message]] = {}
+    for step in steps:
+        before[step.branch] = [*before.get(step.branch, ())[: step.kept], *step.asked]
+        yield step, before[step.branch]
+
+
+def _call(step: Step, messages: Sequence[Message]) -> dict[str, Any]:
+    """One model call; of an expert with tools the newest message of the user."""
+    asked = {message.role: message.text for message in messages}
     return {
         "stage": step.remarks.get("stage", step.purpose),
         "expert_index": step.remarks.get("expert"),
@@ -91,6 +101,11 @@ def _call(step: Step) -> dict[str, Any]:
         "system": asked.get("system", ""),
         "user": asked.get("user", ""),
         "reply": step.reply.text,
+        "tool_calls": [
+            {"name": one.call.name, "arguments": one.call.arguments, "returned": one.observation.text}
+            for one in step.observed
+            if not one.control
+        ],
         "finish_reason": step.finish,
         "prompt_tokens": step.usage.input_tokens,
         "completion_tokens": step.usage.output_tokens,

@@ -1,7 +1,8 @@
 """The readers of the published implementation, defects and all, in our words.
 
 Source: gersteinlab/MedAgents at cd415fa, the code of Tang et al. 2024, arXiv 2311.10537. The repaired readers are
-``components.answers.parse_letter`` and those of ``components.panel.replies``, which give the same types.
+those of
+``components.panel.replies``, which give the same types; letters are in ``components.answers``.
 """
 
 from __future__ import annotations
@@ -10,8 +11,6 @@ import re
 
 from components.panel.replies import DEFAULT_FIELD, Experts, Report, Vote
 
-LETTERS = "ABCDE"
-
 _SENTINEL = "ERROR."
 _YES_NO = re.compile("yes|no")
 _HEADING = "Total Analysis:"
@@ -19,11 +18,6 @@ _HEADING = "Total Analysis:"
 
 class UnreadableReport(Exception):
     """A reply without the heading of the analysis, on which the published program ends with an IndexError."""
-
-
-def published_letter(raw: str) -> str:
-    """The first capital A to E after the last colon, also inside words and whatever the options are; else empty."""
-    return next((character for character in raw.rpartition(":")[2] if character in LETTERS), "")
 
 
 def published_experts(raw: str, expected: int) -> Experts:

@@ -9,6 +9,7 @@ from typing import Any
 from components.acting import Acting, Shown, shown_images
 from components.answers import after_mark, chosen
 from components.at_once import together
+from components.errors import AttemptOver
 from components.messages import Message, Sampling
 from components.panel.readers import READERS
 from components.panel.replies import NO_ANALYSIS, clean_analysis
@@ -49,21 +50,23 @@ class Opinion:
 
 @dataclass
 class Panel:
-    """The stages over one question; ``asked``: the question and its options, as all prompts show them."""
+    """The stages over one question; ``asked``: the question and its options as prompts show them, and the question
+    without what the toolset holds."""
 
     rules: PanelRules
     episode: Episode
     prompts: PromptSet
     asked: Mapping[str, str]
     key_knowledge: str = ""
+    analysis: str = ""
     versions: int = 0
 
     def text(self, template: str, **values: Any) -> str:
         """A part of a prompt."""
-        return self.prompts.render(template, **self.asked, **values)
+        return self.prompts.render(template, **{**self.asked, **values})
 
     def _user(self, template: str, **values: Any) -> Message:
-        return self.prompts.user(template, shown_images(self.episode), **self.asked, **values)
+        return self.prompts.user(template, shown_images(self.episode), **{**self.asked, **values})
 
     def _as_expert(self, expert: Expert, template: str, **values: Any) -> list[Message]:
         role = self.prompts.system("expert_role", field=expert.field, side=expert.side)
@@ -93,12 +96,14 @@ class Panel:
         return first + await self._analyses([one for one in experts if one.side == "option"], first)
 
     async def _analyses(self, experts: Sequence[Expert], known: Sequence[Opinion]) -> list[Opinion]:
-        analyses = [one.shown for one in known]
-        asks = {
-            f"expert/{one.number}": self._as_expert(one, f"analyse_{one.side}", analyses=analyses) for one in experts
-        }
-        if self.rules.expert_tools and self.episode.offer.tools:
-            texts = await together(self._consulting(name, messages) for name, messages in asks.items())
+        acts = self.rules.expert_tools and bool(self.episode.offer.tools)
+        shown: dict[str, Any] = {"analyses": [one.shown for one in known]}
+        if acts:  # what is held is shown to those who act by their own prompts
+            shown["question"] = self.asked["plain_question"]
+        asks = {f"expert/{one.number}": self._as_expert(one, f"analyse_{one.side}", **shown) for one in experts}
+        if acts:
+            lines = self.episode.lines(list(asks))
+            texts = await together(self._consulting(*one) for one in zip(lines, asks.values(), strict=True))
         else:
             limit = Sampling(max_tokens=self.rules.max_tokens.analysis)
             replies = await self.episode.ask_each(asks, "knowledge", limit)
@@ -111,11 +116,14 @@ class Panel:
             self.episode.branch(name).remark(label=label, stage="analysis", missing=missing, **one.expert.facts)
         return opinions
 
-    async def _consulting(self, name: str, messages: Sequence[Message]) -> str:
-        """An expert's analysis with the tools, on a branch of its own with a fresh state."""
+    async def _consulting(self, line: Episode, messages: Sequence[Message]) -> str:
+        """An expert's analysis with the tools, on a branch of its own with a fresh state and a share of the budget."""
         role, asked = (message.text for message in messages)
         acting = Acting(self.rules.expert_prompts, self.rules.max_steps, force_finish=True)
-        trial = await acting.attempt(self.episode.branch(name, tools="fresh"), Shown(role=role, asked=asked))
+        try:
+            trial = await acting.attempt(line, Shown(role=role, asked=asked))
+        except AttemptOver:
+            return NO_ANALYSIS
         return clean_analysis(trial.outcome.text, cut=False) if isinstance(trial.outcome, Answer) else NO_ANALYSIS
 
     async def report(self, opinions: Sequence[Opinion]) -> str:
@@ -126,13 +134,14 @@ class Panel:
         return self._standing(reply, {})
 
     def _standing(self, reply: Message, facts: Mapping[str, Any]) -> str:
-        """The report as all are shown it from now on; key knowledge stays unless the reply has its own."""
+        """The report as all are shown it from now on; a part stays as it is where the reply has none."""
         self.episode.remark(label=f"report, version {self.versions}", stage="report", version=self.versions, **facts)
         read = READERS[self.rules.readers].report(reply.text)
         self.episode.remark(parsed=read.parsed)
         self.versions += 1
         self.key_knowledge = read.key_knowledge or self.key_knowledge
-        return self.text("standing", key_knowledge=self.key_knowledge, total_analysis=read.total_analysis)
+        self.analysis = read.total_analysis or self.analysis
+        return self.text("standing", key_knowledge=self.key_knowledge, total_analysis=self.analysis)
 
     async def consult(self, experts: Sequence[Expert], report: str) -> str:
         """Algorithm 1: the report that all agree on, or the last revision of it."""
@@ -174,7 +183,8 @@ class Panel:
         limit = Sampling(max_tokens=self.rules.max_tokens.decision)
         reply = await self.episode.ask([self._user("decide", material=material)], "answer", limit)
         self.episode.remark(label="decision", stage="decision")
-        return chosen(reply.text) if self.asked["options"] else after_mark(reply.text)
+        choices = self.episode.problem.choices
+        return chosen(reply.text, choices) if choices else after_mark(reply.text)
 
 
 def _line(number: int, expert: Expert) -> str:

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from components.answers import parse_decision, parse_letter
-from components.panel.published import published_letter
+from components.answers import parse_decision, parse_letter, published_letter
 from components.types import Sample, Score, Trajectory
 
 STRICT, OFFICIAL, UNREADABLE = NAMES = ("score/strict", "score/official", "score/unreadable")

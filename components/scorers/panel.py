@@ -19,7 +19,8 @@ from typing import Any
 from components.majority import majority
 from components.types import Sample, Score, Trajectory
 
-_SEVERAL = "several discussions in one episode"
+_SEVERAL, _NESTED = "several discussions in one episode", "draws within draws"
+_DRAWS = ("draws/n", "draws/unreadable", "draws/agreement", "draws/tie")
 
 Remark = Mapping[str, Any]
 Values = Mapping[str, float | None]
@@ -34,7 +35,7 @@ class Panel:
     were asked for and not named, and ``panel/unread_reports``. ``draws/n``; ``draws/unreadable``, a share; of those
     that are readable: ``draws/agreement``, the share of the most frequent one, and ``draws/tie``, 0 or 1: it is not
     alone. What an episode has no steps for is unscored, as is all of one that ended in an error; so are rounds and
-    consensus where several panels met in one episode.
+    consensus where several panels met in one episode, and draws within draws.
     """
 
     @property
@@ -51,12 +52,15 @@ class Panel:
         )
         if votes or reports or experts:
             values |= {**_votes(votes), **_replies(reports, experts)}
-        if draws := [one for one in remarks if "draw" in one]:
-            values |= _draws(draws)
+        drawn = [step for step in trajectory.steps if "draw" in step.remarks]
+        if drawn:
+            nested = any(step.branch.count("draw/") > 1 for step in drawn)
+            values |= dict.fromkeys(_DRAWS) if nested else _draws([step.remarks for step in drawn])
         if trajectory.stop == "error":
             return [Score(name, None, "ended in an error") for name in values]
-        why = _SEVERAL if _several(votes) else ""
-        return [Score(name, value, why if value is None else "") for name, value in values.items()]
+        said = _SEVERAL if _several(votes) else ""
+        why = {"draws/n": _NESTED} if values.get("draws/n", 0.0) is None else {}
+        return [Score(name, value, why.get(name, said) if value is None else "") for name, value in values.items()]
 
 
 def _votes(votes: Sequence[Remark]) -> Values:

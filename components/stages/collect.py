@@ -23,8 +23,9 @@ from components.types import Sample
 class Collect:
     """Writes ``examples.json``: at most ``n`` of each task and number of options, asking no model.
 
-    Those for which the prompt set has a rationale come first; the others in the order of the SHA-256 of their ids,
-    which is a draw that any machine repeats. What shows an image is left out, for a text cannot show it.
+    Those for which the prompt set has a rationale come first, then those that the dataset explains; alike ones in the
+    order of the SHA-256 of their ids, which is a draw that any machine repeats. What shows an image is left out, for
+    a text cannot show it.
     """
 
     n: Annotated[int, Ge(1)] = 5
@@ -36,7 +37,12 @@ class Collect:
         groups: dict[tuple[str, int], list[Example]] = {}
         for one in (_example(sample, known) for sample in samples if not sample.problem.images):
             groups.setdefault((one.task, len(one.choices)), []).append(one)
-        return {FILE: [asdict(one) for group in groups.values() for one in sorted(group, key=_order)[: self.n]]}
+
+        def order(one: Example) -> tuple[bool, bool, str]:
+            ours = rationale_of(one.question, known) is not None
+            return not ours, one.rationale is None, sha256(one.id.encode()).hexdigest()
+
+        return {FILE: [asdict(one) for group in groups.values() for one in sorted(group, key=order)[: self.n]]}
 
 
 def _example(sample: Sample, known: Mapping[str, str]) -> Example:
@@ -47,10 +53,12 @@ def _example(sample: Sample, known: Mapping[str, str]) -> Example:
         gold_answer(sample),
         dict(problem.choices),
         problem.context,
-        rationale_of(problem.question, known),
+        rationale_of(problem.question, known) or _explained(sample),
         str(sample.metadata.get("task") or sample.strata.get("task", "")),
     )
 
 
-def _order(one: Example) -> tuple[bool, str]:
-    return one.rationale is None, sha256(one.id.encode()).hexdigest()
+def _explained(sample: Sample) -> str | None:
+    """The dataset's own explanation."""
+    text = sample.metadata.get("explanation")
+    return text.strip() or None if isinstance(text, str) else None

@@ -33,9 +33,9 @@ def explain(error: BaseException, overrides: Sequence[str], roots: Sequence[Path
         text = "several values make a sweep, which needs -m; one value that is a list is key=[a,b]"
         return Flaw("", text, f"{COMMAND}: {several[1] or several[2]}")
     if "Got NoneType" in str(error):
-        word = next((o for o in overrides if o.endswith("=null")), "")
-        choices = choices_of(roots, word.lstrip("+").partition("=")[0])
-        return Flaw("", f"a group needs a choice; {nearest('', choices)}", f"{COMMAND}: {word}")
+        nulls = [(o, choices_of(roots, o.lstrip("+").partition("=")[0])) for o in overrides if o.endswith("=null")]
+        word, choices = next((one for one in nulls if one[1]), ("", []))
+        return Flaw("", f"a group that is needed here cannot be null; {nearest('', choices)}", f"{COMMAND}: {word}")
     if isinstance(cause, GrammarParseError):
         return Flaw("", f"an interpolation cannot be read: {_first(str(cause))}", _open_interpolation(overrides, roots))
     return _other(error, overrides)

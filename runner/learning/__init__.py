@@ -16,7 +16,7 @@ from runner import manifest
 from runner.door import Door
 from runner.fitting import within
 from runner.learning import kept
-from runner.learning.lesson import Lesson, known_by, lesson_of
+from runner.learning.lesson import Lesson, known_by, lesson_of, text_digest
 from runner.learning.practice import Practice
 from runner.progress import Progress
 
@@ -44,8 +44,8 @@ def check_memory(experiment: Experiment) -> str | None:
         return None
     folder = kept.named(_root(experiment), source.path)
     notes = manifest.read(folder)
-    source.open(folder, kept.digest_of(folder))
-    trained = set(notes.get("texts", ()))
+    memory = source.open(folder, kept.digest_of(folder))
+    trained = {*notes.get("texts", ()), *map(text_digest, getattr(memory, "texts", ()))}
     seen = (
         [s.problem.id for s in experiment.dataset.load(experiment.dataset.split) if known_by(s) in trained]
         if trained

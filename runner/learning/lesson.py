@@ -89,7 +89,12 @@ def _apart(loaded: _Loaded, split: str) -> Sequence[Sample]:
 
 def known_by(sample: Sample) -> str:
     """A digest of what an agent may see of a sample, 16 hexadecimal digits."""
-    return hashlib.sha256(task_text(sample.problem).encode()).hexdigest()[:16]
+    return text_digest(task_text(sample.problem))
+
+
+def text_digest(text: str) -> str:
+    """The digest of a task's text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _recipe(experiment: Experiment, split: str, samples: Sequence[Sample]) -> str:

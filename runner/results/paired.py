@@ -1,4 +1,4 @@
-"""Methods against the best baseline on the same episodes: mean paired difference, interval, sign test.
+"""Methods against the best baseline on the same episodes: mean paired difference, interval, sign-flip test.
 
 Pairs are episodes of the same sample and epoch that were scored on both sides. Interval: percentile bootstrap over
 clusters of paired differences, the same clusters drawn for all methods of a dataset. A win is a cluster (a patient,
@@ -7,6 +7,7 @@ or a sample over its epochs) whose differences add up to more than nothing.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -16,7 +17,7 @@ from runner.results.grid import MEAN, Column, Grid, Record
 from runner.results.intervals import Metric
 from runner.results.levels import average
 from runner.results.rows import Row
-from runner.results.significance import holm, sign_test_p
+from runner.results.significance import holm, sign_flip_p
 
 _NOTHING = 1e-12
 Differences = dict[str, dict[str, "Difference"]]
@@ -25,7 +26,7 @@ Differences = dict[str, dict[str, "Difference"]]
 @dataclass(frozen=True)
 class Difference:
     """One method less another. ``metric``: mean difference over ``n`` pairs; ``unpaired``: episodes of one side only;
-    ``p`` two-sided, ``p_holm`` adjusted for all comparisons on the dataset; None without a pair."""
+    ``p`` two-sided, that the gain is nothing; ``p_holm`` adjusted (see ``differences``); None without a pair."""
 
     against: str
     metric: Metric
@@ -46,6 +47,7 @@ def differences(grid: Grid, baselines: Collection[str] = ()) -> Differences:
     """Column (and the mean over all) -> row -> its difference to the best baseline there.
 
     ``baselines``: choices of agent; where none of them is a row, and when empty, the best other row takes their place.
+    Holm: on a single dataset and in the mean over several for all rows; on each of several for one row on all of them.
     """
     found: Differences = {}
     for name in [*(column.label for column in grid.columns), *([MEAN] if grid.averages else [])]:
@@ -53,7 +55,12 @@ def differences(grid: Grid, baselines: Collection[str] = ()) -> Differences:
         for row in grid.rows:
             if (other := _best(grid, name, row, baselines)) is not None:
                 of[row.label] = _difference(grid, name, row.label, other.label)
-        found[name] = _adjusted(of)
+        found[name] = of if grid.averages and name != MEAN else _adjusted(of)
+    if grid.averages:
+        for row in grid.rows:
+            of = {name: column[row.label] for name, column in found.items() if name != MEAN and row.label in column}
+            for name, p in zip(of, holm([one.p for one in of.values() if one.p is not None]), strict=False):
+                found[name][row.label] = replace(of[name], p_holm=p)
     return found
 
 
@@ -100,7 +107,8 @@ def _difference(grid: Grid, name: str, row: str, other: str) -> Difference:
     signs = Counter(sign for of, _ in pairs for sign in _signs(of))
     n = sum(len(of) for of, _ in pairs)
     metric = replace(whole.metric, n=n, unscored=0)
-    p = sign_test_p(signs[1], signs[-1]) if n else None
+    shares = [one for column, (of, _) in zip(columns, pairs, strict=True) for one in _shares(column, of)]
+    p = sign_flip_p(shares) if n and whole.value is not None else None
     return Difference(other, metric, signs[1], signs[-1], sum(lost for _, lost in pairs), p)
 
 
@@ -115,6 +123,23 @@ def _pairs(column: Column, mine: Sequence[Record], theirs: Sequence[Record]) -> 
         if value is not None and less is not None:
             pairs.append({**record, "scores": {column.score: value - less}})
     return pairs, len(keys) - len(pairs)
+
+
+def _shares(column: Column, pairs: Sequence[Record]) -> list[float]:
+    """What each cluster adds to the mean difference on a dataset, which is a mean of means where it has levels."""
+    paths = [tuple(record["strata"].get(level, "") for level in reversed(column.levels)) for record in pairs]
+    within = Counter(paths)
+    below: dict[tuple[str, ...], set[str]] = {}
+    for path in within:
+        for depth, step in enumerate(path):
+            below.setdefault(path[:depth], set()).add(step)
+    shares: dict[str, float] = {}
+    for record, path in zip(pairs, paths, strict=True):
+        (value,) = record["scores"].values()
+        weight = within[path] * math.prod(len(below[path[:depth]]) for depth in range(len(path)))
+        cluster = record["cluster"] or record["sample_id"]
+        shares[cluster] = shares.get(cluster, 0.0) + value / weight
+    return list(shares.values())
 
 
 def _signs(pairs: Sequence[Record]) -> list[int]:

@@ -58,6 +58,15 @@ def lines(metrics: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, ...]]:
     ]
 
 
+def purpose_lines(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """One line per purpose of the calls of episodes; none where there is one purpose only."""
+    found = by_purpose(records)
+    purposes = list(dict.fromkeys(name.split("/")[1] for name in found))
+    keys = {purpose: [name.format(purpose) for name in (*_COUNTS, "cost/{}")] for purpose in purposes}
+    told = [(purpose, *said([found[key].value for key in of], len(records))) for purpose, of in keys.items()]
+    return told if len(told) > 1 else []
+
+
 def per_question(records: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
     """Calls, tokens and US dollars per episode; None for a price that is not known."""
     n, usage = len(records), [record["usage"] for record in records]

@@ -4,8 +4,8 @@ import orjson
 import pytest
 
 from benchmarks.panel_tasks import AGREED, DISPUTED, asked, numbered, said, waves, waves_of
-from components.panel.calls import calls_needed
 from components.prompts import load
+from tests.panels import calls_needed
 
 ASKED = {
     "convene_question": "experts", "convene_option": "pair", "analyse_question": "analysis",

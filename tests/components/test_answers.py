@@ -7,7 +7,13 @@ from typing import Any
 import orjson
 import pytest
 
-from components.answers import after_mark, parse_decision, parse_letter
+from components.answers import (
+    after_mark,
+    chosen,
+    parse_decision,
+    parse_letter,
+    published_letter,
+)
 
 GOLDEN = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parents[1] / "golden")
 OPTIONS = {"A": "Furosemide", "B": "Cross-linking of DNA", "C": "Aspirin", "D": "Observation", "E": "Biopsy"}
@@ -102,3 +108,36 @@ def test_endless_white_space_costs_no_time():
     started = time.monotonic()
     parse_letter(text, OPTIONS), parse_decision(text), after_mark(text)
     assert time.monotonic() - started < 2
+
+
+TEN = {letter: f"option {letter.lower()}" for letter in "ABCDEFGHIJ"}
+
+
+@pytest.mark.parametrize(
+    ("said", "letter"),
+    [
+        ("I cannot tell.", None), ("I would use the next tool that fits, and then see what it returns.", None),
+        ("My answer: I believe it is C.", "C"), ("I think it is D.", "D"), ("I", "I"), ("Option: I", "I"),
+        ("I. Biopsy", "I"), ("Answer: I is the only one that fits", "I"), ("The answer is I, since it grows", "I"),
+    ],
+)  # fmt: skip
+def test_the_speaker_is_no_option(said, letter):
+    assert parse_letter(said, TEN) == letter
+
+
+TWO = {"A": "gout", "B": "scurvy"}
+
+
+@pytest.mark.parametrize(
+    ("reply", "kept"),
+    [
+        ("Option: A", "A"), ("I reason.\nAnswer: **B**", "B"), ("Option: B. scurvy\nThat is it.", "B. scurvy"),
+        ("Option: A\n\nOn reflection the right option is B.", None), ("Option: B\nNote: A is ruled out.", None),
+        ("no mark at all", None),
+    ],
+)  # fmt: skip
+def test_a_reply_is_cut_to_what_it_marks_where_no_reader_reads_another_letter(reply, kept):
+    short = chosen(reply, TWO)
+    assert short == (reply if kept is None else kept)
+    assert parse_letter(short, TWO) == parse_letter(reply, TWO)
+    assert published_letter(short) == published_letter(reply)

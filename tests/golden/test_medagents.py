@@ -11,17 +11,16 @@ from typing import Any
 import orjson
 import pytest
 
-from components.answers import parse_letter
+from components.answers import parse_letter, published_letter
 from components.majority import majority
-from components.panel.calls import calls_needed
 from components.panel.published import (
     UnreadableReport,
     published_experts,
-    published_letter,
     published_report,
     published_vote,
 )
 from components.panel.replies import read_experts, read_report, read_vote
+from tests.panels import calls_needed
 
 FOLDER = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent)
 FILES = {path: orjson.loads(path.read_bytes()) for path in sorted(FOLDER.glob("medagents_ehragent_*.json"))}

@@ -7,10 +7,15 @@ from components.agents.direct import Direct
 from components.agents.matched import Matched
 from components.agents.medagents import MedAgents
 from components.agents.self_consistency import SelfConsistency
+from components.errors import ConfigError
+from components.messages import Usage
+from components.models.scripted import Scripted
 from components.types import Answer
+from runner.attempt import Attempt as Spends
 from runner.door import Budget
 from tests.attempts import Attempt, solving
 from tests.panels import SAYS
+from tests.parts import door
 
 PANEL = MedAgents(expert_tools=False)
 
@@ -53,6 +58,23 @@ async def test_at_most_so_many_draws_are_made():
 async def test_the_other_agents_calls_are_not_charged_to_the_sample(calls):
     attempt = Attempt()
     episode, _, trajectory = attempt.episode(say, None, Matched(Cot(), PANEL))
-    episode.shared.parts = replace(episode.shared.parts, budget=Budget(calls=calls))
+    episode.attempt = Spends(Budget(calls=calls), episode.shared.spent)
     assert await Matched(Cot(), PANEL).solve(episode) == Answer("B")
     assert episode.shared.spent.calls == len(trajectory.steps) == 18
+
+
+async def test_within_draws_each_counts_its_own():
+    agent = SelfConsistency(Matched(Cot(), PANEL), draws=3)
+    _, _, trajectory = await solving(agent, say)
+    assert [sum(s.branch.startswith(f"draw/{n}/") for s in trajectory.steps) for n in (1, 2, 3)] == [18, 18, 18]
+
+
+async def test_tokens_that_are_not_known_are_refused():
+    class Silent(Scripted):
+        async def generate(self, request):
+            return replace(await super().generate(request), usage=Usage())
+
+    episode, _, _ = Attempt().episode(say, None, None)
+    episode.shared.door = door(Silent(say))
+    with pytest.raises(ConfigError, match="does not say how many tokens"):
+        await Matched(Cot(), PANEL, by="tokens").solve(episode)

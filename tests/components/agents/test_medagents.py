@@ -6,12 +6,12 @@ import pytest
 from components.agents.medagents import MedAgents
 from components.errors import LimitReached, ModelError
 from components.messages import Image
-from components.panel.calls import calls_needed
 from components.types import Answer, Failure, Problem, Sample
+from runner.attempt import Attempt as Spends
 from runner.door import Budget
 from runner.play import play
 from tests.attempts import Attempt, Echo
-from tests.panels import QUESTION, Script, panel, votes
+from tests.panels import QUESTION, Script, calls_needed, panel, votes
 from tests.parts import door
 
 PLAIN = MedAgents(expert_tools=False)
@@ -99,7 +99,7 @@ async def test_an_error_of_the_model_at_any_stage_ends_the_episode_unscored_and_
 async def test_a_stage_is_asked_whole_or_not_at_all():
     attempt = Attempt(QUESTION, "A")
     episode, model, trajectory = attempt.episode(Script(), None, PLAIN)
-    episode.shared.parts = replace(episode.shared.parts, budget=Budget(calls=6))
+    episode.attempt = Spends(Budget(calls=6))
     with pytest.raises(LimitReached, match="calls=6"):
         await PLAIN.solve(episode)
     assert len(trajectory.steps) == len(model.requests) == 2

@@ -3,7 +3,10 @@ import pytest
 from components.agents.cot import Cot
 from components.agents.react import ReAct
 from components.agents.self_consistency import SelfConsistency
+from components.errors import LimitReached
 from components.types import Answer
+from runner.attempt import Attempt as Spends
+from runner.door import Budget
 from tests.attempts import Attempt, Echo, solving
 
 
@@ -43,3 +46,25 @@ async def test_an_agent_with_tools_is_drawn_with_fresh_ones():
 async def test_the_temperature_may_be_the_models(temperature):
     _, model, _ = await solving(SelfConsistency(Cot(), draws=1, temperature=temperature), by_draw("Answer: A"))
     assert model.requests[0].sampling.temperature == temperature
+
+
+def acts(request):
+    return 'Action: echo[{"query": "x"}]' if request.branch == "draw/1" else 'Action: Finish[{"response": "A"}]'
+
+
+async def test_a_draw_that_spends_its_steps_or_its_share_is_one_failed_draw():
+    attempt = Attempt(tool=Echo())
+    outcome, _, trajectory = await solving(SelfConsistency(ReAct(max_steps=3), draws=3), acts, attempt)
+    assert outcome == Answer("A") and next(s.remarks["read"] for s in trajectory.steps if "draw" in s.remarks) is None
+    episode, model, _ = attempt.episode(acts, None, ReAct())
+    episode.attempt = Spends(Budget(calls=12), episode.shared.spent)
+    assert await SelfConsistency(ReAct(), draws=3).solve(episode) == Answer("A")
+    assert len(model.requests) == 6, "four calls for each of three draws"
+
+
+async def test_draws_are_made_together_or_not_at_all():
+    episode, model, _ = Attempt().episode(by_draw("A"), None, None)
+    episode.attempt = Spends(Budget(calls=4))
+    with pytest.raises(LimitReached, match="no room for 5 attempts"):
+        await SelfConsistency(Cot()).solve(episode)
+    assert model.requests == []

@@ -3,6 +3,7 @@ import pytest
 from components.agents.medagents import MedAgents
 from components.panel.export import exported
 from components.types import Sample
+from tests.attempts import Echo
 from tests.panels import QUESTION, Script, panel
 
 
@@ -19,3 +20,16 @@ async def test_the_record_in_the_published_layout_keeps_its_invariants(doubts):
     assert told["n_llm_calls"] == len(model.requests) == len(told["calls"])
     assert told["pred_answer"] == told["gold_answer"] == "A" and told["raw_output"] == "Option: A"
     assert told["calls"][0]["stage"] == "experts" and told["calls"][2]["field"] == "Surgery"
+
+
+async def test_every_call_is_told_with_its_role_and_experts_with_tools_by_what_they_found():
+    _, _, trajectory = await panel(Script((1, 0)), MedAgents(expert_tools=False))
+    advice = [call for call in exported(Sample(QUESTION, "A"), trajectory)["calls"] if call["stage"] == "advice"]
+    assert "specialist in Surgery" in advice[0]["system"] and "Revisions:" in advice[0]["user"]
+    says = {"act": lambda r: 'Action: Finish[{"response": "Biopsy."}]' if "echo of" in r.messages[-1].text
+            else 'Action: echo[{"query": "x"}]'}  # fmt: skip
+    _, _, trajectory = await panel(Script(says=says), MedAgents(), tool=Echo())
+    told = exported(Sample(QUESTION, "A"), trajectory)
+    assert {one["raw"] for one in told["question_analyses"]} == {"Biopsy."}
+    first = next(call for call in told["calls"] if call["tool_calls"])
+    assert first["tool_calls"][0]["returned"] == "echo of x" and "specialist" in first["system"]

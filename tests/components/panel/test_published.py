@@ -2,10 +2,10 @@
 
 import pytest
 
+from components.answers import published_letter
 from components.panel.published import (
     UnreadableReport,
     published_experts,
-    published_letter,
     published_report,
     published_vote,
 )

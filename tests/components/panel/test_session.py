@@ -1,7 +1,10 @@
 from dataclasses import replace
 
+import pytest
+
 from components.agents.medagents import MedAgents
 from components.panel.rules import Lengths
+from tests.attempts import Echo
 from tests.panels import Script, panel
 
 PLAIN = MedAgents(expert_tools=False)
@@ -69,3 +72,56 @@ async def test_a_field_on_both_sides_votes_twice():
     assert [(one["expert"], one["side"], one["field"]) for one in cast] == [
         (0, "question", "Surgery"), (1, "option", "Surgery"),
     ]  # fmt: skip
+
+
+SEEN = {  # stage -> what its prompt shows beside the question
+    "convene/1": ["cannot swallow", "field | field | field | field | field"],
+    "convene/2": ["cannot swallow", "A) Biopsy", "field | field"],
+    "expert/2": ["cannot swallow", "Oncology"],
+    "expert/7": ["cannot swallow", "A) Biopsy", "Oncology", "Surgery: It looks", "Dentistry: It looks"],
+    "summarise": ["Surgery:\nIt looks", "Oncology:\nIt looks", "Analysis 7"],
+    "vote": ["cannot swallow", "A) Biopsy", "tumours need tissue", "Surgery"],
+    "reflect": ["cannot swallow", "A) Biopsy", "tumours need tissue", "Surgery"],
+    "report": ["cannot swallow", "A) Biopsy", "tumours need tissue", "Surgery: Revisions: say why."],
+    "answer": ["cannot swallow", "A) Biopsy", "rest does not help", "tumours need tissue"],
+}
+
+
+@pytest.mark.parametrize("level", ["analysis", "summary", "consultation"])
+async def test_each_prompt_shows_all_that_its_stage_may_see(level):
+    _, model, _ = await panel(Script((1, 0)), replace(PLAIN, level=level), inputs="THE DOCUMENT")
+    found = {}
+    for request in model.requests:
+        found.setdefault(request.branch if request.branch in SEEN else request.purpose, request)
+    for stage, parts in SEEN.items():
+        request = found.get(stage)
+        if request is None:
+            assert level != "consultation"
+            continue
+        if stage == "answer" and level != "consultation":
+            parts = [*parts[:2], *(["Analysis of the question, Surgery", "Analysis of the possible answers, Oncology"]
+                                   if level == "analysis" else ["Biopsy is most plausible"])]  # fmt: skip
+        text = "\n".join(message.text for message in request.messages)
+        assert [part for part in parts if part not in text] == [], stage
+        assert ("THE DOCUMENT" in text) == (stage != "summarise"), stage
+
+
+async def test_the_number_that_is_asked_for_is_the_panels():
+    _, model, _ = await panel(agent=replace(PLAIN, question_experts=3, option_experts=1))
+    first, second = (request.messages[-1].text for request in model.requests[:2])
+    assert "exactly 3 different" in first and "field | field | field" in first
+    assert "Name the one" in second and second.endswith("Medical Field: field")
+
+
+async def test_a_revision_without_words_leaves_the_analysis_as_it_was():
+    _, model, _ = await panel(Script((1, 0), {"report": ""}), PLAIN)
+    assert "Total Analysis: Biopsy is most plausible." in model.requests[-1].messages[-1].text
+
+
+async def test_what_is_held_is_shown_once_to_experts_who_act():
+    says = {"act": 'Action: Finish[{"response": "Biopsy."}]'}
+    _, model, _ = await panel(Script(says=says), MedAgents(), tool=Echo(), inputs="THE DOCUMENT")
+    acting = next(request for request in model.requests if request.purpose == "act")
+    assert sum(message.text.count("THE DOCUMENT") for message in acting.messages) == 0, "a document is for tools"
+    decision = model.requests[-1].messages[-1].text
+    assert decision.count("THE DOCUMENT") == 1

@@ -96,3 +96,15 @@ def test_draws(reads, unreadable, agreement, tie):
 def test_an_error_leaves_all_unscored():
     found = scores(vote(1, 0, "yes"), *draws("A"), stop="error")
     assert len(found) == 10 and set(found.values()) == {None}
+
+
+def test_draws_within_draws_are_not_counted_together():
+    steps = [
+        Step("answer", "main", branch, 0, 0, (), Message("assistant", ""), Usage(), remarks={"draw": 1, "read": "A"})
+        for branch in ("draw/1/draw/1", "draw/1/draw/2")
+    ]
+    scores = Panel().score(SAMPLE, Trajectory(steps, stop="answered"))
+    assert {one.name: one.value for one in scores} == dict.fromkeys(
+        ("draws/n", "draws/unreadable", "draws/agreement", "draws/tie")
+    )
+    assert scores[0].explanation == "draws within draws"

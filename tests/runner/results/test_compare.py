@@ -148,7 +148,7 @@ def test_the_end_of_a_sweep_shows_all_and_writes_compare_json(sweep, tmp_path, c
     out = capsys.readouterr().out
     for said in (
         "score/x, 95 % interval below", "per question, by method", "paired differences to the best of plain, chain",
-        "unscored episodes, left out: panel surgery 1", "exact two-sided sign test", "Holm", "favours it",
+        "unscored episodes, left out: panel surgery 1", "McNemar's exact test", "Holm", "favours it",
         "episodes without a scored partner, left out: panel surgery 1",
     ):  # fmt: skip
         assert said in out, said
@@ -158,10 +158,15 @@ def test_the_end_of_a_sweep_shows_all_and_writes_compare_json(sweep, tmp_path, c
     assert told["differences"]["medicine"]["panel"]["wins"] == 2
     assert told["per_question"]["plain"] == {"calls": 1, "tokens in": 1, "tokens out": 1, "USD": 0}
     assert max(map(len, out.split("paired differences")[0].splitlines()[-40:])) <= 100
+    text = (tmp_path / "compare.md").read_text()
+    assert "## paired differences to the best of plain, chain" in text and "| panel |" in text
     capsys.readouterr()
-    assert main([str(tmp_path), "--baselines", "nobody"]) == 0
+    assert main([str(tmp_path), "--baselines", "chain"]) == 0
     out = capsys.readouterr().out
-    assert "compare.baselines: no method here is nobody" in out and "to the best other method" in out
+    assert "paired differences to chain" in out and "favours it" not in out and "Status complete" not in out
+    assert json.loads((tmp_path / "compare.json").read_text()) == told, "a look changes no file"
+    assert main([str(tmp_path), "--baselines", "plain,nobody"]) == 2
+    assert "no method here is nobody; there are" in capsys.readouterr().err
     show_compare(runs[:1])
     assert capsys.readouterr().out == "", "one method on one dataset"
 

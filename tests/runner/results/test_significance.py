@@ -1,8 +1,10 @@
 """Paired comparisons."""
 
+from random import Random
+
 import pytest
 
-from runner.results.significance import compare, holm, incomplete_beta, sign_test_p, t_test_p
+from runner.results.significance import compare, holm, incomplete_beta, sign_flip_p, sign_test_p, t_test_p
 
 
 @pytest.mark.parametrize(
@@ -54,3 +56,13 @@ def test_the_sign_test_is_the_exact_binomial_one():
 def test_holm_adjusts_in_steps_and_never_reorders():
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])  # Holm 1979
     assert holm([0.5, 0.6]) == [1.0, 1.0] and holm([]) == []
+
+
+def test_flipped_signs_are_exact_where_parts_weigh_the_same_and_test_the_sum_else():
+    assert sign_flip_p([0.25, 0.25, 0.25, 0.0]) == sign_test_p(3, 0) == 0.25
+    assert sign_flip_p([]) == sign_flip_p([0.0]) == 1.0
+    rng = Random(0)
+    assert sign_flip_p([rng.gauss(1.0, 0.5) for _ in range(30)]) == 1 / 10_000
+    assert sign_flip_p([rng.gauss(0.0, 1.0) for _ in range(200)]) > 0.05
+    # many small losses against one gain that outweighs them: the sum decides, not how many
+    assert sign_flip_p([-0.01] * 8 + [1.0]) > 0.5
