@@ -23,7 +23,7 @@ from runner.journal import Journal
 from runner.learning import learn, remember
 from runner.records import RecordWriter
 from runner.results.metrics import summarise as summary_of
-from runner.results.report import report, status_line
+from runner.results.report import calls_line, report, status_line
 from runner.results.table import plain, present, times
 from runner.resume import quoted, written
 
@@ -192,14 +192,8 @@ def _tell(folder: Path, notes: Mapping[str, Any], summary: Mapping[str, Any], ur
     """The last lines on the terminal: the table, the folder, the link."""
     simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
     present(f"{notes['name']}{simulated}: {status_line(notes)}", summary["metrics"])
-    sent, found = notes["calls"]["sent"], notes["calls"]["from_journal"]
-    beside = notes["calls"].get("beside", 0)
-    journal = f"calls:      {sent:,} sent, {found:,} answered by the journal" if found or beside else None
-    if journal and beside:
-        usd = notes["spent"]["usd"]
-        journal += f"; {beside:,} of them for what is played beside" + (f"; ${usd:.4f} in all" if usd else "")
     learnt = f"memory:     {notes['memory']} (in run.memory)" if notes.get("memory") else None
-    lines = [journal, learnt, notes["stopped"], *notes["notes"], f"run folder: {folder}"]
+    lines = [calls_line(notes), learnt, notes["stopped"], *notes["notes"], f"run folder: {folder}"]
     if notes["counts"]["errored"]:
         text, n = next(iter(notes["errors"].items()))
         lines.append(f"errors:     {times(n)}: {text}")

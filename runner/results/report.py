@@ -56,6 +56,17 @@ def _means(levels: Mapping[str, Sequence[str]]) -> list[str]:
     ]
 
 
+def calls_line(manifest: Mapping[str, Any]) -> str:
+    """What was sent and what the journal answered; empty where all was sent and stands in the records."""
+    calls = manifest["calls"]
+    found, beside, usd = calls["from_journal"], calls.get("beside", 0), manifest["spent"]["usd"]
+    if not found and not beside:
+        return ""
+    told = f"calls:      {calls['sent']:,} sent, {found:,} answered by the journal"
+    told += f"; {beside:,} of them for what is played beside" if beside else ""
+    return told + (f"; ${usd:.4f} in all" if beside and usd else "")
+
+
 def status_line(manifest: Mapping[str, Any]) -> str:
     """How the run ended, in one sentence."""
     counts = manifest["counts"]

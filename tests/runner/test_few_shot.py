@@ -44,7 +44,8 @@ def test_a_sweep_collects_once_resumes_and_replays(swept):
     plain, reasoned = (seen(swept.path / job) for job in jobs)
     assert all("-train-" in name for _, names in plain for name in names)
     assert all(name.startswith("own-") for _, names in reasoned for name in names)
-    assert not notes[0]["notes"] and "no rationale in the training split" in notes[1]["notes"][0]
+    assert notes[0]["notes"] == ["few-shot examples: only 3 of 5 for medqa, 3 of 5 for medcalc can be shown"]
+    assert "no rationale in the training split" in notes[1]["notes"][0]
     assert all("step by step" in text for text, _ in reasoned) and not any("step by step" in text for text, _ in plain)
     assert not any(re.search("Answer: (?!<)", text.partition("### Yours")[2]) for text, _ in plain + reasoned)
     shutil.rmtree(swept.path / "outputs/.memory")

@@ -81,7 +81,8 @@ def test_texts_survive_a_torn_tail(tmp_path):
         for n, name in enumerate(names):
             try:
                 assert reader[name] == f"{n} {LONG}"
-            except KeyError:
+            except ConfigError as error:
+                assert "missing or cut off" in str(error)
                 break
 
 

@@ -83,7 +83,7 @@ def test_a_sweep_runs_all_jobs_and_ends_in_one_table(home):
     assert done.code == 0, done.err
     (sweep,) = home.runs()
     names = ["times-1", "times-2"]
-    assert sorted(path.name for path in sweep.iterdir()) == ["compare.json", *names]
+    assert sorted(path.name for path in sweep.iterdir()) == ["compare.json", "compare.md", *names]
     assert "2 of 2 jobs" in done.out
     assert all(name in done.out for name in names)
     manifest = home.manifest(sweep / "times-2")
