@@ -122,6 +122,9 @@ class _Builder:
 
     def value(self, hint: Any, value: object, where: str) -> Any:
         """A value checked against a type; parts and dataclasses in it are built first."""
+        if isinstance(value, str) and getattr(hint, "_is_protocol", False):
+            how = f"{where.partition('.')[0]}@{where}={value}"
+            return self.bad(where, f"found {shown(value)}; a part stands here, which is chosen as {how}")
         built, flaws = self.built, len(self.flaws)
         value = self.nested(hint, value, where)
         if len(self.flaws) > flaws:

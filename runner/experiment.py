@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -95,6 +96,8 @@ class Check(Callback):
             if isinstance(error, PrivacyRefused):
                 note_refusal(error, Path(config.hydra.run.dir))
             raise SystemExit(2) from None
+        if varies := config.hydra.sweeper.get("params"):
+            print(f"note: one job; with -m this plays all of {', '.join(map(str, varies))}", file=sys.stderr)  # noqa: T201
         with read_write(config.hydra):
             config.hydra.run.dir = str(folder)
         PREPARED.set(experiment)
@@ -115,7 +118,8 @@ def prepare(config: DictConfig, loader: ConfigLoader) -> Experiment:
     try:
         cfg = configs.resolve(config)
         places = Places(loader, config)
-        if flaws := [*configs.hidden(places.roots), *configs.frozen(cfg, config, places)]:
+        wrong = configs.hidden(places.roots), configs.frozen(cfg, config, places), configs.strangers(cfg, places)
+        if flaws := [flaw for found in wrong for flaw in found]:
             raise Flaws(flaws)
         return check(cfg, launch_of(config, cfg), configs.touched(config, places))
     except Flaws as error:

@@ -14,7 +14,7 @@ from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue
 
 from runner.config.places import Places, choices_of
 from runner.config.roots import CONF
-from runner.flaws import Flaw, Flaws
+from runner.flaws import Flaw, Flaws, nearest
 
 PROFILE = "profile"
 _DICTIONARY = re.compile(r"^[~+]|^[^=]*=\s*\{")
@@ -68,6 +68,14 @@ def touched(config: DictConfig, places: Places) -> set[str]:
         if choice is not None and not (CONF / group / f"{choice}.yaml").is_file():
             groups |= {str(k) for k in config} if group == "experiment" else {group}
     return groups | ({"grammars"} if "agent" in groups else set())
+
+
+def strangers(cfg: Mapping[str, Any], places: Places) -> list[Flaw]:
+    """Baselines that are no choice of agent."""
+    named = (cfg.get("compare") or {}).get("baselines") or ()
+    known = choices_of(places.roots, "agent")
+    wrong = [str(name) for name in named if name not in known] if isinstance(named, list) else []
+    return [Flaw("compare.baselines", f"no agent {name!r}; {nearest(name, known)}") for name in wrong]
 
 
 def hidden(roots: Sequence[Path]) -> list[Flaw]:

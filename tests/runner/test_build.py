@@ -180,3 +180,9 @@ def test_nearest_names_stay_short():
 def test_fields_that_a_dataclass_inherits_from_another_module_are_checked_too():
     with pytest.raises(Flaws, match="max_steps"):
         construct({"_target_": "components.agents.react.ReAct", "max_steps": 0}, "agent")
+
+
+def test_a_name_where_a_part_stands_is_told_how_parts_are_chosen():
+    node = {"_target_": "components.agents.self_consistency.SelfConsistency", "inner": "react"}
+    with pytest.raises(Flaws, match=r"found 'react'; a part stands here, which is chosen as agent@agent\.inner=react"):
+        construct(node, "agent")
