@@ -141,3 +141,11 @@ def test_a_refused_process(home):
     out, err = process.communicate(timeout=20)
     assert (process.returncode, out) == (2, "")
     assert err == "config error: command line: limit=abc: limit: found 'abc', should be a whole number\n"
+
+
+def test_baselines_are_agents_and_an_experiment_says_what_it_would_vary(home):
+    home.write("experiment/varies", "# @package _global_\n# ?\nhydra: {sweeper: {params: {agent.times: '1,2'}}}")
+    done = home.run("experiment=varies")
+    assert done.code == 0 and "note: one job; with -m this plays all of agent.times" in done.err
+    done = home.run("compare.baselines=[aks]")
+    assert done.code == 2 and "compare.baselines: no agent 'aks'; did you mean asks" in done.err
