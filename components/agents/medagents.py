@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from string import punctuation
 from typing import Any
+from unicodedata import category
 
 from components.acting import blind, held_by
 from components.panel.export import exported
@@ -65,4 +65,4 @@ async def _asked(episode: Episode, prompts: str) -> dict[str, str]:
 def _closed(problem: Problem) -> str:
     """The question with a question mark, where it ends without any mark."""
     text = problem.question.strip()
-    return text if not text or text[-1] in punctuation else f"{text}?"
+    return text if not text or category(text[-1]).startswith(("P", "S")) else f"{text}?"

@@ -17,6 +17,7 @@ from typing import Literal
 from components.cab_samples import check_split
 from components.choice_rows import explanation_of, row_letter, row_options
 from components.errors import ConfigError
+from components.lettered import letter_of
 from components.rows import Row, files_digest, json_lines
 from components.types import Privacy, Problem, Sample
 
@@ -85,12 +86,16 @@ def _samples(name: str, split: str, file: Path) -> Iterator[Sample]:
         again = f"-again{seen[source]}" if seen[source] > 1 else ""
         choices = row_options(row, most=10)
         letter = row_letter(row, "answer_idx", choices)
+        if "answer" in row.values and letter_of(choices, row.text("answer")) not in (None, letter):
+            raise row.error("answer", f"is the text of another option than {letter}, which answer_idx names")
         yield Sample(
             Problem(f"medagentsbench-{name}-{split}-{source}{again}", row.text("question").strip(), choices),
             target=letter,
             metadata={"task": name, "answer": choices[letter], **explanation_of(row, "answer_rationale")},
             strata={"task": name},
         )
+    if not seen:
+        raise ConfigError(f"{file}: there is no question in it")
 
 
 def _source(row: Row) -> str:

@@ -90,3 +90,15 @@ def test_every_row_of_the_data_is_read():
     assert len({s.problem.id for s in samples}) == len(samples)
     assert {len(s.problem.choices) for s in samples if s.strata["task"] == "mmlu-pro"} >= {4, 10}
     assert any("explanation" in s.metadata for s in dataset.load("train"))
+
+
+def test_an_answer_that_is_another_options_and_a_file_without_questions_are_refused(tmp_path):
+    row = {"realidx": 1, "question": "Which?", "options": {"A": "one", "B": "two"}, "answer_idx": "A", "answer": "two"}
+    folder = tmp_path / "medqa"
+    folder.mkdir()
+    (folder / "test_hard.jsonl").write_text(orjson.dumps(row).decode() + "\n")
+    with pytest.raises(ConfigError, match="answer: is the text of another option than A"):
+        list(MedAgentsBench(str(tmp_path)).load("test_hard"))
+    (folder / "test_hard.jsonl").write_text("")
+    with pytest.raises(ConfigError, match="there is no question in it"):
+        list(MedAgentsBench(str(tmp_path)).load("test_hard"))

@@ -5,7 +5,7 @@ import pytest
 from components.agents.medagents import MedAgents
 from components.panel.rules import Lengths
 from tests.attempts import Echo
-from tests.panels import Script, panel
+from tests.panels import QUESTION, Script, panel
 
 PLAIN = MedAgents(expert_tools=False)
 
@@ -125,3 +125,11 @@ async def test_what_is_held_is_shown_once_to_experts_who_act():
     assert sum(message.text.count("THE DOCUMENT") for message in acting.messages) == 0, "a document is for tools"
     decision = model.requests[-1].messages[-1].text
     assert decision.count("THE DOCUMENT") == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "ends"), [("Was nun？", "Was nun？"), ("Is it so…", "so…"), ("50 %", "50 %"), ("So", "So?")]
+)
+async def test_a_mark_of_any_script_ends_a_question(asked, ends):
+    _, model, _ = await panel(agent=PLAIN, problem=replace(QUESTION, question=asked, context=""))
+    assert model.requests[0].messages[-1].text.split("\n")[0].endswith(ends)
