@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import orjson
 import yaml
 
@@ -14,7 +15,10 @@ from components.conditions.intact import Intact
 from components.datasets.cab import Cab
 from components.grammars.bracket_json import BracketJson
 from components.memory.learnt import Learnt
+from components.messages import Completion, Request
 from components.models.simulated import Simulated
+from components.models.simulated.key import dataset_samples
+from components.models.simulated.serve import Server
 from components.scorers.cab import Cab as Scorer
 from components.stages.optimize import Optimize
 from components.types import Sample, Trajectory
@@ -90,3 +94,31 @@ class Clinic:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(orjson.dumps(value))
         return Learnt(Optimize(), **shown).open(folder, "clinic")
+
+
+def noting() -> tuple[list[tuple[Request, Completion]], type[Simulated]]:
+    """A list, and a simulated model that writes its requests and replies into it."""
+    asked: list[tuple[Request, Completion]] = []
+
+    class Noting(Simulated):
+        async def generate(self, request: Request) -> Completion:
+            asked.append((request, await super().generate(request)))
+            return asked[-1][1]
+
+    return asked, Noting
+
+
+async def served_alike(asked: Sequence[tuple[Request, Completion]]) -> None:
+    """Whether the core behind HTTP, told its dataset, replies to all of them as it did in process."""
+    model = Simulated()
+    model.study(dataset_samples("cab_mini", {}))
+    server = Server(model)
+    url = await server.start()
+    async with aiohttp.ClientSession() as session:
+        for request, completion in asked:
+            body = {"messages": [orjson.loads(m.wire) for m in request.messages], "seed": request.seed}
+            body |= {"tools": [orjson.loads(t.wire) for t in request.tools]} if request.tools else {}
+            async with session.post(f"{url}/chat/completions", json=body) as got:
+                said = (await got.json())["choices"][0]["message"]
+            assert said == orjson.loads(completion.message.wire)
+    await server.stop()

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from statistics import fmean
 from typing import Any
 
-import aiohttp
 import orjson
 import pytest
 
@@ -18,19 +17,16 @@ from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.messages import Message
-from components.models.simulated import Simulated
 from components.models.simulated.core import Core
 from components.models.simulated.dialogue import call_in
-from components.models.simulated.key import dataset_samples
 from components.models.simulated.rates import Rates
-from components.models.simulated.serve import Server
 from components.models.simulated.skills.consult import is_full
 from components.prompts import load
 from components.task_text import task_text
 from components.types import Demonstration
 from components.verifiers.refine import Refine
 from components.verifiers.select import Candidate, Select
-from tests.components.models.simulated.clinic import ALL, QUICK, STEADY, Clinic, of, toolset
+from tests.components.models.simulated.clinic import ALL, QUICK, STEADY, Clinic, noting, of, served_alike, toolset
 from tests.slow import slow
 
 pytestmark = slow
@@ -186,26 +182,9 @@ async def test_refinement_ends_at_once_in_tags_when_nothing_is_wrong():
 
 
 async def test_the_served_core_gives_the_same_replies():
-    asked: list[Any] = []
-
-    class Noting(Simulated):
-        async def generate(self, request):
-            asked.append((request, await super().generate(request)))
-            return asked[-1][1]
-
+    asked, model = noting()
     clinic = Clinic(agent=Reflexion(), verifier=Select(n=2), rates={})
-    await clinic.play(of("slake", "ehrsql", "longhalt", each=2), Noting)
-    await Clinic(agent=ReflecTool(), grammar=NativeTools(), rates={}).play(of("medcalc", each=2), Noting)
-    model = Simulated()
-    model.study(dataset_samples("cab_mini", {}))
-    server = Server(model)
-    url = await server.start()
-    async with aiohttp.ClientSession() as session:
-        for request, completion in asked:
-            body = {"messages": [orjson.loads(m.wire) for m in request.messages], "seed": request.seed}
-            body |= {"tools": [orjson.loads(t.wire) for t in request.tools]} if request.tools else {}
-            async with session.post(f"{url}/chat/completions", json=body) as got:
-                said = (await got.json())["choices"][0]["message"]
-            assert said == orjson.loads(completion.message.wire)
-    await server.stop()
+    await clinic.play(of("slake", "ehrsql", "longhalt", each=2), model)
+    await Clinic(agent=ReflecTool(), grammar=NativeTools(), rates={}).play(of("medcalc", each=2), model)
+    await served_alike(asked)
     assert len(asked) > 30

@@ -3,8 +3,6 @@
 from statistics import fmean
 from typing import Any
 
-import aiohttp
-import orjson
 import pytest
 
 from components.agents.direct import Direct
@@ -14,15 +12,13 @@ from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
-from components.models.simulated.key import dataset_samples
-from components.models.simulated.serve import Server
 from components.toolsets.radiology import Radiology
 from components.verifiers.accept import Accept
 from components.verifiers.refine import Refine
 from components.verifiers.select import Select
 from runner.door import Budget, Door
 from runner.play import Parts, play
-from tests.components.models.simulated.clinic import ALL, STEADY, Clinic, of
+from tests.components.models.simulated.clinic import ALL, STEADY, Clinic, noting, of, served_alike
 from tests.components.models.simulated.conftest import PERFECT, SAMPLES
 from tests.golden.vectors import PAPER
 from tests.slow import slow
@@ -155,26 +151,9 @@ async def test_radiology_is_answered_by_a_panel_too(tools, grammar):
 
 
 async def test_the_served_core_plays_the_same_panel():
-    asked: list[Any] = []
-
-    class Noting(Simulated):
-        async def generate(self, request):
-            asked.append((request, await super().generate(request)))
-            return asked[-1][1]
-
+    asked, model = noting()
     for grammar in (BracketJson(), NativeTools()):
         agent = panel(1, 2, expert_tools=True)
-        await Clinic(agent, grammar=grammar, rates={}).play(of("medqa", "ehrsql", each=2), Noting)
-    model = Simulated()
-    model.study(dataset_samples("cab_mini", {}))
-    server = Server(model)
-    url = await server.start()
-    async with aiohttp.ClientSession() as session:
-        for request, completion in asked:
-            body = {"messages": [orjson.loads(m.wire) for m in request.messages], "seed": request.seed}
-            body |= {"tools": [orjson.loads(t.wire) for t in request.tools]} if request.tools else {}
-            async with session.post(f"{url}/chat/completions", json=body) as got:
-                said = (await got.json())["choices"][0]["message"]
-            assert said == orjson.loads(completion.message.wire)
-    await server.stop()
+        await Clinic(agent, grammar=grammar, rates={}).play(of("medqa", "ehrsql", each=2), model)
+    await served_alike(asked)
     assert len(asked) > 60
