@@ -5,6 +5,7 @@ Source: Lee et al. 2024, Clinical NLP workshop at NAACL, arXiv 2405.06673 (CC BY
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +21,15 @@ _HOW = (
     "github.com/glee4810/ehrsql-2024, build its database, and give dataset.path=..."
 )
 _NULL = "null"
+_NO_TEMPLATE = ("", "-", "null")
 
 
 @dataclass(frozen=True)
 class Question2024:
-    """A question with its SQL and its answer, the text of a list of rows; both None when it cannot be answered."""
+    """A question with its SQL and its answer, the text of a list of rows; both None when it cannot be answered.
+
+    ``patient`` and ``template``, with its slots left open, where the annotations are there and have them.
+    """
 
     row: Row
     id: str
@@ -32,6 +37,17 @@ class Question2024:
     sql: str | None
     answer: str | None
     patient: str | None
+    template: str | None = None
+
+    def rows(self) -> list[list[Any]]:
+        """The answer's rows. Raises ConfigError when it is not a list of them."""
+        try:
+            rows = ast.literal_eval(self.answer or "")
+        except (ValueError, SyntaxError):
+            rows = None
+        if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+            raise self.row.error("id", f"the answer must be the text of a list of rows, found {self.answer!r:.80}")
+        return rows
 
 
 def folder_2024(path: str) -> Path:
@@ -55,7 +71,7 @@ def questions_2024(path: str, split: str) -> Iterator[Question2024]:
     """The questions of a split in the file's order. Raises ConfigError."""
     data, label, answer = files_2024(path, split)
     labels, answers = json_mapping(label), json_mapping(answer)
-    patients = _patients(folder_2024(path) / split / "annotated.json")
+    annotated = _annotated(folder_2024(path) / split / "annotated.json")
     for row in json_records(data, "data"):
         name = row.text("id")
         sql, gold = labels.text(name), answers.text(name)
@@ -68,16 +84,19 @@ def questions_2024(path: str, split: str) -> Iterator[Question2024]:
             row.text("question").strip(),
             sql if answerable else None,
             gold if answerable else None,
-            patients.get(name),
+            *annotated.get(name, (None, None)),
         )
 
 
-def _patients(path: Path) -> dict[str, str]:
-    """Question -> the patient it is about, where the annotations are there and say so."""
-    found: dict[str, str] = {}
+def _annotated(path: Path) -> dict[str, tuple[str | None, str | None]]:
+    """Question -> the patient it is about and its template, where the annotations are there and say so."""
+    found: dict[str, tuple[str | None, str | None]] = {}
     for row in json_records(path) if path.is_file() else ():
-        values: Any = row.values.get("val_dict")
+        values, template = row.values.get("val_dict"), row.values.get("template")
         placed = values.get("val_placeholder") if isinstance(values, dict) else None
-        if isinstance(placed, dict) and "patient_id" in placed:
-            found[row.text("id")] = str(placed["patient_id"])
+        patient = placed.get("patient_id") if isinstance(placed, dict) else None
+        found[row.text("id")] = (
+            None if patient is None else str(patient),
+            template if isinstance(template, str) and template not in _NO_TEMPLATE else None,
+        )
     return found

@@ -19,11 +19,15 @@ from components.tables import json_records
 
 EhrDatabase = Literal["mimic_iii", "eicu"]
 _NO_SQL = ("nan", "null")
+_PATIENTS = ("patient_id", "subject_id", "uniquepid")  # slots that name the patient
 
 
 @dataclass(frozen=True)
 class EhrQuestion:
-    """A question: its text as people ask it, the template it was made from, and its SQL (None: unanswerable)."""
+    """A question: its text as people ask it, the template it was made from, and its SQL (None: unanswerable).
+
+    ``tag`` is the template with its slots left open, where the file has it.
+    """
 
     row: Row
     id: str
@@ -32,6 +36,7 @@ class EhrQuestion:
     sql: str | None
     patient: str | None = None
     strata: dict[str, str] = field(default_factory=dict)
+    tag: str | None = None
 
 
 def ehr_questions(path: Path, database: str) -> Iterator[EhrQuestion]:
@@ -48,8 +53,9 @@ def _question(row: Row) -> EhrQuestion:
         raise row.error("is_impossible", f"must be true or false, found {impossible!r:.80}")
     if not impossible and sql in _NO_SQL:
         raise row.error("query", f"an answerable question needs its SQL, found {sql!r}")
-    value = row.values.get("value") or {}
-    patient = value.get("patient_id") if isinstance(value, dict) else None
+    value, tag = row.values.get("value"), row.values.get("q_tag")
+    slots = value if isinstance(value, dict) else {}
+    patient = next((slots[name] for name in _PATIENTS if slots.get(name) is not None), None)
     strata = {name: row.values[key] for name, key in (("importance", "importance"), ("wording", "para_type"))
               if isinstance(row.values.get(key), str)}  # fmt: skip
     return EhrQuestion(
@@ -60,6 +66,7 @@ def _question(row: Row) -> EhrQuestion:
         None if impossible else sql,
         None if patient is None else str(patient),
         strata,
+        tag if isinstance(tag, str) else None,
     )
 
 

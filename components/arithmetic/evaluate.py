@@ -40,9 +40,12 @@ _THOUSANDS = "; a comma separates values, so write 1000, not 1,000"
 
 
 def evaluate(text: str, functions: Mapping[str, Function]) -> Value:
-    """The value of an expression. Raises ToolError (invalid_expression), saying what is wrong."""
-    tree = _parse(text)
-    value = _Walk({**functions, "pow": _power}).value(tree.body, 0)
+    """The value of an expression. Raises ToolError (invalid_expression), saying what is wrong.
+
+    A function ``pow`` among those given also stands for the operator of powers.
+    """
+    tree = parse(text)
+    value = _Walk({**functions, "pow": functions.get("pow", _power)}).value(tree.body, 0)
     if isinstance(value, Sequence) and not isinstance(value, str):
         raise invalid(f"the expression gives {len(value)} values, not one{_THOUSANDS}")
     return value
@@ -56,7 +59,7 @@ def shown(value: Value) -> str:
     return value.strftime("%m/%d/%Y") if isinstance(value, date) else str(value)
 
 
-def _parse(text: str) -> ast.Expression:
+def parse(text: str) -> ast.Expression:
     """The syntax tree, with ^ and ** both for powers. Raises ToolError."""
     if not text.strip():
         raise invalid("the expression is empty")
@@ -157,7 +160,7 @@ class _Walk:
         if type(op) not in _BINARY:
             raise invalid("only the operators + - * / // % ** and ^ (power) are allowed")
         if isinstance(op, ast.Pow):
-            return _power(left, right)
+            return self.functions["pow"](left, right)
         try:
             return _bounded(_BINARY[type(op)](number(left, "arithmetic"), number(right, "arithmetic")))
         except ZeroDivisionError:

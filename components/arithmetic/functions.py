@@ -33,8 +33,8 @@ def number(value: Value, where: str) -> float:
     return value
 
 
-def _numbers(where: str, values: Sequence[Value]) -> list[float]:
-    """The arguments of min, max and sum: numbers, or one list of numbers."""
+def numbers(where: str, values: Sequence[Value]) -> list[float]:
+    """The arguments of min, max and sum: numbers, or one list of numbers. Raises ToolError."""
     first = values[0] if len(values) == 1 else values
     found: Iterable[Value] = values if isinstance(first, str) or not isinstance(first, Sequence) else first
     read = [number(value, where) for value in found]
@@ -44,15 +44,15 @@ def _numbers(where: str, values: Sequence[Value]) -> list[float]:
 
 
 def _smallest(*values: Value) -> Value:
-    return min(_numbers("min", values))
+    return min(numbers("min", values))
 
 
 def _largest(*values: Value) -> Value:
-    return max(_numbers("max", values))
+    return max(numbers("max", values))
 
 
 def _total(*values: Value) -> Value:
-    found = _numbers("sum", values)
+    found = numbers("sum", values)
     return math.fsum(found) if any(isinstance(value, float) for value in found) else sum(found)
 
 

@@ -9,3 +9,7 @@ class SqlError(Exception):
 
 class UnreadableDatabase(SqlError):
     """No statement can be run: the file is missing, damaged or no database. No other statement would help."""
+
+
+class ForbiddenSql(SqlError):
+    """A statement was refused before or while it ran, because it does more than read this one database."""

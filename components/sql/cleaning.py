@@ -28,7 +28,7 @@ VITAL_BOUNDS: Mapping[str, tuple[float, float]] = {
     "mean bp": (60.0, 110.0),
 }
 _FENCES = (re.compile(r"```sql(?:ite)?\b(.*?)```", re.S | re.I), re.compile(r"```(.*?)```", re.S))
-_SPLIT_OPERATORS = re.compile(r"([<>!]) =")
+SPLIT_OPERATORS = re.compile(r"([<>!]) =")
 _LOWER, _UPPER = (re.compile(rf" (\w+)_{end}", re.ASCII) for end in ("lower", "upper"))
 
 
@@ -39,7 +39,7 @@ def clean_sql(text: str, dataset_id: str) -> str:
     """
     blocks = next((found for fence in _FENCES if (found := fence.findall(text))), [text])
     sql = re.sub(" +", " ", re.sub(r"[\r\n]", " ", blocks[-1])).strip()
-    sql = _SPLIT_OPERATORS.sub(r"\1=", sql)
+    sql = SPLIT_OPERATORS.sub(r"\1=", sql)
     if "current_time" in sql:
         sql = sql.replace("current_time", f"'{current_time(dataset_id)}'")
     return _with_bounds(sql).replace("%y", "%Y").replace("%j", "%J")

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from annotated_types import Ge, Gt
 
 from components.errors import ConfigError
-from components.sql import SqlError, UnreadableDatabase
+from components.sql import ForbiddenSql, SqlError, UnreadableDatabase
 
 Row = tuple[Any, ...]
 
@@ -29,7 +29,6 @@ _CLOCK = re.compile(
 )
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
-    sqlite3.SQLITE_LIMIT_LENGTH: 100_000,  # bytes; one call of trim() or instr() may take its square
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
     sqlite3.SQLITE_LIMIT_COLUMN: 500,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
@@ -40,6 +39,9 @@ _LIMITS = {
 _LOST = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR}
 _STEPS_BETWEEN_LOOKS = 2000
 _WIDE = re.compile(r"%[^a-zA-Z%]*(\*|\d{4})")  # a width that one call of printf would spend minutes on
+_SQUARE = 100_000  # bytes; one call of trim(), instr() or replace() may take as many steps as the square of it
+_SEARCHING = {"trim": 2, "ltrim": 2, "rtrim": 2, "instr": 2, "replace": 3}  # function -> its number of arguments
+_SECOND = "one statement at a time"  # in the message of Python's sqlite3
 _READ_ONLY = "only reading is allowed here: one SELECT, or WITH followed by SELECT"
 
 
@@ -48,50 +50,44 @@ class ReadOnly:
     """A SQLite file of which statements can only read.
 
     Every statement has a connection of its own, so calls from several threads do not meet. ``seconds`` limits one
-    statement, ``max_rows`` and ``max_bytes`` (text and blobs) its result: more is refused, never cut.
+    statement, ``max_rows`` and ``max_bytes`` (text and blobs) its result, ``max_value`` (bytes) one value: more is
+    refused, never cut.
     """
 
     path: Path
     seconds: Annotated[float, Gt(0)] = 5.0
     max_rows: Annotated[int, Ge(1)] = 100_000
     max_bytes: Annotated[int, Ge(1)] = 50_000_000
+    max_value: Annotated[int, Ge(1)] = _SQUARE
 
     def run(self, sql: str) -> list[Row]:
         """The rows of one statement.
 
-        Raises SqlError with SQLite's message or the limit that was passed, UnreadableDatabase where it is the file.
+        Raises SqlError with SQLite's message or the limit that was passed, ForbiddenSql for what is no reading,
+        UnreadableDatabase where it is the file.
         """
         if _CLOCK.search(sql):
-            raise SqlError("the statement asks for the machine's clock; name the time that is meant")
+            raise ForbiddenSql("the statement asks for the machine's clock; name the time that is meant")
         denied: list[str] = []
         deadline = monotonic() + self.seconds
         try:
-            with closing(self._open()) as connection, closing(sqlite3.connect(":memory:")) as plain:
-                _guard(connection, plain, denied)
+            with closing(opened(self.path)) as connection, closing(sqlite3.connect(":memory:")) as plain:
+                _guard(connection, plain, denied, self.max_value)
                 connection.set_progress_handler(lambda: monotonic() > deadline, _STEPS_BETWEEN_LOOKS)
                 cursor = connection.execute(sql)
                 if cursor.description is None:
-                    raise SqlError(f"the statement returns no rows; {_READ_ONLY}")
+                    raise ForbiddenSql(f"the statement returns no rows; {_READ_ONLY}")
                 return self._collected(cursor, deadline)
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:  # ValueError: a null byte, a lone surrogate
             if denied:
-                raise SqlError(f"{error} ({denied[0]}): {_READ_ONLY}") from None
+                raise ForbiddenSql(f"{error} ({denied[0]}): {_READ_ONLY}") from None
+            if _SECOND in str(error):
+                raise ForbiddenSql(str(error)) from None
             if monotonic() > deadline:
                 raise SqlError(f"the statement ran for more than {self.seconds:g} seconds and was stopped") from None
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _LOST:  # the low byte: what kind of error it is
                 raise UnreadableDatabase(str(error)) from None
             raise SqlError(str(error)) from None
-
-    def _open(self) -> sqlite3.Connection:
-        """Open the file; as immutable when nobody may write to it, so that its folder may be read-only too."""
-        if not self.path.is_file():
-            raise UnreadableDatabase(f"there is no database file {self.path.name!r}")
-        logs = (self.path.with_name(self.path.name + end) for end in ("-wal", "-journal"))
-        fixed = not self.path.stat().st_mode & 0o222 and not any(log.exists() for log in logs)
-        mode = "mode=ro&immutable=1" if fixed else "mode=ro"
-        connection = sqlite3.connect(f"file:{quote(str(self.path.resolve()))}?{mode}", uri=True, isolation_level=None)
-        connection.text_factory = lambda raw: raw.decode(errors="replace")
-        return connection
 
     def _collected(self, rows: Iterable[Row], deadline: float) -> list[Row]:
         """All rows. Raises SqlError when there are too many of them, or they are too big, or it takes too long."""
@@ -109,6 +105,21 @@ class ReadOnly:
         return found
 
 
+def opened(path: Path) -> sqlite3.Connection:
+    """Open a file for reading; as immutable when nobody may write to it, so that its folder may be read-only too.
+
+    Raises UnreadableDatabase when there is none, sqlite3.Error.
+    """
+    if not path.is_file():
+        raise UnreadableDatabase(f"there is no database file {path.name!r}")
+    logs = (path.with_name(path.name + end) for end in ("-wal", "-journal"))
+    fixed = not path.stat().st_mode & 0o222 and not any(log.exists() for log in logs)
+    mode = "mode=ro&immutable=1" if fixed else "mode=ro"
+    connection = sqlite3.connect(f"file:{quote(str(path.resolve()))}?{mode}", uri=True, isolation_level=None)
+    connection.text_factory = lambda raw: raw.decode(errors="replace")
+    return connection
+
+
 def readable(file: Path) -> Path:
     """The file, which must be a whole database with tables: looked at before a run. Raises ConfigError."""
     try:
@@ -120,12 +131,14 @@ def readable(file: Path) -> Path:
     return file
 
 
-def _guard(connection: sqlite3.Connection, plain: sqlite3.Connection, denied: list[str]) -> None:
-    """Limits of size, then the authorizer; ``denied`` takes what was refused, ``plain`` formats."""
+def _guard(connection: sqlite3.Connection, plain: sqlite3.Connection, denied: list[str], max_value: int) -> None:
+    """Limits of size, then the authorizer; ``denied`` takes what was refused, ``plain`` formats and searches."""
     for pragma in ("query_only=ON", "trusted_schema=OFF"):
         connection.execute(f"PRAGMA {pragma}")
     for category, limit in _LIMITS.items():
         connection.setlimit(category, limit)
+    for one in (connection, plain):
+        one.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max_value)
 
     def authorize(action: int, first: str | None, second: str | None, *_: str | None) -> int:
         if action in _ALLOWED and not (
@@ -137,6 +150,9 @@ def _guard(connection: sqlite3.Connection, plain: sqlite3.Connection, denied: li
 
     for name in ("printf", "format"):
         connection.create_function(name, -1, _bounded_printf(plain, denied), deterministic=True)
+    for name, n_arguments in _SEARCHING.items() if max_value > _SQUARE else ():
+        search = _bounded_search(plain, denied, name, _SQUARE**2 // max_value)
+        connection.create_function(name, n_arguments, search, deterministic=True)
     connection.set_authorizer(authorize)
 
 
@@ -150,3 +166,15 @@ def _bounded_printf(plain: sqlite3.Connection, denied: list[str]) -> Callable[..
         return plain.execute(f"SELECT printf({', '.join('?' * len(values))})", values).fetchone()[0]
 
     return printf
+
+
+def _bounded_search(plain: sqlite3.Connection, denied: list[str], name: str, longest: int) -> Callable[..., Any]:
+    """A function that looks for its second argument, which may have so many characters, in its first."""
+
+    def search(*values: Any) -> Any:
+        if len(str(values[1])) > longest:
+            denied.append(f"{name} takes at most {longest} characters to look for")
+            raise ValueError(denied[-1])
+        return plain.execute(f"SELECT {name}({', '.join('?' * len(values))})", values).fetchone()[0]
+
+    return search

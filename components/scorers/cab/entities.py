@@ -19,8 +19,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from components.literals import NotLiteral, literal
 from components.scorers.cab.case import Case, Reading, Unscored
-from components.scorers.cab.literals import NotLiteral, literal
 from components.scorers.cab.marks import conclusion, marked
 
 _BETWEEN = re.compile(r"[,;\n]")

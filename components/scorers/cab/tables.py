@@ -26,8 +26,8 @@ from functools import lru_cache
 from math import isclose
 from typing import Any
 
+from components.literals import NotLiteral, literal
 from components.scorers.cab.case import Case, Reading, Unscored
-from components.scorers.cab.literals import NotLiteral, literal
 from components.scorers.cab.marks import conclusion
 from components.scorers.cab.numbers import number, numbers
 from components.scorers.cab.texts import holds, plain

@@ -126,3 +126,8 @@ def test_values_are_shown_in_twelve_digits():
     assert [shown(v) for v in (2.0, 1e20, 1 / 3, True, "x", date(2024, 1, 2))] == [
         "2", "1e+20", "0.333333333333", "True", "x", "01/02/2024",
     ]  # fmt: skip
+
+
+def test_the_power_is_the_callers_where_it_gives_one():
+    given = {"pow": lambda x, y: -1}
+    assert [evaluate(text, given) for text in ("2^3", "2**3 + 1", "pow(2, 3)")] == [-1, 0, -1]

@@ -7,7 +7,7 @@ from time import monotonic
 import pytest
 
 from components.errors import ConfigError
-from components.sql import SqlError, UnreadableDatabase
+from components.sql import ForbiddenSql, SqlError, UnreadableDatabase
 from components.sql.reading import ReadOnly, readable
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
@@ -122,6 +122,50 @@ def test_big_values_and_results_are_refused(ward):
         ReadOnly(ward).run("SELECT 1 -- " + "x" * 200_000)
     with pytest.raises(SqlError, match=r"depth"):
         ReadOnly(ward).run("SELECT " + "1+" * 500 + "1")
+
+
+@pytest.mark.parametrize(
+    ("sql", "kind"),
+    [
+        ("DELETE FROM beds", ForbiddenSql),
+        ("SELECT 1; DELETE FROM beds", ForbiddenSql),
+        ("-- nothing", ForbiddenSql),
+        ("SELECT date('now')", ForbiddenSql),
+        ("SELECT nam FROM beds", SqlError),
+        ("SELECT FROM beds", SqlError),
+    ],
+)
+def test_what_does_more_than_read_is_told_from_what_fails(ward, sql, kind):
+    with pytest.raises(SqlError) as caught:
+        ReadOnly(ward).run(sql)
+    assert type(caught.value) is kind
+
+
+LARGE = "hex(zeroblob(400000))"
+
+
+@pytest.mark.parametrize(
+    ("sql", "found"),
+    [
+        (f"SELECT length({LARGE})", 800_000),
+        (f"SELECT instr({LARGE}, '00')", 1),
+        (f"SELECT length(replace({LARGE}, '00', 'x'))", 400_000),
+        (f"SELECT trim({LARGE}, '0') || ltrim(' a', ' ') || rtrim('b  ')", "ab"),
+        ("SELECT instr(name, 'a') FROM beds WHERE id = 2", None),
+    ],
+)
+def test_values_may_be_larger_where_it_is_asked_for(ward, sql, found):
+    assert ReadOnly(ward, max_value=1_000_000).run(sql) == [(found,)]
+
+
+@pytest.mark.parametrize("call", ["instr(V, V)", "trim(V, V)", "ltrim(V, V)", "rtrim(V, V)", "replace(V, V, 'x')"])
+def test_no_search_in_large_values_outlasts_the_clock(ward, call):
+    begin = monotonic()
+    with pytest.raises(SqlError, match="at most 10000 characters to look for"):
+        ReadOnly(ward, max_value=1_000_000).run(f"SELECT {call.replace('V', LARGE)}")
+    with pytest.raises(SqlError):
+        ReadOnly(ward, max_value=1_000_000).run(f"SELECT replace({LARGE}, '0', {LARGE})")
+    assert monotonic() - begin < 2
 
 
 @pytest.mark.parametrize("damage", [lambda raw: raw[: len(raw) // 2], lambda raw: b"no database" * 99])

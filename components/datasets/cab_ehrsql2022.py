@@ -1,4 +1,4 @@
-"""EHRSQL (2022) on MIMIC-III or eICU: questions of hospital staff that the whole database answers.
+"""ClinicalAgent Bench's tasks mimic_iii and eicu: EHRSQL (2022), answered from the whole database.
 
 Source: Lee et al. 2022, NeurIPS Datasets and Benchmarks (questions and SQL CC BY 4.0; ``glee4810/EHRSQL``). The
 databases are built from MIMIC-III 1.4 and eICU-CRD 2.0, which are credentialed. ClinicalAgent Bench takes the
@@ -30,12 +30,12 @@ _HOW = (
 )
 _HOW_DATABASE = (
     "build it from the credentialed PhysioNet data with the scripts of github.com/glee4810/EHRSQL and give "
-    "dataset.sqlite=...; without credentials use dataset=ehragent_demo or dataset=ehrsql2024"
+    "dataset.sqlite=...; without credentials use dataset=cab_ehragent_demo or dataset=cab_ehrsql"
 )
 
 
 @dataclass(frozen=True)
-class Ehrsql2022:
+class CabEhrsql2022:
     """Answerable questions on ``database``; the target's answer is a list of texts, empty where SQL finds no row.
 
     ``path`` holds ``dataset/ehrsql/{database}/{split}.json``, ``sqlite`` is the database, ``ask`` is added to each

@@ -1,4 +1,4 @@
-"""Questions on the open demo databases of MIMIC-III and eICU, with the answers that the gold SQL gives there.
+"""ClinicalAgent Bench's tasks mimic_iii and eicu on open demo databases, with the answers that the gold SQL gives.
 
 Source: the questions of EHRSQL (Lee et al. 2022, NeurIPS; CC BY 4.0) in the files of EHRAgent (Shi et al. 2024,
 EMNLP), on databases made from the MIMIC-III demo 1.4 (doi:10.13026/C2HM2Q) and the eICU demo 2.0.1
@@ -26,7 +26,7 @@ _HOW = "set CLINICAL_DATA_DIR to the folder that holds ehragent_demo/, or give d
 
 
 @dataclass(frozen=True)
-class EhrAgentDemo:
+class CabEhrAgentDemo:
     """Questions with a database; the target's answer is a list of texts, the tasks are mimic_iii and eicu.
 
     ``path`` holds ``{database}/{split}_preprocessed.json`` and ``{database}/{database}.db``. ``wording``: the

@@ -1,6 +1,6 @@
 import pytest
 
-from components.datasets.ehrsql2022 import Ehrsql2022
+from components.datasets.cab_ehrsql2022 import CabEhrsql2022
 from tests.components.cab_files import DATA, database, needs, refused, write
 from tests.components.test_ehrsql_questions import ASKED, UNASKED
 
@@ -13,7 +13,7 @@ def ehrsql(folder, records=(ASKED, UNASKED, EMPTY), **arguments):
     if not (folder / "mimic_iii.sqlite").exists():
         database(folder / "mimic_iii.sqlite")
     given = {"sqlite": str(folder / "mimic_iii.sqlite"), "cache": str(folder / "cache"), **arguments}
-    return Ehrsql2022(str(folder), "mimic_iii", **given)
+    return CabEhrsql2022(str(folder), "mimic_iii", **given)
 
 
 def test_answerable_questions_get_the_answers_of_their_sql(tmp_path):
@@ -51,7 +51,7 @@ def test_what_is_missing_is_said_before_the_first_sample(tmp_path):
     dataset = ehrsql(tmp_path, sqlite=str(tmp_path / "none.sqlite"))
     complaint = refused(dataset)
     assert "none.sqlite; build it from the credentialed PhysioNet data" in complaint
-    assert "dataset=ehragent_demo" in complaint
+    assert "dataset=cab_ehragent_demo" in complaint
     assert "valid.json; set CLINICAL_DATA_DIR" in refused(ehrsql(tmp_path), "valid")
     assert "EHRSQL has test, valid, train; found 'dev'" in refused(ehrsql(tmp_path), "dev")
     assert dataset.splits == ("test",) and dataset.privacy == "credentialed"
@@ -67,6 +67,6 @@ def test_wrong_question_is_refused_with_file_record_and_key(tmp_path):
 @pytest.mark.parametrize("name", ["mimic_iii", "eicu"])
 def test_valid_questions_run_on_the_demo_database(tmp_path, name):
     sqlite = DATA / "ehragent_demo" / name / f"{name}.db"
-    dataset = Ehrsql2022(str(DATA / "ehrsql"), name, str(sqlite), cache=str(tmp_path))
+    dataset = CabEhrsql2022(str(DATA / "ehrsql"), name, str(sqlite), cache=str(tmp_path))
     samples = list(dataset.load("valid"))
     assert len(samples) == 35 and any(sample.target["answer"] for sample in samples)

@@ -1,6 +1,6 @@
 import pytest
 
-from components.scorers.cab.literals import NotLiteral, literal
+from components.literals import NotLiteral, literal
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from components.datasets.ehragent_demo import EhrAgentDemo
+from components.datasets.cab_ehragent_demo import CabEhrAgentDemo
 from components.errors import ConfigError
 from tests.components.cab_files import DATA, database, needs, refused, write
 from tests.components.test_ehrsql_questions import ASKED
@@ -13,7 +13,7 @@ RECORD = {key: value for key, value in ASKED.items() if key != "is_impossible"} 
 def demo(folder, records=(RECORD,), **arguments):
     write(folder / "mimic_iii" / "test_preprocessed.json", list(records))
     database(folder / "mimic_iii" / "mimic_iii.db", ())
-    return EhrAgentDemo(str(folder), **{"databases": ("mimic_iii",), **arguments})
+    return CabEhrAgentDemo(str(folder), **{"databases": ("mimic_iii",), **arguments})
 
 
 def test_template_is_asked_and_the_answer_is_a_list(tmp_path):
@@ -38,7 +38,7 @@ def test_missing_files_splits_or_choices_are_named(tmp_path):
     with pytest.raises(ConfigError, match="at least one of mimic_iii, eicu"):
         demo(tmp_path, databases=())
     (tmp_path / "mimic_iii" / "mimic_iii.db").unlink()
-    assert "no database" in refused(EhrAgentDemo(str(tmp_path), databases=("mimic_iii",)))
+    assert "no database" in refused(CabEhrAgentDemo(str(tmp_path), databases=("mimic_iii",)))
 
 
 def test_damaged_database_is_refused_before_any_question(tmp_path):
@@ -54,7 +54,7 @@ def test_fingerprint_names_the_wording(tmp_path):
 
 @needs("ehragent_demo")
 def test_every_row_of_the_data_is_read():
-    dataset = EhrAgentDemo(str(DATA / "ehragent_demo"))
+    dataset = CabEhrAgentDemo(str(DATA / "ehragent_demo"))
     samples = list(dataset.load("test"))
     assert Counter(s.metadata["task"] for s in samples) == {"mimic_iii": 90, "eicu": 159}
     assert len(list(dataset.load("valid"))) == 80

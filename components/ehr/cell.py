@@ -1,0 +1,61 @@
+"""The six functions that a model's code calls, bound to one database.
+
+This module is imported by the process from which the code's own process is made, before any code is there: all that
+the functions need is imported here, because that process may read neither the project nor more than the two paths.
+Source: Shi et al. 2024, EHRAgent, arXiv 2401.07128.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pandas import DataFrame
+
+from components.ehr.calculating import calculate
+from components.ehr.calendar import calendar
+from components.ehr.filtering import filter_rows
+from components.ehr.statements import run_sql
+from components.ehr.tables import Tables
+from components.ehr.values import get_value
+from components.sql.cleaning import CURRENT_TIMES
+
+
+def names(file: str, tables: str, database: str, groups: bool = True) -> dict[str, object]:
+    """What code finds beside Python's own names: ``LoadDB``, ``FilterDB`` and so on.
+
+    ``file`` is the SQLite file, ``tables`` the folder of the same tables in columns, ``database`` the name by which
+    its clock is known; ``groups``: whether filters may count groups, which the published tools cannot.
+    """
+    return functions(Tables(Path(tables)), Path(file), CURRENT_TIMES.get(database), groups)
+
+
+def functions(tables: Tables, file: Path, clock: str | None, groups: bool = True) -> dict[str, object]:
+    """The same over tables that are open already; every function raises EhrError."""
+
+    def load(name: str) -> DataFrame:
+        """The whole table of this name."""
+        return tables.load(name)
+
+    def narrow(table: DataFrame, conditions: str) -> DataFrame:
+        """The rows that meet all conditions, which ``||`` separates."""
+        return filter_rows(table, conditions, groups)
+
+    def query(sql: str) -> list[tuple[Any, ...]]:
+        """The rows of one SELECT."""
+        return run_sql(file, sql, clock)
+
+    def date_of(duration: str) -> str:
+        """The present time of the database, moved by a duration."""
+        return calendar(duration, clock)
+
+    given: dict[str, Callable[..., Any]] = {
+        "LoadDB": load,
+        "FilterDB": narrow,
+        "GetValue": get_value,
+        "SQLInterpreter": query,
+        "Calendar": date_of,
+        "Calculate": calculate,
+    }
+    return dict(given)

@@ -1,0 +1,59 @@
+"""Values as conditions write them: quoted or bare, alone or in a list, and what they are in a column of a type."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+
+Atom = str | int | float
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_WHOLE = re.compile(r"([+-]?\d{1,19})(?:\.0*)?", re.ASCII)
+_LARGEST = 2**63
+_NULLS = {"null", "none", "nan"}
+
+
+def unquoted(text: str) -> str:
+    """The text without one pair of matching quotes."""
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
+
+
+def is_null(written: str) -> bool:
+    """Whether a missing value is meant: one of three words, without quotes."""
+    return written.lower() in _NULLS
+
+
+def as_kind(text: str, kind: str) -> Atom | None:
+    """The value in a column of a type (int, float, text); None for what such a column cannot hold.
+
+    A whole number beyond 64 bits is given as a float.
+    """
+    if kind == "text":
+        return text
+    text = text.strip()
+    if (whole := _WHOLE.fullmatch(text)) and kind == "int":
+        number = int(whole[1])
+        return number if -_LARGEST <= number < _LARGEST else float(number)
+    if not _NUMBER.fullmatch(text):
+        return None
+    value = float(text)
+    if kind == "float":
+        return value
+    if not value.is_integer():
+        return value if abs(value) >= _LARGEST else None
+    return int(value) if -_LARGEST <= value < _LARGEST else value
+
+
+def members(written: str) -> list[str]:
+    """The members of a list as texts: of a Python literal, else of what stands between commas."""
+    text = written.strip()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of odd escapes in texts
+            found = ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        found = None
+    if isinstance(found, list | tuple | set):
+        return [str(member) for member in found if isinstance(member, str | int | float)]
+    parts = (part.strip() for part in text.strip("[](){} \t\r\n").split(","))
+    return [unquoted(part) for part in parts if part]

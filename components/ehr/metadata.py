@@ -1,0 +1,62 @@
+"""What is known of each database before anything is read: four statements, tables, columns, types and the clock.
+
+Source: the tables and columns of EHRSQL (Lee et al. 2022, arXiv 2301.07695; 2024, arXiv 2405.06673) and of
+MIMICSQL (Wang et al. 2020, arXiv 1908.01839); the statements are our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import yaml
+
+from components.errors import ConfigError
+from components.sql.cleaning import CURRENT_TIMES
+
+Kind = Literal["int", "float", "text"]
+_FOLDER = Path(__file__).parent / "metadata"
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """A database as models are told of it.
+
+    ``tables``: table -> column -> type, with the names as tools take them. ``clock`` is the time at which questions
+    are asked (``YYYY-MM-DD HH:MM:SS``), None where no question needs one.
+    """
+
+    database: str
+    title: str
+    description: tuple[str, ...]
+    tables: Mapping[str, Mapping[str, Kind]]
+    clock: str | None
+
+    @property
+    def overview(self) -> str:
+        """The statements as one text."""
+        return " ".join(self.description)
+
+    @property
+    def columns(self) -> str:
+        """One line per table: its name, a colon, its columns."""
+        return "\n".join(f"{table}: {', '.join(columns)}" for table, columns in self.tables.items())
+
+
+@cache
+def metadata(database: str) -> Metadata:
+    """The metadata of a database by its name. Raises ConfigError for an unknown one."""
+    known = sorted(path.stem for path in _FOLDER.glob("*.yaml"))
+    if database not in known:
+        raise ConfigError(f"there is no metadata for the database {database!r}; known are {', '.join(known)}")
+    data = yaml.safe_load((_FOLDER / f"{database}.yaml").read_text(encoding="utf-8"))
+    return Metadata(
+        database,
+        data["title"],
+        tuple(" ".join(statement.split()) for statement in data["description"]),
+        data["tables"],
+        CURRENT_TIMES.get(database),
+    )

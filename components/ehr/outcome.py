@@ -1,0 +1,110 @@
+"""What an episode over health records did and how it ended, read from its trajectory; any agent's will do.
+
+A cell leaves ``{"status", "answer", ...}`` in ``Observed.observation.data``, an action its error's label. Agents may
+remark ``terminated`` (whether they ended by their own), ``executions`` and ``sql`` (the statement they answer with).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from components.messages import cached
+from components.types import Observed, Step, Trajectory
+
+END = "TERMINATE"
+_RAN = ("ok", "no_answer")  # statuses of cells that came to their end
+_NOTHING_TO_RUN = "unparsable_reply"  # gets a reminder, and is no failed execution
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A trajectory, as scores of questions over health records need it."""
+
+    trajectory: Trajectory
+
+    @property
+    def answer(self) -> str | None:
+        """The final prediction; None for a run that did not end by its own."""
+        return self.trajectory.answer if self.trajectory.stop == "answered" and self.ended else None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the agent said in so many words that it cannot be answered."""
+        return self.trajectory.stop == "refused"
+
+    @cached
+    def ended(self) -> bool:
+        """Whether the agent ended by its own: as it remarked, else whether it gave an answer or refused."""
+        said = self.remarked("terminated")
+        return bool(said) if said is not None else self.trajectory.stop in ("answered", "refused")
+
+    @cached
+    def completed(self) -> bool:
+        """Whether it ended so with an answer, and what it ran last did not fail.
+
+        Where answers were drawn, the vote counts failed draws out, and what ran last belongs to one draw only.
+        """
+        if not self.ended or self.trajectory.stop not in ("answered", "refused"):
+            return False
+        drawn = any("draw" in step.remarks for step in self._steps)
+        return drawn or not self.executed or _is_ok(self.executed[-1])
+
+    @cached
+    def executed(self) -> Sequence[Observed]:
+        """The cells and actions that were run, in order."""
+        return [one for step in self._steps for one in step.observed if not one.control]
+
+    @property
+    def executions(self) -> int:
+        """How many cells and actions, by the agent's own count where it remarked one."""
+        said = self.remarked("executions")
+        return said if isinstance(said, int) else len(self.executed) + self._unread
+
+    @property
+    def failed(self) -> int:
+        """How many of them failed; a call that could not be read did."""
+        return sum(not _ran(one) for one in self.executed) + self._unread
+
+    @property
+    def calls(self) -> int:
+        """How often a model was asked, by agent, verifier and tools."""
+        return len(self.trajectory.steps)
+
+    @property
+    def searched(self) -> str:
+        """What the published judge looks at: the last result and the closing text up to the word of the end."""
+        last = self.executed[-1].observation.text if self.executed else ""
+        result = self.trajectory.answer if self.trajectory.answer is not None else last
+        closing = next((step for step in reversed(self._steps) if step.purpose == "act"), None)
+        if closing is None or closing.observed or END not in closing.reply.text:
+            return result
+        return f"{result}\n{closing.reply.text.partition(END)[0]}"
+
+    def remarked(self, name: str) -> Any:
+        """The newest remark of this name; None without."""
+        return next((step.remarks[name] for step in reversed(self._steps) if name in step.remarks), None)
+
+    @cached
+    def _steps(self) -> Sequence[Step]:
+        """The steps that were no mere proposals."""
+        return [step for step in self.trajectory.steps if step.committed]
+
+    @property
+    def _unread(self) -> int:
+        """Replies that were meant to run something and could not be read."""
+        actions = [step.action for step in self._steps if step.action and not step.observed]
+        return sum(action.error not in (None, _NOTHING_TO_RUN) for action in actions)
+
+
+def _is_ok(one: Observed) -> bool:
+    """Whether it gave a value."""
+    status = one.observation.data.get("status")
+    return one.error is None if status is None else bool(status == "ok")
+
+
+def _ran(one: Observed) -> bool:
+    """Whether it came to its end, with a value or without."""
+    status = one.observation.data.get("status")
+    return one.error is None if status is None else status in _RAN

@@ -1,0 +1,11 @@
+from components.ehr.errors import KINDS, EhrError, quoted
+
+
+def test_an_error_has_a_kind_and_a_text():
+    error = EhrError("There is no table `x`.", "unknown_table")
+    assert error.kind in KINDS and str(error) == "There is no table `x`."
+
+
+def test_what_errors_repeat_stands_as_it_was_written_but_short():
+    assert quoted("DRUG='it is \"so\"'") == "`DRUG='it is \"so\"'`"
+    assert quoted("x" * 1000) == f"`{'x' * 300}`... (1000 characters)"

@@ -1,0 +1,24 @@
+from components.agents.ehragent import EhrAgent
+from tests.wards import QUESTION, cell, played, sample
+
+REPLIES = ["- admissions", cell("answer = nothing"), "It is not defined.", cell("answer = 2"), "TERMINATE"]
+
+
+async def test_an_episode_is_told_turn_by_turn_with_its_scores():
+    agent = EhrAgent()
+    told = agent.export(sample(), (await played(agent, REPLIES)).trajectory)
+    assert told["question"] == QUESTION and told["knowledge"] == "- admissions" and told["db_id"] == "mimic_iii"
+    first, second, end = told["turns"]
+    assert first["status"] == "error" and first["error"]["line_no"] == 1 and first["cause"] == "It is not defined."
+    assert second["status"] == "ok" and second["result"] == "2" and second["cause"] is None
+    assert end["cell"] is None and end["planner"] == "TERMINATE"
+    assert (told["prediction"], told["gold"], told["n_llm_calls"]) == ("2", ["2"], 5)
+    assert told["strict"] and told["lenient"] and told["completed"] and told["terminated"]
+    assert told["memory_size"] == 6 and [hit["id"] for hit in told["memory_hits"]][:1] == ["learnt-0"]
+
+
+async def test_what_has_no_answer_or_none_on_record_is_not_judged():
+    agent = EhrAgent(knowledge=False, debugger=False)
+    trajectory = (await played(agent, ["TERMINATE"])).trajectory
+    assert agent.export(sample(), trajectory)["strict"] is False
+    assert agent.export(sample(None), trajectory)["strict"] is None

@@ -1,0 +1,84 @@
+"""What an episode did, from the steps of any agent."""
+
+import pytest
+
+from components.ehr.outcome import Outcome
+from components.messages import Message, ToolCall, Usage
+from components.types import Action, Observation, Observed, Step, Trajectory
+
+
+def cell(status, text="3", **facts):
+    error = None if status == "ok" else status
+    return Observed(ToolCall("c", "python", "{}"), Observation(text, {"status": status, **facts}), error)
+
+
+def acted(error=None, text="done"):
+    return Observed(ToolCall("a", "LoadDB", "{}"), Observation(text), error)
+
+
+def step(*observed, text="", purpose="act", remarks=None, error=None, committed=True):
+    message = Message("assistant", text)
+    action = Action(message, error=error, error_text="?") if purpose == "act" else None
+    found = Step(purpose, "main", "main", 0, 0, (), message, Usage(1, 1, 0.0), action=action, committed=committed)
+    found.observed, found.remarks = list(observed), dict(remarks or {})
+    return found
+
+
+def outcome(*steps, stop="answered", answer="3"):
+    return Outcome(Trajectory(list(steps), stop=stop, answer=answer if stop == "answered" else None))
+
+
+TERMINATED = {"terminated": True}
+
+
+@pytest.mark.parametrize(
+    ("found", "ended", "completed"),
+    [
+        (outcome(step(cell("ok")), step(text="TERMINATE", remarks=TERMINATED)), True, True),
+        (outcome(step(cell("error")), step(cell("ok"), remarks=TERMINATED)), True, True),
+        (outcome(step(cell("no_answer")), step(remarks=TERMINATED), stop="failed"), True, False),
+        (outcome(step(cell("ok")), step(cell("timeout"), remarks=TERMINATED)), True, False),
+        (outcome(step(cell("ok"), remarks={"terminated": False}), stop="failed"), False, False),
+        (outcome(step(cell("ok"), remarks={"terminated": False})), False, False),
+        (outcome(step(cell("ok")), stop="limit"), False, False),
+        (outcome(step(acted()), step(text="Finish[3]")), True, True),
+        (outcome(step(acted()), step(acted("no_rows")), step(text="Finish[3]")), True, False),
+        (outcome(step(text="3", purpose="answer")), True, True),
+        (outcome(stop="refused"), True, True),
+        (outcome(step(acted("unknown_table"), remarks={"draw": 5, "read": None})), True, True),
+        (outcome(step(acted()), step(acted("no_rows"), committed=False)), True, True),
+        (outcome(stop="error"), False, False),
+    ],
+)
+def test_an_episode_ends_by_its_own_and_is_completed_where_nothing_failed_last(found, ended, completed):
+    assert (found.ended, found.completed) == (ended, completed)
+
+
+def test_there_is_no_prediction_where_the_agent_did_not_end_by_its_own():
+    assert outcome().answer == "3"
+    assert outcome(step(remarks={"terminated": False})).answer is None
+    assert outcome(stop="refused").answer is None
+
+
+def test_executions_are_cells_actions_and_calls_that_could_not_be_read():
+    control = Observed(ToolCall("control", "metadata", ""), Observation(""), control=True)
+    steps = (
+        step(control, purpose="knowledge"), step(cell("ok"), acted()), step(cell("no_answer"), cell("killed")),
+        step(error="bad_arguments"), step(error="unparsable_reply"), step(acted("empty"), purpose="plan"),
+    )  # fmt: skip
+    found = outcome(*steps)
+    assert (found.executions, found.failed, found.calls) == (6, 3, 6)
+    assert outcome(*steps, step(remarks={"executions": 7})).executions == 7
+
+
+@pytest.mark.parametrize(
+    ("found", "searched"),
+    [
+        (outcome(step(cell("ok")), step(text="So it is 5. TERMINATE later")), "3\nSo it is 5. "),
+        (outcome(step(cell("ok"), text="answer = 5\nTERMINATE")), "3"),
+        (outcome(step(cell("error", "KeyError 5")), step(text="TERMINATE"), stop="failed"), "KeyError 5\n"),
+        (outcome(stop="limit"), ""),
+    ],
+)
+def test_the_published_judge_looks_at_the_last_result_and_the_closing_words(found, searched):
+    assert found.searched == searched
