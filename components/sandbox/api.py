@@ -1,0 +1,74 @@
+"""What a run in the sandbox is asked for and what comes back; shared by host and workers, standard library only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge, Gt
+
+Status = Literal["ok", "no_answer", "error", "timeout", "killed", "too_large"]
+Tier = Literal["namespaces", "bwrap", "landlock", "rlimits"]
+STATUSES: tuple[Status, ...] = ("ok", "no_answer", "error", "timeout", "killed", "too_large")
+
+
+class SandboxError(Exception):
+    """The machine cannot run the cell: no memory to fork, the sandbox's own process gone twice."""
+
+    label = "unavailable"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one cell may use. ``memory_bytes`` is address space, ``output_bytes`` standard output beyond which is cut;
+    an ``answer`` above ``answer_bytes`` is too large. CPU seconds are rounded up to whole ones by the kernel."""
+
+    wall_seconds: Annotated[float, Gt(0)] = 30.0
+    cpu_seconds: Annotated[float, Gt(0)] = 20.0
+    memory_bytes: Annotated[int, Ge(64 << 20)] = 2 << 30
+    file_bytes: Annotated[int, Ge(0)] = 10 << 20
+    scratch_bytes: Annotated[int, Ge(4096)] = 64 << 20
+    open_files: Annotated[int, Ge(16)] = 64
+    output_bytes: Annotated[int, Ge(0)] = 64 << 10
+    answer_bytes: Annotated[int, Ge(1)] = 64 << 10
+
+
+@dataclass(frozen=True)
+class Library:
+    """What stands in every cell's namespace beside the builtins.
+
+    ``module`` is imported before any episode and defines ``names(**arguments) -> dict``, which is called once per
+    episode in the confined worker, before code. ``arguments`` are JSON values, ``readable`` the files and folders
+    that cells may read beside the interpreter and its libraries.
+    """
+
+    module: str
+    arguments: Mapping[str, Any]
+    readable: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
+class CellError:
+    """What went wrong. ``kind`` is the exception's attribute of that name when it is a text; ``line_no`` (from 1) and
+    ``line`` are the innermost ones of the cell. Limits have the types Timeout, Killed, TooLarge and Protocol."""
+
+    type: str
+    kind: str
+    message: str
+    line_no: int | None = None
+    line: str = ""
+    traceback: str = ""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One executed cell: ``answer`` is ``str(answer)``, ``output`` its standard output (data, not protocol),
+    ``seconds`` the wall time in the worker. ``error`` is None for the statuses ok and no_answer only."""
+
+    status: Status
+    answer: str = ""
+    output: str = ""
+    error: CellError | None = None
+    seconds: float = 0.0

@@ -1,0 +1,127 @@
+"""From a process that was just forked to the supervisor of an episode, held by its tier."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import random
+import select
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NoReturn, cast
+
+from components.sandbox import kernel, landlock, namespaces, places
+from components.sandbox.api import Limits, Tier
+from components.sandbox.child import Ending
+from components.sandbox.frames import pack
+from components.sandbox.raised import Clean
+from components.sandbox.scratch import Folder, Memory, Scratch
+from components.sandbox.supervisor import HostGone, Supervisor
+from components.sandbox.worker import SEED, Settings
+
+
+@dataclass(frozen=True)
+class Episode:
+    """What the host asks for."""
+
+    tier: Tier
+    module: str
+    arguments: Mapping[str, Any]
+    readable: tuple[str, ...]
+    limits: Limits
+    keep: bool
+    folder: str | None
+
+    @classmethod
+    def read(cls, asked: Mapping[str, Any], tier: str, folder: str | None) -> Episode:
+        """From the host's request."""
+        return cls(
+            cast(Tier, tier), asked["module"], asked["arguments"], tuple(asked["readable"]), Limits(**asked["limits"]),
+            asked["keep"], folder,
+        )  # fmt: skip
+
+
+class _Telling:
+    """Tells the host why there is no supervisor; ends the process whatever happens."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+
+    def __enter__(self) -> None:
+        """Nothing to do."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        with Ending():
+            if kind is not None and not issubclass(kind, HostGone):
+                where = traceback.extract_tb(_)[-1]
+                text = f"{kind.__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+                self._channel.sendall(pack({"fatal": text[:2000]}))
+
+
+def live(episode: Episode, channel: socket.socket, telling: int) -> None:
+    """Be the episode's supervisor, or the process that makes the namespaces and forks it.
+
+    Args:
+        episode: what to hold.
+        channel: to the host.
+        telling: descriptor to which the supervisor's number is written once it leads its process group.
+    """
+    with _Telling(channel):
+        readable = places.interpreter()
+        if episode.tier == "namespaces":
+            namespaces.enter()
+            parent = os.pidfd_open(os.getpid())
+            pid = os.fork()
+            if pid:
+                os.setpgid(pid, pid)
+                os.write(telling, str(pid).encode())
+                os._exit(0)
+            select.select([parent], [], [])  # the zygote is the parent from here on
+            os.close(parent)
+        else:
+            os.setpgid(0, 0)
+            os.write(telling, str(os.getpid()).encode())
+        os.close(telling)
+        kernel.die_with_parent(signal.SIGKILL)
+        _supervise(episode, channel, readable)
+
+
+def _confine(episode: Episode, readable: list[str]) -> Scratch:
+    limits = episode.limits
+    if episode.tier == "namespaces":
+        namespaces.build([*readable, *episode.readable], places.hidden(), limits.scratch_bytes)
+        os.chdir(namespaces.SCRATCH)
+        return Memory(limits.scratch_bytes)
+    assert episode.folder is not None, "a tier without a file system of its own is given a folder"
+    kernel.no_new_privileges()
+    if episode.tier != "rlimits":
+        allowed = places.without([*readable, *map(os.path.realpath, episode.readable)], places.hidden())
+        landlock.restrict(allowed, [episode.folder, *places.DEVICES], landlock.abi())
+    return Folder(limits.scratch_bytes, episode.folder)
+
+
+def _clean(episode: Episode, scratch: Scratch) -> Clean:
+    table = {scratch.path: namespaces.SCRATCH, sys.prefix: "/python", sys.base_prefix: "/python"}
+    table |= {os.path.dirname(path): "/data" for path in episode.readable if os.path.dirname(path) != "/"}
+    return Clean({path: name for path, name in table.items() if path != name})
+
+
+def _supervise(episode: Episode, channel: socket.socket, readable: list[str]) -> NoReturn:
+    null = os.open("/dev/null", os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    os.close(null)
+    scratch = _confine(episode, readable)
+    random.seed(SEED)
+    names = importlib.import_module(episode.module).names(**episode.arguments)
+    settings = Settings(episode.limits, episode.keep, episode.tier != "rlimits", scratch.path, _clean(episode, scratch))
+    supervisor = Supervisor(channel, names, settings, scratch)
+    supervisor.prepare()
+    channel.sendall(pack({"ready": True}))
+    supervisor.serve()

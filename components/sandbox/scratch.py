@@ -1,0 +1,107 @@
+"""The folder that a cell may write: empty before every cell, limited in size, gone at the end."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from components.sandbox import namespaces
+
+_ENTRIES = 4096
+
+
+class Scratch(Protocol):
+    """Where cells may write."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes may lie in it."""
+
+    @property
+    def path(self) -> str:
+        """The folder as cells see it."""
+
+    @property
+    def watched(self) -> bool:
+        """Whether its size has to be looked at: nothing else limits it."""
+
+    def dirty(self) -> bool:
+        """Whether something lies in it."""
+
+    def empty(self) -> None:
+        """Make it empty."""
+
+    def exceeded(self) -> bool:
+        """Whether more lies in it than may."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A file system in memory of the process tree's own, which the kernel limits and drops."""
+
+    size: int
+    path: str = namespaces.SCRATCH
+    watched: bool = False
+
+    def dirty(self) -> bool:
+        return bool(os.listdir(self.path))
+
+    def empty(self) -> None:
+        namespaces.renew_scratch(self.size)
+
+    def exceeded(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder of the machine; its size is looked at now and then, so it may be exceeded for a moment."""
+
+    size: int
+    path: str
+    watched: bool = True
+
+    def dirty(self) -> bool:
+        return bool(os.listdir(self.path))
+
+    def empty(self) -> None:
+        remove_inside(Path(self.path))
+
+    def exceeded(self) -> bool:
+        taken, entries = 0, 0
+        for folder, folders, files in os.walk(self.path):
+            entries += len(folders) + len(files)
+            for name in files:
+                try:
+                    taken += os.lstat(os.path.join(folder, name)).st_blocks * 512
+                except FileNotFoundError:
+                    continue
+            if entries > _ENTRIES or taken > self.size:
+                return True
+        return False
+
+
+def remove_inside(folder: Path) -> None:
+    """Remove everything in a folder, however deep, without following a link.
+
+    Folders inside folders are moved up first, so that no path grows long.
+    """
+    moved = 0
+    while names := os.listdir(folder):
+        for name in names:
+            entry = folder / name
+            if not stat.S_ISDIR(entry.lstat().st_mode):
+                entry.unlink()
+                continue
+            entry.chmod(0o700)
+            for inner in os.listdir(entry):
+                if stat.S_ISDIR((entry / inner).lstat().st_mode):
+                    (entry / inner).chmod(0o700)
+                    moved += 1
+                    os.rename(entry / inner, folder / f".{moved}-{os.getpid()}")
+                else:
+                    (entry / inner).unlink()
+            entry.rmdir()

@@ -1,0 +1,111 @@
+"""A system-call filter for cells, written as BPF: what is not needed to compute is refused.
+
+No new process or thread, no program, no socket (a stream pair aside), no memory file, no mount, no signal to others,
+no change of mode, owner or times, no limit raised. Refused calls fail with EPERM; calls newer than the list, and
+clone3, with ENOSYS, so that the C library takes the older way.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import hashlib
+import os
+import struct
+from collections.abc import Sequence
+
+from components.sandbox import kernel
+from components.sandbox.syscalls import ALLOWED, CHECKED, numbers
+
+_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_LOAD, _EQUAL, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
+_ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
+_NEWER = 403  # from here on all machines have the same numbers
+_X32 = 0x40000000
+_IOCTLS = (0x5401, 0x5413, 0x5421, 0x541B, 0x5450, 0x5451)  # TCGETS TIOCGWINSZ FIONBIO FIONREAD FIONCLEX FIOCLEX
+_FCNTLS_REFUSED = (8, 10, 15, 1024, 1026, 1033)  # SETOWN SETSIG SETOWN_EX SETLEASE NOTIFY ADD_SEALS
+_PRCTLS = (3, 15, 16, 0x53564D41)  # GET_DUMPABLE SET_NAME GET_NAME SET_VMA
+_SECCOMP, _SET_FILTER, _ALL_THREADS = {"x86_64": 317, "aarch64": 277}, 1, 1
+
+Instruction = tuple[int, int, int, int]
+
+
+def supported() -> bool:
+    """Whether the numbers of this machine are known."""
+    return os.uname().machine in _ARCHITECTURES
+
+
+def _argument(n: int, high: bool = False) -> Instruction:
+    return (_LOAD, 0, 0, 16 + 8 * n + 4 * high)
+
+
+def _refuse(number: int = errno.EPERM) -> Instruction:
+    return (_RETURN, 0, 0, _ERROR | number)
+
+
+def _one_of(n: int, values: Sequence[int], found: Instruction, other: Instruction) -> list[Instruction]:
+    jumps = [(_EQUAL, len(values) - k, 0, value) for k, value in enumerate(values)]
+    return [_argument(n), *jumps, other, found]
+
+
+def _null(n: int) -> list[Instruction]:
+    """Allow when the pointer is null."""
+    return [
+        _argument(n), (_EQUAL, 0, 2, 0), _argument(n, high=True), (_EQUAL, 1, 0, 0), _refuse(), (_RETURN, 0, 0, _ALLOW),
+    ]  # fmt: skip
+
+
+def _checks(pid: int) -> dict[str, list[Instruction]]:
+    """Name -> instructions that decide by the arguments; the low half is what the kernel reads of an int."""
+    allow = (_RETURN, 0, 0, _ALLOW)
+    own = _one_of(0, (pid,), allow, _refuse())
+    stream_pair = [
+        _argument(0),
+        (_EQUAL, 0, 3, 1),
+        _argument(1),
+        (_AND, 0, 0, 0xF),
+        (_EQUAL, 1, 0, 1),
+        _refuse(),
+        allow,
+    ]
+    return {
+        "clone": [_refuse()],
+        "clone3": [_refuse(errno.ENOSYS)],
+        "ioctl": _one_of(1, _IOCTLS, allow, _refuse(errno.ENOTTY)),
+        "fcntl": _one_of(1, _FCNTLS_REFUSED, _refuse(), allow),
+        "prctl": _one_of(0, _PRCTLS, allow, _refuse()),
+        "prlimit64": _null(2),
+        "kill": own,
+        "tgkill": own,
+        "socketpair": stream_pair,
+        "sendto": _null(4),
+    }
+
+
+def program(pid: int, machine: str) -> bytes:
+    """The filter for a process that may signal itself only."""
+    code: list[Instruction] = [
+        (_LOAD, 0, 0, 4), (_EQUAL, 1, 0, _ARCHITECTURES[machine]), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, 0),
+        (_AT_LEAST, 0, 1, _X32), _refuse(),
+    ]  # fmt: skip
+    checks = _checks(pid)
+    for name, number in numbers(CHECKED, machine).items():
+        code += [(_EQUAL, 0, len(checks[name]), number), *checks[name]]
+    plain = sorted(numbers(ALLOWED, machine).values())
+    code += [(_EQUAL, len(plain) - k + 2, 0, number) for k, number in enumerate(plain)]
+    code += [(_AT_LEAST, 0, 1, _NEWER), _refuse(errno.ENOSYS), _refuse(), (_RETURN, 0, 0, _ALLOW)]
+    return b"".join(struct.pack("=HBBI", *one) for one in code)
+
+
+def digest() -> str:
+    """A hash of the rules on this machine, the process' own number left out."""
+    return hashlib.sha256(program(0, os.uname().machine)).hexdigest()[:16]
+
+
+def install() -> None:
+    """Filter this process, all of its threads, for good. Raises OSError where the kernel has no filters."""
+    rules = program(os.getpid(), os.uname().machine)
+    held = ctypes.create_string_buffer(rules, len(rules))
+    wanted = struct.pack("HxxxxxxP", len(rules) // 8, ctypes.addressof(held))
+    head = ctypes.create_string_buffer(wanted, len(wanted))
+    kernel.syscall(_SECCOMP[os.uname().machine], _SET_FILTER, _ALL_THREADS, head)

@@ -1,0 +1,152 @@
+"""The host's side of a zygote: starts it, opens episodes in it, and leaves nothing of it behind."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import weakref
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from components.sandbox import places
+from components.sandbox.api import Library, Limits, SandboxError, Tier
+from components.sandbox.bwrap import BASE, command
+from components.sandbox.frames import pack
+
+_ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC0", "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1",
+}  # fmt: skip
+_START = "import sys; sys.path.insert(0, sys.argv[1]); from components.sandbox.zygote import start; start()"
+_GONE_SECONDS = 10.0
+_alive: weakref.WeakSet[Warm] = weakref.WeakSet()
+_shared: dict[tuple[str, ...], Warm] = {}
+
+
+class Gone(Exception):
+    """What ran the cells is gone, or silent."""
+
+
+class Warm:
+    """A zygote that was started. It ends with its control socket, so also when this process is killed."""
+
+    def __init__(self, tier: Tier, module: str, readable: Sequence[str]) -> None:
+        """Start it; the imports go on while this process does other things. Raises SandboxError."""
+        self.owner = os.getpid()
+        own = tier in ("landlock", "rlimits")
+        self._base = tempfile.mkdtemp(prefix="wardround-cells-") if own else None
+        self._control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        config = {"control": control.fileno(), "tier": tier, "module": module, "base": self._base}
+        if tier == "bwrap":
+            config["base"] = BASE
+        root = str(places.project())
+        line = [sys.executable, "-s", "-P", "-c", _START, root, json.dumps(config)]
+        if tier == "bwrap":
+            line = [*command(readable, module), *line]
+        try:
+            self._process = subprocess.Popen(
+                line, env=_ENVIRONMENT, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE, pass_fds=[control.fileno()], start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            raise SandboxError(f"the sandbox's process cannot be started: {error}") from error
+        finally:
+            control.close()
+        self.users: set[int] = set()
+        _alive.add(self)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs, in this very process' care."""
+        return self.owner == os.getpid() and self._control.fileno() >= 0 and self._process.poll() is None
+
+    def open(self, library: Library, limits: Limits, keep: bool) -> tuple[socket.socket, socket.socket]:
+        """Ask for an episode; channel and leash. Raises Gone."""
+        asked = {
+            "module": library.module, "arguments": dict(library.arguments), "keep": keep, "limits": asdict(limits),
+            "readable": [os.path.abspath(path) for path in library.readable],
+        }  # fmt: skip
+        channel, inside = socket.socketpair()
+        leash, held = socket.socketpair()
+        try:
+            socket.send_fds(self._control, [pack(asked)], [inside.fileno(), held.fileno()])
+        except OSError as error:
+            channel.close()
+            leash.close()
+            raise Gone(f"the sandbox's process is gone{self.said()}") from error
+        finally:
+            inside.close()
+            held.close()
+        return channel, leash
+
+    def said(self) -> str:
+        """What it wrote before it ended, shortened."""
+        try:
+            self._process.wait(0.2)
+        except subprocess.TimeoutExpired:
+            return ""
+        if self._process.stderr is None or self._process.stderr.closed:
+            return ""
+        text = self._process.stderr.read().decode(errors="replace").strip()
+        return f" ({text.splitlines()[-1][:300]})" if text else ""
+
+    def close(self) -> None:
+        """End it and wait until it and all of its episodes are gone."""
+        _alive.discard(self)
+        if self.owner != os.getpid() or self._control.fileno() < 0:
+            return
+        self._control.close()
+        try:
+            self._process.wait(_GONE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._process.stderr is not None:
+            self._process.stderr.close()
+        if self._base is not None:
+            shutil.rmtree(self._base, ignore_errors=True)
+
+
+def shared(tier: Tier, library: Library, user: object) -> Warm:
+    """The zygote of this process for a library; a new one where there is none, or it ended. Raises SandboxError."""
+    readable = tuple(os.path.abspath(path) for path in library.readable) if tier == "bwrap" else ()
+    key = (tier, library.module, *readable)
+    warm = _shared.get(key)
+    if warm is None or not warm.alive:
+        if warm is not None:
+            warm.close()
+        warm = _shared[key] = Warm(tier, library.module, readable)
+    warm.users.add(id(user))
+    return warm
+
+
+def release(user: object) -> None:
+    """End the zygotes that nobody else uses."""
+    for key, warm in list(_shared.items()):
+        warm.users.discard(id(user))
+        if not warm.users:
+            warm.close()
+            del _shared[key]
+
+
+def close_all() -> None:
+    """End every zygote of this process."""
+    for one in list(_alive):
+        one.close()
+
+
+atexit.register(close_all)
+
+
+def check(library: Library) -> None:
+    """Raise SandboxError when a path of the library is not there."""
+    for path in library.readable:
+        if not Path(path).exists():
+            raise SandboxError(f"{path} is not there: a cell could not read it")

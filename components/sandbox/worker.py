@@ -1,0 +1,185 @@
+"""The process that runs cells: gives up all rights, reads a cell, runs it, writes one frame.
+
+Nothing here protects anything once a cell runs: the process is the cell's. What holds it was set before, by the kernel.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import gc
+import io
+import linecache
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from components.sandbox import kernel, limiting, raised, seccomp
+from components.sandbox.api import CellError, Limits, Ran
+from components.sandbox.frames import Reader, pack, pack_ran, plain
+
+SEED = 0
+_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+_CELL_BYTES = 16 << 20
+_BUILTINS = dict(vars(builtins))
+# A forked process pays for every page of memory when it first writes to it: this writes to those that any cell needs.
+_REHEARSAL = """
+import json, math, re
+def f(values, key="a", **more):
+    return sorted([str(v).strip() for v in values if v is not None], key=len)
+found = {"a": f([1, 2.5, None, "x" * 300]), **{str(n): [n] * 9 for n in range(40)}}
+text = f"{found['a']!r} {math.floor(2.5)} {re.sub('x+', 'y', 'axb')}".upper()
+try:
+    found["b"]
+except KeyError as error:
+    text += str(error)
+print(text)
+answer = json.loads(json.dumps(found))
+raise ValueError(text)
+"""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a worker is told. ``confined``: whether calls are filtered (every tier but rlimits)."""
+
+    limits: Limits
+    keep: bool
+    confined: bool
+    scratch: str
+    clean: raised.Clean
+
+
+def _give_up_rights(settings: Settings) -> None:
+    for number in (signal.SIGTERM, signal.SIGCHLD, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    kernel.die_with_parent(signal.SIGKILL)
+    limiting.apply(settings.limits, settings.keep)
+    kernel.no_new_privileges()
+    if settings.confined:
+        kernel.drop_capabilities()
+        _start_threads()
+        seccomp.install()
+
+
+def _start_threads() -> None:
+    """Let libraries that compute in threads of their own start them, one each: cells cannot."""
+    if arrow := sys.modules.get("pyarrow"):
+        arrow.set_cpu_count(1)
+        arrow.set_io_thread_count(1)
+        arrow.table({"key": [0], "value": [0]}).group_by("key").aggregate([("value", "sum")])
+
+
+def _fresh(settings: Settings) -> None:
+    """The same start for every cell: environment, folder, chance."""
+    os.environ.clear()
+    os.environ.update(_ENVIRONMENT, HOME=settings.scratch)
+    os.chdir(settings.scratch)
+    seeded = random.Random(SEED)
+    random.seed(SEED)
+    vars(os)["urandom"] = seeded.randbytes
+    vars(random)["_urandom"] = seeded.randbytes
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed(SEED)
+
+
+def _answer(namespace: dict[str, Any], limits: Limits, clean: raised.Clean) -> Ran:
+    if "answer" not in namespace:
+        return Ran("no_answer")
+    text = "".join((str(namespace["answer"]),))
+    if len(text) <= limits.answer_bytes:
+        text = plain(clean(text))
+    if len(text) > limits.answer_bytes or len(text.encode()) > limits.answer_bytes:
+        told = f"the text of `answer` is longer than {limits.answer_bytes} bytes"
+        return Ran("too_large", error=CellError("TooLarge", "", told))
+    return Ran("ok", text)
+
+
+class Cells:
+    """Runs cells in one namespace, which is new for every worker."""
+
+    def __init__(self, names: Mapping[str, Any], settings: Settings) -> None:
+        self._settings = settings
+        self._namespace: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins, **names}
+        self._sources: dict[str, list[str]] = {}
+
+    def run(self, cell: str) -> Ran:
+        """Run one; whatever it raises is its result."""
+        name = f"<cell {len(self._sources) + 1}>" if self._sources else "<cell>"
+        self._sources[name] = lines = raised.lines_of(cell)
+        linecache.cache[name] = (len(cell), None, [f"{line}\n" for line in lines], name)
+        self._namespace.pop("answer", None)
+        try:
+            try:
+                exec(compile(cell, name, "exec", dont_inherit=True), self._namespace)
+            finally:
+                vars(builtins).update(_BUILTINS)
+            return _answer(self._namespace, self._settings.limits, self._settings.clean)
+        except BaseException as error:  # noqa: BLE001  also SystemExit and what a cell makes of its own
+            return Ran("error", error=raised.parse(error, name, self._sources, self._settings.clean))
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _read(descriptor: int, reader: Reader) -> dict[str, Any]:
+    while (frame := reader.take()) is None:
+        data = os.read(descriptor, 1 << 16)
+        if not data:
+            os._exit(0)
+        reader.feed(data)
+    return frame
+
+
+def _rehearse(settings: Settings) -> None:
+    with contextlib.redirect_stdout(io.StringIO()):
+        reader = Reader(_CELL_BYTES)
+        reader.feed(pack({"cell": _REHEARSAL}))
+        asked = reader.take()
+        assert asked is not None, "it was packed as a whole"
+        ran = Cells({}, settings).run(asked["cell"])
+        pack_ran(ran)
+
+
+def live(cells: int, results: int, names: Mapping[str, Any], settings: Settings, rehearse: bool) -> NoReturn:
+    """Be a worker until the pipe of cells ends: one cell, or with ``keep`` one after the other.
+
+    Args:
+        cells: descriptor from which frames with a cell come.
+        results: descriptor to which one frame per cell goes.
+        names: what stands in the cell's namespace.
+        settings: limits and what else a worker is told.
+        rehearse: whether there is time to make the first cell quicker.
+    """
+    reader, run = Reader(_CELL_BYTES), Cells(names, settings).run
+    packed: Callable[[Ran], bytes] = pack_ran
+    again = pack
+    write, clock, leave, close = _write, time.perf_counter, os._exit, os.close
+    _give_up_rights(settings)
+    if rehearse:
+        _rehearse(settings)
+    _fresh(settings)
+    gc.enable()
+    while True:
+        output = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), "utf-8", "backslashreplace", write_through=False)
+        sys.stdout = output
+        cell = _read(cells, reader)["cell"]
+        if settings.keep:
+            _fresh(settings)
+        os.chdir(settings.scratch)
+        started = clock()
+        ran = run(cell)
+        seconds = clock() - started
+        io.TextIOWrapper.flush(output)
+        write(results, packed(Ran(ran.status, ran.answer, "", ran.error, seconds)))
+        if not settings.keep:
+            close(results)
+            leave(0)
+        write(results, again(_read(cells, reader)))

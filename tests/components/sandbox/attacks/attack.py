@@ -1,0 +1,81 @@
+"""What an attack is, and what must hold after it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+DENIED = (
+    "PermissionError|FileNotFoundError|ProcessLookupError|Read-only file system|Function not implemented|AssertionError"
+)
+BARRED = "PermissionError|Function not implemented"  # a system call that does not exist for cells
+HONEST = "['{\"beds\": \"12 beds\"}', '12', 3, [], True, 0, [(300,)], False, False, 5]"
+
+
+@dataclass(frozen=True)
+class Attack:
+    """Cells of one episode, and what must become of the last one.
+
+    ``status``: one or several, with ``|``. ``says``: pattern of the error (type and message), or of the answer.
+    ``bare``: who succeeds with it in plain Python: anyone, root, or it is not tried there.
+    """
+
+    cells: str | tuple[str, ...]
+    status: str = "error"
+    says: str = DENIED
+    bare: Literal["anyone", "root", ""] = "anyone"
+    hasty: bool = False
+    keep: bool = False
+    open_in: str = ""  # a backend of which it is known, and said in its report, that it does not hold this
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """As the driver reads it."""
+        cells = [self.cells] if isinstance(self.cells, str) else list(self.cells)
+        return {"cells": cells, "hasty": self.hasty, "keep": self.keep}
+
+
+LONGEST = 1 << 16  # bytes of output and of an answer
+
+
+def malformed(ran: Mapping[str, Any], attack: Attack) -> list[str]:
+    """What no result may be, whatever a cell did."""
+    texts = {name: ran[name] for name in ("answer", "output")}
+    texts |= {name: text for name, text in (ran["error"] or {}).items() if isinstance(text, str)}
+    wrong = [f"{name} is no text" for name, text in texts.items() if not _whole(text)]
+    wrong += [
+        f"{name} has {len(text)} letters"
+        for name, text in texts.items()
+        if len(text.encode(errors="replace")) > LONGEST
+    ]
+    if ran["status"] not in ("ok", "no_answer") and (
+        not ran["error"] or not (ran["error"]["type"] or ran["error"]["message"])
+    ):
+        wrong.append("an error without a word")
+    if attack.hasty and ran["seconds"] > 4:
+        wrong.append(f"took {ran['seconds']} s")
+    return wrong
+
+
+def _whole(text: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def faults(attack: Attack, told: Mapping[str, Any], secret: str) -> list[str]:
+    """What does not hold, one line each."""
+    last = told["rans"][-1]
+    error = last["error"] or {"type": "", "message": ""}
+    said = last["answer"] if last["status"] == "ok" else f"{error['type']}: {error['message']}"
+    wrong = []
+    if last["status"] not in attack.status.split("|"):
+        wrong.append(f"status {last['status']}, not {attack.status}: {said[:300]} {last['output'][:300]}")
+    elif last["status"] in ("ok", "error") and not re.search(attack.says, said):
+        wrong.append(f"says {said[:300]!r}, not {attack.says!r}")
+    for ran in filter(None, [*told["rans"], told["honest"]]):
+        wrong += malformed(ran, attack)
+    if secret in str(told):
+        wrong.append("the secret came out")
+    for which in ("honest", "other"):
+        if told[which] and told[which]["answer"] != HONEST:
+            wrong.append(f"an honest cell ({which}) gives {told[which]}")
+    return wrong

@@ -1,0 +1,20 @@
+"""From a forked process to a supervisor: what it cannot set up is told, not hidden."""
+
+import pytest
+
+from components.sandbox import Library, SandboxError
+from components.sandbox.confining import Episode
+
+ASKED = {"module": "m", "arguments": {}, "readable": ["/a"], "limits": {"wall_seconds": 1.0}, "keep": True}
+
+
+def test_a_request_is_read():
+    episode = Episode.read(ASKED, "landlock", "/f")
+    assert (episode.limits.wall_seconds, episode.readable, episode.keep) == (1.0, ("/a",), True)
+
+
+async def test_a_library_that_fails_is_the_machines_fault(held):
+    opened = held.open(Library("tests.components.sandbox.library", {"no_such": 1}))
+    with pytest.raises(SandboxError, match=r"cannot be set up: TypeError: .*unexpected keyword argument 'no_such'"):
+        await opened.run("answer = 1")
+    opened.close()

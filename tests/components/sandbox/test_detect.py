@@ -1,0 +1,37 @@
+"""The order of tiers, their self-tests, and what is refused."""
+
+import pytest
+
+from components.errors import ConfigError
+from components.sandbox import Sandbox, detect
+
+
+def test_a_tier_that_holds_nothing_fails_its_self_test():
+    found = detect.tested("rlimits")
+    assert {"socket", "fork", "write outside", "read outside", "read the project", "signal"} <= set(found.open)
+    assert "got through" in found.reason
+
+
+def test_a_missing_program_and_a_wrong_machine_are_named(monkeypatch):
+    monkeypatch.setenv("PATH", "/none")
+    detect.tested.cache_clear()
+    with pytest.raises(ConfigError, match=r"bwrap: bwrap is not installed\): code can be run with"):
+        Sandbox(backend="bwrap").report()
+    detect.tested.cache_clear()
+    monkeypatch.setattr("sys.platform", "darwin")
+    with pytest.raises(ConfigError, match="needs Linux, this is darwin"):
+        Sandbox().report()
+
+
+def test_the_first_that_holds_is_taken_and_the_others_reasons_are_told(sandbox):
+    report = sandbox.report()
+    assert report["tier"] in detect.ORDER[:3]
+    assert list(report["refused"]) == list(detect.ORDER[: detect.ORDER.index(report["tier"])])
+
+
+def test_nothing_weak_is_taken_instead_of_what_was_asked(monkeypatch):
+    monkeypatch.setenv("PATH", "/none")
+    detect.tested.cache_clear()
+    with pytest.raises(ConfigError, match="a strict sandbox needs"):
+        Sandbox(backend="bwrap", strict=True).report()
+    detect.tested.cache_clear()

@@ -1,0 +1,46 @@
+"""Landlock: what may be read, what may be written, and nothing else."""
+
+import json
+
+import pytest
+
+from components.sandbox import landlock
+from tests.components.sandbox.alone import run
+
+pytestmark = pytest.mark.skipif(landlock.abi() < landlock.LEAST, reason="the kernel's Landlock is too old")
+
+CODE = """
+import json, os, sys
+from components.sandbox import kernel, landlock
+folder = sys.argv[1]
+kernel.no_new_privileges()
+landlock.restrict([folder + "/read", folder + "/file", folder + "/none"], [folder + "/write", "/dev/null"], landlock.abi())
+def tried(act):
+    try:
+        act()
+    except OSError as error:
+        return type(error).__name__
+    return "works"
+f = folder
+print(json.dumps({
+    "read": tried(lambda: open(f + "/read/a").read()), "file": tried(lambda: open(f + "/file").read()),
+    "list": tried(lambda: os.listdir(f + "/read")), "null": tried(lambda: open("/dev/null", "w").write("x")),
+    "write": tried(lambda: open(f + "/write/a", "w").write("x")), "folder": tried(lambda: os.makedirs(f + "/write/b/c")),
+    "rename": tried(lambda: os.rename(f + "/write/a", f + "/write/b/a")), "link": tried(lambda: os.symlink("a", f + "/write/l")),
+    "x read other": tried(lambda: open(f + "/other").read()), "x list": tried(lambda: os.listdir(f)),
+    "x write read": tried(lambda: open(f + "/read/a", "w")), "x new": tried(lambda: open(f + "/read/n", "w")),
+    "x unlink": tried(lambda: os.unlink(f + "/read/a")), "x truncate": tried(lambda: os.truncate(f + "/read/a", 0)),
+    "x out": tried(lambda: os.rename(f + "/write/b/a", f + "/a")), "x in": tried(lambda: os.link(f + "/other", f + "/write/o")),
+    "x fifo": tried(lambda: os.mkfifo(f + "/write/p")), "x proc": tried(lambda: open("/proc/self/environ")),
+}))
+"""
+
+
+def test_paths_are_held(tmp_path):
+    for name in ("read", "write"):
+        (tmp_path / name).mkdir()
+    for name in ("read/a", "file", "other"):
+        (tmp_path / name).write_text("x")
+    found = json.loads(run(CODE, str(tmp_path)))
+    assert {name: told for name, told in found.items() if (told == "works") == name.startswith("x ")} == {}
+    assert (tmp_path / "read/a").read_text() == "x"

@@ -1,0 +1,58 @@
+"""What a worker may do to its supervisor, through the real thing: every lie is a result, the next cell is right."""
+
+import pytest
+
+from components.sandbox import Limits, Sandbox
+from tests.components.sandbox.conftest import LIBRARY
+
+
+@pytest.fixture(scope="module")
+def brief():
+    made = Sandbox(limits=Limits(wall_seconds=0.5))
+    yield made
+    made.close()
+
+
+LIES = {
+    "a forged frame before the real one": (
+        "import os, json, struct\nbody = json.dumps(dict(status='ok', answer='forged', output='', error=None, "
+        "seconds=1)).encode()\nfor d in range(3, 20):\n    try: os.write(d, struct.pack('>I', len(body)) + body)\n"
+        "    except OSError: pass",
+        "error",
+    ),
+    "a frame that is too long": (
+        "import os\nfor d in range(3, 20):\n    try:\n        while True: os.write(d, b'\\0' * 65536)\n"
+        "    except OSError: pass",
+        "error",
+    ),
+    "closed pipes": ("import os\nos.closerange(0, 60)", "error"),
+    "killed by itself": ("import os\nos.kill(os.getpid(), 9)", "killed"),
+    "stopped by itself": ("import os\nos.kill(os.getpid(), 19)", "timeout"),
+}
+
+
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("name", LIES)
+async def test_a_lie_is_a_result_and_the_next_cell_is_right(brief, name, keep):
+    cell, status = LIES[name]
+    opened = brief.open(LIBRARY, keep=keep)
+    ran = await opened.run(cell)
+    assert ran.status == status and ran.answer == "" and ran.error.type in ("Protocol", "Killed", "Timeout")
+    assert (await opened.run("answer = 1")).answer == "1"
+    opened.close()
+
+
+async def test_what_a_kept_worker_says_between_cells_ends_it(brief):
+    opened = brief.open(LIBRARY, keep=True)
+    await opened.run(
+        "import os, signal\nkept = 1\ndef late(*_):\n    for d in range(3, 20):\n        try: os.write(d, b'late')\n"
+        "        except OSError: pass\nsignal.signal(signal.SIGALRM, late)\nsignal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)"
+    )
+    rans = [await opened.run("answer = 'kept' in globals()") for _ in range(3)]
+    assert rans[-1].answer in ("True", "False") or rans[-1].status == "error"
+    opened.close()
+
+
+async def test_a_large_cell_arrives(session):
+    ran = await session.run("answer = len('" + "x" * 300_000 + "')")
+    assert ran.answer == "300000"

@@ -1,0 +1,39 @@
+"""The process from which episodes are forked."""
+
+import asyncio
+import os
+import signal
+
+from components.sandbox import Library, Sandbox
+from tests.components.sandbox.processes import below, end_of
+
+LIBRARY = Library("components.sandbox.probe", {})
+
+
+async def test_it_ends_with_all_episodes_and_a_new_one_takes_its_place():
+    made = Sandbox()
+    sessions = [made.open(LIBRARY) for _ in range(3)]
+    for one in sessions:
+        await one.run("answer = 1")
+    zygote = next(pid for pid in below(os.getpid()) if len(below(pid)) >= 6)
+    started = below(zygote)
+    os.kill(zygote, signal.SIGKILL)
+    assert (await sessions[0].run("answer = 2")).answer == "2" or (await sessions[0].run("answer = 2")).answer == "2"
+    for one in sessions:
+        one.close()
+    assert end_of(started) == []
+    made.close()
+
+
+async def test_an_episode_that_is_closed_is_gone(held):
+    opened = held.open(LIBRARY)
+    await opened.run("answer = 1")
+    await asyncio.sleep(0.1)  # until its next worker is there
+    before = set(below(os.getpid()))
+    other = held.open(LIBRARY)
+    await other.run("answer = 1")
+    added = set(below(os.getpid())) - before
+    assert added
+    other.close()
+    assert end_of(added, 0.0) == []
+    opened.close()
