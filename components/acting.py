@@ -14,6 +14,8 @@ from typing import Annotated, Any, Protocol, runtime_checkable
 import orjson
 from annotated_types import Ge
 
+from components.action_lines import line_text
+from components.demonstrations import MEMORY, shown_plans
 from components.messages import Image, Message, Sampling
 from components.prompts import load
 from components.protocols import Agent, Episode
@@ -32,11 +34,13 @@ class Trial:
 
 @dataclass(frozen=True)
 class Shown:
-    """What an attempt is shown beside its task: solved problems, earlier trials of its own, a draft to check; or the
-    role in which it acts and what is asked of it in the task's place."""
+    """What an attempt is shown beside its task: solved problems, earlier trials of its own with what was concluded
+    from them (also alone, as ``reflections``), a draft to check; or the role in which it acts and what is asked of it
+    in the task's place."""
 
     demonstrations: Sequence[Demonstration] = ()
     previous: Sequence[Chain] = ()
+    reflections: Sequence[str] = ()
     draft: str = ""
     role: str = ""
     asked: str = ""
@@ -63,6 +67,9 @@ class Acting:
     ``max_steps`` None: the budget's matter. ``force_finish``: the last step offers nothing but to end.
     ``preload``: the inputs (schema, documents) stand in the task. ``stop`` are strings at which an action's
     text ends, such as ``Observation:``; empty because some endpoints refuse them and the grammars do without.
+    ``needs_controls``: controls whose facts the prompts are given by their names. ``shots``: so many solved questions
+    of the memory are shown, of the database that the control ``metadata`` tells of. ``as_lines``: what was done is told
+    as ``Name[argument]``.
     """
 
     prompts: str
@@ -70,12 +77,20 @@ class Acting:
     force_finish: bool = False
     preload: bool = False
     stop: Sequence[str] = field(default=())
+    shots: Annotated[int, Ge(0)] = 0
+    needs_controls: Sequence[str] = field(default=())
+    as_lines: bool = False
+
+    @property
+    def needs_memory(self) -> str | None:
+        """The memory that the solved questions are from, where any are shown."""
+        return MEMORY if self.shots else None
 
     async def attempt(self, episode: Episode, shown: Shown | None = None) -> Trial:
         """Act and observe until there is an answer, a refusal or no step left (Failure ``step_limit``)."""
         if blind(episode):
             return Trial(Failure("unsupported_input", "the model takes no images"), ())
-        values = vars(shown or Shown())
+        values = await self._given(episode, shown or Shown())
         messages = [self._system(episode, values), await self._task(episode, values)]
         sampling, chain = Sampling(stop=tuple(self.stop)), list[tuple[str, str]]()
         for done in count(1):
@@ -84,15 +99,24 @@ class Acting:
                 messages[0] = self._system(episode, values, closing=True)
             action = await episode.act(messages, sampling, closing)
             if (outcome := _ended(action)) is not None:
-                return Trial(outcome, (*chain, (action_text(action), action.answer or "OK")))
+                return Trial(outcome, (*chain, (self._did(action), action.answer or "OK")))
             seen = await episode.observe(action)
-            chain.append((action_text(action), _saw(episode, action, seen)))
+            chain.append((self._did(action), _saw(episode, action, seen)))
             messages += [action.message, *seen]
             if action.last and all(one.error is None for one in episode.last.observed):
                 return Trial(await self._conclude(episode, messages, values), chain)
             if done == self.max_steps:
                 return Trial(Failure("step_limit", f"no answer within {done} steps"), chain)
         raise AssertionError("count is endless")
+
+    async def _given(self, episode: Episode, shown: Shown) -> dict[str, Any]:
+        """What the prompts are given beside the task."""
+        facts = {name: (await episode.control(name)).data for name in self.needs_controls}
+        solved = shown.demonstrations or shown_plans(episode, facts.get("metadata", {}).get("database", ""), self.shots)
+        return {**vars(shown), "demonstrations": solved, **facts}
+
+    def _did(self, action: Action) -> str:
+        return line_text(action) if self.as_lines else action_text(action)
 
     def _system(self, episode: Episode, values: dict[str, Any], closing: bool = False) -> Message:
         instructions, formats = episode.instructions(closing), () if closing else _formats(episode.offer)

@@ -12,14 +12,16 @@ from components.types import Sample
 
 
 class Practice(Protocol):
-    """Opens episodes on training samples for a stage, without memory and verifier."""
+    """Opens episodes on training samples for a stage, without verifier and, but for what the stage gives, memory."""
 
     @property
     def agent(self) -> Agent: ...
 
     async def play(
-        self, sample: Sample, solve: Callable[[Episode], Awaitable[t.Answer | t.Refusal | t.Failure]]
-    ) -> t.Played: ...
+        self, sample: Sample, solve: Callable[[Episode], Awaitable[t.Answer | t.Refusal | t.Failure]],
+        memory: Memory | None = None,
+    ) -> t.Played:  # fmt: skip
+        """One episode; ``memory`` is what it may look up."""
 
 
 @runtime_checkable

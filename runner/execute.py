@@ -14,6 +14,7 @@ from typing import Any
 from components.errors import RunLimitReached
 from components.types import Sample, Trajectory
 from runner.door import Door
+from runner.growing import GrowingMemory, Growth
 from runner.play import Parts, play
 from runner.progress import Progress
 from runner.records import RecordWriter, record_of, slim
@@ -56,7 +57,13 @@ async def execute(
     wanted = {(s.problem.id, epoch) for s in samples for epoch in range(epochs)}
     kept = [r for r in writer.kept if (r["sample_id"], r["epoch"]) in wanted]
     done = {(r["sample_id"], r["epoch"]) for r in kept}
-    owed = ((s, epoch) for s in samples for epoch in range(epochs) if (s.problem.id, epoch) not in done)
+    growth = _growth(parts, samples, door, writer)
+    places = (
+        ((s, epoch) for s in samples for epoch in range(epochs))
+        if growth is None
+        else ((s, epoch) for epoch in range(epochs) for s in growth.samples)
+    )
+    owed = ((s, epoch) for s, epoch in places if (s.problem.id, epoch) not in done)
     outcome.records += kept
     _tune_gc()
     with Progress(door, len(wanted), len(done), name) as progress:
@@ -69,8 +76,8 @@ async def execute(
             if beat is not None:
                 beat(outcome)
 
-        n = min(door.models["main"].max_connections, max(1, len(wanted) - len(done)))
-        workers = [asyncio.create_task(_work(parts, door, owed, outcome, writer, finish)) for _ in range(n)]
+        n = min(door.models["main"].max_connections, max(1, len(wanted) - len(done))) if growth is None else 1
+        workers = [asyncio.create_task(_work(parts, door, owed, outcome, writer, finish, growth)) for _ in range(n)]
         try:
             await asyncio.gather(*workers)
         finally:
@@ -87,9 +94,12 @@ async def _work(
     outcome: Outcome,
     writer: RecordWriter,
     finish: Callable[[dict[str, Any]], None],
+    growth: Growth | None,
 ) -> None:
     """Take samples until none is owed or the run's budget is spent."""
     for sample, epoch in owed:
+        if growth is not None:
+            growth.before(sample, epoch)
         started = time.monotonic()
         try:
             trajectory, scores = await play(parts, door, sample, epoch)
@@ -97,6 +107,8 @@ async def _work(
             outcome.stopped = str(limit)
             return
         seconds = time.monotonic() - started
+        if growth is not None:
+            growth.after(sample, epoch, trajectory)
         try:
             finish(record_of(sample, epoch, trajectory, scores, seconds, writer.packer))
         except TypeError as error:  # a part left something that is no JSON: orjson says what
@@ -105,6 +117,14 @@ async def _work(
         if outcome.stopped:
             return
         await asyncio.sleep(0)
+
+
+def _growth(parts: Parts, samples: Sequence[Sample], door: Door, writer: RecordWriter) -> Growth | None:
+    """How the memory grows, where it does."""
+    memory: object = parts.memory
+    if not isinstance(memory, GrowingMemory) or not memory.grows:
+        return None
+    return Growth(memory, samples, door.run_seed, writer.folder)
 
 
 @cache

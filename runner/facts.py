@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.models.redaction import redact
-from runner.fitting import has_price, within
+from runner.fitting import has_price, holder_of_code, within
 from runner.results.levels import declared
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def facts_of(experiment: Experiment) -> dict[str, Any]:
         "levels": declared(experiment.parts.scorers),
         "decides": getattr(next(iter(experiment.parts.scorers.values()), None), "decides", None),
         "memory": None,
+        "sandbox": holder_of_code(experiment.parts),
         "prices": prices,
         "seed": experiment.seed,
         "epochs": experiment.epochs,
@@ -58,6 +59,8 @@ def _notes(experiment: Experiment) -> list[str]:
     notes = [*getattr(experiment.parts.toolset, "notes", ()), *_blind_tools(experiment)]
     if any(getattr(agent, "oracle", False) for agent in within(experiment.parts.agent)):
         notes.append("the agent is told whether its answer is right: not comparable with agents that are not")
+    if (held := holder_of_code(experiment.parts)) is not None and held.get("unsafe_local"):
+        notes.append("code that models wrote ran unheld, but for limits (sandbox.unsafe_local)")
     for role, model in experiment.models.items():
         if not has_price(model):
             notes.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from components.errors import ConfigError
 from components.protocols import Agent, Model, Tool, Toolset
@@ -113,8 +113,20 @@ def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: 
                         " choose another agent.grammar, toolset or condition"
                     )
                 parts.grammar.instructions(offer)
+        with noting(flaws, "sandbox"):
+            holder_of_code(parts)
     if flaws:
         raise Flaws(flaws)
+
+
+def holder_of_code(parts: Parts) -> Mapping[str, Any] | None:
+    """What holds the code that a model writes, where an agent or tool runs any. Raises ConfigError where nothing can."""
+    sandbox = getattr(parts.toolset, "runs_code", None)
+    brought = (tool for agent in within(parts.agent) for tool in getattr(agent, "brings", ()))
+    tools = (*getattr(parts.toolset, "tools", {}).values(), *brought)
+    if sandbox is None or not any("code" in tool.spec.facts for tool in tools):
+        return None
+    return dict(sandbox.report())
 
 
 def within(part: object) -> Iterator[object]:
@@ -130,7 +142,7 @@ def prompt_digests(parts: Sequence[object]) -> dict[str, str]:
     from components.prompts import load
 
     parts = [one for part in parts for one in within(part)]
-    tools = [tool for part in parts for tool in getattr(part, "tools", {}).values()]
+    tools = [tool for part in parts for tool in (*getattr(part, "tools", {}).values(), *getattr(part, "brings", ()))]
     named = [getattr(part, field, None) for part in (*parts, *tools) for field in _PROMPTS]
     names = {name for name in named if isinstance(name, str)}
     return {name: load(name).digest for name in sorted(names)}

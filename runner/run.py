@@ -18,6 +18,7 @@ from runner import manifest
 from runner.door import Door
 from runner.execute import Outcome, execute
 from runner.facts import facts_of, sweep_id
+from runner.fitting import holder_of_code
 from runner.interrupts import closing
 from runner.journal import Journal
 from runner.learning import learn, remember
@@ -140,6 +141,7 @@ def _finish(
         "end": manifest.now(),
         "counts": {"finished": len(outcome.records), "wanted": wanted, "errored": outcome.errored},
         "errors": _errors(outcome),
+        "sandbox": holder_of_code(experiment.parts),  # with what it had to kill
     }
     notes["sessions"] = [*notes["sessions"], _session(door)]
     notes["calls"] = {key: sum(one.get(key, 0) for one in notes["sessions"]) for key in _CALLS}

@@ -86,8 +86,10 @@ ALONE = {
     "components.datasets.radabench_mini.build": "the script that makes the shipped records",
     "components.datasets.cab_mini.build_files": "a script that makes shipped records",
     "components.datasets.cab_mini.build_text": "a script that makes shipped records",
+    "components.datasets.ehr_mini.build": "the script that makes the shipped databases and questions",
     "components.tools.data.build": "the script that makes the tools' shipped tables",
     "components.medcalc.check": "a command",
+    "components.ehr.cell": "imported by the sandbox, by its name",
     "components.tools.rxnav": "another backend of DrugBank, for a YAML of one's own",
     "components.tools.medrag_index": "a command",
 }
@@ -135,12 +137,23 @@ def test_every_component_is_mirrored_by_a_test(path):
     assert any(place.is_file() for place in (folder / f"test_{stem}.py", folder.parent / f"test_{stem}.py"))
 
 
+SOLVED = {
+    "knowledge": "- One table.", "code": "answer = 1", "actions": "Finish[1]", "sql": "select 1", "plan": ["Finish[1]"],
+    "steps": [("Finish[1]", "")],
+}  # fmt: skip
+SOLVED = {
+    "knowledge": "- patients",
+    "code": "answer = 1",
+    "sql": "select 1",
+    "plan": ["Finish[1]"],
+    "steps": [("A[1]", "2")],
+}
 SHOWN = {
     "problem": Problem("p", "Which?", {"A": "one", "B": "two"}, "A man of 40."), "question": "Which?", "context": "A man.",
     "held": '{"$Image$":"x"}', "memory": '{"$Image$":"x"}', "plan": list(PLANNING_NAMES), "instructions": "Call tools.",
     "cards": ['{"Name":"TOOL1"}'], "tools": {"TOOL1": None}, "refusal_fields": REFUSAL_FIELDS,
     "task": "Instruction:\nWhich?", "draft": "B", "previous": [[("Think[{}]", "OK")]], "max_steps": 15,
-    "demonstrations": [Demonstration("Instruction:\nWho?", "Action: Think[{}]")], "formats": ['Think[{"response":"..."}]'],
+    "demonstrations": [Demonstration("Instruction:\nWho?", "Action: Think[{}]", SOLVED)], "formats": ['Think[{"response":"..."}]'],
     "guide": {"Think": ["briefly"], "Plan": ()}, "versions": [("Think[{}]", "OK"), ("Plan[{}]", None)],
     "candidates": [Candidate(Action(Message("assistant", "x")), "Think[{}]", "OK")], "chain": "Action: Think[{}]",
     "gold": "B", "before": "Action: Think[{}]", "after": "Action: Plan[{}]", "name": "Plan", "old": [], "new": ["briefly"],
@@ -150,7 +163,15 @@ SHOWN = {
     "advice": [{"field": "Surgery", "text": "Say why."}], "field": "Surgery", "key_knowledge": "It grows.", "side": "option",
     "material": "Question:\nWhich?", "options": "A) one", "report": "Total Analysis: one.", "role": "You are a surgeon.",
     "total_analysis": "One.", "wanted": 2, "reason": True,
-    "shots": [{"context": "", "question": "Who?", "choices": {"A": "one"}, "rationale": "So.", "answer": "A"}],
+    "metadata": {"database": "mimic_iii", "overview": "A hospital.", "columns": "patients: ROW_ID", "clock": "2105-12-31",
+                 "groups": True},
+    "code": True, "knowledge": True, "columns": True, "known": "- patients", "cell": "answer = 1", "cause": "A slip.",
+    "described": "Runs code.", "channel": "fence", "state": "cell", "status": "error",
+    "actions": [{"name": "Plan", "argument": "name", "about": "plans"}], "done": [("Plan[x]", "OK")], "reflections": ["no"],
+    "raised": {"type": "KeyError", "message": "'x'", "line_no": 1, "line": "d['x']"},
+    "shots": [{"context": "", "question": "Who?", "choices": {"A": "one"}, "rationale": "So.", "answer": "A",
+               "problem": "Who?", "solution": "answer = 1", "data": SOLVED}],
+    "links": "- patients", "kinds": ["easy"], "parts": ["Who?"], "sql": "select 1", "told": "1", "module": "LoadDB",
 }  # fmt: skip
 
 
@@ -247,7 +268,7 @@ def test_a_library_is_known_to_its_own_files_only(library):
 
 
 def test_components_do_not_import_the_runner_nor_rooms_each_other():
-    shared = {"prompts", "radiology", "arithmetic", "medcalc", "panel", "sql", "__pycache__"}
+    shared = {"prompts", "radiology", "arithmetic", "medcalc", "panel", "sql", "ehr", "sandbox", "__pycache__"}
     rooms = {p.name for p in (ROOT / "components").iterdir() if p.is_dir()} - shared
     for path in (p for p in CODE_FILES if module(p).startswith("components.")):
         assert not [name for name in imports(path) if name.split(".")[0] == "runner"], path

@@ -2,17 +2,19 @@
 
 Source: Shinn et al. 2023, arXiv 2303.11366; as a baseline in Liao et al. 2024 (ReflecTool), arXiv 2410.17657,
 where the agent is never told whether it was right and always tries twice. ``oracle`` is the original: it is
-told, and stops when it is right; results of such runs say so.
+told, and stops when it is right; results of such runs say so. ``until: sound`` is the reading of docs/ehragent.md for
+Shi et al. 2024 (EHRAgent), arXiv 2401.07128: a trial that failed by what the agent itself can see is tried again.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from itertools import pairwise
+from typing import Annotated, Literal
 
 from annotated_types import Ge
 
-from components.acting import Acting, Shown
+from components.acting import Acting, Shown, Trial
 from components.prompts import load
 from components.protocols import Episode
 from components.task_text import Chain, chain_text, task_text, written
@@ -21,28 +23,50 @@ from components.types import Answer, Failure, Refusal
 
 @dataclass(frozen=True)
 class Reflexion(Acting):
-    """Up to ``trials`` attempts, each with fresh tools and shown all earlier ones."""
+    """Up to ``trials`` attempts, each with fresh tools and shown the earlier ones: all, or the last ``kept``.
+
+    ``until``: the last trial, or the first sound one. ``oracle``: the first right one, whatever ``until`` says.
+    """
 
     prompts: str = "reflexion"
     max_steps: Annotated[int, Ge(1)] | None = 15
     trials: Annotated[int, Ge(1)] = 2
+    until: Literal["last", "sound"] = "last"
+    kept: Annotated[int, Ge(1)] | None = None
     oracle: bool = False
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """The outcome of the last trial."""
-        previous: list[Chain] = []
+        previous, thoughts = list[Chain](), list[str]()
         for number in range(1, self.trials + 1):
             line = episode if number == 1 else episode.branch(f"trial/{number}", tools="fresh")
-            trial = await self.attempt(line, Shown(previous=previous))
-            unable = isinstance(trial.outcome, Failure) and trial.outcome.label == "unsupported_input"
-            if unable or number == self.trials or (self.oracle and await episode.correct(trial.outcome)):
+            first = 0 if self.kept is None else max(0, len(previous) - self.kept)
+            trial = await self.attempt(line, Shown(previous=previous[first:], reflections=thoughts[first:]))
+            if number == self.trials or await self._ends(line, trial):
                 break
-            previous.append(await reflected(line, self.prompts, trial.chain))
+            thoughts.append(await reflection(line, self.prompts, trial.chain))
+            previous.append((*trial.chain, (written("Reflection", thoughts[-1]), "OK")))
         return trial.outcome
 
+    async def _ends(self, episode: Episode, trial: Trial) -> bool:
+        """Whether there is nothing to try again."""
+        if isinstance(trial.outcome, Failure) and trial.outcome.label == "unsupported_input":
+            return True
+        if self.oracle:
+            return await episode.correct(trial.outcome)
+        return self.until == "sound" and is_sound(episode, trial)
 
-async def reflected(episode: Episode, prompts: str, chain: Chain) -> Chain:
-    """A trial with the model's reflection on it as its last step."""
+
+async def reflection(episode: Episode, prompts: str, chain: Chain) -> str:
+    """What the model concludes from a trial."""
     ask = load(prompts).user("reflect", task=task_text(episode.problem), chain=chain_text(chain))
-    thought = (await episode.ask([ask], "reflect")).text
-    return (*chain, (written("Reflection", thought), "OK"))
+    return (await episode.ask([ask], "reflect")).text
+
+
+def is_sound(episode: Episode, trial: Trial) -> bool:
+    """Whether a trial, made on this branch, ended by itself, its last tool call without an error, and without the same
+    action twice in a row with the same outcome."""
+    steps = [step for step in episode.trajectory.steps if step.branch == episode.name]
+    seen = [one for step in steps for one in step.observed if not one.control]
+    failed = isinstance(trial.outcome, Failure) or (bool(seen) and seen[-1].error is not None)
+    return not failed and not any(one == following for one, following in pairwise(trial.chain))

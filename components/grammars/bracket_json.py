@@ -70,7 +70,7 @@ class BracketJson:
         if call.name == "Finish":
             return Action(message, answer=_response(call.params))
         if call.name == "Refuse" and offer.may_refuse:
-            refusal = _refusal(call.params, offer)
+            refusal = refusal_of(call, offer)
             return Action(message, refusal=refusal, purpose=refusal.grounds.get("purpose", ""))
         purpose = call.params.get("purpose", "")
         calls = (ToolCall("call", call.name, _text(call.params)),)
@@ -177,8 +177,9 @@ def _response(params: dict[str, Any]) -> str:
     return _text(params["response"])
 
 
-def _refusal(params: dict[str, Any], offer: Offer) -> Refusal:
+def refusal_of(call: Call, offer: Offer) -> Refusal:
     """The grounds of a refusal. Raises ActionError when one is missing."""
+    params = call.params
     missing = [name for name in offer.refusal_fields if name not in params]
     if missing:
         raise ActionError(f"Refuse needs {', '.join(offer.refusal_fields)}; {missing[0]!r} is missing", "bad_arguments")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -113,6 +113,7 @@ class Settings:
     tracking: Tracking
     models: Mapping[str, Node]
     grammars: Mapping[str, Node]
+    sandbox: Node = field(default_factory=dict)
     memory: Node | None = None
     compare: Compare = Compare()
     stage: Literal["memory"] | None = None

@@ -36,6 +36,8 @@ def check_memory(experiment: Experiment) -> str | None:
     for one in within(agent) if source is None else ():
         if (wanted := getattr(one, "needs_memory", None)) is not None:
             raise ConfigError(f"{type(one).__name__} shows what a memory holds, and there is none: memory={wanted}")
+    if getattr(source, "update", "none") != "none" and experiment.cfg["run"]["shard"] is not None:
+        raise ConfigError("memory.update: the memory grows from question to question, so run.shard cannot part them")
     if source is None or not source.needed:
         return None
     if source.path is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from components.errors import ModelError
-from components.protocols import Agent, Episode
+from components.protocols import Agent, Episode, Memory
 from components.types import Answer, Failure, Played, Refusal, Sample
 from runner.door import Door
 from runner.ending import deciding
@@ -24,6 +24,7 @@ class Solver:
 
     plays: Solve
     brings: Sequence[Any] = ()
+    bare: bool = False
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Play it."""
@@ -41,10 +42,11 @@ class Practice:
     played: set[str] = field(default_factory=set)
     skipped: set[str] = field(default_factory=set)
 
-    async def play(self, sample: Sample, solve: Solve) -> Played:
+    async def play(self, sample: Sample, solve: Solve, memory: Memory | None = None) -> Played:
         """One episode; unscored when it is too long for the model. Raises ModelError when it broke off."""
-        solver, name = Solver(solve, getattr(self.agent, "brings", ())), sample.problem.id
-        trajectory, scores = await play(replace(self.parts, agent=solver), self.door, sample, 0)
+        name, bare = sample.problem.id, bool(getattr(self.agent, "bare", False))
+        solver = Solver(solve, getattr(self.agent, "brings", ()), bare)
+        trajectory, scores = await play(replace(self.parts, agent=solver, memory=memory), self.door, sample, 0)
         error = trajectory.error or ""
         if trajectory.stop == "error" and not error.startswith(f"{_TOO_LONG}:"):
             lines = error.strip().splitlines()

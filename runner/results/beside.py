@@ -34,8 +34,8 @@ class Beside:
         """The row's means; None where it was not scored by the paper's metric."""
         metric = self.paper.metric
         if not self.paper.by_dataset:
-            levels = self.row.first.levels.get(metric)
-            return None if levels is None else Nested(self.row.records, metric, levels)
+            levels = self.paper.levels or self.row.first.levels.get(metric)
+            return Nested(self.row.records, metric, levels) if levels else None
         records = [
             {**record, "strata": {_DATASET: run.data[0]}}
             for run in self.row.runs
@@ -82,16 +82,17 @@ class Beside:
         tables = self.paper.tables
         return tables[self.line.table].sizes if self.line else next(iter(tables.values())).sizes
 
-    def count(self, task: str) -> str:
+    def count(self, path: tuple[str, ...]) -> str:
         """``n of N`` samples of a task."""
-        n = f"{self.played(task):,}" if any(path[-1] == task for path in self.leaves) else "-"
-        return f"{n} of {self.sizes[task]:,}" if task in self.sizes else n
+        n = f"{self.played(path):,}" if path in self.leaves else "-"
+        return f"{n} of {self.sizes[path[-1]]:,}" if path[-1] in self.sizes else n
 
-    def played(self, task: str) -> int:
+    def played(self, path: tuple[str, ...]) -> int:
         """How many samples of a task were scored, whatever the number of epochs."""
         assert self.nested is not None, "it has leaves"
+        levels = list(reversed(self.nested.levels))
         scored = [one for one in self.nested.records if one["scores"].get(self.paper.metric) is not None]
-        return len({one["sample_id"] for one in scored if one["strata"].get(self.nested.levels[0]) == task})
+        return len({one["sample_id"] for one in scored if tuple(one["strata"].get(level) for level in levels) == path})
 
 
 def common(tables: Sequence[Mapping[str, Part]]) -> list[str]:

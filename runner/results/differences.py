@@ -51,15 +51,16 @@ def _data(beside: Beside) -> Iterator[str]:
             yield f"dataset: {data.get('name')} is not the data in print"
         if data.get("split") != table.split:
             yield f"split: {data.get('split')} here, {table.split} in print"
-        if beside.paper.metric not in (run.scores if beside.paper.by_dataset else run.levels):
+        by_score = not (beside.paper.by_dataset or beside.paper.levels)
+        if beside.paper.metric not in (run.levels if by_score else run.scores):
             have = "+".join(run.notes.get("scorers") or {})
             yield f"metric: {run.folder.name} has no {beside.paper.metric} (scorer: {have})"
 
 
 def _sizes(beside: Beside) -> Iterator[str]:
     """Tasks of another size, unscored samples, tasks that only one side has."""
-    tasks = [path[-1] for path in beside.paths if path in beside.leaves]
-    small = [f"{task} {beside.count(task)}" for task in tasks if beside.played(task) != beside.sizes.get(task)]
+    tasks = [path for path in beside.paths if path in beside.leaves]
+    small = [f"{task[-1]} {beside.count(task)}" for task in tasks if beside.played(task) != beside.sizes.get(task[-1])]
     if small and beside.sizes:
         played, whole = (sum(numbers) for numbers in ([beside.played(t) for t in tasks], beside.sizes.values()))
         more = f" and {len(small) - _NAMED} more tasks" if len(small) > _NAMED else ""

@@ -120,7 +120,8 @@ class Published:
 class Paper:
     """A publication (see ``conf/papers``). ``scale``: the CSV's values are so many times a run's score.
 
-    ``by_dataset``: a task is a dataset, called by its choice; else the levels of the runs' score are its tasks.
+    ``by_dataset``: a task is a dataset, called by its choice; else the strata ``levels``, from the inner to the outer
+    one, are its tasks and groups (twice the same where there are no groups), and without them those of the runs' score.
     """
 
     title: str
@@ -134,6 +135,7 @@ class Paper:
     scale: float = 1.0
     digits: int = 2
     by_dataset: bool = False
+    levels: Sequence[str] = ()
     silent: Sequence[str] = ()
     datasets: Sequence[str] = ()
     backbones: Mapping[str, str] = field(default_factory=dict)

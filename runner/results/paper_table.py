@@ -65,7 +65,7 @@ def _body(beside: Beside, published: Sequence[Published]) -> list[tuple[str, ...
             mine = beside.leaves.get((group, task), Part(None))
             cells = [_plain(one.values.get((group, task))) for one in published] or ["-"]
             name = task if beside.paper.flat else f"{group}/{task}"
-            body.append((name, *_ours(mine, scale), beside.count(task), *cells))
+            body.append((name, *_ours(mine, scale), beside.count((group, task)), *cells))
         if beside.paper.flat:
             continue
         mine = beside.outer.get(group, Part(None))

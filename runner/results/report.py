@@ -25,6 +25,9 @@ def report(manifest: Mapping[str, Any], summary: Mapping[str, Any], resume: str 
     if manifest["model_kind"] == "simulated":
         lines.append("- **Simulated model: these numbers say nothing about any real model.**")
     lines += [f"- Note: {note}" for note in manifest["notes"]]
+    if held := manifest.get("sandbox"):
+        kills = ", ".join(f"{name} {n}" for name, n in held.get("kills", {}).items()) or "none"
+        lines.append(f"- Code of models ran in: {held['tier']}; ended cells: {kills}")
     if resume:
         lines.append(f"- To go on: `{resume}`")
     metrics, purposes = summary["metrics"], usage.purposes_of(summary["metrics"])

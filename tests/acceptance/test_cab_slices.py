@@ -12,9 +12,9 @@ from tests.acceptance.command import Served, counted, endpoint, metric, run, tog
 from tests.slow import slow
 
 DATA = os.environ.get("CLINICAL_DATA_DIR", "")
-SLICES = ("medqa", "mmlu_med", "cab_pubmedqa", "bioasq", "medcalc_bench", "ehrsql2024", "ehragent_demo", "vqa_rad",
+SLICES = ("medqa", "mmlu_med", "cab_pubmedqa", "bioasq", "medcalc_bench", "cab_ehrsql", "cab_ehragent_demo", "vqa_rad",
           "medhalt")  # fmt: skip
-LEARNING = ("medcalc_bench", "ehrsql2024", "vqa_rad")
+LEARNING = ("medcalc_bench", "cab_ehrsql", "vqa_rad")
 OVER_HTTP = ("medcalc_bench", "vqa_rad")
 WORDS = ("tracking=off", "limit=3", "toolset=clinical", "scorer=cab")
 
@@ -80,7 +80,7 @@ def test_no_record_names_a_place_on_this_machine(runs, slice):
 
 @pytest.mark.parametrize(
     ("slice", "tool", "form"),
-    [("medcalc_bench", "Calculator", r"-?\d+(\.\d+)?"), ("ehrsql2024", "SQLCoder", r"\[.*\]"), ("vqa_rad", "HuatuoGPT", ".+")],
+    [("medcalc_bench", "Calculator", r"-?\d+(\.\d+)?"), ("cab_ehrsql", "SQLCoder", r"\[.*\]"), ("vqa_rad", "HuatuoGPT", ".+")],
 )  # fmt: skip
 def test_the_fitting_tool_gives_what_it_should(runs, slice, tool, form):
     said = [
@@ -93,7 +93,7 @@ def test_the_fitting_tool_gives_what_it_should(runs, slice, tool, form):
     assert any(re.fullmatch(form, text) for text in said), said
 
 
-@pytest.mark.parametrize("slice", ["ehrsql2024", "vqa_rad"])
+@pytest.mark.parametrize("slice", ["cab_ehrsql", "vqa_rad"])
 def test_the_task_names_its_inputs_once(runs, slice):
     for record in told(runs["reflectool"][slice]):
         first = next(step for step in record["steps"] if step["purpose"] == "act")["asked"][-1]["text"]

@@ -4,6 +4,7 @@ import pytest
 
 from components.acting import Acting, Attempting, Shown, Trial
 from components.agents.react import ReAct
+from components.errors import ConfigError
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.messages import Image
@@ -79,3 +80,14 @@ async def test_images_that_no_tool_looks_at_are_shown_to_the_model(vision):
     attempt = Attempt(problem=problem, vision=vision, shows_images=False)
     trial, model = await acting_on(Acting("reflectool"), [ANSWER], attempt=attempt)
     assert (trial.outcome == Answer("B")) is vision and len(model.requests) == vision
+
+
+async def test_a_memory_is_needed_where_solved_questions_are_shown():
+    assert Acting("ehr_react", shots=1).needs_memory == "demonstrations" and Acting("react").needs_memory is None
+    with pytest.raises(ConfigError, match="memory=demonstrations"):
+        await acting_on(Acting("ehr_react", shots=1), [ANSWER])
+
+
+async def test_a_control_that_is_needed_and_not_there_is_refused():
+    with pytest.raises(ConfigError, match="needs the control 'metadata'"):
+        await acting_on(Acting("ehr_react", needs_controls=["metadata"]), [ANSWER])

@@ -27,10 +27,11 @@ from components.models.simulated.skills.opinions import Voice, believed, heart, 
 from components.models.simulated.skills.panel import reply as on_panel
 from components.models.simulated.skills.panel import stage_of
 from components.models.simulated.skills.plan import plan
+from components.models.simulated.skills.querying import is_records, on_records
 from components.models.simulated.skills.write import Style, write
 from components.types import Sample
 
-VERSION = "6"
+VERSION = "7"
 TAUGHT_SLIPS = 0.3  # of the calls of a wrong radiology tool are left where a solved task is shown
 _CONCLUDE = ("Write the final answer", "Now answer the question", "Now write your opinion")
 _TAUGHT = re.compile(r"\[Example\].*^Action: TOOL", re.DOTALL | re.MULTILINE)
@@ -63,6 +64,8 @@ class Core:
             said = learnt(last) or clinical.as_tool(last, sample, self.rates, draws)
             if said is not None:
                 return _said(said)
+        if is_records(sample) and stage_of(messages) is None:
+            return on_records(messages, tools, sample, self.rates, draws)
         situation = self._reader.read(messages, tools)
         style, stage = _style(situation, tools), stage_of(messages)
         if style is None and stage is not None:

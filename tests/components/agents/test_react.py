@@ -8,7 +8,8 @@ from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.messages import Image, Message, ToolCall
 from components.toolsets.radiology import Radiology
-from components.types import Problem
+from components.types import Answer, Failure, Problem
+from tests import record_desk
 
 DOSE = Problem(
     "dose",
@@ -159,3 +160,30 @@ async def test_every_grammar_runs_on_the_radiology_tools(perform, react, grammar
     assert [one.error for one in seen] == [None, None, None]
     assert played.trajectory.answer == "The lung."
     assert "$Image$" in played.model.requests[0].messages[1].text
+
+
+def on_records(**changes):
+    return ReAct(**{"prompts": "ehr_react", "shots": 4, "needs_controls": ["metadata"], "max_steps": 10, **changes})
+
+
+async def test_on_records_each_step_sees_what_came_back_and_never_what_the_model_made_up():
+    load = "Thought: stays first\nAction: LoadDB[admissions]\nObservation: 7 rows\nAction: Finish[7]"
+    outcome, model, _ = await record_desk.solving(on_records(), [load, "FilterDB[HADM_ID=5]", "prose", "Finish[none]"])
+    assert outcome == Answer("none")
+    *_, said, seen = model.requests[1].messages
+    assert said.text == "Thought: stays first\nAction: LoadDB[admissions]" and "admissions: 3 rows" in seen.text
+    assert "5" in model.requests[2].messages[-1].text and "could not be read" in model.requests[3].messages[-1].text
+
+
+async def test_on_records_the_prompt_shows_metadata_and_solved_questions_gone_through_step_by_step():
+    _, model, _ = await record_desk.solving(on_records(), ["Finish[1]"])
+    system, task = (message.text for message in model.requests[0].messages)
+    assert "Two tables." in system and "at most 10 actions" in system and "LoadDB[name]: makes" in system
+    assert "Thought: One table.\nAction: LoadDB[admissions]\nObservation: admissions: 3 rows." in system
+    assert "Action: Finish[13]" in system and "#3" not in system
+    assert task == "Question: Which drugs were given in the last admission of patient 1?"
+
+
+async def test_on_records_it_ends_after_its_steps():
+    outcome, _, _ = await record_desk.solving(on_records(max_steps=2), ["LoadDB[admissions]", "GetValue[HADM_ID]"])
+    assert outcome == Failure("step_limit", "no answer within 2 steps")

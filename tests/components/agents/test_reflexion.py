@@ -1,6 +1,9 @@
+import pytest
+
 from components.agents.reflexion import Reflexion
 from components.types import Answer
-from tests.attempts import Attempt, solving
+from tests import record_desk
+from tests.attempts import Attempt, Echo, solving
 from tests.parts import Right
 
 A, B = 'Action: Finish[{"response": "A"}]', 'Action: Finish[{"response": "B"}]'
@@ -26,3 +29,65 @@ async def test_the_model_never_reads_the_target():
     attempt = Attempt(target="a secret target", scorers={"right": Right()})
     _, model, _ = await solving(Reflexion(oracle=True), [A, "hm", A], attempt)
     assert not any("secret" in message.text for request in model.requests for message in request.messages)
+
+
+SEE, SEE_ELSE, FAIL = 'Action: echo[{"query": "x"}]', 'Action: echo[{"query": "y"}]', "Action: nothing[{}]"
+SOUND = [
+    ([B], True),
+    ([SEE, B], True),
+    ([FAIL, SEE, B], True),
+    ([SEE, SEE_ELSE, SEE, B], True),
+    ([SEE, FAIL, B], False),
+    ([SEE, SEE, SEE_ELSE, B], False),
+    (["prose", "prose", B], False),
+    ([SEE, SEE_ELSE, SEE, SEE_ELSE], False),
+]
+
+
+@pytest.mark.parametrize("replies,sound", SOUND)
+async def test_until_sound_a_trial_is_made_again_when_it_failed_by_what_can_be_seen(replies, sound):
+    agent = Reflexion(until="sound", trials=2, max_steps=4, force_finish=True)
+    outcome, model, _ = await solving(agent, [*replies, "look closer", A], Attempt(tool=Echo()))
+    assert outcome == Answer("B" if sound else "A")
+    assert [request.purpose for request in model.requests].count("reflect") == (not sound)
+
+
+async def test_what_went_wrong_in_one_trial_is_not_held_against_the_next():
+    agent = Reflexion(until="sound", trials=3)
+    outcome, model, trajectory = await solving(agent, [FAIL, B, "try another", B], Attempt(tool=Echo()))
+    assert outcome == Answer("B") and len(model.requests) == 4
+    assert [step.branch for step in trajectory.steps][-1] == "trial/2"
+
+
+async def test_told_whether_it_is_right_it_heeds_nothing_else():
+    attempt = Attempt(target="B", scorers={"right": Right()}, tool=Echo())
+    outcome, model, _ = await solving(Reflexion(until="sound", oracle=True), [FAIL, B], attempt)
+    assert outcome == Answer("B") and len(model.requests) == 2
+    outcome, _, _ = await solving(Reflexion(until="sound", oracle=True), [A, "hm", B], attempt)
+    assert outcome == Answer("B")
+
+
+async def test_the_last_reflections_are_shown_and_no_more():
+    agent = Reflexion(trials=5, kept=3)
+    _, model, _ = await solving(agent, [A, "note 1", A, "note 2", A, "note 3", A, "note 4", B])
+    last = model.requests[-1].messages[1].text
+    assert "note 1" not in last and all(f"note {n}" in last for n in (2, 3, 4))
+    assert last.count("[Previous_Trial]") == 3
+
+
+def on_records(**changes):
+    given = {"prompts": "ehr_reflexion", "shots": 4, "needs_controls": ["metadata"], "as_lines": True}
+    return Reflexion(**{**given, "until": "sound", "kept": 3, "trials": 3, "max_steps": 10, **changes})
+
+
+async def test_on_records_a_trial_is_told_in_plain_lines_and_only_its_reflection_is_shown_again():
+    load, wrong = "Action: LoadDB[admissions]", "Thought: hm\nAction: FilterDB[HADM_ID=99]\nObservation: made up"
+    replies = [load, wrong, "Finish[none]", "Patient 1 has 11 and 12.", load, "Finish[12]"]
+    outcome, model, _ = await record_desk.solving(on_records(), replies)
+    assert outcome == Answer("12") and len(model.requests) == 6
+    reflect, again = (model.requests[n].messages[-1].text for n in (3, 4))
+    assert "Action: FilterDB[HADM_ID=99]\nObservation: " in reflect and "made up" not in reflect
+    assert "Action: Finish[none]" in reflect and "{" not in reflect
+    assert "- Patient 1 has 11 and 12." in again and "FilterDB" not in again
+    system = model.requests[4].messages[0].text
+    assert "Two tables." in system and "Action: Finish[13]" in system and "Observation: 13" in system

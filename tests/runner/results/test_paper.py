@@ -191,7 +191,8 @@ def test_a_run_without_the_metric_is_shown_with_nothing_and_says_why(mine, capsy
 def test_bad_papers_are_refused_in_one_line(mine, capsys):
     folder = str(write(mine / "run", {"easy": ("know", [1])}))
     assert main([folder, "--paper", "nobody"]) == 2
-    assert capsys.readouterr().err == "error: --paper nobody: there is no such paper; there are medagents, reflectool\n"
+    have = ", ".join(sorted(path.stem for path in PAPERS.glob("*.yaml")))
+    assert capsys.readouterr().err == f"error: --paper nobody: there is no such paper; there are {have}\n"
     for old, new, said in (
         (CSV, CSV.replace("90,", "many,"), r"mine\.csv:7: score must be a number or empty, found 'many'"),
         (CSV, CSV.replace("remark", "note"), r"mine\.csv:2: no column 'remark'"),

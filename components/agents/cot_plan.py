@@ -1,0 +1,58 @@
+"""Chain of thought as an open plan: one call writes thoughts and the whole list of actions, which is then run.
+
+Source: Wei et al. 2022, arXiv 2201.11903, as a baseline in Shi et al. 2024 (EHRAgent), EMNLP, arXiv 2401.07128; rules
+of docs/ehragent.md, since the baseline's own code is not published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from annotated_types import Ge
+
+from components.action_lines import action_lines, described
+from components.demonstrations import MEMORY, shown_plans
+from components.planned_actions import Carrying
+from components.prompts import load
+from components.protocols import Episode
+from components.types import Answer, Failure, Refusal
+
+
+@dataclass(frozen=True)
+class CotPlan:
+    """Plans once, below at most ``shots`` solved questions; the first action that fails ends the run, as does the
+    ``max_steps``-th. The answer is that of ``Finish``, else the last result."""
+
+    needs_controls: ClassVar[Sequence[str]] = ("metadata",)
+
+    prompts: str = "cot_plan"
+    max_steps: Annotated[int, Ge(1)] = 10
+    shots: Annotated[int, Ge(0)] = 4
+
+    @property
+    def needs_memory(self) -> str | None:
+        """The memory that the solved questions are from, where any are shown."""
+        return MEMORY if self.shots else None
+
+    async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
+        """Plan, then act."""
+        prompts, offer = load(self.prompts), episode.offer
+        metadata = (await episode.control("metadata")).data
+        shown = {"demonstrations": shown_plans(episode, metadata["database"], self.shots), "max_steps": self.max_steps}
+        told = prompts.system(
+            "system", metadata=metadata, actions=described(offer.tools), refusal_fields=offer.refusal_fields, **shown
+        )
+        reply = await episode.ask([told, prompts.user("problem", question=episode.problem.question)], "plan")
+        plan = list(action_lines(reply.text))
+        episode.remark(label=f"plan: {', '.join(line.name for line in plan) or 'unreadable'}")
+        if not plan:
+            return Failure("unparsable_reply", "the plan holds no action")
+        carrying = Carrying(episode)
+        for line in plan[: self.max_steps]:
+            if (outcome := await carrying.run(line, reply)) is not None:
+                return outcome
+        if len(plan) > self.max_steps:
+            return Failure("step_limit", f"no answer within {self.max_steps} actions")
+        return carrying.last_result()

@@ -1,0 +1,46 @@
+"""LLM2SQL: one call writes one statement, which is run once.
+
+Source: Nan et al. 2023, arXiv 2305.12586 (prompts of schema, demonstrations and question), as a baseline in Shi et al.
+2024 (EHRAgent), EMNLP, arXiv 2401.07128; rules of docs/ehragent.md, since the baseline's own code is not published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from annotated_types import Ge
+
+from components.prompts import load
+from components.protocols import Episode
+from components.solved import seeds_of
+from components.sql_replies import answered, known, refused_in, statement_in
+from components.types import Answer, Failure, Refusal
+
+
+@dataclass(frozen=True)
+class Llm2Sql:
+    """Writes SQL below at most ``shots`` demonstrations; its rows are the answer, its error is a failure."""
+
+    needs_controls: ClassVar[Sequence[str]] = ("metadata",)
+
+    prompts: str = "llm2sql"
+    shots: Annotated[int, Ge(0)] = 4
+
+    @property
+    def needs_memory(self) -> str | None:
+        """The memory that the demonstrations are from, where any are shown."""
+        return "demonstrations" if self.shots else None
+
+    async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
+        """Write, then run."""
+        prompts, metadata = load(self.prompts), await known(episode)
+        told = prompts.system(
+            "system",
+            metadata=metadata,
+            demonstrations=seeds_of(episode, metadata["database"], "sql")[: self.shots],
+            refusal_fields=episode.offer.refusal_fields,
+        )
+        reply = await episode.ask([told, prompts.user("problem", question=episode.problem.question.strip())], "act")
+        return refused_in(reply.text, episode.offer) or await answered(episode, reply, statement_in(reply.text))

@@ -1,0 +1,114 @@
+"""Self-Debugging: writes a cell, runs it, and explains it to itself line by line until it calls it right.
+
+Source: Chen et al. 2024, ICLR, arXiv 2304.05128, as a baseline in Shi et al. 2024 (EHRAgent), EMNLP, arXiv 2401.07128;
+rules of docs/ehragent.md. One call holds the explanation and either the verdict or the whole cell anew. Departure: a
+run that is never called right has no answer, as with the other agents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from annotated_types import Ge
+
+from components.messages import Message
+from components.prompts import PromptSet, load
+from components.protocols import Episode, Tool
+from components.python_cell import PythonCell
+from components.solved import seeds_of
+from components.types import Action, Answer, Failure, Refusal
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A cell that ran, what is told of it, and its value (None: it gave none)."""
+
+    cell: str
+    told: str
+    value: str | None
+
+
+@dataclass(frozen=True)
+class SelfDebugging:
+    """At most ``max_steps`` cells, shown ``shots`` demonstrations, and after each one call that explains it.
+
+    What is told of a cell is its result or its whole traceback. Every new cell is run and explained, whatever verdict
+    comes with it; a reply with neither a cell nor a verdict is told so and counts as a cell.
+    """
+
+    brings: ClassVar[Sequence[Tool]] = (PythonCell(described=False),)
+    bare: ClassVar[bool] = True
+    needs_controls: ClassVar[Sequence[str]] = ("metadata",)
+
+    prompts: str = "self_debugging"
+    shots: Annotated[int, Ge(0)] = 4
+    max_steps: Annotated[int, Ge(1)] = 10
+
+    @property
+    def needs_memory(self) -> str | None:
+        """The memory that the demonstrations are from, where any are shown."""
+        return "demonstrations" if self.shots else None
+
+    async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
+        """Write, then run and explain until the verdict."""
+        prompts, run = load(self.prompts), None
+        metadata = (await episode.control("metadata")).data
+        shown = seeds_of(episode, metadata["database"], "code")[: self.shots]
+        question = episode.problem.question.strip()
+        task = prompts.user("problem", metadata=metadata, demonstrations=shown, question=question)
+        messages = [prompts.system("review_system", refusal_fields=episode.offer.refusal_fields), task]
+        action = await episode.act([prompts.system("system", instructions=episode.instructions()), task])
+        executions, ended = 0, _ended(action, run)
+        while ended is None and executions < self.max_steps:
+            executions += 1
+            seen = await episode.observe(action)
+            if action.error is None:
+                run = _ran(episode)
+                told = prompts.user("review", told=run.told)
+            else:
+                told = Message("user", seen[-1].text)
+            messages += [_said(prompts, action), told]
+            action = episode.parse(await episode.ask(messages, "reflect"))
+            ended = _ended(action, run)
+        episode.remark(executions=executions, terminated=ended is not None)
+        return ended or Failure("step_limit", f"no cell was called right within {self.max_steps} executions")
+
+
+def _ended(action: Action, run: _Run | None) -> Answer | Refusal | Failure | None:
+    """The outcome that a reply states. A verdict comes without a cell, or with lines of the last one as quotations."""
+    if action.refusal is not None:
+        return action.refusal
+    quotes = action.last and run is not None and set(_lines(_cell(action))) <= set(_lines(run.cell))
+    if action.answer is None and not quotes:
+        return None
+    if run is None or run.value is None:
+        return Failure("no_answer", "the last execution gave no value")
+    return Answer(run.value)
+
+
+def _ran(episode: Episode) -> _Run:
+    """The execution just made: its value as it is shown, its traceback, or which limit it met."""
+    last = episode.last.observed[-1]
+    data = last.observation.data
+    trace = (data.get("error") or {}).get("traceback")
+    value = data.get("answer") if data.get("status") == "ok" else None
+    return _Run(str(last.call.parsed.get("cell", "")), trace or last.observation.text, value)
+
+
+def _said(prompts: PromptSet, action: Action) -> Message:
+    """A reply as it stands in the calls that explain, which offer no function: a cell sent to one as a text."""
+    if not action.message.tool_calls:
+        return action.message
+    return prompts.assistant("cell", cell=_cell(action) or action.message.tool_calls[-1].arguments)
+
+
+def _cell(action: Action) -> str:
+    """The code of an action; empty where there is none."""
+    return str(action.calls[-1].parsed.get("cell", "")) if action.calls else ""
+
+
+def _lines(cell: str) -> list[str]:
+    """The lines of a cell, however they are indented."""
+    return [line.strip() for line in cell.splitlines() if line.strip()]

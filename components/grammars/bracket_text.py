@@ -1,0 +1,62 @@
+"""Actions in plain lines: ``Thought: ...``, then ``Name[argument]``, ended by ``Finish[answer]``.
+
+Source: Yao et al. 2023 (ReAct), arXiv 2210.03629; reading rules of docs/ehragent.md (``components.action_lines``).
+Departures: ``Action:``, bullets and numbers may stand before the name; ``Refuse[reason]`` where a task may be refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from components.action_lines import FINISH, FORM, REFUSE, ActionLine, action_lines, call_of, described
+from components.errors import ActionError
+from components.grammars.bracket_json import Call, read_call, refusal_of
+from components.messages import Message, ToolCall, ToolSpec
+from components.prompts import load
+from components.types import Action, Observation, Offer
+
+
+@dataclass(frozen=True)
+class BracketText:
+    """One action per reply, for tools with one text parameter. The first action counts.
+
+    What follows it is cut off, since models write observations of their own there.
+    """
+
+    prompts: str = "bracket_text"
+
+    def instructions(self, offer: Offer) -> str:
+        """The form of an action, the tools, and how to end. Raises ConfigError for a tool with other parameters."""
+        actions = described(offer.tools)
+        return load(self.prompts).render("instructions", actions=actions, refusal_fields=offer.refusal_fields)
+
+    def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
+        """Nothing: the tools stand in the text."""
+        return ()
+
+    def parse(self, message: Message, offer: Offer) -> Action:
+        """Read the reply's first action. Raises ActionError when there is none that can be read."""
+        line = next(action_lines(message.text), None)
+        if line is None:
+            raise ActionError(f"it holds no line of the form {FORM}; write one action, as in the list of actions")
+        kept = replace(message, content=message.text[: line.end])
+        call = call_of(line.name, line.argument, offer.tools)
+        if line.name == FINISH:
+            return Action(kept, answer=line.argument)
+        if line.name == REFUSE and offer.may_refuse:
+            refusal = refusal_of(_grounds(line, offer), offer)
+            return Action(kept, refusal=refusal, purpose=refusal.grounds.get("purpose", ""))
+        return Action(kept, calls=(call,))
+
+    def render(self, call: ToolCall, observation: Observation) -> Message:
+        """The observation as the next user message."""
+        text = f"Observation: {observation.text}"
+        return Message("user", (text, *observation.images) if observation.images else text)
+
+
+def _grounds(line: ActionLine, offer: Offer) -> Call:
+    """The grounds of a refusal: an object with the fields, or the bare text where there is one field."""
+    argument = line.argument or ""
+    if len(offer.refusal_fields) == 1 and not argument.startswith("{"):
+        return Call(line.name, dict.fromkeys(offer.refusal_fields, argument))
+    return read_call(line.text)

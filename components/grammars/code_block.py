@@ -1,0 +1,110 @@
+"""Actions as code: one cell of Python per reply, in a fence or as the argument of a function; ended by TERMINATE.
+
+Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128; reading rules of docs/ehragent.md. Departures: of a message with
+code and TERMINATE the cell is run once and the dialogue ends after it; a message with neither is answered with a
+reminder; ``Refuse[{...}]`` where a task may be refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+import orjson
+
+from components.errors import ActionError, ConfigError
+from components.grammars.bracket_json import read_call, refusal_of
+from components.messages import Message, ToolCall, ToolSpec
+from components.prompts import load
+from components.types import Action, Observation, Offer
+
+TERMINATE = "TERMINATE"
+_FENCE = re.compile(r"^[ \t]*```[ \t]*(\w*)[^\n`]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
+_PYTHON = ("", "py", "python")
+_REFUSES = re.compile(r"^\s*(?:Action:\s*)?Refuse\s*\[", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class CodeBlock:
+    """The last fenced block, or the call of the tool that takes code; ``channel``: which of them is asked for.
+
+    Both are read, whatever is asked for. ``state`` is told: whether variables live for a cell or for the episode.
+    """
+
+    channel: Literal["fence", "function"] = "fence"
+    state: Literal["cell", "episode"] = "cell"
+    prompts: str = "code_block"
+    needs_tools: bool = True
+
+    def instructions(self, offer: Offer) -> str:
+        """The form of a reply and how to end. Raises ConfigError where nothing that is offered runs code."""
+        spec = self._tool(offer) if offer.tools else None
+        return load(self.prompts).render(
+            "instructions",
+            channel=self.channel,
+            state=self.state,
+            described="" if spec is None else spec.description,
+            refusal_fields=offer.refusal_fields,
+        )
+
+    def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
+        """The tool that takes code, where it is called as a function."""
+        return (self._tool(offer),) if self.channel == "function" and offer.tools else ()
+
+    def parse(self, message: Message, offer: Offer) -> Action:
+        """Read the calls, else the last block, else the end. Raises ActionError when there is none of them."""
+        text, spec = message.text.strip(), self._tool(offer)
+        last = text.endswith(TERMINATE)
+        argument = str(spec.facts["code"])
+        if message.tool_calls:
+            return Action(message, tuple(_repaired(call, argument) for call in message.tool_calls), last=last)
+        if blocks := _blocks(text):
+            arguments = orjson.dumps({argument: blocks[-1]}).decode()
+            return Action(message, (ToolCall("call", spec.name, arguments),), last=last)
+        if offer.may_refuse and (said := _REFUSES.search(text)):
+            return Action(message, refusal=refusal_of(read_call(text[said.start() :]), offer))
+        if last:
+            return Action(message, answer=text.removesuffix(TERMINATE).strip())
+        raise ActionError(
+            f"it holds neither a cell of code nor, as its last word, {TERMINATE}; write the next cell, or end so"
+        )
+
+    def render(self, call: ToolCall, observation: Observation) -> Message:
+        """The observation as the next user message, or as the result of the function that was called."""
+        if call.id == "call":
+            return Message("user", observation.text)
+        return Message("tool", observation.text, tool_call_id=call.id)
+
+    def _tool(self, offer: Offer) -> ToolSpec:
+        """The tool that takes code. Raises ConfigError where there is none."""
+        found = next((tool.spec for tool in offer.tools.values() if "code" in tool.spec.facts), None)
+        if found is None:
+            have = ", ".join(offer.tools) or "none"
+            raise ConfigError(
+                f"actions are code here, and no tool that is offered runs code (there are {have}):"
+                " choose toolset=ehr_code or another agent.grammar"
+            )
+        return found
+
+
+def _blocks(text: str) -> list[str]:
+    """The fenced blocks of Python, in their order."""
+    return [code.rstrip() for tag, code in _FENCE.findall(text) if tag.lower() in _PYTHON]
+
+
+def _repaired(call: ToolCall, argument: str) -> ToolCall:
+    """The call, with its code where only the JSON around it is broken. Raises ActionError."""
+    with contextlib.suppress(ValueError):
+        call.parsed  # noqa: B018 - raises for what is no object
+        return call
+    key = re.search(rf'"{argument}"\s*:\s*(?=")', call.arguments)
+    try:
+        cell, _ = json.JSONDecoder(strict=False).raw_decode(call.arguments, key.end() if key else 0)
+        cell.encode()
+    except (ValueError, AttributeError):  # no JSON text there either, or one that cannot be written
+        text = f"the arguments of {call.name} are not a JSON object with the one key {argument!r}"
+        raise ActionError(text, "bad_arguments", call.id) from None
+    return ToolCall(call.id, call.name, orjson.dumps({argument: cell}).decode())

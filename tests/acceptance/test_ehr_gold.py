@@ -1,0 +1,69 @@
+"""The gold SQL of every question, replayed as code through the tools in the sandbox, is right on all of them."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from components.agents.ehragent import EhrAgent
+from components.datasets.ehragent_edition import EhrAgentEdition
+from components.datasets.ehrsql2024 import Ehrsql2024
+from components.grammars.code_block import CodeBlock
+from components.models.scripted import Scripted
+from components.scorers.ehr import Ehr as EhrScorer
+from components.solved import SolvedQuestions
+from components.toolsets.ehr import Ehr
+from components.verifiers.accept import Accept
+from runner.door import Budget, Door
+from runner.execute import Outcome, execute
+from runner.play import Parts
+from runner.records import RecordWriter, read
+from tests.parts import Intact
+from tests.wards import cell, sandbox
+
+DATA = os.environ.get("CLINICAL_DATA_DIR")
+AGENT = EhrAgent(knowledge=False, debugger=False, shots=0)
+
+
+def shipped(_: Path) -> EhrAgentEdition:
+    return EhrAgentEdition(
+        "ehr_mini", shipped="ehr_mini", databases=("mimic_iii", "eicu", "treqs"), questions="{database}/{split}.json",
+        sqlite="{database}/{database}.sqlite", unanswerable=True, count_joins=True, privacy="open",
+    )  # fmt: skip
+
+
+def demo(_: Path) -> EhrAgentEdition:
+    return EhrAgentEdition("ehragent_demo", f"{DATA}/ehragent_demo", privacy="open")
+
+
+def shared_task(folder: Path) -> Ehrsql2024:
+    return Ehrsql2024(f"{DATA}/ehrsql2024", cache=str(folder / "cache"))
+
+
+REAL = pytest.mark.skipif(not DATA, reason="reads CLINICAL_DATA_DIR")
+DATASETS = [shipped, pytest.param(demo, marks=REAL), pytest.param(shared_task, marks=REAL)]
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+async def test_replayed_gold_is_right_on_everything_that_can_be_executed(dataset, tmp_path):
+    samples = [one for one in dataset(tmp_path).load("test") if one.metadata.get("executable") is not False]
+    gold = {one.problem.id: one.metadata["sql"] for one in samples}
+
+    def say(request):
+        sql = gold[request.sample_id]
+        if sql is None:
+            return 'Refuse[{"reason": "no table holds it"}]'
+        return cell(f"answer = SQLInterpreter({sql!r})", "TERMINATE")
+
+    door = Door({"main": Scripted(say)}, None, run_seed=0, budget=Budget(), replay=False)
+    parts = Parts(AGENT, Accept(), CodeBlock(), Ehr({}, sandbox(), str(tmp_path / "columns")), Intact(),
+                  {"ehr": EhrScorer()}, memory=SolvedQuestions("m", ()))  # fmt: skip
+    writer = RecordWriter(tmp_path / "run")
+    await execute(parts, door, samples, 1, writer, Outcome())
+    writer.close()
+    wrong = {
+        r["sample_id"]: (r["error"], r["explanations"])
+        for r in read(tmp_path / "run")
+        if r["scores"].get("score/strict") != 1.0
+    }
+    assert len(samples) > 200 and not wrong, wrong

@@ -1,0 +1,86 @@
+import json
+
+import pytest
+
+from components.errors import ConfigError
+from components.memory.solved import Solved
+from components.solved import Entry, SolvedQuestions
+from components.stages.solve import Solve
+
+DOSE = {"id": "learnt-0", "database": "eicu", "question": "what dose was given?", "code": "answer = 1"}
+
+
+@pytest.fixture
+def demonstrations(tmp_path):
+    folder = tmp_path / "set"
+    folder.mkdir()
+    (folder / "eicu.yaml").write_text(
+        "- question: ' how many patients are there? '\n  knowledge: ['- patient']\n  code: answer = 2\n  sql: select 2\n"
+    )
+    return {"stage": Solve(), "prompts": str(folder), "databases": ["eicu"]}
+
+
+def learnt(folder, *rows):
+    (folder / "solved.json").write_text(json.dumps(rows))
+    return folder
+
+
+def test_demonstrations_and_what_was_learnt_the_nearest_first(demonstrations, tmp_path):
+    memory = Solved(**demonstrations).open(learnt(tmp_path, DOSE), "made")
+    first, second = memory.search("what dose was given")
+    assert (first.problem, first.solution, first.data["distance"]) == ("what dose was given?", "answer = 1", 1)
+    assert (
+        second.data["seed"]
+        and second.problem == "how many patients are there?"
+        and second.data["knowledge"] == "- patient"
+    )
+    assert memory.experience("python") == () and not memory.grows and memory.notes == ()
+
+
+def test_the_digest_knows_all_that_is_shown(demonstrations, tmp_path):
+    def digest(**values):
+        source = Solved(**demonstrations, **values)
+        return source.open(folder if source.needed else None, "made").digest
+
+    folder = learnt(tmp_path, DOSE)
+    first = digest()
+    assert (
+        first == digest() and len({first, digest(update="gold"), digest(update="executed"), digest(learn=False)}) == 4
+    )
+    learnt(folder, DOSE | {"code": "answer = 2"})
+    assert digest() != first
+
+
+def test_a_memory_that_grows_says_so_and_learns_nothing_before(demonstrations):
+    for update, words in (("gold", "by the gold answers"), ("executed", "by what had run to its end")):
+        source = Solved(**demonstrations, update=update)
+        (note,) = source.open(None, "").notes
+        assert not source.needed and words in note and "one after the other" in note
+
+
+def test_where_nothing_was_learnt_that_is_said(demonstrations):
+    (note,) = Solved(**demonstrations).open(None, "").notes
+    assert note.endswith("the project's own demonstrations are shown")
+    assert Solved(**demonstrations, learn=False).open(None, "").notes == ()
+
+
+def test_what_cannot_be_read_is_refused(demonstrations, tmp_path):
+    source = Solved(**demonstrations)
+    with pytest.raises(ConfigError, match=r"holds no solved\.json; memory=solved makes it"):
+        source.open(tmp_path, "d")
+    (tmp_path / "solved.json").write_text("[{]")
+    with pytest.raises(ConfigError, match="not a list of solved questions"):
+        source.open(tmp_path, "d")
+    learnt(tmp_path, {"id": "x"})
+    with pytest.raises(ConfigError, match="not a list of solved questions"):
+        source.open(tmp_path, "d")
+
+
+def test_only_what_was_learnt_before_is_held_and_a_question_once():
+    memory = SolvedQuestions("m", [Entry("s", "eicu", "who?")], "gold")
+    again = {"database": "eicu", "question": "who?", "code": "answer = 9"}
+    other = {"database": "mimic_iii", "question": "who?", "code": "answer = 3"}
+    memory.hold([again, other, other])
+    assert [(one.id, one.database) for one in memory.grown] == [("learnt-1", "mimic_iii")]
+    memory.hold([])
+    assert len(memory.search("who?")) == 1 and memory.grows

@@ -1,0 +1,145 @@
+"""Plays the real agents on the project's own questions over health records, with a simulated core."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from components.agents.chameleon import Chameleon
+from components.agents.cot_plan import CotPlan
+from components.agents.din_sql import DinSql
+from components.agents.ehragent import EhrAgent
+from components.agents.llm2sql import Llm2Sql
+from components.agents.react import ReAct
+from components.agents.reflexion import Reflexion
+from components.agents.self_debugging import SelfDebugging
+from components.conditions.intact import Intact
+from components.datasets.ehragent_edition import EhrAgentEdition
+from components.grammars.bracket_json import BracketJson
+from components.grammars.bracket_text import BracketText
+from components.grammars.code_block import CodeBlock
+from components.grammars.native_tools import NativeTools
+from components.grammars.xml_call import XmlCall
+from components.models.simulated import Simulated
+from components.python_cell import PythonCell
+from components.scorers.ehr import Ehr as Scorer
+from components.solved import Entry, SolvedQuestions, own_seeds
+from components.stages.solve import Solve
+from components.tools import ehr_actions as actions
+from components.toolsets.ehr import Ehr
+from components.types import Sample, Trajectory
+from components.verifiers.accept import Accept
+from runner.door import Budget, Door
+from runner.learning.practice import Practice
+from runner.play import Parts, play
+from tests.wards import sandbox
+
+DATABASES = ("mimic_iii", "eicu", "treqs")
+SIX = (
+    actions.LoadDB(), actions.FilterDB(), actions.GetValue(), actions.SQLInterpreter(), actions.Calendar(),
+    actions.Calculate(),
+)  # fmt: skip
+PERFECT = {
+    "competence": 1.0, "planning_slip_rate": 0.0, "wrong_tool_rate": 0.0, "malformed_rate": 0.0,
+    "ignored_refusal_rate": 0.0,
+}  # fmt: skip
+REACT = {"prompts": "ehr_react", "max_steps": 10, "shots": 4, "needs_controls": ("metadata",), "as_lines": True}
+TRIALS = {**REACT, "prompts": "ehr_reflexion", "trials": 3, "until": "sound", "kept": 3}
+EHRAGENT = EhrAgent()
+ABLATIONS = {
+    "knowledge": EhrAgent(knowledge=False),
+    "memory": EhrAgent(memory=False),
+    "code": EhrAgent(code=False),
+    "debugger": EhrAgent(debugger=False),
+}
+AUTOGEN = EhrAgent(knowledge=False, memory=False, debugger=False, feedback="traceback")
+BASELINES: dict[str, tuple[Any, Any]] = {
+    "ehragent": (EHRAGENT, CodeBlock()),
+    "ehragent_function": (EHRAGENT, CodeBlock("function")),
+    "no_code": (ABLATIONS["code"], BracketText()),
+    "autogen": (AUTOGEN, CodeBlock()),
+    "self_debugging": (SelfDebugging(), CodeBlock()),
+    "cot_plan": (CotPlan(), BracketText()),
+    "chameleon": (Chameleon(), BracketText()),
+    "llm2sql": (Llm2Sql(), BracketText()),
+    "din_sql": (DinSql(), BracketText()),
+    "ehr_react": (ReAct(**REACT), BracketText()),
+    "ehr_reflexion": (Reflexion(**TRIALS), BracketText()),
+    "react_native": (ReAct(), NativeTools()),
+    "react_json": (ReAct(), BracketJson()),
+    "react_xml": (ReAct(), XmlCall()),
+}
+
+
+@cache
+def columns() -> str:
+    """The folder of the tables in columns, made once."""
+    return mkdtemp(prefix="chartroom-")
+
+
+@cache
+def questions(split: str = "test", unanswerable: bool = False) -> Sequence[Sample]:
+    """The project's own."""
+    return tuple(
+        EhrAgentEdition(
+            "ehr_mini", shipped="ehr_mini", databases=DATABASES, questions="{database}/{split}.json",
+            sqlite="{database}/{database}.sqlite", count_joins=True, privacy="open", unanswerable=unanswerable,
+        ).load(split)
+    )  # fmt: skip
+
+
+def each(n: int, split: str = "test") -> Sequence[Sample]:
+    """Every n-th question."""
+    return questions(split)[::n]
+
+
+def toolset(python: bool = False) -> Ehr:
+    """The toolset of the configuration: the six, or the one that runs code."""
+    tools = (PythonCell(),) if python else SIX
+    return Ehr({tool.spec.name: tool for tool in tools}, sandbox(), columns())
+
+
+@dataclass
+class ChartRoom:
+    """The parts of an experiment on the project's own questions."""
+
+    agent: Any = EHRAGENT
+    grammar: Any = field(default_factory=CodeBlock)
+    memory: Any = None
+    rates: dict[str, float] = field(default_factory=dict)
+    seed: int = 0
+    python: bool = False
+    known: Sequence[Sample] = ()
+
+    def parts(self) -> Parts:
+        memory = self.memory or SolvedQuestions("m", own_seeds("ehr_demonstrations", DATABASES))
+        return Parts(
+            self.agent, Accept(), self.grammar, toolset(self.python), Intact(), {"ehr": Scorer()}, memory=memory,
+        )  # fmt: skip
+
+    def door(self, kind: type[Simulated] = Simulated) -> Door:
+        model = kind(**self.rates)
+        model.study([*questions(), *questions("train", True), *self.known])
+        return Door({"main": model}, None, run_seed=self.seed, budget=Budget(), replay=False)
+
+    async def play(
+        self, samples: Sequence[Sample], kind: type[Simulated] = Simulated
+    ) -> list[tuple[Trajectory, float]]:
+        """Each trajectory with its strict score; none may end in an error."""
+        door, parts, played = self.door(kind), self.parts(), []
+        for sample in samples:
+            trajectory, scores = await play(parts, door, sample, 0)
+            assert trajectory.stop != "error", trajectory.error
+            played.append((trajectory, next(s.value for s in scores if s.name == "score/strict") or 0.0))
+        return played
+
+    async def learn(self, samples: Sequence[Sample]) -> SolvedQuestions:
+        """What the real stage makes of training questions, beside the demonstrations."""
+        files = await Solve(databases=DATABASES).run(Practice(self.agent, self.parts(), self.door()), samples)
+        found = [Entry(**values) for values in files["solved.json"]]
+        return SolvedQuestions("learnt", (*own_seeds("ehr_demonstrations", DATABASES), *found))
+
+
+Told = Callable[[str], bool]

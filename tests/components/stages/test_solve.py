@@ -1,0 +1,51 @@
+import pytest
+
+from components.agents.ehragent import EhrAgent
+from components.errors import ConfigError
+from components.grammars.code_block import CodeBlock
+from components.messages import Message
+from components.models.scripted import Scripted
+from components.scorers.ehr import Ehr as EhrScorer
+from components.stages.solve import Solve
+from components.types import Problem, Sample
+from components.verifiers.accept import Accept
+from runner.door import Budget, Door
+from runner.learning.practice import Practice
+from runner.play import Parts
+from tests.parts import Intact
+from tests.wards import cell, sample, toolset
+
+AGENT = EhrAgent(knowledge=False, debugger=False)
+
+
+def questions():
+    one = sample()
+    return [
+        Sample(Problem(f"t{n}", f"how many of kind {n}?"), {"answer": [str(n)]}, one.metadata, files=one.files)
+        for n in range(3)
+    ]
+
+
+async def learnt(say, **values):
+    model = Scripted(say)
+    door = Door({"main": model}, None, run_seed=0, budget=Budget(), replay=False)
+    parts = Parts(AGENT, Accept(), CodeBlock(), toolset(), Intact(), {"ehr": EhrScorer()})
+    files = await Solve(**values).run(Practice(AGENT, parts, door), questions())
+    return files["solved.json"], model
+
+
+async def test_what_is_solved_rightly_is_kept_and_shown_to_the_next_question():
+    def say(request) -> str | Message:
+        number = request.sample_id[1:]
+        return cell(f"answer = {number if number != '1' else 9}", "TERMINATE")
+
+    found, model = await learnt(say)
+    assert [one["question"] for one in found] == ["how many of kind 0?", "how many of kind 2?"]
+    assert found[1]["code"] == "answer = 2" and found[0]["database"] == "mimic_iii" and not found[0]["seed"]
+    shown = [request.messages[1].text for request in model.requests]
+    assert "kind 0?" in shown[1] and "kind 0?" in shown[2] and "kind 1?" not in shown[2]
+
+
+async def test_a_prompt_set_without_demonstrations_is_refused():
+    with pytest.raises(ConfigError, match=r"has no mimic_iii\.yaml"):
+        await learnt([], prompts="react")

@@ -1,0 +1,53 @@
+import pytest
+
+from components.errors import ConfigError
+from components.python_cell import PythonCell
+from components.tools.ehr_actions import LoadDB
+from components.toolsets.ehr import Ehr
+from components.types import Problem, Sample
+from tests.wards import database, sample, sandbox, toolset
+
+
+async def test_a_sample_opens_the_tools_over_its_database():
+    offer = toolset([LoadDB()]).open(sample())
+    assert list(offer.tools) == ["LoadDB"] and not offer.may_refuse and offer.facts["toolset"] == ["LoadDB"]
+    assert offer.state.database == "mimic_iii" and offer.state.file == database().resolve()
+    assert offer.state.tables is toolset([LoadDB()]).open(sample()).state.tables
+    offer.state.close()
+
+
+async def test_the_control_tells_what_the_database_holds():
+    (control,) = toolset(groups=False).open(sample()).controls.values()
+    observation = await control(None)
+    assert observation.text == observation.data["overview"] and "admissions: ROW_ID" in observation.data["columns"]
+    assert observation.data["clock"] == "2105-12-31 23:59:00" and observation.data["groups"] is False
+
+
+def test_what_may_be_abstained_from_may_be_refused():
+    assert toolset().open(sample(may_abstain=True)).refusal_fields == {"reason": ()}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "files", "words"),
+    [
+        ({}, {}, "sample 'x' has no database of health records; choose a dataset that has"),
+        ({"sql_dialect": "mimic_iii"}, {}, "has no database of health records"),
+        ({"sql_dialect": "oracle"}, {"database": "x"}, "oracle"),
+    ],
+)
+def test_a_sample_without_a_known_database_is_refused(metadata, files, words):
+    with pytest.raises(ConfigError, match=words):
+        toolset().open(Sample(Problem("x", "?"), None, metadata, files=files))
+
+
+def test_tools_stand_under_their_names():
+    with pytest.raises(ConfigError, match="tools: python is the tool LoadDB"):
+        Ehr({"python": LoadDB()}, sandbox())
+
+
+async def test_code_runs_over_the_database_with_and_without_counting_groups():
+    for groups, words in ((True, None), (False, "bad_condition")):
+        state = toolset([PythonCell()], groups=groups).open(sample()).state
+        ran = await state.run("answer = len(FilterDB(LoadDB('admissions'), 'count(SUBJECT_ID)>=2'))")
+        state.close()
+        assert ran.answer == "2" if words is None else ran.error.kind == words

@@ -1,0 +1,45 @@
+"""Experiments of EHRAgent compose for every agent that they vary, on the same data, tools and scores."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from hydra import compose
+
+from runner.config.roots import CONF
+from tests.composing import composing
+
+FOLDER = CONF / "experiment" / "ehragent"
+
+
+def swept(file: Path) -> list[str]:
+    """The agents of an experiment, in its order."""
+    return [name.strip() for name in yaml.safe_load(file.read_text())["hydra"]["sweeper"]["params"]["agent"].split(",")]
+
+
+EXPERIMENTS = {file.stem: swept(file) for file in sorted(FOLDER.glob("*.yaml"))}
+
+
+@pytest.fixture(scope="module")
+def hydra():
+    with composing():
+        yield
+
+
+def test_each_question_of_the_issue_has_an_experiment():
+    assert list(EXPERIMENTS) == ["complexity", "demonstrations", "table1", "table2"]
+    assert all(agents[-1] == "ehragent" or agents[0] == "ehragent" for agents in EXPERIMENTS.values())
+
+
+@pytest.mark.parametrize(("name", "agent"), [(name, agent) for name, found in EXPERIMENTS.items() for agent in found])
+def test_every_job_composes(name, agent, hydra):
+    cfg = compose("config", [f"experiment=ehragent/{name}", f"agent={agent}"], return_hydra_config=True)
+    choices = cfg.hydra.runtime.choices
+    assert {key: choices[key] for key in ("agent", "dataset", "toolset", "scorer", "condition")} == {
+        "agent": agent, "dataset": "ehr_mini", "toolset": "ehr", "scorer": "ehr", "condition": "intact",
+    }  # fmt: skip
+    learns = agent.startswith("ehragent") and agent != "ehragent_no_memory"
+    assert choices["memory"] == ("solved" if learns else "demonstrations")
+    if name == "demonstrations":
+        assert cfg.agent.shots == 4
+    assert set(cfg.compare.baselines) <= set(EXPERIMENTS[name])
