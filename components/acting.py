@@ -15,10 +15,11 @@ import orjson
 from annotated_types import Ge
 
 from components.action_lines import line_text
-from components.demonstrations import MEMORY, shown_plans
+from components.demonstrations import shown_plans
 from components.messages import Image, Message, Sampling
 from components.prompts import load
 from components.protocols import Agent, Episode
+from components.solved import SEEDS
 from components.task_text import Chain, action_text, task_text
 from components.turns import continued
 from components.types import Action, Answer, Demonstration, Failure, Offer, Refusal
@@ -67,9 +68,8 @@ class Acting:
     ``max_steps`` None: the budget's matter. ``force_finish``: the last step offers nothing but to end.
     ``preload``: the inputs (schema, documents) stand in the task. ``stop`` are strings at which an action's
     text ends, such as ``Observation:``; empty because some endpoints refuse them and the grammars do without.
-    ``needs_controls``: controls whose facts the prompts are given by their names. ``shots``: so many solved questions
-    of the memory are shown, of the database that the control ``metadata`` tells of. ``as_lines``: what was done is told
-    as ``Name[argument]``.
+    ``shots``: so many solved questions of the memory are shown, of the database that the control ``metadata`` tells of;
+    prompts are given its facts. ``as_lines``: what was done is told as ``Name[argument]``.
     """
 
     prompts: str
@@ -78,13 +78,17 @@ class Acting:
     preload: bool = False
     stop: Sequence[str] = field(default=())
     shots: Annotated[int, Ge(0)] = 0
-    needs_controls: Sequence[str] = field(default=())
     as_lines: bool = False
+
+    @property
+    def needs_controls(self) -> Sequence[str]:
+        """The control that tells of the database whose solved questions are shown."""
+        return ("metadata",) if self.shots else ()
 
     @property
     def needs_memory(self) -> str | None:
         """The memory that the solved questions are from, where any are shown."""
-        return MEMORY if self.shots else None
+        return SEEDS if self.shots else None
 
     async def attempt(self, episode: Episode, shown: Shown | None = None) -> Trial:
         """Act and observe until there is an answer, a refusal or no step left (Failure ``step_limit``)."""

@@ -14,24 +14,23 @@ from dataclasses import replace
 from components.action_lines import action_lines
 from components.errors import ConfigError
 from components.protocols import Episode
-from components.solved import solved_like
+from components.solved import SEEDS, seeds_of
 from components.types import Demonstration
 
-MEMORY = "demonstrations"
 REFERENCE = re.compile(r"#(\d+)")
 _SAW = "Observation:"
 
 
 def shown_plans(episode: Episode, database: str, shots: int) -> Sequence[Demonstration]:
-    """At most ``shots`` solved questions of a database, the nearest to the problem's first.
+    """At most ``shots`` solved questions of a database, our own, in their order.
 
     ``data`` also holds ``plan`` (lines) and ``steps`` (pairs of an action and what came back, empty where that is not
     known). Raises ConfigError where some are asked for and the memory holds none.
     """
-    found = solved_like(episode, database, "actions")[:shots] if shots else ()
+    found = seeds_of(episode, database, "actions")[:shots] if shots else ()
     if shots and not found:
         raise ConfigError(
-            f"the memory holds no solved question of {database!r} with its actions; choose memory={MEMORY}"
+            f"the memory holds no solved question of {database!r} with its actions; choose memory={SEEDS}"
         )
     return [_in_parts(one) for one in found]
 

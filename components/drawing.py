@@ -1,7 +1,7 @@
 """Drawing an agent several times, and settling on one outcome: what self-consistency is made of.
 
 Source: Wang et al. 2023, ICLR, arXiv 2203.11171. Readings: letters of choices by ``components.answers``, other
-answers as their words without case and punctuation at the ends, refusals as such.
+answers as their words without case and punctuation at the ends, numbers and lists by what they hold, refusals as such.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from annotated_types import Interval
 
 from components.answers import parse_letter
 from components.at_once import together
+from components.ehr.matching import normal
 from components.errors import AttemptOver, ConfigError
 from components.majority import majority
 from components.messages import Sampling
@@ -32,7 +33,12 @@ class Drawn:
 
     outcome: Outcome
     read: str | None
-    branch: str = ""
+    line: Episode | None = None
+
+    @property
+    def branch(self) -> str:
+        """The branch's name."""
+        return "" if self.line is None else self.line.name
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,7 @@ async def _drawn(line: Episode, agent: Agent, number: int) -> Drawn:
         outcome = Failure("limit", str(limit))
     read = reading(line.problem, outcome)
     line.remark(label=f"draw {number}: {(read or 'unreadable')[:_SHOWN]}", draw=number, read=read)
-    return Drawn(outcome, read, line.name)
+    return Drawn(outcome, read, line)
 
 
 def reading(problem: Problem, outcome: Outcome) -> str | None:
@@ -75,18 +81,24 @@ def reading(problem: Problem, outcome: Outcome) -> str | None:
         case Answer(text) if problem.choices:
             return parse_letter(text, problem.choices)
         case Answer(text):
-            return " ".join(text.casefold().split()).strip(" .,;:!\"'*_") or None
+            return normal(" ".join(text.casefold().split()).strip(" .,;:!\"'*_")) or None
         case Refusal():
             return _REFUSED
     return None
 
 
 def settle(drawn: Sequence[Drawn]) -> Outcome:
-    """The first outcome that says what most say; where none can be read, the first answer, else the first failure."""
+    """The first outcome that says what most say; where none can be read, the first answer, else the first failure.
+
+    The draw that it comes from is remarked as ``chosen``.
+    """
     winner = majority([one.read for one in drawn]).winner
     found = [one for one in drawn if winner is not None and one.read == winner]
     answers = [one for one in drawn if isinstance(one.outcome, Answer)]
-    return (found or answers or drawn)[0].outcome
+    chosen = (found or answers or drawn)[0]
+    if chosen.line is not None:
+        chosen.line.remark(chosen=True)
+    return chosen.outcome
 
 
 def spent(trajectory: Trajectory, unit: Unit, branch: str = "") -> int:

@@ -17,7 +17,7 @@ from components.messages import ToolSpec
 from components.prompts import load
 from components.protocols import Context
 from components.sandbox import Ran
-from components.types import Effect, Observation
+from components.types import Action, Effect, Observation
 
 NAME = "python"
 
@@ -33,13 +33,14 @@ class RunsCode(Protocol):
 class PythonCell:
     """Takes ``cell``, Python code that assigns ``answer``; returns ``str(answer)``, at most ``shown`` characters of it.
 
-    ``described``: the card names the functions that stand in every cell, for agents whose prompts do not. Data:
-    ``status`` (ok, no_answer, error, timeout, killed, too_large), ``answer`` whole, ``output`` (what was printed, never
-    shown), ``error`` (type, kind, message, line_no, line, traceback) and ``seconds``. Raises ToolError for every status
-    but ok and no_answer, with the status as its label.
+    ``described``: the card names the functions that stand in every cell, for agents whose prompts do not, and says
+    that filters may count groups (``groups``). Data: ``status`` (ok, no_answer, error, timeout, killed, too_large),
+    ``answer`` whole, ``output`` (what was printed, never shown), ``error`` (type, kind, message, line_no, line,
+    traceback) and ``seconds``. Raises ToolError for every status but ok and no_answer, with the status as its label.
     """
 
     described: bool = True
+    groups: bool = False
     prompts: str = "python_cell"
     shown: Annotated[int, Ge(1)] = 4000
     effect: Effect = "episode"
@@ -48,7 +49,9 @@ class PythonCell:
     def spec(self) -> ToolSpec:
         """What the model is told; ``facts`` mark the tool whose one argument is code."""
         properties = {"cell": {"type": "string", "description": "The code of one cell."}}
-        description = load(self.prompts).render("description", described=self.described)
+        description = load(self.prompts).render(
+            "description", described=self.described, metadata={"groups": self.groups}
+        )
         parameters = {"type": "object", "properties": properties, "required": ["cell"]}
         return ToolSpec(NAME, description, parameters, facts={"dimension": "numerical", "code": "cell"})
 
@@ -68,6 +71,15 @@ class PythonCell:
         if ran.status == "no_answer":
             return Observation(text, data)
         raise ToolError(text, ran.status, data)
+
+
+def cell_of(action: Action) -> str:
+    """The code of an action, or what the model wrote in the place of its arguments; empty where there is none."""
+    calls = action.calls or action.message.tool_calls
+    try:
+        return str(calls[-1].parsed.get("cell", "")) if calls else ""
+    except ValueError:
+        return calls[-1].arguments
 
 
 def facts(ran: Ran) -> dict[str, Any]:

@@ -18,6 +18,8 @@ from components.protocols import Episode
 from components.types import Answer, Demonstration, Trajectory
 
 FILE = "solved.json"
+MEMORY, SEEDS = "solved", "demonstrations"  # the choices of memory that hold such questions
+DATABASES = ("mimic_iii", "eicu", "treqs", "mimic_iv")
 Update = Literal["none", "executed", "gold"]
 Form = Literal["code", "actions", "sql"]
 
@@ -67,11 +69,17 @@ class SolvedQuestions:
     def search(self, problem: str) -> Sequence[Demonstration]:
         """All entries, those with the smallest distance to a question first; of equal ones the older first.
 
-        ``data`` holds the entry's fields and its distance (edits between code points).
+        ``data`` holds the entry's fields, its distance (edits between code points) and its ``place`` among all.
         """
-        found = [(distance(problem, one.question.strip()), one) for one in (*self.entries, *self.grown)]
-        found.sort(key=lambda pair: pair[0])
-        return [Demonstration(one.question, one.code, {**vars(one), "distance": far}) for far, one in found]
+        found = [
+            Demonstration(
+                one.question,
+                one.code,
+                {**vars(one), "distance": distance(problem, one.question.strip()), "place": place},
+            )
+            for place, one in enumerate((*self.entries, *self.grown))
+        ]
+        return sorted(found, key=lambda one: one.data["distance"])
 
     def experience(self, tool: str) -> Sequence[str]:
         """Nothing: no lesson is learnt."""
@@ -88,7 +96,7 @@ def solved_like(episode: Episode, database: str, form: Form) -> Sequence[Demonst
 def seeds_of(episode: Episode, database: str, form: Form) -> Sequence[Demonstration]:
     """The project's own demonstrations for a database, in their order."""
     seeds = [one for one in solved_like(episode, database, form) if one.data["seed"]]
-    return sorted(seeds, key=lambda one: str(one.data["id"]))
+    return sorted(seeds, key=lambda one: one.data["place"])
 
 
 async def learn(episode: Episode, outcome: Answer, entry: Mapping[str, Any]) -> None:
@@ -103,7 +111,7 @@ def learnt_in(trajectory: Trajectory) -> list[Mapping[str, Any]]:
     return [step.remarks["learnt"] for step in trajectory.steps if "learnt" in step.remarks]
 
 
-def own_seeds(prompts: str, databases: Sequence[str]) -> tuple[Entry, ...]:
+def own_seeds(prompts: str, databases: Sequence[str] = DATABASES) -> tuple[Entry, ...]:
     """The demonstrations of a prompt set, a YAML per database: question, knowledge, code, actions, sql.
 
     Raises ConfigError.

@@ -22,10 +22,12 @@ from runner.records import RecordWriter, record_of, slim
 
 @dataclass
 class Outcome:
-    """What came of a run. ``records`` are slim: without steps; ``stopped`` says which budget ended it."""
+    """What came of a run. ``records`` are slim: without steps; ``stopped`` says which budget ended it,
+    ``halted`` why it could not go on."""
 
     records: list[dict[str, Any]] = field(default_factory=list)
     stopped: str | None = None
+    halted: str | None = None
     played: int = 0
 
     @property
@@ -57,6 +59,8 @@ async def execute(
     wanted = {(s.problem.id, epoch) for s in samples for epoch in range(epochs)}
     kept = [r for r in writer.kept if (r["sample_id"], r["epoch"]) in wanted]
     done = {(r["sample_id"], r["epoch"]) for r in kept}
+    if (ready := getattr(parts.toolset, "ready", None)) is not None:
+        await asyncio.to_thread(ready, samples)
     growth = _growth(parts, samples, door, writer)
     places = (
         ((s, epoch) for s in samples for epoch in range(epochs))
@@ -114,7 +118,9 @@ async def _work(
         except TypeError as error:  # a part left something that is no JSON: orjson says what
             bug = Trajectory(error=f"bug: the record of this sample cannot be written: {error}")
             finish(record_of(sample, epoch, bug, [], seconds, writer.packer))
-        if outcome.stopped:
+        if growth is not None and trajectory.stop == "error":  # what follows would lack what it would have taught
+            outcome.halted = f"sample {sample.problem.id!r} errored, and the memory grows from sample to sample"
+        if outcome.stopped or outcome.halted:
             return
         await asyncio.sleep(0)
 

@@ -42,6 +42,7 @@ def facts_of(experiment: Experiment) -> dict[str, Any]:
         "prompts": dict(experiment.prompts),
         "scorers": {name: scorer.version for name, scorer in experiment.parts.scorers.items()},
         "levels": declared(experiment.parts.scorers),
+        "by": declared(experiment.parts.scorers, "by"),
         "decides": getattr(next(iter(experiment.parts.scorers.values()), None), "decides", None),
         "memory": None,
         "sandbox": holder_of_code(experiment.parts),

@@ -120,7 +120,7 @@ def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: 
 
 
 def holder_of_code(parts: Parts) -> Mapping[str, Any] | None:
-    """What holds the code that a model writes, where an agent or tool runs any. Raises ConfigError where nothing can."""
+    """What holds the code that a model writes, where any is run. Raises ConfigError where nothing can."""
     sandbox = getattr(parts.toolset, "runs_code", None)
     brought = (tool for agent in within(parts.agent) for tool in getattr(agent, "brings", ()))
     tools = (*getattr(parts.toolset, "tools", {}).values(), *brought)

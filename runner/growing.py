@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Protocol, runtime_checkable
 
+from components.solved import learnt_in
 from components.types import Sample, Trajectory
 from runner import records
 
@@ -46,9 +47,10 @@ class Growth:
         self.memory.hold(entry for one in earlier for entry in self._learnt[one.problem.id, epoch])
 
     def after(self, sample: Sample, epoch: int, trajectory: Trajectory) -> None:
-        """Keep what a sample taught."""
-        taught = [step.remarks["learnt"] for step in trajectory.steps if "learnt" in step.remarks]
-        self._learnt[sample.problem.id, epoch] = taught
+        """Keep what a sample taught, and note its place in the order."""
+        self._learnt[sample.problem.id, epoch] = learnt_in(trajectory)
+        if trajectory.steps:
+            trajectory.steps[-1].remarks["order"] = self._rank[sample.problem.id]
 
 
 def _remarked(steps: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

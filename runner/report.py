@@ -102,7 +102,7 @@ def _compare(runs: Sequence[Run], given: argparse.Namespace, *, quiet: bool) -> 
 
         swept = len(given.folders) == 1 and all(run.notes.get("sweep") for run in runs)
         show_compare(runs, home=_home(runs) if swept else None)
-        show_means(rows_of([run for run in runs if run.levels]))
+        show_means(rows_of([run for run in runs if run.levels or run.by]))
     if given.paper is not None:
         from runner.config.roots import CONF
         from runner.results.paper import load
@@ -141,7 +141,7 @@ def _report(folder: Path, *, rescore: bool, track: bool, quiet: bool = False) ->
         _rewrite(folder, rescored(folder, cfg))
     notes = manifest.read(folder)
     records = [slim(record) for record in read(folder)]
-    summary = summarise(records, notes.get("levels"))
+    summary = summarise(records, notes.get("levels"), notes.get("by"))
     (folder / "metrics.json").write_text(json.dumps(summary, indent=1), encoding="utf-8")
     (folder / "report.md").write_text(report(notes, summary, None), encoding="utf-8")
     if not quiet:

@@ -115,7 +115,8 @@ async def _play(
         except ConfigError:
             _finish(experiment, folder, door, outcome, notes, "refused")
             raise
-        code = BUDGET if outcome.stopped else ERRORS if outcome.error_rate > cfg["run"]["max_error_rate"] else COMPLETE
+        failed = outcome.halted or outcome.error_rate > cfg["run"]["max_error_rate"]
+        code = BUDGET if outcome.stopped else ERRORS if failed else COMPLETE
         summary = _finish(experiment, folder, door, outcome, notes, _STATUS[code])
         url = await asyncio.to_thread(heartbeat.track)
     if sweep is None:
@@ -129,7 +130,7 @@ def _finish(
     experiment: Experiment, folder: Path, door: Door, outcome: Outcome, notes: dict[str, Any], status: str
 ) -> dict[str, Any]:
     """Write metrics, manifest and report from the records."""
-    summary = summary_of(outcome.records, notes["levels"])
+    summary = summary_of(outcome.records, notes["levels"], notes["by"])
     wanted = len(experiment.samples) * experiment.epochs
     resume = (
         None if status == "complete" and not outcome.errored else manifest.command_line(f"run.resume={quoted(folder)}")
@@ -137,7 +138,7 @@ def _finish(
     stats = {role: found for role, model in experiment.models.items() if (found := _stats(model))}
     notes |= {
         "status": status,
-        "stopped": outcome.stopped,
+        "stopped": outcome.stopped or outcome.halted,
         "end": manifest.now(),
         "counts": {"finished": len(outcome.records), "wanted": wanted, "errored": outcome.errored},
         "errors": _errors(outcome),

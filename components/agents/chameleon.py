@@ -14,11 +14,12 @@ from typing import Annotated, Any, ClassVar
 from annotated_types import Ge
 
 from components.action_lines import FINISH, REFUSE, ActionLine, action_lines, described
-from components.demonstrations import MEMORY, shown_plans
+from components.demonstrations import shown_plans
 from components.errors import ActionError
 from components.planned_actions import Carrying
 from components.prompts import load
 from components.protocols import Episode
+from components.solved import SEEDS
 from components.types import Answer, Failure, Refusal
 
 _BETWEEN = re.compile(r"[,;\n]|->")
@@ -40,7 +41,7 @@ class Chameleon:
     @property
     def needs_memory(self) -> str | None:
         """The memory that the solved questions are from, where any are shown."""
-        return MEMORY if self.shots else None
+        return SEEDS if self.shots else None
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Plan, then fill in and run module after module."""

@@ -13,10 +13,11 @@ from typing import Annotated, ClassVar
 from annotated_types import Ge
 
 from components.action_lines import action_lines, described
-from components.demonstrations import MEMORY, shown_plans
+from components.demonstrations import shown_plans
 from components.planned_actions import Carrying
 from components.prompts import load
 from components.protocols import Episode
+from components.solved import SEEDS
 from components.types import Answer, Failure, Refusal
 
 
@@ -34,7 +35,7 @@ class CotPlan:
     @property
     def needs_memory(self) -> str | None:
         """The memory that the solved questions are from, where any are shown."""
-        return MEMORY if self.shots else None
+        return SEEDS if self.shots else None
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Plan, then act."""

@@ -17,7 +17,7 @@ from annotated_types import Ge
 from components.ehr.complexity import tables_of
 from components.prompts import load
 from components.protocols import Episode
-from components.solved import seeds_of
+from components.solved import SEEDS, seeds_of
 from components.sql_replies import NONE_GIVEN, answered, known, refused_in, statement_in
 from components.types import Answer, Failure, Refusal
 
@@ -44,7 +44,7 @@ class DinSql:
     @property
     def needs_memory(self) -> str | None:
         """The memory that the demonstrations are from, where any are shown."""
-        return "demonstrations" if self.shots else None
+        return SEEDS if self.shots else None
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Link, classify, write, correct, run."""

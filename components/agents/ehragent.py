@@ -14,29 +14,34 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Interval
 
+from components.action_lines import line_text
 from components.demonstrations import steps_of
 from components.ehr.export import exported
+from components.errors import ConfigError
 from components.messages import Message, Sampling
 from components.prompts import load
 from components.protocols import Episode, Tool
-from components.python_cell import PythonCell
-from components.solved import Form, learn, seeds_of, solved_like
-from components.types import Action, Answer, Demonstration, Failure, Refusal, Sample, Trajectory
+from components.python_cell import PythonCell, cell_of
+from components.solved import MEMORY, SEEDS, Form, learn, seeds_of, solved_like
+from components.types import Action, Answer, Demonstration, Failure, Observed, Refusal, Sample, Trajectory
 
 _CODE = (PythonCell(described=False),)
+_REMINDED = "unparsable_reply"  # neither code nor the end: the planner is reminded, and nothing runs
+_TOLD = 200  # characters of an observation that a solved question shows
 
 
 @dataclass
 class _Chat:
-    """A question and what is known of its database; the dialogue, how many executions there were, and what the last of
-    them ran and gave."""
+    """A question and what is known of its database; the dialogue, how many executions there were, what the last of them
+    gave, the cell or the actions that led there, and whether the last one succeeded."""
 
     question: str
     metadata: Mapping[str, Any]
     messages: list[Message] = field(default_factory=list)
     executions: int = 0
     answer: str | None = None
-    cell: str = ""
+    solution: str = ""
+    sound: bool = True
 
 
 @dataclass(frozen=True)
@@ -68,8 +73,8 @@ class EhrAgent:
     def needs_memory(self) -> str | None:
         """The memory that what it is shown is from, where anything is."""
         if self.memory and self.shots:
-            return "solved"
-        return "demonstrations" if self.shots or self.knowledge else None
+            return MEMORY
+        return SEEDS if self.shots or self.knowledge else None
 
     @property
     def brings(self) -> Sequence[Tool]:
@@ -88,49 +93,70 @@ class EhrAgent:
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Integrate, remember, then code until it is solved."""
         chat = _Chat(episode.problem.question.strip(), (await episode.control("metadata")).data)
+        if chat.metadata["state"] != self.state:
+            raise ConfigError(
+                f"agent.state is {self.state} and toolset.state {chat.metadata['state']}: set agent.state alone"
+            )
         shots, hits = self._remembered(episode, chat)
         known = await self._integrate(episode, chat) if self.knowledge else ""
         chat.messages = [
             load(self.prompts).system("system", instructions=episode.instructions(), code=self.code),
             self._user("problem", chat, shots=shots, known=known, columns=self.columns, knowledge=self.knowledge),
         ]
-        ended = await self._converse(episode, chat)
-        episode.remark(executions=chat.executions, terminated=ended is not None, **hits)
-        if isinstance(ended, Answer):
+        ended = await self._converse(episode, chat, hits)
+        episode.remark(executions=chat.executions, terminated=ended is not None)
+        if isinstance(ended, Answer) and chat.sound:
             entry = {"database": chat.metadata["database"], "question": chat.question, "knowledge": known}
-            await learn(episode, ended, {**entry, self._form: chat.cell})
+            await learn(episode, ended, {**entry, self._form: chat.solution})
         return ended or Failure("step_limit", f"not solved within {self.max_steps} executions")
 
-    async def _converse(self, episode: Episode, chat: _Chat) -> Answer | Refusal | Failure | None:
+    async def _converse(
+        self, episode: Episode, chat: _Chat, hits: Mapping[str, Any]
+    ) -> Answer | Refusal | Failure | None:
         """Execute until the end is said; None when it never is."""
         while True:
             action = await episode.act(chat.messages)
+            if not chat.executions:
+                episode.remark(**hits)
             if action.refusal is not None:
                 return action.refusal
             if action.answer is not None:
+                if not self.code:
+                    chat.solution = f"{chat.solution}\n{line_text(action)}".strip()
                 return _final(chat.answer if self.code else action.answer)
             if chat.executions == self.max_steps:
                 return None
             chat.executions += 1
             seen = await episode.observe(action)
-            chat.answer = None if action.error else _value(episode)
-            chat.cell = _cell(action) if self.code else f"{chat.cell}\n{action.message.text.strip()}".strip()
+            if action.error != _REMINDED:  # which runs nothing
+                self._ran(episode, chat, action)
             if action.last:
                 return _final(chat.answer)
             told = await self._explained(episode, chat, action, seen[-1])
             chat.messages += [action.message, *seen[:-1], replace(seen[-1], content=told)]
 
+    def _ran(self, episode: Episode, chat: _Chat, action: Action) -> None:
+        """Take in what was executed: the value, and the cell or, of those that succeeded, the action."""
+        seen = [] if action.error else episode.last.observed[-1:]
+        chat.sound = bool(seen) and seen[0].error is None
+        chat.answer = _value(seen)
+        if self.code:
+            chat.solution = cell_of(action)
+        elif chat.sound:
+            told = " ".join(seen[0].observation.text.split())[:_TOLD]
+            chat.solution = f"{chat.solution}\n{line_text(action)}\nObservation: {told}".strip()
+
     async def _explained(self, episode: Episode, chat: _Chat, action: Action, seen: Message) -> str:
         """What is told of an execution: of one that failed the cause too, by the debugger."""
         failed = [one for one in episode.last.observed if one.error is not None] if action.error is None else []
-        if action.error == "unparsable_reply" or not (failed or action.error):
+        if action.error == _REMINDED or not (failed or action.error):
             return seen.text
         if self.feedback == "traceback":
             error = failed[-1].observation.data.get("error") if failed else None
             return (error or {}).get("traceback") or seen.text
         if not self.debugger:
             return seen.text
-        cell = (_cell(action) if self.code else "") or action.message.text
+        cell = (cell_of(action) if self.code else "") or action.message.text
         asked = self._user("debug", chat, cell=cell, failed=seen.text)
         cause = await self._ask(episode, "debug", "debug_system", asked)
         return load(self.prompts).render("cause", failed=seen.text, cause=cause)
@@ -179,19 +205,10 @@ def _final(text: str | None) -> Answer | Failure:
     return Failure("no_answer", "the last execution gave no value") if text is None else Answer(text)
 
 
-def _value(episode: Episode) -> str | None:
-    """The whole value of the execution just made; None when it gave none."""
-    last = episode.last.observed[-1:]
-    data = last[0].observation.data if last and last[0].error is None else {}
+def _value(seen: Sequence[Observed]) -> str | None:
+    """The whole value of an execution; None when it gave none."""
+    data = seen[0].observation.data if seen and seen[0].error is None else {}
     return data.get("answer") if data.get("status") == "ok" else None
-
-
-def _cell(action: Action) -> str:
-    """The code of an action."""
-    try:
-        return str(action.calls[-1].parsed.get("cell", "")) if action.calls else ""
-    except ValueError:
-        return action.calls[-1].arguments
 
 
 def _steps(actions: str) -> str:

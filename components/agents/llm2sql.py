@@ -14,7 +14,7 @@ from annotated_types import Ge
 
 from components.prompts import load
 from components.protocols import Episode
-from components.solved import seeds_of
+from components.solved import SEEDS, seeds_of
 from components.sql_replies import answered, known, refused_in, statement_in
 from components.types import Answer, Failure, Refusal
 
@@ -31,7 +31,7 @@ class Llm2Sql:
     @property
     def needs_memory(self) -> str | None:
         """The memory that the demonstrations are from, where any are shown."""
-        return "demonstrations" if self.shots else None
+        return SEEDS if self.shots else None
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Write, then run."""

@@ -16,8 +16,8 @@ from annotated_types import Ge
 from components.messages import Message
 from components.prompts import PromptSet, load
 from components.protocols import Episode, Tool
-from components.python_cell import PythonCell
-from components.solved import seeds_of
+from components.python_cell import PythonCell, cell_of
+from components.solved import SEEDS, seeds_of
 from components.types import Action, Answer, Failure, Refusal
 
 
@@ -49,7 +49,7 @@ class SelfDebugging:
     @property
     def needs_memory(self) -> str | None:
         """The memory that the demonstrations are from, where any are shown."""
-        return "demonstrations" if self.shots else None
+        return SEEDS if self.shots else None
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Write, then run and explain until the verdict."""
@@ -58,7 +58,10 @@ class SelfDebugging:
         shown = seeds_of(episode, metadata["database"], "code")[: self.shots]
         question = episode.problem.question.strip()
         task = prompts.user("problem", metadata=metadata, demonstrations=shown, question=question)
-        messages = [prompts.system("review_system", refusal_fields=episode.offer.refusal_fields), task]
+        messages = [
+            prompts.system("review_system", metadata=metadata, refusal_fields=episode.offer.refusal_fields),
+            task,
+        ]
         action = await episode.act([prompts.system("system", instructions=episode.instructions()), task])
         executions, ended = 0, _ended(action, run)
         while ended is None and executions < self.max_steps:
@@ -80,7 +83,7 @@ def _ended(action: Action, run: _Run | None) -> Answer | Refusal | Failure | Non
     """The outcome that a reply states. A verdict comes without a cell, or with lines of the last one as quotations."""
     if action.refusal is not None:
         return action.refusal
-    quotes = action.last and run is not None and set(_lines(_cell(action))) <= set(_lines(run.cell))
+    quotes = action.last and run is not None and set(_lines(cell_of(action))) <= set(_lines(run.cell))
     if action.answer is None and not quotes:
         return None
     if run is None or run.value is None:
@@ -101,12 +104,7 @@ def _said(prompts: PromptSet, action: Action) -> Message:
     """A reply as it stands in the calls that explain, which offer no function: a cell sent to one as a text."""
     if not action.message.tool_calls:
         return action.message
-    return prompts.assistant("cell", cell=_cell(action) or action.message.tool_calls[-1].arguments)
-
-
-def _cell(action: Action) -> str:
-    """The code of an action; empty where there is none."""
-    return str(action.calls[-1].parsed.get("cell", "")) if action.calls else ""
+    return prompts.assistant("cell", cell=cell_of(action))
 
 
 def _lines(cell: str) -> list[str]:

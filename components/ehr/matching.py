@@ -78,6 +78,16 @@ def cells(rows: Iterable[Sequence[Any]]) -> list[str]:
     return list(dict.fromkeys(_cell(value) for row in rows for value in row if not _is_missing(value)))
 
 
+def normal(prediction: str) -> str:
+    """One text for all predictions that hold the same numbers or the same list, so that they can be counted."""
+    values, plain = _values(prediction)
+    atoms = _atoms(values)
+    if plain and atoms[0].number is None:
+        return prediction
+    keys = (f"{key.normalize():f}" if isinstance(key, Decimal) else key or "none" for key in map(_key, atoms))
+    return ", ".join(sorted(set(keys)))
+
+
 def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and isnan(value))
 

@@ -6,14 +6,18 @@ remark ``terminated`` (whether they ended by their own), ``executions`` and ``sq
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from components.ehr.errors import KINDS
 from components.messages import cached
 from components.types import Observed, Step, Trajectory
 
 END = "TERMINATE"
+LIMITS = ("timeout", "killed", "too_large")
+FAILURES = (*KINDS, "exception", "limit", "other")  # kinds of a tool's errors, Python's, limits of cells, all else
 _RAN = ("ok", "no_answer")  # statuses of cells that came to their end
 _NOTHING_TO_RUN = "unparsable_reply"  # gets a reminder, and is no failed execution
 
@@ -42,30 +46,32 @@ class Outcome:
 
     @cached
     def completed(self) -> bool:
-        """Whether it ended so with an answer, and what it ran last did not fail.
-
-        Where answers were drawn, the vote counts failed draws out, and what ran last belongs to one draw only.
-        """
+        """Whether it ended so with an answer, and what it ran last did not fail."""
         if not self.ended or self.trajectory.stop not in ("answered", "refused"):
             return False
-        drawn = any("draw" in step.remarks for step in self._steps)
-        return drawn or not self.executed or _is_ok(self.executed[-1])
+        ran = _executed(self._counted)
+        return not ran or _is_ok(ran[-1])
 
     @cached
     def executed(self) -> Sequence[Observed]:
         """The cells and actions that were run, in order."""
-        return [one for step in self._steps for one in step.observed if not one.control]
+        return _executed(self._steps)
 
     @property
     def executions(self) -> int:
         """How many cells and actions, by the agent's own count where it remarked one."""
-        said = self.remarked("executions")
-        return said if isinstance(said, int) else len(self.executed) + self._unread
+        said = [step.remarks["executions"] for step in self._steps if isinstance(step.remarks.get("executions"), int)]
+        return sum(said) if said else len(self.executed) + self._unread
 
     @property
     def failed(self) -> int:
         """How many of them failed; a call that could not be read did."""
         return sum(not _ran(one) for one in self.executed) + self._unread
+
+    @cached
+    def failures(self) -> Counter[str]:
+        """How often what was run failed, by kind (FAILURES)."""
+        return Counter(_kind(one) for one in self.executed if not _ran(one))
 
     @property
     def calls(self) -> int:
@@ -75,27 +81,52 @@ class Outcome:
     @property
     def searched(self) -> str:
         """What the published judge looks at: the last result and the closing text up to the word of the end."""
-        last = self.executed[-1].observation.text if self.executed else ""
+        ran = _executed(self._counted)
+        last = ran[-1].observation.text if ran else ""
         result = self.trajectory.answer if self.trajectory.answer is not None else last
-        closing = next((step for step in reversed(self._steps) if step.purpose == "act"), None)
+        closing = next((step for step in reversed(self._counted) if step.purpose == "act"), None)
         if closing is None or closing.observed or END not in closing.reply.text:
             return result
         return f"{result}\n{closing.reply.text.partition(END)[0]}"
 
     def remarked(self, name: str) -> Any:
-        """The newest remark of this name; None without."""
-        return next((step.remarks[name] for step in reversed(self._steps) if name in step.remarks), None)
+        """The newest remark of this name, of drawn answers that of the chosen draw; None without."""
+        return next((step.remarks[name] for step in reversed(self._counted) if name in step.remarks), None)
 
     @cached
     def _steps(self) -> Sequence[Step]:
         """The steps that were no mere proposals."""
         return [step for step in self.trajectory.steps if step.committed]
 
+    @cached
+    def _counted(self) -> Sequence[Step]:
+        """The steps that the answer comes from: all, or where answers were drawn those of the chosen draw."""
+        branch = next((step.branch for step in self._steps if step.remarks.get("chosen")), None)
+        own = [step for step in self._steps if f"{step.branch}/".startswith(f"{branch}/")]
+        return self._steps if branch is None else own
+
     @property
     def _unread(self) -> int:
         """Replies that were meant to run something and could not be read."""
         actions = [step.action for step in self._steps if step.action and not step.observed]
         return sum(action.error not in (None, _NOTHING_TO_RUN) for action in actions)
+
+
+def _executed(steps: Sequence[Step]) -> list[Observed]:
+    """What was run on steps, in order."""
+    return [one for step in steps for one in step.observed if not one.control]
+
+
+def _kind(one: Observed) -> str:
+    """What kind of failure it was."""
+    error = one.observation.data.get("error")
+    raised = error if isinstance(error, Mapping) else {}
+    kind = raised.get("kind") or one.error
+    if kind in KINDS:
+        return str(kind)
+    if one.error in LIMITS:
+        return "limit"
+    return "exception" if raised else "other"
 
 
 def _is_ok(one: Observed) -> bool:

@@ -73,7 +73,9 @@ def ehr_sample(
     cluster: str | None = None,
     may_abstain: bool = False,
 ) -> Sample:
-    """A question on a database; ``may_abstain``: the agent is told that some cannot be answered. Its target's answer is a list of texts; None where no table answers (``found`` None).
+    """A question on a database; ``may_abstain``: the agent is told that some cannot be answered.
+
+    Its target's answer is a list of texts; None where no table answers (``found`` None).
 
     The level is the number of tables of the gold SQL as a Roman number, or ``unanswerable``; it and the counts that
     are known are strata too, for tables of success against complexity. Gold stands in target and metadata only.

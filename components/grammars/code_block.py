@@ -59,8 +59,12 @@ class CodeBlock:
         text, spec = message.text.strip(), self._tool(offer)
         last = text.endswith(TERMINATE)
         argument = str(spec.facts["code"])
+        if len(message.tool_calls) > 1:
+            raise ActionError(
+                f"it holds {len(message.tool_calls)} calls, of which none was run; write one cell per reply"
+            )
         if message.tool_calls:
-            return Action(message, tuple(_repaired(call, argument) for call in message.tool_calls), last=last)
+            return Action(message, (_repaired(message.tool_calls[0], argument),), last=last)
         if blocks := _blocks(text):
             arguments = orjson.dumps({argument: blocks[-1]}).decode()
             return Action(message, (ToolCall("call", spec.name, arguments),), last=last)

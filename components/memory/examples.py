@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import orjson
 from annotated_types import Ge
@@ -33,6 +33,8 @@ class Examples:
     ``reason``: only what has a rationale is shown. ``prompts``: the prompt set that holds the project's own
     examples.
     """
+
+    holds: ClassVar[Sequence[str]] = ("examples",)
 
     stage: Stage
     path: str | None = None

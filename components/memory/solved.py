@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import orjson
 from annotated_types import Ge
@@ -19,7 +19,7 @@ from annotated_types import Ge
 from components.errors import ConfigError
 from components.practice import Stage
 from components.protocols import Memory
-from components.solved import FILE, Entry, SolvedQuestions, Update, own_seeds
+from components.solved import FILE, MEMORY, SEEDS, Entry, SolvedQuestions, Update, own_seeds
 
 _MARK = "the memory grew while it was tested, by {how}: questions were asked one after the other"
 _HOW = {"gold": "the gold answers of the questions asked", "executed": "what had run to its end"}
@@ -29,9 +29,11 @@ _HOW = {"gold": "the gold answers of the questions asked", "executed": "what had
 class Solved:
     """A memory by its config (a ``components.practice.Source``).
 
-    ``learn`` False: only the demonstrations of ``prompts``, for the ``databases`` it has. ``update``: see
-    ``SolvedQuestions``; a memory that grows begins with the demonstrations alone, as published.
+    ``learn`` False: only the demonstrations of ``prompts``. ``update``: see ``SolvedQuestions``; a memory that
+    grows begins with the demonstrations alone, as published.
     """
+
+    holds: ClassVar[Sequence[str]] = (MEMORY, SEEDS)
 
     stage: Stage
     path: str | None = None
@@ -40,7 +42,6 @@ class Solved:
     learn: bool = True
     update: Update = "none"
     prompts: str = "ehr_demonstrations"
-    databases: Sequence[str] = ("mimic_iii", "eicu", "treqs", "mimic_iv")
 
     @property
     def prefers(self) -> Sequence[str]:
@@ -48,16 +49,21 @@ class Solved:
         return ("train", "valid")
 
     @property
+    def grows(self) -> bool:
+        """Whether questions have to be asked one after the other."""
+        return self.update != "none"
+
+    @property
     def needed(self) -> bool:
         """Whether training questions are to be solved first."""
-        return self.learn and self.update == "none"
+        return self.learn and not self.grows
 
     def open(self, folder: Path | None, digest: str) -> Memory:
         """The demonstrations, and what was learnt. Raises ConfigError for a folder without it."""
-        seeds = own_seeds(self.prompts, self.databases)
+        seeds = own_seeds(self.prompts)
         found = _read(folder / FILE) if folder is not None else ()
         whole = sha256(orjson.dumps([[asdict(one) for one in (*seeds, *found)], self.update, digest]))
-        notes = [_MARK.format(how=_HOW[self.update])] if self.update != "none" else []
+        notes = [_MARK.format(how=_HOW[self.update])] if self.grows else []
         if self.needed and not found:
             notes.append("solved questions: none was learnt; the project's own demonstrations are shown")
         return SolvedQuestions(whole.hexdigest()[:16], (*seeds, *found), self.update, tuple(notes))

@@ -41,12 +41,15 @@ class Library:
 
     ``module`` is imported before any episode and defines ``names(**arguments) -> dict``, which is called once per
     episode in the confined worker, before code. ``arguments`` are JSON values, ``readable`` the files and folders
-    that cells may read beside the interpreter and its libraries.
+    that cells may read beside the interpreter and its libraries. ``rehearsal`` is a cell of your own that does what
+    cells will do: every worker runs it before its cell comes, so that the cell finds its memory warm; what it makes
+    is thrown away.
     """
 
     module: str
     arguments: Mapping[str, Any]
     readable: tuple[Path, ...] = ()
+    rehearsal: str = ""
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,8 @@ class Child:
 
     def pause(self) -> None:
         """Hold the process until the next cell."""
-        os.kill(self.pid, signal.SIGSTOP)
+        if not self.ended():
+            os.kill(self.pid, signal.SIGSTOP)
 
     def ended(self, wait: bool = False) -> bool:
         """Whether the process has ended; from then on its number may be another's."""

@@ -34,6 +34,7 @@ class Episode:
     module: str
     arguments: Mapping[str, Any]
     readable: tuple[str, ...]
+    rehearsal: str
     limits: Limits
     keep: bool
     folder: str | None
@@ -42,8 +43,8 @@ class Episode:
     def read(cls, asked: Mapping[str, Any], tier: str, folder: str | None) -> Episode:
         """From the host's request."""
         return cls(
-            cast(Tier, tier), asked["module"], asked["arguments"], tuple(asked["readable"]), Limits(**asked["limits"]),
-            asked["keep"], folder,
+            cast(Tier, tier), asked["module"], asked["arguments"], tuple(asked["readable"]),
+            asked["rehearsal"], Limits(**asked["limits"]), asked["keep"], folder,
         )  # fmt: skip
 
 
@@ -120,8 +121,8 @@ def _supervise(episode: Episode, channel: socket.socket, readable: list[str]) ->
     scratch = _confine(episode, readable)
     random.seed(SEED)
     names = importlib.import_module(episode.module).names(**episode.arguments)
-    settings = Settings(episode.limits, episode.keep, episode.tier != "rlimits", scratch.path, _clean(episode, scratch))
+    clean, confined = _clean(episode, scratch), episode.tier != "rlimits"
+    settings = Settings(episode.limits, episode.keep, confined, scratch.path, episode.rehearsal, clean)
     supervisor = Supervisor(channel, names, settings, scratch)
-    supervisor.prepare()
     channel.sendall(pack({"ready": True}))
     supervisor.serve()

@@ -92,7 +92,9 @@ def _attacked(tier: Tier, cell: str) -> Found:
             ran = episode.run_here(cell)
         finally:
             episode.close()
-    except (SandboxError, Gone, TimeoutError) as error:
+    except Gone as error:
+        return Found(tier, f"cannot be set up: {error}{warm.said()}")
+    except (SandboxError, TimeoutError) as error:
         return Found(tier, f"cannot be set up: {error}")
     finally:
         warm.close()

@@ -47,12 +47,15 @@ class Memory:
     watched: bool = False
 
     def dirty(self) -> bool:
+        """Whether something lies in it."""
         return bool(os.listdir(self.path))
 
     def empty(self) -> None:
+        """Make it empty."""
         namespaces.renew_scratch(self.size)
 
     def exceeded(self) -> bool:
+        """Never: writing fails before."""
         return False
 
 
@@ -65,12 +68,15 @@ class Folder:
     watched: bool = True
 
     def dirty(self) -> bool:
+        """Whether something lies in it."""
         return bool(os.listdir(self.path))
 
     def empty(self) -> None:
+        """Make it empty."""
         remove_inside(Path(self.path))
 
     def exceeded(self) -> bool:
+        """Whether there are more files or bytes than may be."""
         taken, entries = 0, 0
         for folder, folders, files in os.walk(self.path):
             entries += len(folders) + len(files)

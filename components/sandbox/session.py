@@ -16,8 +16,11 @@ from components.sandbox.warm import Gone, Warm
 _SETUP_SECONDS = 60.0  # imports of the library and the first episode, on a slow machine
 _GRACE_SECONDS = 2.0  # beyond the wall limit, which the supervisor keeps
 _GONE_SECONDS = 10.0
+_EAGER = 3  # episodes at once of which each has a worker waiting; beyond, memory counts for more than time
 _LOST = "; variables of earlier cells are lost"
 _slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[int, asyncio.Semaphore]] = weakref.WeakKeyDictionary()
+
+_open: weakref.WeakSet[Episode] = weakref.WeakSet()
 
 
 def slots(n: int | None) -> asyncio.Semaphore:
@@ -36,6 +39,10 @@ class Episode:
         self._reader = Reader(cap(limits.answer_bytes, limits.output_bytes))
         self._limits = limits
         self._ready = False
+        _open.add(self)
+
+    def _asked(self, cell: str) -> bytes:
+        return pack({"cell": cell, "eager": len(_open) <= _EAGER})
 
     def _fatal(self, frame: dict[str, Any]) -> None:
         if "fatal" in frame:
@@ -53,7 +60,7 @@ class Episode:
         """Run a cell. Raises Gone (also for a reply that is none), TimeoutError."""
         seconds = self._limits.wall_seconds + _GRACE_SECONDS
         async with asyncio.timeout(seconds):
-            await asyncio.get_running_loop().sock_sendall(self._channel, pack({"cell": cell}))
+            await asyncio.get_running_loop().sock_sendall(self._channel, self._asked(cell))
             frame = await self._receive(None)
         if "fatal" in frame:
             raise SandboxError(f"no worker for a cell: {frame['fatal']}")
@@ -81,14 +88,14 @@ class Episode:
 
     def _feed(self, data: bytes) -> None:
         if not data:
-            raise Gone("the supervisor ended" + self.warm.said())
+            raise Gone("the supervisor ended")
         self._reader.feed(data)
 
     def run_here(self, cell: str) -> Ran:
         """The same without an event loop, for the self-test. Raises Gone, SandboxError, TimeoutError."""
         self._channel.settimeout(_SETUP_SECONDS)
         self._fatal(self._receive_here())
-        self._channel.sendall(pack({"cell": cell}))
+        self._channel.sendall(self._asked(cell))
         return self._read(self._receive_here())
 
     def _receive_here(self) -> dict[str, Any]:
@@ -103,6 +110,7 @@ class Episode:
         """Kill all of its processes; returns when they are gone."""
         if self._leash.fileno() < 0:
             return
+        _open.discard(self)
         self._channel.close()
         self._leash.settimeout(_GONE_SECONDS)
         try:
@@ -152,7 +160,7 @@ class Session:
 
     async def _begun(self) -> Episode:
         gone = ""
-        for _ in range(2):
+        for last in (False, True):
             try:
                 if self._episode is None or not self._episode.warm.alive:
                     self._drop()
@@ -161,6 +169,8 @@ class Session:
                 return self._episode
             except (Gone, TimeoutError) as error:
                 gone = str(error) or "it took too long"
+                if last and self._episode is not None:
+                    gone += self._episode.warm.said()
                 self._drop()
             except BaseException:
                 self._drop()

@@ -20,8 +20,9 @@ from components.sandbox.frames import FrameError, Reader, pack_ran
 from components.sandbox.scratch import Scratch
 
 _CELL_BYTES = 16 << 20
-_SHORT = 0.003  # seconds: a cell that takes longer has the next worker forked beside it
+_SHORT = 0.05  # seconds: a cell that takes longer has the next worker forked beside it
 _TICK, _WATCH = 0.25, 0.02  # between looks at the CPU time, and at the scratch folder where nothing limits it
+_REAP = 0.005  # between looks at workers that are ending
 _LOST = "; variables of earlier cells are lost"
 _CELLS = select.POLLOUT
 
@@ -45,6 +46,8 @@ class Supervisor:
         self._limits = settings.limits
         self._spare: Child | None = None
         self._dying: list[Child] = []
+        self._running: Child | None = None
+        self._eager = True  # whether the host has memory for workers that wait
         self._started = False  # the first cell is waited for already
         self._seen = 0  # cells whose variables the kept worker holds
 
@@ -54,18 +57,23 @@ class Supervisor:
         self.prepare()
         while True:
             while (frame := reader.take()) is None:
+                while self._dying and not select.select([self._channel], [], [], _REAP)[0]:
+                    self._tidy()
                 data = self._channel.recv(1 << 16)
                 if not data:
                     raise HostGone
                 reader.feed(data)
+            self._eager = frame["eager"]
             self._channel.sendall(pack_ran(self._run(frame["cell"])))
             self._tidy()
-            self.prepare()
+            if self._eager:
+                self.prepare()
 
     def prepare(self) -> None:
         """Fork the worker for the next cell."""
         if self._spare is None:
-            foreign = [self._channel.fileno(), *(d for child in self._dying for d in child.descriptors)]
+            others = [*self._dying, *([self._running] if self._running else [])]
+            foreign = [self._channel.fileno(), *(descriptor for child in others for descriptor in child.descriptors)]
             self._spare = Child(self._live, self._limits, foreign)
             self._started = True
 
@@ -75,6 +83,9 @@ class Supervisor:
     def _tidy(self) -> None:
         """Nothing that a cell left reaches the next one."""
         dirty = self._scratch.dirty() and not self._settings.keep
+        for child in self._dying:
+            child.kill()
+            child.close()
         self._dying = [child for child in self._dying if not child.ended(wait=dirty)]
         if dirty:
             self._scratch.empty()
@@ -83,6 +94,7 @@ class Supervisor:
         self.prepare()
         child, self._spare = self._spare, None
         assert child is not None, "it was forked just now"
+        self._running = child
         started = time.monotonic()
         before = child.cpu_seconds()
         try:
@@ -101,14 +113,12 @@ class Supervisor:
         """Hold the worker until its next cell, or end it; the result with its output."""
         error = ran.error
         broken = ran.status in ("timeout", "killed") or (error is not None and error.type == "Protocol")
+        self._running = None
+        child.pause()
+        child.drain()
         if self._settings.keep and not broken and not child.finished:
-            child.pause()
-            child.drain()
             self._spare, self._seen = child, self._seen + 1
         else:
-            child.kill()
-            child.drain()
-            child.close()
             self._dying.append(child)
             if error is not None and self._seen:
                 error = replace(error, message=error.message + _LOST)
@@ -146,7 +156,7 @@ class Supervisor:
 
     def _wait(self, tick: float) -> float:
         """Use the time in which the cell runs; how long to wait for the next event."""
-        if tick == _SHORT and not self._settings.keep:
+        if tick == _SHORT and self._eager and not self._settings.keep:
             self.prepare()
         return _WATCH if self._scratch.watched else _TICK
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import shutil
@@ -24,8 +25,17 @@ _ENVIRONMENT = {
     "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC0", "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1",
 }  # fmt: skip
-_START = "import sys; sys.path.insert(0, sys.argv[1]); from components.sandbox.zygote import start; start()"
+_START = """
+import sys, types
+root = sys.argv[1]
+sys.path.insert(0, root)
+package = sys.modules["components.sandbox"] = types.ModuleType("components.sandbox")
+package.__path__ = [root + "/components/sandbox"]  # without its __init__: the host's side is not wanted here
+from components.sandbox.zygote import start
+start()
+"""
 _GONE_SECONDS = 10.0
+_END_SECONDS = 2.0  # between the end of its channel and its own
 _alive: weakref.WeakSet[Warm] = weakref.WeakSet()
 _shared: dict[tuple[str, ...], Warm] = {}
 
@@ -50,12 +60,15 @@ class Warm:
         line = [sys.executable, "-s", "-P", "-c", _START, root, json.dumps(config)]
         if tier == "bwrap":
             line = [*command(readable, module), *line]
+        self._told = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the process
         try:
             self._process = subprocess.Popen(
                 line, env=_ENVIRONMENT, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE, pass_fds=[control.fileno()], start_new_session=True,
+                stderr=self._told, pass_fds=[control.fileno()], start_new_session=True,
             )  # fmt: skip
         except OSError as error:
+            self._told.close()
+            self._control.close()
             raise SandboxError(f"the sandbox's process cannot be started: {error}") from error
         finally:
             control.close()
@@ -71,7 +84,7 @@ class Warm:
         """Ask for an episode; channel and leash. Raises Gone."""
         asked = {
             "module": library.module, "arguments": dict(library.arguments), "keep": keep, "limits": asdict(limits),
-            "readable": [os.path.abspath(path) for path in library.readable],
+            "rehearsal": library.rehearsal, "readable": [os.path.abspath(path) for path in library.readable],
         }  # fmt: skip
         channel, inside = socket.socketpair()
         leash, held = socket.socketpair()
@@ -87,15 +100,14 @@ class Warm:
         return channel, leash
 
     def said(self) -> str:
-        """What it wrote before it ended, shortened."""
-        try:
-            self._process.wait(0.2)
-        except subprocess.TimeoutExpired:
+        """The last that it wrote, when it ended; waits for its end a moment."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_END_SECONDS)
+        if self._process.returncode is None or self._told.closed:
             return ""
-        if self._process.stderr is None or self._process.stderr.closed:
-            return ""
-        text = self._process.stderr.read().decode(errors="replace").strip()
-        return f" ({text.splitlines()[-1][:300]})" if text else ""
+        self._told.seek(0)
+        lines = self._told.read().decode(errors="replace").split("\n")
+        return next((f" ({line[:300]})" for line in reversed(lines) if line.strip()), "")
 
     def close(self) -> None:
         """End it and wait until it and all of its episodes are gone."""
@@ -108,8 +120,7 @@ class Warm:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        if self._process.stderr is not None:
-            self._process.stderr.close()
+        self._told.close()
         if self._base is not None:
             shutil.rmtree(self._base, ignore_errors=True)
 

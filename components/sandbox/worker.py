@@ -52,6 +52,7 @@ class Settings:
     keep: bool
     confined: bool
     scratch: str
+    rehearsal: str
     clean: raised.Clean
 
 
@@ -138,14 +139,15 @@ def _read(descriptor: int, reader: Reader) -> dict[str, Any]:
     return frame
 
 
-def _rehearse(settings: Settings) -> None:
+def _rehearse(names: Mapping[str, Any], settings: Settings) -> None:
     with contextlib.redirect_stdout(io.StringIO()):
         reader = Reader(_CELL_BYTES)
         reader.feed(pack({"cell": _REHEARSAL}))
         asked = reader.take()
         assert asked is not None, "it was packed as a whole"
-        ran = Cells({}, settings).run(asked["cell"])
-        pack_ran(ran)
+        pack_ran(Cells({}, settings).run(asked["cell"]))
+        Cells(names, settings).run(settings.rehearsal)
+    linecache.clearcache()
 
 
 def live(cells: int, results: int, names: Mapping[str, Any], settings: Settings, rehearse: bool) -> NoReturn:
@@ -160,11 +162,11 @@ def live(cells: int, results: int, names: Mapping[str, Any], settings: Settings,
     """
     reader, run = Reader(_CELL_BYTES), Cells(names, settings).run
     packed: Callable[[Ran], bytes] = pack_ran
-    again = pack
+    again, wait = pack, os.read
     write, clock, leave, close = _write, time.perf_counter, os._exit, os.close
     _give_up_rights(settings)
     if rehearse:
-        _rehearse(settings)
+        _rehearse(names, settings)
     _fresh(settings)
     gc.enable()
     while True:
@@ -181,5 +183,6 @@ def live(cells: int, results: int, names: Mapping[str, Any], settings: Settings,
         write(results, packed(Ran(ran.status, ran.answer, "", ran.error, seconds)))
         if not settings.keep:
             close(results)
+            wait(cells, 1)  # until the result has reached the host: ending takes a processor's time
             leave(0)
         write(results, again(_read(cells, reader)))

@@ -30,7 +30,7 @@ from components.sandbox.frames import FrameError, Reader
 _WARM = (
     "pandas", "numpy", "pyarrow.acero", "sqlite3", "datetime", "calendar", "math", "statistics", "decimal", "fractions",
     "re", "json", "collections", "itertools", "functools", "operator", "string", "textwrap", "bisect", "heapq", "copy",
-    "time", "csv", "dateutil.parser", "encodings.idna", "zoneinfo", "typing", "unicodedata", "difflib", "asyncio",
+    "time", "csv", "dateutil.parser", "encodings.idna", "zoneinfo", "typing", "unicodedata", "difflib",
 )  # fmt: skip
 _REQUEST_BYTES = 1 << 20
 

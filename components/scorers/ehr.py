@@ -10,14 +10,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt
 
 from components.ehr.errors import EhrError
 from components.ehr.matching import lenient, strict
 from components.ehr.metadata import metadata
-from components.ehr.outcome import Outcome
+from components.ehr.outcome import FAILURES, Outcome
 from components.ehr.statements import run_sql
 from components.scorers.cab.marks import conclusion
 from components.sql import UnreadableDatabase
@@ -31,7 +31,7 @@ PENALTIES = (0, 5, 10)
 NAMES = (
     STRICT, OFFICIAL, COMPLETED, COMPLETED_OFFICIAL, WRONG, "ehr/abstained", "ehr/executions", "ehr/failed_executions",
     "ehr/calls", *(f"ehr/success_within_{n}" for n in WITHIN), EXECUTION,
-    *(f"reliability/rs_{c}" for c in PENALTIES), "reliability/penalised",
+    *(f"reliability/rs_{c}" for c in PENALTIES), "reliability/penalised", *(f"failures/{kind}" for kind in FAILURES),
 )  # fmt: skip
 _NO_RESULT = re.compile(r"\bno results?\b", re.IGNORECASE)
 _DIGITS = 6
@@ -46,16 +46,21 @@ class Ehr:
     questions with an answer), ``ehr/completed``, ``ehr/completed_official``, ``ehr/answered_wrong``, ``ehr/abstained``,
     ``ehr/success_within_N`` calls, ``ehr/execution_accuracy`` (of SQL that the agent remarked),
     ``reliability/penalised``. Counts: ``ehr/executions``, ``ehr/failed_executions``, ``ehr/calls``.
-    ``reliability/rs_C``: 1, 0 or -C. ``questions`` is the N of ``reliability/rs_n``, which is left out without it:
+    ``failures/KIND``: how often a tool or cell failed so. ``reliability/rs_C``: 1, 0 or -C. ``questions`` is the N of ``reliability/rs_n``, which is left out without it:
     RS(N) is RS(0) less N times the mean of ``reliability/penalised``. Runs that did not end by their own are failures,
-    errors are unscored. ``seconds`` limit one statement. ``levels``: rates are shown by level.
+    errors are unscored. ``seconds`` limit one statement, ``judge`` decides. ``by``: rates are shown by level too.
     """
 
+    judge: Literal["strict", "official"] = "strict"
     questions: Annotated[int, Ge(1)] | None = None
     seconds: Annotated[float, Gt(0)] = 10.0
     names: ClassVar[Sequence[str]] = (STRICT, OFFICIAL, COMPLETED, COMPLETED_OFFICIAL, WRONG)
-    levels: ClassVar[Sequence[str]] = ("level",)
-    decides: ClassVar[str] = STRICT
+    by: ClassVar[Sequence[str]] = ("level",)
+
+    @property
+    def decides(self) -> str:
+        """The score by which the article's way of learning from tests, and comparisons, judge an answer."""
+        return STRICT if self.judge == "strict" else OFFICIAL
 
     @property
     def version(self) -> str:
@@ -93,6 +98,7 @@ class Ehr:
             EXECUTION: executed,
             **{name: float(-penalty if penalised else right) for name, penalty in self._penalties.items()},
             "reliability/penalised": float(penalised),
+            **{f"failures/{kind}": float(outcome.failures[kind]) for kind in FAILURES},
         }
         said = {STRICT: _explained(outcome, gold), EXECUTION: why}
         return [Score(name, value, said.get(name, "")) for name, value in values.items()]

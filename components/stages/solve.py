@@ -20,11 +20,10 @@ class Solve:
     """Writes ``solved.json``: what the agent solved rightly, beside the demonstrations it began with."""
 
     prompts: str = "ehr_demonstrations"
-    databases: Sequence[str] = ("mimic_iii", "eicu", "treqs", "mimic_iv")
 
     async def run(self, practice: Practice, samples: Sequence[Sample]) -> Mapping[str, Any]:
         """Solve, in the order of the samples. Raises ConfigError for a prompt set without demonstrations."""
-        memory = SolvedQuestions("", own_seeds(self.prompts, self.databases), "gold")
+        memory = SolvedQuestions("", own_seeds(self.prompts), "gold")
         learnt: list[Mapping[str, Any]] = []
         for sample in samples:
             memory.hold(learnt)

@@ -8,7 +8,6 @@ ToolError with the kind of what went wrong (``components.ehr.errors``).
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -84,7 +83,7 @@ class LoadDB:
     spec: ToolSpec = _LOAD
     effect: Effect = "episode"
 
-    async def __call__(self, context: Context, name: Any = "", **_: Any) -> Observation:
+    def __call__(self, context: Context, name: Any = "", **_: Any) -> Observation:
         """Load. Raises ToolError (unknown_table)."""
         state, wanted = _state(context), given_text(self.spec, name).strip()
         with _told():
@@ -106,7 +105,7 @@ class FilterDB:
         about = _FILTER + _GROUPS if self.groups else _FILTER
         return text_spec("FilterDB", about, "conditions", "The conditions.", "numerical")
 
-    async def __call__(self, context: Context, conditions: Any = "", **_: Any) -> Observation:
+    def __call__(self, context: Context, conditions: Any = "", **_: Any) -> Observation:
         """Filter. Raises ToolError."""
         from components.ehr.filtering import filter_rows  # pandas: not before it is needed
 
@@ -124,7 +123,7 @@ class GetValue:
     spec: ToolSpec = _READ
     effect: Effect = "pure"
 
-    async def __call__(self, context: Context, argument: Any = "", **_: Any) -> Observation:
+    def __call__(self, context: Context, argument: Any = "", **_: Any) -> Observation:
         """Read. Raises ToolError."""
         from components.ehr.values import get_value
 
@@ -140,11 +139,11 @@ class SQLInterpreter:
     spec: ToolSpec = _SQL
     effect: Effect = "pure"
 
-    async def __call__(self, context: Context, sql: Any = "", **_: Any) -> Observation:
+    def __call__(self, context: Context, sql: Any = "", **_: Any) -> Observation:
         """Run. Raises ToolError (sql_error, forbidden_sql)."""
         state, wanted = _state(context), given_text(self.spec, sql)
         with _told():
-            return _observation(str(await asyncio.to_thread(run_sql, state.file, wanted, state.metadata.clock)))
+            return _observation(str(run_sql(state.file, wanted, state.metadata.clock)))
 
 
 @dataclass(frozen=True)
@@ -154,7 +153,7 @@ class Calendar:
     spec: ToolSpec = _CALENDAR
     effect: Effect = "pure"
 
-    async def __call__(self, context: Context, duration: Any = "", **_: Any) -> Observation:
+    def __call__(self, context: Context, duration: Any = "", **_: Any) -> Observation:
         """Move. Raises ToolError (bad_duration)."""
         state, wanted = _state(context), given_text(self.spec, duration)
         if state.metadata.clock is None:
@@ -170,7 +169,7 @@ class Calculate:
     spec: ToolSpec = _CALCULATE
     effect: Effect = "pure"
 
-    async def __call__(self, context: Context, expression: Any = "", **_: Any) -> Observation:
+    def __call__(self, context: Context, expression: Any = "", **_: Any) -> Observation:
         """Calculate. Raises ToolError (bad_expression)."""
         wanted = given_text(self.spec, expression)
         with _told():

@@ -5,7 +5,7 @@ Source: Shi et al. 2024 (EHRAgent), EMNLP, arXiv 2401.07128; docs/ehragent.md. D
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -29,6 +29,7 @@ class Overview:
 
     of: Metadata
     groups: bool = True
+    state: Literal["cell", "episode"] = "cell"
     effect: Effect = "pure"
 
     @property
@@ -37,10 +38,11 @@ class Overview:
         return ToolSpec("metadata", "What the database holds.")
 
     async def __call__(self, context: Context, **_: Any) -> Observation:
-        """The overview; ``data`` also holds the columns of every table, a line each, the clock, and ``groups``."""
+        """The overview; ``data`` also holds the columns of every table, a line each, the clock, ``groups`` and
+        ``state``."""
         of = self.of
         parts = {"database": of.database, "overview": of.overview, "columns": of.columns, "clock": of.clock or ""}
-        return Observation(of.overview, {**parts, "groups": self.groups})
+        return Observation(of.overview, {**parts, "groups": self.groups, "state": self.state})
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,17 @@ class Ehr:
                 raise ConfigError(f"tools: {name} is the tool {tool.spec.name}; give it that name")
 
     @property
+    def notes(self) -> list[str]:
+        """What a reader of results must know."""
+        return ["variables of code live as long as the question (state: episode)"] if self.state == "episode" else []
+
+    def ready(self, samples: Iterable[Sample]) -> None:
+        """Write the tables of their databases in columns, which takes a while the first time. Raises ConfigError."""
+        databases = {(file, known.database): known for file, known in map(self._database, samples)}
+        for (file, _), known in databases.items():
+            _tables(file, known, Path(self.folder))
+
+    @property
     def runs_code(self) -> Sandbox:
         """What holds the code that models write, for the manifest."""
         return self.sandbox
@@ -79,7 +92,7 @@ class Ehr:
         fields: Mapping[str, Sequence[str]] = {"reason": ()} if sample.metadata.get("may_abstain") else {}
         facts = {"tools": dict.fromkeys(self.tools, "ehr"), "toolset": list(self.tools)}
         state = EhrState(known, file, tables.host, begin, self.state == "episode")
-        return Offer(self._ordered, state, {"metadata": Overview(known, self.groups)}, fields, facts=facts)
+        return Offer(self._ordered, state, {"metadata": Overview(known, self.groups, self.state)}, fields, facts=facts)
 
     @cached_property
     def _ordered(self) -> Mapping[str, Tool]:

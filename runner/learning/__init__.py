@@ -33,10 +33,12 @@ def check_memory(experiment: Experiment) -> str | None:
     Raises ConfigError.
     """
     source, agent = experiment.source, experiment.parts.agent
-    for one in within(agent) if source is None else ():
-        if (wanted := getattr(one, "needs_memory", None)) is not None:
-            raise ConfigError(f"{type(one).__name__} shows what a memory holds, and there is none: memory={wanted}")
-    if getattr(source, "update", "none") != "none" and experiment.cfg["run"]["shard"] is not None:
+    for one in within(agent):
+        wanted = getattr(one, "needs_memory", None)
+        if wanted is not None and wanted not in getattr(source, "holds", (wanted,) if source is not None else ()):
+            found = "there is none" if source is None else f"this one ({type(source).__name__}) holds something else"
+            raise ConfigError(f"{type(one).__name__} shows what a memory holds, and {found}: memory={wanted}")
+    if getattr(source, "grows", False) and experiment.cfg["run"]["shard"] is not None:
         raise ConfigError("memory.update: the memory grows from question to question, so run.shard cannot part them")
     if source is None or not source.needed:
         return None

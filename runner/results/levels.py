@@ -1,6 +1,7 @@
 """Means of means: of the samples of each task, of the tasks of each dimension, of the dimensions.
 
-A scorer asks for them with ``levels``, the strata from the inner to the outer one, and ``names``, its scores.
+A scorer asks for them with ``levels``, the strata from the inner to the outer one, and ``names``, its scores. With
+``by`` it asks for plain means per value of a stratum, beside the plain mean of all samples (``pooled``).
 Intervals: percentile bootstrap, clusters drawn again within every innermost group, 500 resamples with a fixed
 seed. A group whose values are all 0 or all 1 has nothing to draw: Jeffreys' posterior of its clusters, moved to the
 group's mean, stands for it (Brown, Cai & DasGupta 2001).
@@ -27,14 +28,15 @@ Levels = Mapping[str, Sequence[str]]
 Record = Mapping[str, Any]
 
 
-def declared(scorers: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Score -> levels, of the scorers that have any. Raises ConfigError for levels without the scores' names."""
+def declared(scorers: Mapping[str, Any], what: str = "levels") -> dict[str, list[str]]:
+    """Score -> strata, of the scorers that have any (``what``: levels or by). Raises ConfigError for strata without
+    the scores' names."""
     found: dict[str, list[str]] = {}
     for key, scorer in scorers.items():
-        if levels := list(getattr(scorer, "levels", ())):
+        if levels := list(getattr(scorer, what, ())):
             names = getattr(scorer, "names", ())
             if not names:
-                raise ConfigError(f"scorer.{key}: it has levels {levels}, but no names of the scores they are for")
+                raise ConfigError(f"scorer.{key}: it has {what} {levels}, but no names of the scores they are for")
             found |= dict.fromkeys(names, levels)
     return found
 
@@ -67,13 +69,15 @@ class Part:
 @dataclass(frozen=True)
 class Nested:
     """The means of one score. ``levels``: strata from the inner to the outer one; a record without them counts
-    as unscored. ``differences``: the values are differences of two scores; ``seed`` of the draws."""
+    as unscored. ``differences``: the values are differences of two scores; ``seed`` of the draws; ``pooled``: the
+    total is the mean of all samples."""
 
     records: Sequence[Record]
     score: str
     levels: Sequence[str]
     differences: bool = False
     seed: int = 0
+    pooled: bool = False
 
     @cached_property
     def leaves(self) -> dict[tuple[str, ...], Part]:
@@ -94,7 +98,13 @@ class Nested:
 
     def total(self, values: Collection[str] | None = None) -> Part:
         """Mean of the means of all outermost groups, or of these."""
-        part = average([one for value, one in self.outer.items() if values is None or value in values])
+        if self.pooled:
+            import numpy as np
+
+            within = [one for one in self._placed if values is None or one["strata"][self.levels[-1]] in values]
+            part = leaf(within, self.score, np.random.default_rng(self.seed), self.differences)
+        else:
+            part = average([one for value, one in self.outer.items() if values is None or value in values])
         lost = len(self.records) - len(self._placed) if values is None else 0
         return Part(part.value, part.draws, part.n, part.unscored + lost, part.shares)
 

@@ -1,4 +1,4 @@
-"""Tables of means of means: one row per settings, one column per outermost group, and the total."""
+"""Tables of means of means, or per value of a stratum: one row per settings, one column per group, and the total."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ def means(rows: Sequence[Row]) -> dict[str, dict[str, Nested]]:
     for row in rows:
         for score, levels in row.first.levels.items():
             found.setdefault(score, {})[row.label] = Nested(row.records, score, levels)
+        for score, (stratum, *_) in row.first.by.items():
+            found.setdefault(score, {})[row.label] = Nested(row.records, score, [stratum], pooled=True)
     runs = [run for row in rows for run in row.runs]
     return {score: of for score, of in found.items() if any(_tells(run, score) for run in runs)}
 
 
 def _tells(run: Run, score: str) -> bool:
     """Whether a run has means of means; that of one group each stands in the table over datasets."""
-    levels = run.levels.get(score, ())
+    levels = run.levels.get(score) or run.by.get(score, ())
     return len(levels) > 1 or len({record["strata"].get(level) for level in levels for record in run.records}) > 1
 
 
@@ -50,7 +52,8 @@ def show_means(rows: Sequence[Row]) -> dict[str, Any]:
             label: {column: _part(one, column, common).metric for column in columns} for label, one in nested.items()
         }
         body = [(label, *(_cell(metrics[column]) for column in columns)) for label, metrics in table.items()]
-        levels = " of ".join(f"means per {level}" for level in reversed(next(iter(nested.values())).levels))
+        first = next(iter(nested.values()))
+        levels = " of ".join(f"means per {level}" for level in reversed(first.levels))
         show(("", *columns), body, f"{score}: {levels}, and total")
         told[score] = {label: {name: one.as_dict() for name, one in of.items()} for label, of in table.items()}
     return told

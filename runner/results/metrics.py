@@ -11,10 +11,13 @@ from runner.results.levels import Levels, nested_metrics
 from runner.results.usage import by_purpose
 
 
-def summarise(records: Sequence[Mapping[str, Any]], levels: Levels | None = None) -> dict[str, Any]:
+def summarise(
+    records: Sequence[Mapping[str, Any]], levels: Levels | None = None, by: Levels | None = None
+) -> dict[str, Any]:
     """Everything for ``metrics.json``: {"metrics": {name: ...}, "strata": {stratum: {value: {name: ...}}}}.
 
-    ``levels``: the scores of which means of means are wanted (see ``runner.results.levels``).
+    ``levels``: the scores of which means of means are wanted, ``by``: those wanted per value of a stratum too (see
+    ``runner.results.levels``).
     """
     records = sorted(records, key=lambda r: (r["sample_id"], r["epoch"]))  # the order of finishing says nothing
     table, rows = _Table(records), _rows(records)
@@ -30,7 +33,15 @@ def summarise(records: Sequence[Mapping[str, Any]], levels: Levels | None = None
     for (stratum, value), part in parts.items():
         strata.setdefault(stratum, {})[value] = {name: one.metric.as_dict() for name, one in part.items()}
     nested = nested_metrics(records, {name: strata for name, strata in (levels or {}).items() if name in scores})
-    told = {name: one.metric for name, one in scores.items()} | nested
+    grouped = {
+        f"{stratum}/{value}/{name}": part[name].metric
+        for stratum in dict.fromkeys(stratum for of in (by or {}).values() for stratum in of)
+        for name in scores
+        if stratum in (by or {}).get(name, ()) and len(rows.get(stratum, ())) > 1
+        for (of, value), part in parts.items()
+        if of == stratum
+    }
+    told = {name: one.metric for name, one in scores.items()} | nested | grouped
     told |= {name: one.metric for name, one in endings.items()} | _totals(records)
     return {"metrics": {name: metric.as_dict() for name, metric in told.items()}, "strata": strata}
 

@@ -44,6 +44,12 @@ class Run:
         return found
 
     @property
+    def by(self) -> Mapping[str, Sequence[str]]:
+        """Score -> strata, of the scores that are wanted per value of a stratum."""
+        found: Mapping[str, Sequence[str]] = self.notes.get("by") or {}
+        return found
+
+    @property
     def choices(self) -> Mapping[str, str]:
         """Group -> choice."""
         found: Mapping[str, str] = self.notes.get("choices") or {}

@@ -30,7 +30,7 @@ def summarise(plan: Sequence[Cell]) -> None:
     home = plan[0].folder.parent
     runs = [Run.at(cell.folder, cell.cfg) for cell, _ in done]
     show_compare(runs, home=home)
-    if told := show_means(rows_of([run for run in runs if run.levels])):
+    if told := show_means(rows_of([run for run in runs if run.levels or run.by])):
         (home / MEANS).write_text(json.dumps(told, indent=1), encoding="utf-8")
     print(calls([run.notes for run in runs]))  # noqa: T201
     print(f"sweep folder: {home}")  # noqa: T201

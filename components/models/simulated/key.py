@@ -46,7 +46,7 @@ class AnswerKey:
                     self._seen.clear()
                 found = self._seen[message.digest] = tuple(self._search(message))
             if found:
-                return found[0]
+                return found[0] if len(found) == 1 else _of_its_database(found, messages)
         return None
 
     def _search(self, message: Message) -> list[Sample]:
@@ -62,6 +62,16 @@ class AnswerKey:
         if len(found) > 1:
             found.sort(key=lambda one: (-_shown(one[1].problem, message), -one[0]))
         return [sample for _, sample in found]
+
+
+def _of_its_database(found: Sequence[Sample], messages: Sequence[Message]) -> Sample:
+    """Of samples with the first one's question the one whose context begins as a message tells, else the first."""
+    if not found[0].problem.context:
+        return found[0]
+    same = [one for one in found if one.problem.question == found[0].problem.question and one.problem.context]
+    texts = [message.text for message in messages]
+    told = (one for one in same if any(one.problem.context.partition("\n\n")[0] in text for text in texts))
+    return next(told, found[0])
 
 
 def _shown(problem: Problem, message: Message) -> int:

@@ -5,7 +5,14 @@ import pytest
 from components.sandbox import Library, SandboxError
 from components.sandbox.confining import Episode
 
-ASKED = {"module": "m", "arguments": {}, "readable": ["/a"], "limits": {"wall_seconds": 1.0}, "keep": True}
+ASKED = {
+    "module": "m",
+    "arguments": {},
+    "readable": ["/a"],
+    "rehearsal": "",
+    "limits": {"wall_seconds": 1.0},
+    "keep": True,
+}
 
 
 def test_a_request_is_read():

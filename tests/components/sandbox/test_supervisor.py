@@ -53,6 +53,15 @@ async def test_what_a_kept_worker_says_between_cells_ends_it(brief):
     opened.close()
 
 
+async def test_a_worker_has_no_descriptors_but_its_own(session):
+    await session.run("import time\ntime.sleep(0.2)")  # long enough for the next worker to be forked beside it
+    ran = await session.run(
+        "import os, stat\nfound = []\nfor d in range(64):\n    try: found.append(stat.S_IFMT(os.fstat(d).st_mode))\n"
+        "    except OSError: pass\nanswer = found.count(stat.S_IFIFO), found.count(stat.S_IFSOCK)"
+    )
+    assert ran.answer == "(3, 0)"  # output, cells, results
+
+
 async def test_a_large_cell_arrives(session):
     ran = await session.run("answer = len('" + "x" * 300_000 + "')")
     assert ran.answer == "300000"

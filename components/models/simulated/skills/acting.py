@@ -17,6 +17,7 @@ from components.models.simulated.skills.told import Gold, Told, argument, done, 
 from components.models.simulated.skills.translate import translated
 
 BY_STEPS = 0.6  # of what can be done without SQL is
+BY_HAND = 0.6  # of what would be mended in code is mended without
 _REFERENCE = re.compile(r"#(\d+)")
 _WORKED = {
     "LoadDB": re.compile(r"\w+: [\d,]+ rows? with"),
@@ -127,7 +128,11 @@ def _taken(
         return right
     if past.failed:
         rate = mend_rate(gold, told, rates, right, past.wrong, past.failed)
-        return right if draws.happens("mends", rate) else wrong(right, columns, GIVES_WAY, draws)
+        return (
+            right
+            if draws.happens("mends", rate if rate >= 1 else BY_HAND * rate)
+            else wrong(right, columns, GIVES_WAY, draws)
+        )
     rate = right_rate(gold, told, rates, NO_CODE) ** (1 / n)
     return right if draws.happens("right", rate) else wrong(right, columns, SILENT, draws)
 

@@ -70,8 +70,9 @@ def right_cells(gold: Gold, told: Told, draws: Draws) -> list[str]:
 
 
 def wrong(text: str, columns: frozenset[str], rate: float, draws: Draws) -> str:
-    """A text with a slip; with ``rate`` one that nobody notices."""
-    return silent(text) if draws.happens("silent", rate) else loud(text, columns, draws)
+    """A text with a slip; with ``rate`` one that nobody notices, where it can have one."""
+    turned = silent(text) if draws.happens("silent", rate) else text
+    return turned if turned != text else loud(text, columns, draws)
 
 
 def _first(right: str, gold: Gold, told: Told, rates: Rates, draws: Draws) -> str:

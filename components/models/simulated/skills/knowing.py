@@ -15,7 +15,7 @@ from components.models.simulated.skills.slips import lacking
 from components.models.simulated.skills.told import Gold, Told, words_of
 
 FACTS, FACTS_TABLE = 2.0, 0.6  # that a cell takes, and more for each table after the first
-UNKNOWN, UNLIKE = 4.0, 5.0  # more where no knowledge names the tables, where no solved question is about the same
+UNKNOWN, UNLIKE = 4.0, 6.0  # more where no knowledge names the tables, where no solved question is about the same
 UNSEEN = 6.0  # more where its tables and columns stand nowhere in the prompt
 NO_CODE, OPEN = 5.0, 3.0  # more without code, and without seeing what comes of it
 SILENT = 0.2  # of what is wrong runs all the same

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TypeGuard
 
 from components.action_lines import action_lines
 from components.messages import Message, ToolSpec
+from components.models.simulated.dialogue import REFINE, SELECT, read_consultation
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
+from components.models.simulated.review import review
 from components.models.simulated.skills.acting import act, chosen, module, module_names, whole_plan
 from components.models.simulated.skills.coding import code, right_cells, wrong
 from components.models.simulated.skills.knowing import OPEN, SILENT, right_rate
 from components.models.simulated.skills.programs import FUNCTIONS
 from components.models.simulated.skills.slips import lacking
 from components.models.simulated.skills.told import Gold, Told, done, gold_of, read_told, said
+from components.models.simulated.skills.write import Style
 from components.types import Sample
 
 RECALLS = 0.5  # facts that knowledge takes, and the cause of a failure
@@ -48,6 +52,10 @@ def on_records(
     if told.channel is None:
         return said(_by_heart(gold, rates, draws))
     step = code if told.runs_code else act
+    if last.endswith((SELECT, REFINE)):  # a verifier's question; one proposal is as good as another here
+        style: Style = told.channel if told.channel in ("native", "xml") else "bracket"
+        better = partial(step, messages, gold, told, rates, draws)
+        return review(read_consultation(messages, tools), bool, better, style, draws)
     return step(messages, gold, told, rates, draws)
 
 

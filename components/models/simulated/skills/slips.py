@@ -15,11 +15,12 @@ _LITERAL = re.compile(r"'[^'\n]*'")
 _ANSWER = re.compile(r"\banswer\b")
 # What is turned round, the first that a text holds; another value is then read, or other rows.
 _TURNS: tuple[tuple[str, str], ...] = (
+    (r"(?<=\)) > 0(?= else)", " == 0"),
     (r"(?<=[\w)]) > 0", " = 0"),
     (r"(Filter\w+[(\[][^\n]*?\w)=(?!null)", r"\1!="),
     (r"(?<=\w) = (?=['\d])", " != "),
-    (r"\bmax(?=['( ])", "min"),
-    (r"\bmin(?=['( ])", "max"),
+    (r"\bmax(?=['( \]])", "min"),
+    (r"\bmin(?=['( \]])", "max"),
     (r"(?<=\w) ?(?:>=|>) ?(?=['\d])", " < "),
     (r"(?<=\w)(?:>=|>)(?=\S)", "<"),
     (r"(?i)\bcount ?\( ?\*", "2 * count(*"),
@@ -37,8 +38,7 @@ def silent(text: str) -> str:
     """The text with a comparison turned round: it runs, and is wrong."""
     for pattern, turned in _TURNS:
         if re.search(pattern, text):
-            changed = re.sub(pattern, turned, text, count=1)
-            return changed.replace(" = 0", " == 0") if "FilterDB(" in changed else changed
+            return re.sub(pattern, turned, text, count=1)
     return text
 
 

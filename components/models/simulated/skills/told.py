@@ -33,6 +33,7 @@ _END = "### The solved questions end here"
 _KNOWN = re.compile(r"^(?:Knowledge|Schema links):\n(.*)\Z", re.DOTALL | re.MULTILINE)
 _NOTES = re.compile(r"^This is what you noted.*?\n(.*?)\n\nNow try again", re.DOTALL | re.MULTILINE)
 _FIELDS = re.compile(r"Refuse\[(\{[^\n]*\})\]")
+_REFUSES = re.compile(r"\bRefuse\b|write the word null")
 _TABLE = re.compile(r"^(\w+): \w+(?:, \w+)+$", re.MULTILINE)
 _FENCE = re.compile(r"```python\n(.*?)\n```", re.DOTALL)
 
@@ -96,7 +97,7 @@ class Told:
         if "refuse" in self.offered:
             return dict.fromkeys(self.offered["refuse"], why)
         tags = re.findall(r"^<([A-Z]\w+)>what is missing", self.text.partition("<NoCall>")[2], re.MULTILINE)
-        told = tags or (["reason"] if "Refuse[" in self.text or "write the word null" in self.text else [])
+        told = tags or (["reason"] if _REFUSES.search(self.text) else [])
         return {name.lower(): why for name in told} or None
 
     @cached_property
@@ -156,7 +157,7 @@ class Told:
 def read_told(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Told:
     """Read what stands before the first reply."""
     opening = list(takewhile(lambda message: message.role != "assistant", messages))
-    text = "\n\n".join(message.text for message in opening)
+    text = "\n\n".join([*(tool.description for tool in tools), *(message.text for message in opening)])
     *solved, asked = _QUESTION.split(text)
     before = solved[-1].rpartition(_END)[2] if solved and _END in solved[-1] else solved[0] if len(solved) == 1 else ""
     notes = _NOTES.search(text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from components.ehr.metadata import metadata
@@ -47,6 +48,7 @@ class Query:
     extreme: str = ""
 
 
+@lru_cache(maxsize=4096)
 def translated(sql: str, database: str) -> Query | None:
     """The statement with names as the tables of this database have them; None where it is not simple."""
     try:

@@ -1,9 +1,8 @@
 """Plays the real agents on the project's own questions over health records, with a simulated core."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
@@ -140,6 +139,3 @@ class ChartRoom:
         files = await Solve(databases=DATABASES).run(Practice(self.agent, self.parts(), self.door()), samples)
         found = [Entry(**values) for values in files["solved.json"]]
         return SolvedQuestions("learnt", (*own_seeds("ehr_demonstrations", DATABASES), *found))
-
-
-Told = Callable[[str], bool]

@@ -24,6 +24,15 @@ def test_the_context_tells_equal_questions_apart():
     assert KEY.find([user("A man of 40." + text)]) is ONE
 
 
+def test_the_same_question_on_two_databases_is_told_apart_by_what_a_message_says_of_the_database():
+    twins = [Sample(Problem(n, "How many?", context=f"Ward {n}.\n\nTables: a"), "x") for n in ("north", "south")]
+    key = AnswerKey(twins)
+    for one in twins:
+        told = Message("system", f"The database:\nWard {one.problem.id}.\nIts tables: b")
+        assert key.find([told, user("Question: How many?")]) is one
+    assert key.find([user("Question: How many?")]) in twins
+
+
 def test_a_question_without_a_mark_is_found_where_one_was_added():
     open_ended = Sample(Problem("4", "The organ that makes insulin is"), "d")
     assert AnswerKey([open_ended]).find([user("Question:\nThe organ that makes insulin is?\nA) liver")]) is open_ended

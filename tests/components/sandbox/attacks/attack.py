@@ -26,13 +26,15 @@ class Attack:
     bare: Literal["anyone", "root", ""] = "anyone"
     hasty: bool = False
     keep: bool = False
+    alone: bool = False  # not in one cell with other attacks, each of which must raise
     open_in: str = ""  # a backend of which it is known, and said in its report, that it does not hold this
 
     @property
     def request(self) -> dict[str, Any]:
         """As the driver reads it."""
         cells = [self.cells] if isinstance(self.cells, str) else list(self.cells)
-        return {"cells": cells, "hasty": self.hasty, "keep": self.keep}
+        together = self.status == "error" and len(cells) == 1 and not (self.alone or self.hasty or self.keep)
+        return {"cells": cells, "hasty": self.hasty, "keep": self.keep, "together": together}
 
 
 LONGEST = 1 << 16  # bytes of output and of an answer

@@ -26,11 +26,25 @@ answer = [json.dumps({"beds": look_up("A")}), str(12), len("abc"), sorted(os.lis
 answer += [sum(1 for name in ("leak", "json_leak") if name in globals()), SQLInterpreter("SELECT count(*) FROM patients")]
 answer += [hasattr(collections, "leak"), hasattr(random, "leak"), Calculate("2+3")]
 """
+EACH = """
+import json, os
+outcomes, here = [], os.getcwd()
+for number, cell in enumerate({cells!r}):
+    names = dict(globals())
+    os.mkdir(f"{{here}}/{{number}}"); os.chdir(f"{{here}}/{{number}}")
+    try:
+        exec(cell, names)
+        outcomes.append(("", "", str(names.get("answer"))[:300]))
+    except BaseException as error:
+        outcomes.append((type(error).__name__, str(error)[:300], ""))
+answer = json.dumps(outcomes)
+"""
 LIMITS = Limits(
-    wall_seconds=20.0, cpu_seconds=10.0, memory_bytes=1 << 30, file_bytes=1 << 20, scratch_bytes=4 << 20,
+    wall_seconds=20.0, cpu_seconds=10.0, memory_bytes=1 << 29, file_bytes=1 << 20, scratch_bytes=4 << 20,
     open_files=64, output_bytes=1 << 16, answer_bytes=1 << 16,
 )  # fmt: skip
 HASTY = replace(LIMITS, wall_seconds=1.0)
+TOGETHER = 15
 LANES, HASTY_LANES = 4, 8  # episodes at once; those that only wait for their limit do not need a CPU each
 
 
@@ -70,31 +84,46 @@ class Driver:
         for hasty in {False} | kinds:
             await self._start(hasty)
         before = self.ground.snapshot()
-        queue = list(enumerate(attacks))[::-1]
         told: list[dict[str, Any]] = [{} for _ in attacks]
-        await asyncio.gather(*[self._episodes(queue, told) for _ in range(HASTY_LANES if kinds == {True} else LANES)])
+        together = [number for number, attack in enumerate(attacks) if attack["together"]]
+        queue = [[number] for number in range(len(attacks)) if number not in together][::-1]
+        queue += [together[start : start + TOGETHER] for start in range(0, len(together), TOGETHER)]
+        lanes = HASTY_LANES if kinds == {True} else LANES
+        await asyncio.gather(*[self._episodes(queue, attacks, told) for _ in range(lanes)])
         left = await self._settled()
         after = self.ground.snapshot()
         changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
         reached, self.ground.reached[:] = list(self.ground.reached), []
         return {"attacks": told, "left": left, "changed": changed, "reached": reached}
 
-    async def _episodes(self, queue: list[tuple[int, Mapping[str, Any]]], told: list[dict[str, Any]]) -> None:
+    async def _episodes(
+        self, queue: list[list[int]], attacks: list[Mapping[str, Any]], told: list[dict[str, Any]]
+    ) -> None:
         """Take attacks from the queue until it is empty; one episode for all of a kind, another beside them."""
         opened: dict[tuple[bool, bool], Session] = {}
         other = self.sandboxes[False].open(self.library)
         while queue:
-            number, attack = queue.pop()
+            numbers = queue.pop()
+            attack = attacks[numbers[0]]
             kind = attack["hasty"], attack["keep"]
             if kind not in opened:
                 opened[kind] = self.sandboxes[kind[0]].open(self.library, keep=kind[1])
-            rans = [await _ran(opened[kind], cell) for cell in attack["cells"]]
-            told[number] = {"rans": rans, "honest": None, "other": None}
-            if number % 4 == 0 or not queue or rans[-1]["status"] != "error" or attack["keep"]:
-                told[number]["honest"] = await _ran(opened[kind], HONEST)
-            if number % 8 == 0 or not queue or attack["keep"]:
-                told[number]["other"] = await _ran(other, HONEST)
-            if attack["keep"]:
+            session = opened[kind]
+            if len(numbers) > 1:
+                rans = await _each(session, [attacks[number]["cells"][0] for number in numbers])
+                if not rans:  # one of them ended the cell
+                    queue += [[number] for number in numbers]
+                    continue
+                for number, ran in zip(numbers, rans, strict=True):
+                    told[number] = {"rans": [ran], "honest": None, "other": None}
+            else:
+                rans = [await _ran(session, cell) for cell in attack["cells"]]
+                told[numbers[0]] = {"rans": rans, "honest": None, "other": None}
+            if len(numbers) > 1 or numbers[0] % 4 == 0 or not queue or rans[-1]["status"] != "error" or kind[1]:
+                told[numbers[0]]["honest"] = await _ran(session, HONEST)
+            if len(numbers) > 1 or numbers[0] % 8 == 0 or not queue or kind[1]:
+                told[numbers[0]]["other"] = await _ran(other, HONEST)
+            if kind[1]:
                 opened.pop(kind).close()
         for session in (other, *opened.values()):
             session.close()
@@ -111,6 +140,7 @@ class Driver:
         deadline = time.monotonic() + 3
         while (left := [line for line in descendants() if line not in self.idle]) and time.monotonic() < deadline:
             await asyncio.sleep(0.02)
+        self.idle = descendants()  # each is told once
         return left
 
     def close(self) -> dict[str, Any]:
@@ -159,6 +189,19 @@ async def _ran(session: Session, cell: str) -> dict[str, Any]:
     except SandboxError as error:
         told = {"type": "SandboxError", "message": str(error)}
         return {"status": "given up", "answer": "", "output": "", "error": told, "seconds": 0.0}
+
+
+async def _each(session: Session, cells: list[str]) -> list[dict[str, Any]]:
+    """Several attacks in one cell, each as if it were one; nothing when the cell did not get to its end."""
+    ran = await _ran(session, EACH.format(cells=cells))
+    outcomes = json.loads(ran["answer"]) if ran["status"] == "ok" else []
+    return [
+        {
+            "status": "error" if kind else "ok", "answer": answer, "output": "", "seconds": ran["seconds"],
+            "error": {"type": kind, "message": message} if kind else None,
+        }
+        for kind, message, answer in outcomes
+    ]  # fmt: skip
 
 
 def descendants() -> list[str]:

@@ -70,6 +70,8 @@ class Ground:
             ("unix", socket.AF_UNIX, socket.SOCK_STREAM, str(outside)),
             ("unix_readable", socket.AF_UNIX, socket.SOCK_STREAM, str(inside)),
         ]
+        for path in (inside, outside):
+            path.unlink(missing_ok=True)
         for name, family, kind, address in places:
             server = socket.socket(family, kind)
             server.bind(address)

@@ -10,7 +10,7 @@ from components.errors import ConfigError
 from components.sandbox import Library, Sandbox
 from tests.components.sandbox.attacks import library
 from tests.components.sandbox.attacks.attack import Attack
-from tests.components.sandbox.attacks.stands import STANDS, Stand, lacking
+from tests.components.sandbox.attacks.stands import Stand
 
 DAEMONS = {
     "a process in a session of its own": Attack(
@@ -27,29 +27,20 @@ DAEMONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("backend", "user"), STANDS)
-def test_a_closed_sandbox_leaves_no_process_and_no_file(backend: str, user: str) -> None:
-    if reason := lacking(backend, user):
-        pytest.skip(reason)
-    with Stand(backend, user) as stand:
-        stand.withstands(DAEMONS)
-        assert stand.ask(close=1) == {"left": [], "files": []}
-
-
-@pytest.mark.parametrize(("backend", "user"), STANDS)
-def test_a_host_that_is_killed_takes_its_cells_with_it(backend: str, user: str) -> None:
-    if reason := lacking(backend, user):
-        pytest.skip(reason)
-    with Stand(backend, user) as stand:
-        below = stand.ask(hang="while True: pass")
-        assert below
-        stand.process.send_signal(signal.SIGKILL)
-        stand.process.wait()
-        deadline = time.monotonic() + 3
-        while (left := [pid for pid in below if alive(pid)]) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert not left
-        assert not list((stand.folder / "tmp").iterdir())
+def test_a_closed_sandbox_and_a_killed_host_leave_no_process_and_no_file(stand: Stand) -> None:
+    stand.withstands(DAEMONS)
+    assert stand.ask(close=1) == {"left": [], "files": []}
+    below = stand.ask(hang="open('left', 'w').write('x')\nwhile True: pass")
+    assert below
+    stand.process.send_signal(signal.SIGKILL)
+    stand.process.wait()
+    deadline = time.monotonic() + 3
+    while (left := [pid for pid in below if alive(pid)]) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    files = list((stand.folder / "tmp").iterdir())
+    stand.fresh()
+    assert not left
+    assert not files
 
 
 def test_limits_alone_are_refused() -> None:

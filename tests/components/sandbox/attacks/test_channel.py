@@ -111,11 +111,11 @@ KEPT = {  # where variables are kept, the process is the cell's for longer: cell
 
 
 def test_only_the_channel_counts_and_a_forger_loses_only_its_worker(stand: Stand) -> None:
-    stand.withstands(CHANNEL)
+    brief = ("forged results in every descriptor, form 0", "a frame of four gigabytes", "a pickle as the answer")
+    stand.withstands(CHANNEL, (*brief, "json patched", "all descriptors closed"))
 
 
 def test_an_episode_that_keeps_variables_outlives_what_a_cell_does_to_its_process(stand: Stand) -> None:
     after = ("answer = 1", "answer = 2", "answer = 3")
-    stand.withstands(
-        {name: Attack((cell, *after), STATUS, ".", "", keep=True, hasty=True) for name, cell in KEPT.items()}
-    )
+    rows = {name: Attack((cell, *after), STATUS, ".", "", keep=True, hasty=True) for name, cell in KEPT.items()}
+    stand.withstands(rows, ("a forged result and a late one",))

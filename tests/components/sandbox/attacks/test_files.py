@@ -43,7 +43,7 @@ SECRETS = {
         "import os\nfor name in os.listdir('..'):\n    if name != os.path.basename(os.getcwd()):\n"
         "        try: open(f'../{name}/leak', 'w').write('x')\n        except OSError: continue\n        answer = name\n"
         "assert 'answer' in globals()",
-        bare="",
+        bare="", alone=True,
     ),
     "a socket that it was handed": Attack(
         "import os, stat\nfor n in range(1024):\n    try: kind = os.fstat(n).st_mode\n    except OSError: continue\n"

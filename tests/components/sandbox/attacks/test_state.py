@@ -70,7 +70,8 @@ BEHIND = {
 
 
 def test_nothing_of_a_cell_is_there_in_the_next(stand: Stand) -> None:
-    stand.withstands({name: Attack(cells, "error", NOTHING, "") for name, cells in LEFT.items()})
+    rows = {name: Attack(cells, "error", NOTHING, "") for name, cells in LEFT.items()}
+    stand.withstands(rows, ("a variable", "a changed builtin", "a file", "a file in /tmp", "a changed tool"))
 
 
 def test_what_an_episode_keeps_no_other_episode_sees(stand: Stand) -> None:
@@ -105,4 +106,5 @@ def test_a_walk_through_memory_finds_no_gold_no_client_and_no_project(stand: Sta
 
 
 def test_what_runs_behind_a_cell_ends_with_it(stand: Stand) -> None:
-    stand.withstands({name: Attack(cell, "ok|error|killed|timeout", "", "") for name, cell in BEHIND.items()})
+    rows = {name: Attack(cell, "ok|error|killed|timeout", "", "") for name, cell in BEHIND.items()}
+    stand.withstands(rows, ("a thread", "an exit hook"))

@@ -1,0 +1,109 @@
+from statistics import fmean
+
+from components.messages import Message
+from components.models.simulated.draws import Draws
+from components.models.simulated.rates import Rates
+from components.models.simulated.skills.acting import act, chosen, module, module_names, whole_plan
+from components.models.simulated.skills.told import Told, gold_of, read_told
+from components.types import Problem, Sample
+
+SQL = "select patients.gender from patients where patients.subject_id = 7"
+FACTS = {"sql": SQL, "sql_dialect": "mimic_iii"}
+GOLD = gold_of(Sample(Problem("g", "Is patient 7 male?"), {"answer": ["m"]}, FACTS))
+NONE = gold_of(Sample(Problem("n", "Where does patient 7 live?"), {"answer": None}, {"sql": None}))
+ACTIONS = "LoadDB[name]: x\nFilterDB[conditions]: x\nGetValue[argument]: x\nSQLInterpreter[sql]: x\nFinish[answer]"
+OPENING = (
+    Message("system", f"{ACTIONS}\npatients: SUBJECT_ID, GENDER"),
+    Message("user", "Question: Is patient 7 male?"),
+)
+REFUSING = (Message("system", f"{OPENING[0].text}\nRefuse[why it cannot be answered]"), OPENING[1])
+STEPS = ["LoadDB[patients]", "FilterDB[SUBJECT_ID=7]", "GetValue[GENDER]"]
+SEEDS = range(200)
+SURE, UNSURE = Rates(), Rates(competence=0.0)
+
+
+def drawn(number, messages=OPENING):
+    return Draws(number, messages)
+
+
+def said(messages, gold=GOLD, rates=SURE):
+    told = read_told(messages, ())
+    return [act(messages, gold, told, rates, drawn(n, messages)).text.partition("Action: ")[2] for n in SEEDS]
+
+
+def after(*turns, opening=OPENING):
+    messages = list(opening)
+    for action, saw in turns:
+        messages += [Message("assistant", f"Thought: x\nAction: {action}"), Message("user", f"Observation: {saw}")]
+    return messages
+
+
+def test_it_goes_by_steps_or_hands_the_statement_on():
+    found = said(OPENING)
+    assert set(found) == {"LoadDB[patients]", f"SQLInterpreter[{SQL}]"}
+    assert 0.45 < fmean(text == "LoadDB[patients]" for text in found) < 0.75
+
+
+def test_it_goes_on_as_it_began_up_to_the_answer():
+    seen = [("LoadDB[patients]", "patients: 3 rows with the columns GENDER."), ("FilterDB[SUBJECT_ID=7]", "The current table is down to 1 row."), ("GetValue[GENDER]", "m")]  # fmt: skip
+    assert [set(said(after(*seen[:n]))) for n in (1, 2, 3)] == [{STEPS[1]}, {STEPS[2]}, {"Finish[m]"}]
+    assert set(said(after((f"SQLInterpreter[{SQL}]", "[('m',)]")))) == {"Finish[[('m',)]]"}
+    assert set(said(after((f"SQLInterpreter[{SQL}]", "[] ... (the first 2 of 9 characters)")))) == {"Finish[[]]"}
+    assert set(said(after(seen[0], seen[1], ("GetValue[GENDER]", "(nothing: there is no value)")))) == {"Finish[None]"}
+
+
+def test_what_failed_is_taken_again_at_its_place():
+    failed = after(
+        ("LoadDB[patients]", "patients: 3 rows with the columns GENDER."), ("FilterDB[X=7]", "There is no column `X`.")
+    )
+    assert set(said(failed)) == {STEPS[1]}
+    assert fmean(text == STEPS[1] for text in said(failed, rates=Rates(competence=0.5))) < 0.5
+
+
+def test_it_takes_no_action_that_the_prompt_does_not_name():
+    def told(*names):
+        return Told("patients: SUBJECT_ID, GENDER", offered=dict.fromkeys(names, ("x",)))
+
+    assert {tuple(chosen(GOLD, told("LoadDB", "FilterDB", "GetValue"), drawn(n), ())) for n in SEEDS} == {tuple(STEPS)}
+    assert {tuple(chosen(GOLD, told("SQLInterpreter"), drawn(n), ())) for n in SEEDS} == {(f"SQLInterpreter[{SQL}]",)}
+    assert chosen(GOLD, told("LoadDB"), drawn(0), ()) == []
+    assert act(OPENING, GOLD, told(), SURE, drawn(0)).text == "It is not said which actions there are."
+    assert "not said" in whole_plan(GOLD, told(), SURE, drawn(0))
+
+
+def test_slips_and_prose():
+    assert not {STEPS[0], f"SQLInterpreter[{SQL}]"} & set(said(OPENING, rates=UNSURE))
+    assert set(said(OPENING, rates=Rates(malformed=1.0))) == {""}
+
+
+def test_a_whole_plan_ends_with_the_last_result_and_has_one_slip_at_most():
+    told = read_told(OPENING, ())
+    plans = {whole_plan(GOLD, told, SURE, drawn(n)).partition("Plan:\n")[2] for n in SEEDS}
+    by_steps = "\n".join(f"{n}. {line}" for n, line in enumerate([*STEPS, "Finish[#3]"], 1))
+    assert plans == {by_steps, f"1. SQLInterpreter[{SQL}]\n2. Finish[#1]"}
+    slipped = {whole_plan(GOLD, told, UNSURE, drawn(n)).partition("Plan:\n")[2] for n in SEEDS}
+    assert not slipped & plans and all("Finish[#" in text for text in slipped)
+
+
+def test_modules_are_named_first_and_filled_in_one_by_one():
+    told = read_told(OPENING, ())
+    names = {module_names(GOLD, told, SURE, drawn(n)) for n in SEEDS}
+    assert names == {"LoadDB, FilterDB, GetValue, Finish", "SQLInterpreter, Finish"}
+    order = ["LoadDB", "FilterDB", "GetValue", "Finish"]
+    assert [module(order, n, GOLD, told, SURE, drawn(0)) for n in (1, 2, 3, 4)] == [*STEPS, "Finish[#3]"]
+    assert module(["SQLInterpreter", "Finish"], 1, GOLD, told, SURE, drawn(0)) == f"SQLInterpreter[{SQL}]"
+    assert module(["Calendar"], 1, GOLD, told, SURE, drawn(0)) == "Calendar[patients]"
+    assert module(order, 2, GOLD, told, UNSURE, drawn(0)) != STEPS[1]
+    short = {module_names(GOLD, told, Rates(planning_slip=1.0), drawn(n)) for n in SEEDS}
+    assert "LoadDB, FilterDB, Finish" in short and "LoadDB, FilterDB, GetValue, Finish" not in short
+
+
+def test_where_no_table_answers_it_refuses_by_competence_if_it_is_told_how():
+    why = "Refuse[No table of the database holds what is asked.]"
+    told = read_told(REFUSING, ())
+    assert set(said(REFUSING, NONE)) == {why} and why in whole_plan(NONE, told, SURE, drawn(0))
+    assert module_names(NONE, told, SURE, drawn(0)) == "Refuse" and why in module(
+        ["Refuse"], 1, NONE, told, SURE, drawn(0)
+    )
+    for messages, rates in ((OPENING, SURE), (REFUSING, UNSURE)):
+        assert set(said(messages, NONE, rates)) == {"SQLInterpreter[select count(*) from patients]"}

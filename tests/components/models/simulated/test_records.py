@@ -1,0 +1,133 @@
+"""The real agents on the project's own questions over health records: what helps them stands in their prompts."""
+
+import asyncio
+from random import Random
+from statistics import fmean
+
+import aiohttp
+import orjson
+import pytest
+
+from components.agents.cot import Cot
+from components.agents.direct import Direct
+from components.agents.ehragent import EhrAgent
+from components.agents.react import ReAct
+from components.grammars.bracket_json import BracketJson
+from components.grammars.bracket_text import BracketText
+from components.grammars.code_block import CodeBlock
+from components.grammars.native_tools import NativeTools
+from components.grammars.xml_call import XmlCall
+from components.models.simulated import Simulated
+from components.models.simulated.serve import Server
+from tests.components.models.simulated.chartroom import (
+    ABLATIONS,
+    BASELINES,
+    EHRAGENT,
+    PERFECT,
+    REACT,
+    ChartRoom,
+    each,
+    questions,
+)
+from tests.components.models.simulated.clinic import noting
+from tests.slow import slow
+
+LIMIT = 60
+
+
+@pytest.mark.parametrize("name", ["ehragent", "no_code", "self_debugging", "din_sql", "react_native"])
+async def test_a_core_that_never_errs_is_right(name):
+    agent, grammar = BASELINES[name]
+    assert {value for _, value in await ChartRoom(agent, grammar, rates=PERFECT).play(each(40))} == {1.0}
+
+
+async def test_it_refuses_what_no_table_answers_and_the_prompt_lets_it_refuse():
+    gaps = [one for one in questions("test", True) if one.target["answer"] is None][:3]
+    found = await ChartRoom(rates=PERFECT, known=gaps).play(gaps)
+    assert {one.stop for one, _ in found} == {"refused"}
+
+
+# What the prompt forgets, how the episode ends then.
+FORGOTTEN = {
+    "the functions": (
+        "ehragent",
+        "problem",
+        {'{% include "_shared/ehr_functions.jinja" %}': "", "{{ shot.solution }}": ""},
+    ),
+    "the form of a cell": ("code_block", "instructions", {"between ```python and ```": ""}),
+}
+
+
+@pytest.mark.parametrize("what", FORGOTTEN)
+async def test_it_writes_no_cell_when_the_prompt_forgets(forgetful, what):
+    name, template, changes = FORGOTTEN[what]
+    folder = forgetful(name, template, changes)
+    agent = EhrAgent(prompts=folder) if name == "ehragent" else EHRAGENT
+    grammar = CodeBlock(prompts=folder) if name == "code_block" else CodeBlock()
+    (one, value), *_ = await ChartRoom(agent, grammar, rates=PERFECT).play(each(200))
+    assert (
+        value == 0.0
+        and one.failure == "step_limit"
+        and not any(o.call for s in one.steps for o in s.observed if not o.control)
+    )
+
+
+async def test_without_the_form_of_an_action_it_takes_none(forgetful):
+    grammar = BracketText(prompts=forgetful("bracket_text", "instructions", {"Finish[": "..."}))
+    agent = ReAct(**{**REACT, "shots": 0})  # solved questions show the form too
+    (one, value), *_ = await ChartRoom(agent, grammar, rates=PERFECT).play(each(200))
+    assert value == 0.0 and one.failure == "step_limit"
+
+
+async def test_the_served_core_gives_the_same_replies():
+    asked, model = noting()
+    await ChartRoom().play(each(60), model)
+    await ChartRoom(*BASELINES["react_native"]).play(each(60), model)
+    served = Simulated()
+    served.study([*questions(), *questions("train", True)])
+    server = Server(served)
+    url = await server.start()
+    async with aiohttp.ClientSession() as session:
+        for request, completion in asked:
+            body = {"messages": [orjson.loads(m.wire) for m in request.messages], "seed": request.seed}
+            body |= {"tools": [orjson.loads(t.wire) for t in request.tools]} if request.tools else {}
+            async with session.post(f"{url}/chat/completions", json=body) as got:
+                assert (await got.json())["choices"][0]["message"] == orjson.loads(completion.message.wire)
+    await server.stop()
+    assert len(asked) > 15
+
+
+@slow
+@pytest.mark.parametrize("name", BASELINES)
+async def test_a_core_that_never_errs_is_right_on_everything_with_every_agent(name):
+    agent, grammar = BASELINES[name]
+    found = await ChartRoom(agent, grammar, rates=PERFECT).play(questions() if name == "ehragent" else each(3))
+    assert [one.answer for one, value in found if value < 1.0] == []
+
+
+@slow
+@pytest.mark.parametrize("agent,grammar", [(ReAct(), NativeTools()), (ReAct(), BracketJson()), (ReAct(), XmlCall()), (Direct(), BracketJson()), (Cot(), BracketJson())])  # fmt: skip
+async def test_one_tool_that_runs_code_serves_every_grammar_and_no_tool_is_needed_to_guess(agent, grammar):
+    room = ChartRoom(agent, grammar, rates=PERFECT, python=True)
+    assert {value for _, value in await room.play(each(20))} == {1.0}
+
+
+async def mean(agent, grammar=None, memory=None) -> float:
+    """Over three virtual models, two at a time."""
+    samples = each(len(questions()) // LIMIT)[:LIMIT]
+    rooms = [ChartRoom(agent, grammar or CodeBlock(), memory=memory, seed=seed) for seed in range(3)]
+    return fmean(value for found in await asyncio.gather(*(room.play(samples) for room in rooms)) for _, value in found)
+
+
+@slow
+async def test_every_part_of_ehragent_helps_and_code_that_is_mended_is_better_than_an_open_plan():
+    training = Random(0).sample(list(questions("train")), 40)
+    memory = await ChartRoom().learn(training)
+    actions = await ChartRoom(ABLATIONS["code"], BracketText()).learn(training)
+    whole = await mean(EHRAGENT, memory=memory)
+    less = {name: await mean(agent, memory=memory) for name, agent in ABLATIONS.items() if name != "code"}
+    less["code"] = await mean(ABLATIONS["code"], BracketText(), actions)
+    others = {name: await mean(*BASELINES[name]) for name in ("self_debugging", "autogen", "cot_plan")}
+    found = {"ehragent": whole, **less, **others}
+    assert all(value < whole - 0.04 for value in (*less.values(), *others.values())), found
+    assert others["cot_plan"] < min(others["self_debugging"], others["autogen"]) - 0.04, found
