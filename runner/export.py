@@ -1,8 +1,8 @@
 """Episodes in the layout of their method's publication: ``export.jsonl``, one line each.
 
 An agent has a layout when it has a method ``export(sample, trajectory) -> mapping``. What only the run knows stands
-beside it under keys that the agent left free: id, epoch, dataset, split, method, model, settings,
-prompts (set -> digest), temperature (the model's), usage, seconds, error.
+beside it under keys that the agent left free: id, epoch, dataset, split, method, model, settings (agent, memory,
+profile, seed, what holds code), prompts (set -> digest), temperature (the model's), scores, usage, seconds, error.
 """
 
 from __future__ import annotations
@@ -76,9 +76,16 @@ def _facts(run: Run, record: Mapping[str, Any]) -> dict[str, Any]:
         "split": data.get("split"),
         "method": run.choices.get("agent"),
         "model": run.model,
-        "settings": {"agent": run.cfg.get("agent"), "profile": run.choices.get("profile"), "seed": run.cfg.get("seed")},
+        "settings": {
+            "agent": run.cfg.get("agent"),
+            "memory": run.cfg.get("memory"),
+            "profile": run.choices.get("profile"),
+            "seed": run.cfg.get("seed"),
+            "sandbox": (run.notes.get("sandbox") or {}).get("tier"),
+        },
         "prompts": run.notes.get("prompts"),
         "temperature": run.setting("model.temperature"),
+        "scores": record["scores"],
         "usage": {key: value for key, value in record["usage"].items() if key != "purposes"},
         "seconds": record["seconds"],
         "error": record["error"],

@@ -90,6 +90,8 @@ ALONE = {
     "components.tools.data.build": "the script that makes the tools' shipped tables",
     "components.medcalc.check": "a command",
     "components.ehr.cell": "imported by the sandbox, by its name",
+    "components.sandbox.zygote": "a process of its own",
+    "components.sandbox.probe": "imported by the sandbox, by its name",
     "components.tools.rxnav": "another backend of DrugBank, for a YAML of one's own",
     "components.tools.medrag_index": "a command",
 }
@@ -175,11 +177,16 @@ SHOWN = {
 }  # fmt: skip
 
 
+def with_included(path: Path) -> Iterator[jinja2.nodes.Template]:
+    tree = jinja2.Environment().parse(path.read_text())
+    yield tree
+    for name in jinja2.meta.find_referenced_templates(tree):
+        yield from with_included(PROMPTS / name)
+
+
 @each_file(PROMPTS.rglob("*.jinja"))
 def test_every_prompt_renders(path):
-    tree = jinja2.Environment().parse(path.read_text())
-    included = [(PROMPTS / name).read_text() for name in jinja2.meta.find_referenced_templates(tree)]
-    trees = [tree, *map(jinja2.Environment().parse, included)]
+    trees = list(with_included(path))
     needed = set().union(*map(jinja2.meta.find_undeclared_variables, trees))
     assert needed <= set(SHOWN), "say in SHOWN what this prompt is given"
     message = load(path.parent.name).user(path.stem, (Image("data:x"),), **{name: SHOWN[name] for name in needed})

@@ -1,6 +1,6 @@
 """An episode over health records as one object: knowledge, what was remembered, every turn, the answer and its scores.
 
-The fields are those of the trajectory record in docs/ehragent.md.
+Source: the trajectory record of EHRAgent's specification; what only the run knows (settings, scores) stands beside it.
 """
 
 from __future__ import annotations
@@ -8,19 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from components.ehr.matching import lenient, strict
 from components.ehr.outcome import Outcome
+from components.python_cell import cell_of
 from components.types import Observed, Sample, Step, Trajectory
 
 
 def exported(sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
     """The record of an episode."""
     outcome, steps, metadata = Outcome(trajectory), trajectory.steps, sample.metadata
-    gold = sample.target.get("answer") if isinstance(sample.target, Mapping) else None
-    right, accepted = None, None
-    if gold is not None and trajectory.stop != "error":
-        right = outcome.answer is not None and strict(outcome.answer, gold)
-        accepted = outcome.ended and lenient(outcome.searched, gold)
     return {
         "id": sample.problem.id,
         "db_id": metadata.get("sql_dialect"),
@@ -30,13 +25,13 @@ def exported(sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
         "knowledge": next((step.reply.text for step in steps if step.purpose == "knowledge"), None),
         "memory_hits": outcome.remarked("memory_hits"),
         "memory_size": outcome.remarked("memory_size"),
+        "order": outcome.remarked("order"),
         "turns": _turns(steps),
         "terminated": outcome.ended,
         "prediction": outcome.answer,
-        "gold": gold,
-        "strict": right,
-        "lenient": accepted,
+        "gold": sample.target.get("answer") if isinstance(sample.target, Mapping) else None,
         "completed": outcome.completed,
+        "n_executions": outcome.executions,
         "n_llm_calls": outcome.calls,
         "stop": trajectory.stop,
         "error": trajectory.error,
@@ -55,13 +50,16 @@ def _turns(steps: Sequence[Step]) -> list[dict[str, Any]]:
 
 
 def _ran(step: Step) -> dict[str, Any]:
-    """The last execution of a step; nothing where nothing was run."""
+    """The last execution of a step, or why there is none; nothing at the end."""
     seen: Observed | None = next((one for one in reversed(step.observed) if not one.control), None)
+    action = step.action
+    told = {"cell": cell_of(action) or None if action else None, "status": None, "result": None, "error": None}
     if seen is None:
-        return {"cell": None, "status": None, "result": None, "error": None, "seconds": None}
+        unread = {"status": action.error, "result": action.error_text} if action and action.error else {}
+        return {**told, **unread, "seconds": None}
     data = seen.observation.data
     return {
-        "cell": seen.call.arguments,
+        "cell": told["cell"] or seen.call.arguments,
         "status": data.get("status", seen.error or "ok"),
         "result": seen.observation.text,
         "error": data.get("error"),

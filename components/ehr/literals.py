@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from contextlib import suppress
 
 Atom = str | int | float
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
@@ -45,15 +46,22 @@ def as_kind(text: str, kind: str) -> Atom | None:
 
 
 def members(written: str) -> list[str]:
-    """The members of a list as texts: of a Python literal, else of what stands between commas."""
+    """The members of a list as texts: of a Python literal, else of what stands between commas. Bare numbers are as
+    written, since in a column of texts they are codes (``250.10``)."""
     text = written.strip()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of odd escapes in texts
-            found = ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        found = None
-    if isinstance(found, list | tuple | set):
-        return [str(member) for member in found if isinstance(member, str | int | float)]
+    with warnings.catch_warnings(), suppress(ValueError, SyntaxError, RecursionError, MemoryError):  # no literal
+        warnings.simplefilter("ignore")  # of odd escapes in texts
+        node = ast.parse(text, mode="eval").body
+        if isinstance(node, ast.List | ast.Tuple | ast.Set):
+            ast.literal_eval(node)
+            return [member for one in node.elts if (member := _member(one, text)) is not None]
     parts = (part.strip() for part in text.strip("[](){} \t\r\n").split(","))
     return [unquoted(part) for part in parts if part]
+
+
+def _member(node: ast.expr, text: str) -> str | None:
+    """A text of a literal's content, a number as it is written; None for what is neither."""
+    value = ast.literal_eval(node)
+    if isinstance(value, str):
+        return value
+    return ast.get_source_segment(text, node) if isinstance(value, int | float) else None

@@ -82,7 +82,7 @@ def normal(prediction: str) -> str:
     """One text for all predictions that hold the same numbers or the same list, so that they can be counted."""
     values, plain = _values(prediction)
     atoms = _atoms(values)
-    if plain and atoms[0].number is None:
+    if plain and (atoms[0].number is None or prediction.casefold() in _TRUTHS):
         return prediction
     keys = (f"{key.normalize():f}" if isinstance(key, Decimal) else key or "none" for key in map(_key, atoms))
     return ", ".join(sorted(set(keys)))

@@ -45,10 +45,13 @@ class Ehr:
     0 or 1: ``score/strict`` (the headline; abstaining is right where there is no answer), ``score/official`` (of
     questions with an answer), ``ehr/completed``, ``ehr/completed_official``, ``ehr/answered_wrong``, ``ehr/abstained``,
     ``ehr/success_within_N`` calls, ``ehr/execution_accuracy`` (of SQL that the agent remarked),
-    ``reliability/penalised``. Counts: ``ehr/executions``, ``ehr/failed_executions``, ``ehr/calls``.
-    ``failures/KIND``: how often a tool or cell failed so. ``reliability/rs_C``: 1, 0 or -C. ``questions`` is the N of ``reliability/rs_n``, which is left out without it:
-    RS(N) is RS(0) less N times the mean of ``reliability/penalised``. Runs that did not end by their own are failures,
-    errors are unscored. ``seconds`` limit one statement, ``judge`` decides. ``by``: rates are shown by level too.
+    ``reliability/penalised``. Counts: ``ehr/executions``, ``ehr/failed_executions``, ``ehr/calls`` and
+    ``failures/KIND``, how often a tool or cell failed so. ``reliability/rs_C``: 1, 0 or -C.
+
+    ``questions`` is the N of ``reliability/rs_n``, which is left out without it: RS(N) is RS(0) less N times the mean
+    of ``reliability/penalised``. Runs that did not end by their own are failures, errors are unscored. ``seconds``
+    limit one statement; ``judge`` is the score by which answers are learnt and compared; ``by``: rates are shown by
+    level too.
     """
 
     judge: Literal["strict", "official"] = "strict"

@@ -8,6 +8,7 @@ from components.python_cell import PythonCell
 from components.sandbox import CellError, Ran
 
 ERROR = CellError("KeyError", "", "'x'", 2, "answer = d['x']", "Traceback ...")
+LIMIT = CellError("Timeout", "", "the cell ran longer than 2 s")
 
 
 class Runs:
@@ -42,9 +43,9 @@ FAILED = {
     "error": (ERROR, "failed in line 2 with KeyError: 'x'. The line reads: answer = d['x']"),
     "error without a line": (replace(ERROR, line_no=None, message=""), "failed with KeyError. Mend"),
     "error without a cause": (None, "ended without a result"),
-    "timeout": (ERROR, "ran longer than is allowed"),
-    "killed": (ERROR, "used more memory or other resources"),
-    "too_large": (ERROR, "larger than is allowed"),
+    "timeout": (LIMIT, "was stopped: the cell ran longer than 2 s. Find"),
+    "killed": (LIMIT, "was stopped: the cell ran longer than 2 s. Find"),
+    "too_large": (LIMIT, "was stopped: the cell ran longer than 2 s. Assign"),
 }
 
 

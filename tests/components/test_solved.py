@@ -39,7 +39,7 @@ def test_what_is_like_a_question_is_of_its_database_and_in_the_form_that_is_aske
 
 
 def test_seeds_stand_in_their_own_order():
-    assert ids(seeds_of(Desk(SolvedQuestions("m", ENTRIES)), "eicu", "code")) == ["eicu-1", "eicu-2"]
+    assert ids(seeds_of(Desk(SolvedQuestions("m", ENTRIES)), "eicu", "code")) == ["eicu-2", "eicu-1"]
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,13 @@
 import pytest
 
 from components.agents.ehragent import EhrAgent
-from components.errors import ModelError
+from components.agents.self_consistency import SelfConsistency
+from components.errors import ConfigError, ModelError
 from components.grammars.bracket_text import BracketText
 from components.grammars.code_block import CodeBlock
 from components.messages import Message, ToolCall
 from components.tools.ehr_actions import FilterDB, GetValue, LoadDB
-from tests.wards import cell, played, sample
+from tests.wards import cell, memory, played, sample
 
 RIGHT = "answer = len(FilterDB(LoadDB('admissions'), 'SUBJECT_ID=11'))"
 WRONG_COLUMN = "rows = LoadDB('admissions')\nanswer = len(FilterDB(rows, 'PATIENT=11'))"
@@ -59,11 +60,25 @@ async def test_prose_is_answered_with_a_reminder_that_counts_as_an_execution():
     assert "neither a cell of code nor" in done.model.requests[1].messages[-1].text
 
 
+async def test_a_reminder_takes_nothing_from_what_was_run_before_it():
+    done = await played(BARE, [cell(RIGHT), "The answer is 2.", "TERMINATE"])
+    assert done.trajectory.answer == "2" and done.scores["ehr/completed"] == 1.0 and done.remarks["executions"] == 2
+
+
+async def test_several_cells_in_one_message_are_not_run():
+    twice = tuple(ToolCall(f"c{n}", "python", '{"cell": "answer = 1"}') for n in range(2))
+    done = await played(BARE, [Message("assistant", "", tool_calls=twice), cell(RIGHT), "TERMINATE"])
+    answers = done.model.requests[1].messages[-2:]
+    assert [message.tool_call_id for message in answers] == ["c0", "c1"] and "one cell per reply" in answers[0].text
+    assert done.trajectory.answer == "2" and not done.trajectory.steps[0].observed
+
+
 async def test_broken_arguments_count_as_a_failed_execution():
     broken = Message("assistant", "", tool_calls=(ToolCall("c1", "python", "{cell}"),))
     done = await played(EhrAgent(knowledge=False), [broken, "Write JSON.", cell(RIGHT), "TERMINATE"])
     assert done.purposes == ["act", "debug", "act", "act"] and done.remarks["executions"] == 2
     assert done.model.requests[2].messages[-1].tool_call_id == "c1"
+    assert "What was run:\n{cell}" in done.asked(1)
 
 
 async def test_a_cell_that_assigns_nothing_is_asked_to():
@@ -127,7 +142,12 @@ async def test_without_code_actions_are_taken_and_their_errors_explained():
     tools = (LoadDB(), FilterDB(), GetValue())
     replies = ["- a", "FilterDB[X=1]", "Load first.", "LoadDB[admissions]", "FilterDB[SUBJECT_ID=11]",
                "GetValue[HADM_ID, count]", "Finish[2]"]  # fmt: skip
-    done = await played(EhrAgent(code=False), replies, BracketText(), tools)
+    done = await played(EhrAgent(code=False), replies, BracketText(), tools, memory_=memory("executed"))
+    assert done.remarks["learnt"]["actions"].splitlines() == [
+        "LoadDB[admissions]", "Observation: admissions: 3 rows with the columns ROW_ID, SUBJECT_ID, HADM_ID, ADMITTIME, AGE.",
+        "FilterDB[SUBJECT_ID=11]", "Observation: The current table is down to 2 rows.",
+        "GetValue[HADM_ID, count]", "Observation: 2", "Finish[2]",
+    ]  # fmt: skip
     assert done.purposes == ["knowledge", "act", "debug", "act", "act", "act", "act"] and done.trajectory.answer == "2"
     assert "Finish[12]" in done.asked(1) and "LoadDB(name)" not in done.asked(2)
 
@@ -139,6 +159,35 @@ async def test_variables_live_for_a_cell_or_for_the_question():
     kept = await played(EhrAgent(knowledge=False, debugger=False, state="episode"), [*replies[:2], "TERMINATE"],
                         CodeBlock(state="episode"), state="episode")  # fmt: skip
     assert kept.trajectory.answer == "2"
+
+
+async def test_a_state_that_is_not_the_toolsets_is_refused():
+    with pytest.raises(ConfigError, match=r"agent\.state is episode and toolset\.state cell: set agent\.state alone"):
+        await played(EhrAgent(state="episode"), ["TERMINATE"])
+
+
+async def test_what_ran_to_its_end_is_learnt_without_any_gold():
+    replies = [cell("answer = 7", "TERMINATE")]
+    with_gold = await played(BARE, replies, memory_=memory("executed"))
+    without = await played(BARE, replies, memory_=memory("executed"), of=sample(None))
+    assert with_gold.remarks["learnt"] == without.remarks["learnt"]
+
+
+async def test_an_answer_after_a_failed_action_is_not_learnt():
+    replies = ["LoadDB[admissions]", "FilterDB[X=1]", "Finish[2]"]
+    agent = EhrAgent(code=False, knowledge=False, debugger=False)
+    done = await played(agent, replies, BracketText(), (LoadDB(), FilterDB()), memory_=memory("executed"))
+    assert done.trajectory.answer == "2" and "learnt" not in done.remarks
+
+
+async def test_draws_are_judged_by_the_one_that_was_chosen():
+    def say(request):
+        last = request.branch.startswith("draw/3")
+        return cell("answer = nothing") if last else cell(RIGHT, "TERMINATE")
+
+    done = await played(SelfConsistency(BARE, draws=3), say)
+    assert done.trajectory.answer == "2" and done.scores["score/strict"] == done.scores["ehr/completed"] == 1.0
+    assert done.scores["ehr/executions"] == 12.0
 
 
 async def test_a_question_that_cannot_be_answered_is_refused():
@@ -155,8 +204,6 @@ LEARNS = {
 
 @pytest.mark.parametrize(("update", "case"), LEARNS.items(), ids=LEARNS)
 async def test_what_is_learnt_is_remarked(update, case):
-    from tests.wards import memory
-
     replies, learnt = case
     done = await played(BARE, replies, memory_=memory(update))
     assert ("learnt" in done.remarks) is learnt
@@ -165,8 +212,6 @@ async def test_what_is_learnt_is_remarked(update, case):
 
 
 async def test_a_wrong_answer_is_not_learnt_by_gold():
-    from tests.wards import memory
-
     done = await played(BARE, [cell("answer = 7", "TERMINATE")], memory_=memory("gold"))
     assert "learnt" not in done.remarks and done.scores["ehr/answered_wrong"] == 1.0
 

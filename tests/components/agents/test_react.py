@@ -163,7 +163,7 @@ async def test_every_grammar_runs_on_the_radiology_tools(perform, react, grammar
 
 
 def on_records(**changes):
-    return ReAct(**{"prompts": "ehr_react", "shots": 4, "needs_controls": ["metadata"], "max_steps": 10, **changes})
+    return ReAct(**{"prompts": "ehr_react", "shots": 4, "max_steps": 10, **changes})
 
 
 async def test_on_records_each_step_sees_what_came_back_and_never_what_the_model_made_up():

@@ -76,7 +76,7 @@ async def test_the_last_reflections_are_shown_and_no_more():
 
 
 def on_records(**changes):
-    given = {"prompts": "ehr_reflexion", "shots": 4, "needs_controls": ["metadata"], "as_lines": True}
+    given = {"prompts": "ehr_reflexion", "shots": 4, "as_lines": True}
     return Reflexion(**{**given, "until": "sound", "kept": 3, "trials": 3, "max_steps": 10, **changes})
 
 

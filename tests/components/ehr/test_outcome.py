@@ -45,7 +45,7 @@ TERMINATED = {"terminated": True}
         (outcome(step(acted()), step(acted("no_rows")), step(text="Finish[3]")), True, False),
         (outcome(step(text="3", purpose="answer")), True, True),
         (outcome(stop="refused"), True, True),
-        (outcome(step(acted("unknown_table"), remarks={"draw": 5, "read": None})), True, True),
+        (outcome(step(acted("unknown_table"), remarks={"draw": 5, "read": None})), True, False),
         (outcome(step(acted()), step(acted("no_rows"), committed=False)), True, True),
         (outcome(stop="error"), False, False),
     ],
@@ -82,3 +82,29 @@ def test_executions_are_cells_actions_and_calls_that_could_not_be_read():
 )
 def test_the_published_judge_looks_at_the_last_result_and_the_closing_words(found, searched):
     assert found.searched == searched
+
+
+def on(branch, *observed, **remarks):
+    found = step(*observed, remarks=remarks)
+    found.branch = branch
+    return found
+
+
+def test_of_drawn_answers_the_chosen_draw_tells_how_it_ended_and_all_count():
+    drawn = outcome(
+        on("draw/1", cell("ok"), draw=1, terminated=True, executions=1, sql="select 1", chosen=True),
+        on("draw/10", cell("error"), draw=10, terminated=False, executions=3, sql="select 2"),
+    )
+    assert drawn.ended and drawn.completed and drawn.answer == "3" and drawn.remarked("sql") == "select 1"
+    assert drawn.executions == 4 and drawn.failed == 1
+
+
+def test_failures_are_told_apart_by_kind():
+    kinds = outcome(
+        step(acted("unknown_table"), acted("bad_arguments"), acted()),
+        step(cell("error", error={"kind": "no_such_value", "type": "EhrError"})),
+        step(cell("error", error={"kind": "", "type": "KeyError"})),
+        step(cell("timeout", error={"kind": "", "type": "Timeout"})),
+        step(cell("no_answer")),
+    ).failures
+    assert kinds == {"unknown_table": 1, "other": 1, "no_such_value": 1, "exception": 1, "limit": 1}

@@ -97,7 +97,9 @@ def test_results_answer_the_call_or_the_reply():
 def test_the_channel_is_asked_for_and_the_state_is_told():
     fence, function = CodeBlock(), CodeBlock("function", "episode")
     assert fence.specs(OFFER) == () and [spec.name for spec in function.specs(OFFER)] == ["python"]
-    assert "```python" in fence.instructions(OFFER) and "assigns is there in the cells after it" in function.instructions(OFFER)
+    assert "```python" in fence.instructions(
+        OFFER
+    ) and "assigns is there in the cells after it" in function.instructions(OFFER)
     assert "LoadDB" not in fence.instructions(OFFER) and "LoadDB" in fence.instructions(REFUSABLE)
     assert 'Refuse[{"reason": "..."}]' in fence.instructions(REFUSABLE) and "Refuse" not in fence.instructions(OFFER)
 

@@ -14,10 +14,12 @@ DOSE = {"id": "learnt-0", "database": "eicu", "question": "what dose was given?"
 def demonstrations(tmp_path):
     folder = tmp_path / "set"
     folder.mkdir()
+    for name in ("mimic_iii", "treqs", "mimic_iv"):
+        (folder / f"{name}.yaml").write_text("[]")
     (folder / "eicu.yaml").write_text(
         "- question: ' how many patients are there? '\n  knowledge: ['- patient']\n  code: answer = 2\n  sql: select 2\n"
     )
-    return {"stage": Solve(), "prompts": str(folder), "databases": ["eicu"]}
+    return {"stage": Solve(), "prompts": str(folder)}
 
 
 def learnt(folder, *rows):

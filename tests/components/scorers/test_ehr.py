@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from components.ehr.outcome import FAILURES
 from components.scorers.ehr import NAMES, Ehr
 from components.types import Problem, Sample, Trajectory
 from tests.components.ehr.test_outcome import TERMINATED, acted, cell, step
@@ -33,7 +34,7 @@ def test_a_question_solved_with_a_mended_cell():
         "ehr/answered_wrong": 0, "ehr/abstained": 0, "ehr/executions": 2, "ehr/failed_executions": 1, "ehr/calls": 5,
         "ehr/success_within_3": 0, "ehr/success_within_5": 1, "ehr/success_within_10": 1, "ehr/success_within_22": 1,
         "ehr/execution_accuracy": None, "reliability/rs_0": 1, "reliability/rs_5": 1, "reliability/rs_10": 1,
-        "reliability/penalised": 0,
+        "reliability/penalised": 0, **{f"failures/{kind}": kind == "other" for kind in FAILURES},
     }  # fmt: skip
 
 

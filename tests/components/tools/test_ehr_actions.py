@@ -21,35 +21,35 @@ def given():
     return Given(state())
 
 
-async def test_a_table_is_loaded_narrowed_and_read(given):
-    loaded = await LoadDB()(given, name="admissions")
+def test_a_table_is_loaded_narrowed_and_read(given):
+    loaded = LoadDB()(given, name="admissions")
     assert loaded.text == "admissions: 3 rows with the columns SUBJECT_ID, HADM_ID, ADMITTIME, DISCHTIME."
-    assert (await FilterDB()(given, conditions="SUBJECT_ID=1")).text == "The current table is down to 2 rows."
-    assert (await FilterDB()(given, conditions="max(ADMITTIME)")).text == "The current table is down to 1 row."
-    assert (await GetValue()(given, argument="HADM_ID")).text == "12"
-    await LoadDB()(given, name=" prescriptions ")
-    assert (await GetValue()(given, argument="DOSE, sum")).text == "183.5"
-    assert (await GetValue()(given, argument="DRUG, list")).text.startswith("['aspirin', 'heparin [5,000 units]'")
+    assert FilterDB()(given, conditions="SUBJECT_ID=1").text == "The current table is down to 2 rows."
+    assert FilterDB()(given, conditions="max(ADMITTIME)").text == "The current table is down to 1 row."
+    assert GetValue()(given, argument="HADM_ID").text == "12"
+    LoadDB()(given, name=" prescriptions ")
+    assert GetValue()(given, argument="DOSE, sum").text == "183.5"
+    assert GetValue()(given, argument="DRUG, list").text.startswith("['aspirin', 'heparin [5,000 units]'")
 
 
-async def test_the_other_tools_need_no_table(given):
+def test_the_other_tools_need_no_table(given):
     sql = "select DRUG from prescriptions where HADM_ID = 13"
-    assert (await SQLInterpreter()(given, sql=sql)).text == "[('insulin',)]"
-    assert (await Calendar()(given, duration="-1 year")).text == "2104-12-31 23:59:00"
-    assert (await Calculate()(given, expression="2 ^ 3 ^ 2")).text == "512"
+    assert SQLInterpreter()(given, sql=sql).text == "[('insulin',)]"
+    assert Calendar()(given, duration="-1 year").text == "2104-12-31 23:59:00"
+    assert Calculate()(given, expression="2 ^ 3 ^ 2").text == "512"
 
 
-async def test_an_empty_result_is_said_and_kept_as_it_is(given):
-    await LoadDB()(given, name="admissions")
-    await FilterDB()(given, conditions="SUBJECT_ID>7")
-    seen = await GetValue()(given, argument="HADM_ID")
+def test_an_empty_result_is_said_and_kept_as_it_is(given):
+    LoadDB()(given, name="admissions")
+    FilterDB()(given, conditions="SUBJECT_ID>7")
+    seen = GetValue()(given, argument="HADM_ID")
     assert seen.text and seen.data == {"value": ""}
 
 
-async def test_a_long_result_is_cut_where_a_model_reads_it(given):
-    seen = await SQLInterpreter()(given, sql=counting(1000))
+def test_a_long_result_is_cut_where_a_model_reads_it(given):
+    seen = SQLInterpreter()(given, sql=counting(1000))
     assert "first 4,000 of 7,893 characters" in seen.text and len(seen.data["value"]) == 7893
-    seen = await SQLInterpreter()(given, sql=counting(9000))
+    seen = SQLInterpreter()(given, sql=counting(9000))
     assert seen.data == {"value": None}
 
 
@@ -68,9 +68,9 @@ async def test_a_long_result_is_cut_where_a_model_reads_it(given):
         (Calculate(), {"expression": "9" * 200_000}, "bad_arguments"),
     ],
 )
-async def test_what_goes_wrong_is_told_with_its_kind(given, tool, arguments, label):
+def test_what_goes_wrong_is_told_with_its_kind(given, tool, arguments, label):
     with pytest.raises(ToolError) as caught:
-        await tool(given, **arguments)
+        tool(given, **arguments)
     assert caught.value.label == label and str(caught.value)
 
 
@@ -84,36 +84,36 @@ async def test_what_goes_wrong_is_told_with_its_kind(given, tool, arguments, lab
         (GetValue(), {"argument": "HADM_ID, median"}, "unknown_operation"),
     ],
 )
-async def test_a_failed_action_leaves_the_current_table_as_it_was(given, tool, arguments, label):
-    await LoadDB()(given, name="admissions")
+def test_a_failed_action_leaves_the_current_table_as_it_was(given, tool, arguments, label):
+    LoadDB()(given, name="admissions")
     with pytest.raises(ToolError) as caught:
-        await tool(given, **arguments)
-    assert caught.value.label == label and (await GetValue()(given, argument="HADM_ID, count")).text == "3"
+        tool(given, **arguments)
+    assert caught.value.label == label and GetValue()(given, argument="HADM_ID, count").text == "3"
 
 
-async def test_groups_are_counted_only_where_that_is_offered(given):
-    await LoadDB()(given, name="admissions")
+def test_groups_are_counted_only_where_that_is_offered(given):
+    LoadDB()(given, name="admissions")
     with pytest.raises(ToolError):
-        await FilterDB(groups=False)(given, conditions="count(SUBJECT_ID)>=2")
-    assert "2 rows" in (await FilterDB()(given, conditions="count(SUBJECT_ID)>=2")).text
+        FilterDB(groups=False)(given, conditions="count(SUBJECT_ID)>=2")
+    assert "2 rows" in FilterDB()(given, conditions="count(SUBJECT_ID)>=2").text
     assert "count(" in FilterDB().spec.description and "count(" not in FilterDB(groups=False).spec.description
 
 
-async def test_nothing_is_relative_to_a_database_without_a_clock():
+def test_nothing_is_relative_to_a_database_without_a_clock():
     with pytest.raises(ToolError, match="no time of its own"):
-        await Calendar()(Given(state("treqs")), duration="-1 year")
+        Calendar()(Given(state("treqs")), duration="-1 year")
 
 
-async def test_forks_have_tables_of_their_own(given):
-    await LoadDB()(given, name="admissions")
+def test_forks_have_tables_of_their_own(given):
+    LoadDB()(given, name="admissions")
     fork = Given(given.state.fork())
-    await FilterDB()(fork, conditions="SUBJECT_ID=2")
-    assert (await GetValue()(given, argument="HADM_ID, count")).text == "3"
+    FilterDB()(fork, conditions="SUBJECT_ID=2")
+    assert GetValue()(given, argument="HADM_ID, count").text == "3"
 
 
-async def test_another_state_is_a_mistake_of_the_configuration():
+def test_another_state_is_a_mistake_of_the_configuration():
     with pytest.raises(TypeError, match="state of the toolset ehr"):
-        await LoadDB()(Given(NoState()), name="admissions")
+        LoadDB()(Given(NoState()), name="admissions")
 
 
 def test_each_takes_one_text_and_is_a_tool():

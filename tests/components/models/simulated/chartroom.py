@@ -44,7 +44,7 @@ PERFECT = {
     "competence": 1.0, "planning_slip_rate": 0.0, "wrong_tool_rate": 0.0, "malformed_rate": 0.0,
     "ignored_refusal_rate": 0.0,
 }  # fmt: skip
-REACT = {"prompts": "ehr_react", "max_steps": 10, "shots": 4, "needs_controls": ("metadata",), "as_lines": True}
+REACT = {"prompts": "ehr_react", "max_steps": 10, "shots": 4, "as_lines": True}
 TRIALS = {**REACT, "prompts": "ehr_reflexion", "trials": 3, "until": "sound", "kept": 3}
 EHRAGENT = EhrAgent()
 ABLATIONS = {
