@@ -166,7 +166,7 @@ SHOWN = {
     "material": "Question:\nWhich?", "options": "A) one", "report": "Total Analysis: one.", "role": "You are a surgeon.",
     "total_analysis": "One.", "wanted": 2, "reason": True,
     "metadata": {"database": "mimic_iii", "overview": "A hospital.", "columns": "patients: ROW_ID", "clock": "2105-12-31",
-                 "groups": True},
+                 "groups": True, "state": "cell"},
     "code": True, "knowledge": True, "columns": True, "known": "- patients", "cell": "answer = 1", "cause": "A slip.",
     "described": "Runs code.", "channel": "fence", "state": "cell", "status": "error",
     "actions": [{"name": "Plan", "argument": "name", "about": "plans"}], "done": [("Plan[x]", "OK")], "reflections": ["no"],
