@@ -22,6 +22,7 @@ from tests.parts import Intact
 from tests.wards import cell, sandbox
 
 DATA = os.environ.get("CLINICAL_DATA_DIR")
+WHOLE = bool(os.environ.get("WARDROUND_TEST_SLOW"))  # else every twelfth question
 AGENT = EhrAgent(knowledge=False, debugger=False, shots=0)
 
 
@@ -47,6 +48,8 @@ DATASETS = [shipped, pytest.param(demo, marks=REAL), pytest.param(shared_task, m
 @pytest.mark.parametrize("dataset", DATASETS)
 async def test_replayed_gold_is_right_on_everything_that_can_be_executed(dataset, tmp_path):
     samples = [one for one in dataset(tmp_path).load("test") if one.metadata.get("executable") is not False]
+    assert len(samples) > 200
+    samples = samples if WHOLE else samples[::12]
     gold = {one.problem.id: one.metadata["sql"] for one in samples}
 
     def say(request):
@@ -66,4 +69,4 @@ async def test_replayed_gold_is_right_on_everything_that_can_be_executed(dataset
         for r in read(tmp_path / "run")
         if r["scores"].get("score/strict") != 1.0
     }
-    assert len(samples) > 200 and not wrong, wrong
+    assert not wrong, wrong

@@ -11,7 +11,8 @@ from components.sandbox.api import Limits, Ran
 from components.sandbox.child import Child
 from components.sandbox.frames import FrameError, pack, pack_ran
 
-RESULT = pack_ran(Ran("ok", "1"))
+TOKEN = "t"
+RESULT = pack_ran(Ran("ok", "1"), TOKEN)
 LIES = {
     "two results": RESULT + RESULT,
     "a result and more": RESULT + b"x",
@@ -19,6 +20,7 @@ LIES = {
     "no frame": b"forged\n" * 10,
     "a frame that claims much": struct.pack(">I", 2**31) + b"x",
     "too much": b"\0" * (2 << 20),
+    "the result of another cell": pack_ran(Ran("ok", "1"), "other"),
     "another object": pack({"status": "ok"}),
 }
 
@@ -62,7 +64,7 @@ def written(data):
 
 def test_one_result_is_read():
     child = started(written(RESULT))
-    assert child.give("x")
+    assert child.give("x", TOKEN)
     assert ended(child).answer == "1"
     close(child)
 
@@ -70,7 +72,7 @@ def test_one_result_is_read():
 @pytest.mark.parametrize("name", LIES)
 def test_what_is_not_one_result_is_refused(name):
     child = started(written(LIES[name]))
-    assert child.give("x")
+    assert child.give("x", TOKEN)
     with pytest.raises(FrameError):
         ended(child)
     close(child)
@@ -78,7 +80,7 @@ def test_what_is_not_one_result_is_refused(name):
 
 def test_output_is_cut_and_the_rest_dropped():
     child = started(lambda _: [os.write(1, b"x" * 4096) for _ in range(100)], Limits(output_bytes=5000))
-    child.give("x")
+    child.give("x", TOKEN)
     assert ended(child) is None and child.printed() == "x" * 5000
     close(child)
 
@@ -87,7 +89,7 @@ def test_a_worker_that_spoke_unasked_gets_no_cell():
     child = started(lambda _: None)
     other = Child(lambda cells, results: (os.write(results, b"x"), time.sleep(9)), Limits(), child.descriptors)
     select.select([other.results], [], [], 5)
-    assert not other.give("x")
+    assert not other.give("x", TOKEN)
     for one in (child, other):
         close(one)
     assert other.signal == 9 and child.descriptors == ()
@@ -100,7 +102,7 @@ def test_time_that_was_used_is_known_to_the_end():
             pass
 
     child = started(burn)
-    child.give("x")
+    child.give("x", TOKEN)
     ended(child)
     assert 0.05 <= child.cpu_seconds() < 2
     close(child)
