@@ -43,6 +43,7 @@ def facts_of(experiment: Experiment) -> dict[str, Any]:
         "scorers": {name: scorer.version for name, scorer in experiment.parts.scorers.items()},
         "levels": declared(experiment.parts.scorers),
         "by": declared(experiment.parts.scorers, "by"),
+        "counts": [name for one in experiment.parts.scorers.values() for name in getattr(one, "counts", ())],
         "decides": getattr(next(iter(experiment.parts.scorers.values()), None), "decides", None),
         "memory": None,
         "sandbox": holder_of_code(experiment.parts),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.errors import ConfigError
 from components.protocols import Agent, Model, Tool, Toolset
-from components.types import Sample
+from components.types import Offer, Sample
 from runner.flaws import Flaw, Flaws
 
 if TYPE_CHECKING:
@@ -115,8 +115,20 @@ def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: 
                 parts.grammar.instructions(offer)
         with noting(flaws, "sandbox"):
             holder_of_code(parts)
+        with noting(flaws, "condition"):
+            _withheld_from_code(parts, offer)
     if flaws:
         raise Flaws(flaws)
+
+
+def _withheld_from_code(parts: Parts, offer: Offer) -> None:
+    """Refuse to withhold functions from code, in which all of them stand. Raises ConfigError."""
+    withheld = offer.facts.get("withheld")
+    if withheld and any("code" in tool.spec.facts for tool in offer.tools.values()):
+        raise ConfigError(
+            f"{type(parts.agent).__name__} writes code, in which every function stands; withholding"
+            f" {', '.join(map(str, withheld))} takes nothing from it: choose an agent that takes actions"
+        )
 
 
 def holder_of_code(parts: Parts) -> Mapping[str, Any] | None:

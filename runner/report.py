@@ -141,7 +141,7 @@ def _report(folder: Path, *, rescore: bool, track: bool, quiet: bool = False) ->
         _rewrite(folder, rescored(folder, cfg))
     notes = manifest.read(folder)
     records = [slim(record) for record in read(folder)]
-    summary = summarise(records, notes.get("levels"), notes.get("by"))
+    summary = summarise(records, notes.get("levels"), notes.get("by"), notes.get("counts") or ())
     (folder / "metrics.json").write_text(json.dumps(summary, indent=1), encoding="utf-8")
     (folder / "report.md").write_text(report(notes, summary, None), encoding="utf-8")
     if not quiet:

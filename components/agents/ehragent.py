@@ -97,6 +97,8 @@ class EhrAgent:
             raise ConfigError(
                 f"agent.state is {self.state} and toolset.state {chat.metadata['state']}: set agent.state alone"
             )
+        if not self.code and any("code" in tool.spec.facts for tool in episode.offer.tools.values()):
+            raise ConfigError("agent.code=false takes actions, and only code is offered: choose toolset=ehr")
         shots, hits = self._remembered(episode, chat)
         known = await self._integrate(episode, chat) if self.knowledge else ""
         chat.messages = [

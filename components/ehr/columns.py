@@ -23,7 +23,8 @@ from components.sql import SqlError
 from components.sql.reading import opened, readable
 from components.sql.schema import Database
 
-_FORMAT = "1"  # goes up when what is written changes
+_FORMAT = "2"  # goes up when what is written changes
+_DIGESTS = "digests.json"  # table -> SHA-256 of its file
 _BATCH = 200_000  # rows that are held as Python's objects at once
 _WHOLE, _NUMBER = re.compile(r"[+-]?\d{1,18}", re.ASCII), re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 _PYTHON: Mapping[Kind, type] = {"int": int, "float": float, "text": str}
@@ -39,12 +40,15 @@ def prepare(file: Path, metadata: Metadata, folder: Path) -> Path:
 
     The format is Arrow's streaming one. Names and types are those of the metadata, and those of the file for what the
     metadata do not know or say wrongly (a column that they call a number and that holds other texts). What is there
-    already is used again; several processes may write at once. Raises ConfigError for a file that cannot be read, or
-    that holds what its own types exclude, and for a folder that cannot be written to.
+    already and whole is used again; several processes may write at once. Raises ConfigError for a file that cannot be
+    read, that has none of the known tables or holds what its own types exclude, and for a folder that cannot be
+    written to.
     """
     home = folder / _key(file, metadata)
     if home.is_dir():
-        return home
+        if _is_whole(home):
+            return home
+        shutil.rmtree(home, ignore_errors=True)  # damaged since: written anew
     readable(file)
     draft = folder / f".{home.name}.{secrets.token_hex(8)}"
     try:
@@ -67,8 +71,7 @@ def prepare(file: Path, metadata: Metadata, folder: Path) -> Path:
 def _key(file: Path, metadata: Metadata) -> str:
     """What the folder is called: 32 digits of the file's content, the metadata's types and this format."""
     try:
-        with file.open("rb") as source:
-            content = file_digest(source, sha256).hexdigest()
+        content = _digest(file)
     except OSError as error:
         raise ConfigError(f"{file}: no database that can be read: {error.strerror}") from None
     types = json.dumps({table: dict(columns) for table, columns in metadata.tables.items()})
@@ -79,7 +82,10 @@ def _write(file: Path, metadata: Metadata, folder: Path) -> None:
     """Write all tables of a file. Raises ConfigError, SqlError, sqlite3.Error."""
     known = {name.lower(): name for name in metadata.tables}
     with closing(opened(file)) as connection:
-        for table in Database(metadata.database, file).schema().tables:
+        tables = Database(metadata.database, file).schema().tables
+        if known and known.keys().isdisjoint(table.name.lower() for table in tables):
+            raise ConfigError(f"{file}: holds none of the tables of {metadata.database}, such as {next(iter(known))}")
+        for table in tables:
             name = known.get(table.name.lower(), table.name)
             if not re.fullmatch(r"\w[\w .-]*", name):
                 raise ConfigError(f"{file}: the table {name!r} has a name that no file can have")
@@ -89,6 +95,22 @@ def _write(file: Path, metadata: Metadata, folder: Path) -> None:
                 pa.ipc.new_stream(sink, written.schema) as out,
             ):
                 out.write_table(written.combine_chunks())  # rows are picked from one chunk several times as quickly
+    digests = {path.name: _digest(path) for path in folder.glob(f"*{SUFFIX}")}
+    (folder / _DIGESTS).write_text(json.dumps(digests))
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as source:
+        return file_digest(source, sha256).hexdigest()
+
+
+def _is_whole(home: Path) -> bool:
+    """Whether a folder holds what was written into it."""
+    try:
+        known: dict[str, str] = json.loads((home / _DIGESTS).read_text())
+        return known == {path.name: _digest(path) for path in home.glob(f"*{SUFFIX}")}
+    except (OSError, ValueError):
+        return False
 
 
 def _table(

@@ -56,7 +56,8 @@ def gold(row: Row, key: str, sql: str, answer: Sequence[str], tag: str | None, j
     """
     tables = tables_of(sql, joins=joins)
     if not tables:
-        raise row.error(key, f"names no table after 'from', so the question has no level: {sql!r:.200}")
+        hint = "" if joins else " (dataset.count_joins=true counts those in capitals too)"
+        raise row.error(key, f"names no table after 'from', so the question has no level{hint}: {sql!r:.200}")
     return Gold(sql, answer, len(tables), n_columns(sql), None if tag is None else n_slots(tag))
 
 

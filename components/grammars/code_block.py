@@ -89,7 +89,7 @@ class CodeBlock:
             have = ", ".join(offer.tools) or "none"
             raise ConfigError(
                 f"actions are code here, and no tool that is offered runs code (there are {have}):"
-                " choose toolset=ehr_code or another agent.grammar"
+                " choose toolset=ehr_code or agent.grammar=bracket_text"
             )
         return found
 

@@ -62,11 +62,11 @@ class Solved:
         """The demonstrations, and what was learnt. Raises ConfigError for a folder without it."""
         seeds = own_seeds(self.prompts)
         found = _read(folder / FILE) if folder is not None else ()
-        whole = sha256(orjson.dumps([[asdict(one) for one in (*seeds, *found)], self.update, digest]))
+        whole = sha256(orjson.dumps([[asdict(one) for one in seeds], self.update])).hexdigest()[:16]
         notes = [_MARK.format(how=_HOW[self.update])] if self.grows else []
         if self.needed and not found:
             notes.append("solved questions: none was learnt; the project's own demonstrations are shown")
-        return SolvedQuestions(whole.hexdigest()[:16], (*seeds, *found), self.update, tuple(notes))
+        return SolvedQuestions(whole if folder is None else digest, (*seeds, *found), self.update, tuple(notes))
 
 
 def _read(path: Path) -> tuple[Entry, ...]:

@@ -31,11 +31,15 @@ PENALTIES = (0, 5, 10)
 NAMES = (
     STRICT, OFFICIAL, COMPLETED, COMPLETED_OFFICIAL, WRONG, "ehr/abstained", "ehr/executions", "ehr/failed_executions",
     "ehr/calls", *(f"ehr/success_within_{n}" for n in WITHIN), EXECUTION,
-    *(f"reliability/rs_{c}" for c in PENALTIES), "reliability/penalised", *(f"failures/{kind}" for kind in FAILURES),
+    *(f"reliability/rs_{c}" for c in PENALTIES), "reliability/penalised",
+    *(f"ehr/failures/{kind}" for kind in FAILURES),
 )  # fmt: skip
 _NO_RESULT = re.compile(r"\bno results?\b", re.IGNORECASE)
 _DIGITS = 6
 Values = Mapping[str, float | None]
+COUNTS = (
+    "ehr/executions", "ehr/failed_executions", "ehr/calls", *(f"ehr/failures/{kind}" for kind in FAILURES),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class Ehr:
     questions with an answer), ``ehr/completed``, ``ehr/completed_official``, ``ehr/answered_wrong``, ``ehr/abstained``,
     ``ehr/success_within_N`` calls, ``ehr/execution_accuracy`` (of SQL that the agent remarked),
     ``reliability/penalised``. Counts: ``ehr/executions``, ``ehr/failed_executions``, ``ehr/calls`` and
-    ``failures/KIND``, how often a tool or cell failed so. ``reliability/rs_C``: 1, 0 or -C.
+    ``ehr/failures/KIND``, how often a tool or cell failed so. ``reliability/rs_C``: 1, 0 or -C.
 
     ``questions`` is the N of ``reliability/rs_n``, which is left out without it: RS(N) is RS(0) less N times the mean
     of ``reliability/penalised``. Runs that did not end by their own are failures, errors are unscored. ``seconds``
@@ -59,6 +63,7 @@ class Ehr:
     seconds: Annotated[float, Gt(0)] = 10.0
     names: ClassVar[Sequence[str]] = (STRICT, OFFICIAL, COMPLETED, COMPLETED_OFFICIAL, WRONG)
     by: ClassVar[Sequence[str]] = ("level",)
+    counts: ClassVar[Sequence[str]] = COUNTS
 
     @property
     def decides(self) -> str:
@@ -101,7 +106,7 @@ class Ehr:
             EXECUTION: executed,
             **{name: float(-penalty if penalised else right) for name, penalty in self._penalties.items()},
             "reliability/penalised": float(penalised),
-            **{f"failures/{kind}": float(outcome.failures[kind]) for kind in FAILURES},
+            **{f"ehr/failures/{kind}": float(outcome.failures[kind]) for kind in FAILURES},
         }
         said = {STRICT: _explained(outcome, gold), EXECUTION: why}
         return [Score(name, value, said.get(name, "")) for name, value in values.items()]

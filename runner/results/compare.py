@@ -44,15 +44,27 @@ class Table:
         return "\n\n".join([f"## {self.title}", markdown(self.head, self.body), *map(plain, self.below)])
 
 
+def warnings_of(runs: Sequence[Run]) -> list[str]:
+    """What a reader of several runs must know: simulated models, and the notes of each with its methods."""
+    found: dict[str, list[str]] = {}
+    for run in runs:
+        for note in run.notes.get("notes") or ():
+            found.setdefault(str(note), []).append(str(run.choices.get("agent", "?")))
+    said = [f"note: {note} ({', '.join(dict.fromkeys(of))})" for note, of in found.items()]
+    if any(run.simulated for run in runs):
+        said.insert(0, "simulated model: these numbers say nothing about any real model")
+    return said
+
+
 def show_compare(runs: Sequence[Run], baselines: Sequence[str] | None = None, home: Path | None = None) -> None:
     """Print the tables where there are two methods or two datasets; write them to ``home``.
 
     ``baselines`` None: those that the first run's config names. Raises ConfigError where none of those given is there.
     """
     grid = grid_of(runs)
-    if not grid.several:
-        return
     given = baselines is not None
+    if not grid.several and not given:
+        return
     if baselines is None:
         baselines = ((runs[0].cfg.get("compare") or {}).get("baselines") if runs else None) or ()
     if (missing := [name for name in baselines if not played(grid, [name])]) and given:
@@ -66,7 +78,7 @@ def show_compare(runs: Sequence[Run], baselines: Sequence[str] | None = None, ho
     if home is not None:
         told = _told(grid, found) | {"baselines": played(grid, baselines)}
         (home / FILE).write_text(json.dumps(told, indent=1), encoding="utf-8")
-        text = "\n\n".join([f"# {home.name}", *(table.text for table in tables)])
+        text = "\n\n".join([f"# {home.name}", *map(plain, warnings_of(runs)), *(table.text for table in tables)])
         (home / READ).write_text(text + "\n", encoding="utf-8")
 
 

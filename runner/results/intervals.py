@@ -61,8 +61,11 @@ def mean(values: Sequence[float | None], clusters: Sequence[int], ceiling: float
     return found.metric
 
 
-def unsettled(values: NDArray[np.float64], clusters: NDArray[np.intp], ceiling: float | None = None) -> Mean:
-    """Mean of the values that are no NaN, and what ``settle`` needs for an interval that has to be drawn."""
+def unsettled(
+    values: NDArray[np.float64], clusters: NDArray[np.intp], ceiling: float | None = None, count: bool = False
+) -> Mean:
+    """Mean of the values that are no NaN, and what ``settle`` needs for an interval that has to be drawn; a ``count``
+    is no proportion, whatever its values are."""
     import numpy as np
 
     there = ~np.isnan(values)
@@ -75,7 +78,7 @@ def unsettled(values: NDArray[np.float64], clusters: NDArray[np.intp], ceiling: 
     drawable = sizes > 0
     n_clusters, binary = int(drawable.sum()), bool(((scored == 0.0) | (scored == 1.0)).all())
     metric = Metric(total / n, None, None, n, missing, ceiling)
-    if binary and (n_clusters == n or total in (0.0, n)):
+    if binary and not count and (n_clusters == n or total in (0.0, n)):
         low, high = wilson(total / n * n_clusters, n_clusters)
         return Mean(replace(metric, ci_low=low, ci_high=high))
     if n_clusters < 2:

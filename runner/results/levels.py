@@ -69,8 +69,8 @@ class Part:
 @dataclass(frozen=True)
 class Nested:
     """The means of one score. ``levels``: strata from the inner to the outer one; a record without them counts
-    as unscored. ``differences``: the values are differences of two scores; ``seed`` of the draws; ``pooled``: the
-    total is the mean of all samples."""
+    as unscored. ``differences``: the values are differences of two scores; ``seed`` of the draws; ``pooled``: plain
+    means are wanted per group and in total, and no means of means."""
 
     records: Sequence[Record]
     score: str
@@ -98,13 +98,7 @@ class Nested:
 
     def total(self, values: Collection[str] | None = None) -> Part:
         """Mean of the means of all outermost groups, or of these."""
-        if self.pooled:
-            import numpy as np
-
-            within = [one for one in self._placed if values is None or one["strata"][self.levels[-1]] in values]
-            part = leaf(within, self.score, np.random.default_rng(self.seed), self.differences)
-        else:
-            part = average([one for value, one in self.outer.items() if values is None or value in values])
+        part = average([one for value, one in self.outer.items() if values is None or value in values])
         lost = len(self.records) - len(self._placed) if values is None else 0
         return Part(part.value, part.draws, part.n, part.unscored + lost, part.shares)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from runner.results.intervals import Metric
 from runner.results.levels import Nested, Part
+from runner.results.metrics import mean_of
 from runner.results.rows import Row, Run
 from runner.results.table import interval, number, show
 
@@ -48,9 +49,7 @@ def show_means(rows: Sequence[Row]) -> dict[str, Any]:
         columns = [*groups, "total"]
         if any(shared([_values(one)]) != common for one in nested.values()) and common:
             columns.append(over(common))
-        table = {
-            label: {column: _part(one, column, common).metric for column in columns} for label, one in nested.items()
-        }
+        table = {label: {column: _metric(one, column, common) for column in columns} for label, one in nested.items()}
         body = [(label, *(_cell(metrics[column]) for column in columns)) for label, metrics in table.items()]
         first = next(iter(nested.values()))
         levels = " of ".join(f"means per {level}" for level in reversed(first.levels))
@@ -66,6 +65,15 @@ def over(groups: Sequence[str]) -> str:
 
 def _values(nested: Nested) -> dict[str, float | None]:
     return {group: part.value for group, part in nested.outer.items()}
+
+
+def _metric(nested: Nested, column: str, common: Sequence[str]) -> Metric:
+    """A cell: a mean of means, or the plain mean of the samples it is about."""
+    if not nested.pooled:
+        return _part(nested, column, common).metric
+    wanted = {"total": None, over(common): set(common)}.get(column, {column})
+    of = [one for one in nested.records if wanted is None or one["strata"].get(nested.levels[-1]) in wanted]
+    return mean_of(of, nested.score)
 
 
 def _part(nested: Nested, column: str, common: Sequence[str]) -> Part:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from runner.results.intervals import Mean, Metric, settle, unsettled
@@ -12,15 +12,16 @@ from runner.results.usage import by_purpose
 
 
 def summarise(
-    records: Sequence[Mapping[str, Any]], levels: Levels | None = None, by: Levels | None = None
-) -> dict[str, Any]:
+    records: Sequence[Mapping[str, Any]], levels: Levels | None = None, by: Levels | None = None,
+    counts: Collection[str] = (),
+) -> dict[str, Any]:  # fmt: skip
     """Everything for ``metrics.json``: {"metrics": {name: ...}, "strata": {stratum: {value: {name: ...}}}}.
 
     ``levels``: the scores of which means of means are wanted, ``by``: those wanted per value of a stratum too (see
-    ``runner.results.levels``).
+    ``runner.results.levels``), ``counts``: those that are no proportions.
     """
     records = sorted(records, key=lambda r: (r["sample_id"], r["epoch"]))  # the order of finishing says nothing
-    table, rows = _Table(records), _rows(records)
+    table, rows = _Table(records, counts), _rows(records)
     scores, endings = table.scores(), _endings(records, table)
     whole = scores | endings
     parts = {
@@ -63,12 +64,22 @@ def metrics(records: Sequence[Mapping[str, Any]]) -> dict[str, Metric]:
     return {name: one.metric for name, one in found.items()} | _totals(records)
 
 
+def mean_of(records: Sequence[Mapping[str, Any]], score: str) -> Metric:
+    """The plain mean of one score, with its interval as everywhere."""
+    found = _Table(records).scores().get(score) if records else None
+    if found is None:
+        return Metric(None)
+    settle([found])
+    return found.metric
+
+
 class _Table:
     """The scores of records as one matrix, which strata are rows of."""
 
-    def __init__(self, records: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, records: Sequence[Mapping[str, Any]], counts: Collection[str] = ()) -> None:
         import numpy as np
 
+        self._counts = counts
         numbers: dict[str, int] = {}  # a record without a cluster is a cluster of its own sample
         clusters = [numbers.setdefault(record["cluster"] or record["sample_id"], len(numbers)) for record in records]
         self.clusters = np.array(clusters, dtype=np.intp)
@@ -90,7 +101,7 @@ class _Table:
             ceilings = self._ceilings[self._columns[name], at]
             known = ceilings[~np.isnan(ceilings)].tolist()
             ceiling = math.fsum(known) / len(known) if known else None
-            out[name] = unsettled(self._values[self._columns[name], at], clusters, ceiling)
+            out[name] = unsettled(self._values[self._columns[name], at], clusters, ceiling, name in self._counts)
         return out
 
 

@@ -15,7 +15,7 @@ _COLUMNS = 7
 
 def summarise(plan: Sequence[Cell]) -> None:
     """Print the table of headline metrics, where to look, and send the sweep's own run."""
-    from runner.results.compare import show_compare
+    from runner.results.compare import show_compare, warnings_of
     from runner.results.means import show_means
     from runner.results.rows import Run, rows_of
     from runner.results.table import headline, show
@@ -32,7 +32,7 @@ def summarise(plan: Sequence[Cell]) -> None:
     show_compare(runs, home=home)
     if told := show_means(rows_of([run for run in runs if run.levels or run.by])):
         (home / MEANS).write_text(json.dumps(told, indent=1), encoding="utf-8")
-    print(calls([run.notes for run in runs]))  # noqa: T201
+    print(*warnings_of(runs), calls([run.notes for run in runs]), sep="\n")  # noqa: T201
     print(f"sweep folder: {home}")  # noqa: T201
     sweep = sweep_id(str(plan[0].folder.parent))
     if sweep and (url := finish_sweep([cell.folder for cell, _ in done], done[0][0].cfg, sweep=sweep)):

@@ -31,6 +31,12 @@ def test_each_question_of_the_issue_has_an_experiment():
     assert all(agents[-1] == "ehragent" or agents[0] == "ehragent" for agents in EXPERIMENTS.values())
 
 
+@pytest.mark.parametrize("agent", sorted({agent for found in EXPERIMENTS.values() for agent in found}))
+def test_each_of_their_agents_brings_data_and_tools(agent, hydra):
+    choices = compose("config", [f"agent={agent}"], return_hydra_config=True).hydra.runtime.choices
+    assert (choices["dataset"], choices["toolset"], choices["scorer"]) == ("ehr_mini", "ehr", "ehr")
+
+
 @pytest.mark.parametrize(("name", "agent"), [(name, agent) for name, found in EXPERIMENTS.items() for agent in found])
 def test_every_job_composes(name, agent, hydra):
     cfg = compose("config", [f"experiment=ehragent/{name}", f"agent={agent}"], return_hydra_config=True)

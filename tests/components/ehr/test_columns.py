@@ -79,8 +79,23 @@ def test_what_is_there_is_used_again_and_belongs_to_its_content(tmp_path):
     assert prepare(file, KNOWN, tmp_path / "columns") == first
     assert {path: path.stat().st_mtime_ns for path in first.iterdir()} == stamps
     assert prepare(file, Metadata("w", "", (), {}, None), tmp_path / "columns") != first
-    ward_file(tmp_path / "other.db", {"beds": WARD["codes"]})
+    ward_file(tmp_path / "other.db", {**WARD, "beds": WARD["codes"]})
     assert prepare(tmp_path / "other.db", KNOWN, tmp_path / "columns") != first
+
+
+def test_what_was_damaged_since_is_written_anew(tmp_path):
+    file = ward_file(tmp_path / "ward.db")
+    folder = prepare(file, KNOWN, tmp_path / "columns")
+    whole = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for damage in (lambda path: path.write_bytes(b"xx"), lambda path: path.unlink()):
+        damage(next(folder.glob("*.arrow")))
+        assert prepare(file, KNOWN, tmp_path / "columns") == folder
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == whole
+
+
+def test_a_database_of_something_else_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="holds none of the tables of "):
+        prepare(ward_file(tmp_path / "x.db", {"rooms": WARD["codes"]}), KNOWN, tmp_path / "columns")
 
 
 def test_several_may_write_at_once(tmp_path):

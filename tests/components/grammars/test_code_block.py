@@ -105,5 +105,7 @@ def test_the_channel_is_asked_for_and_the_state_is_told():
 
 
 def test_an_offer_without_code_is_refused():
-    with pytest.raises(ConfigError, match=r"no tool that is offered runs code \(there are echo\): choose toolset=ehr"):
+    with pytest.raises(
+        ConfigError, match=r"no tool that is offered runs code \(there are echo\): choose toolset=ehr_code or agent"
+    ):
         CodeBlock().instructions(Offer({"echo": Echo()}))

@@ -34,7 +34,7 @@ def test_a_question_solved_with_a_mended_cell():
         "ehr/answered_wrong": 0, "ehr/abstained": 0, "ehr/executions": 2, "ehr/failed_executions": 1, "ehr/calls": 5,
         "ehr/success_within_3": 0, "ehr/success_within_5": 1, "ehr/success_within_10": 1, "ehr/success_within_22": 1,
         "ehr/execution_accuracy": None, "reliability/rs_0": 1, "reliability/rs_5": 1, "reliability/rs_10": 1,
-        "reliability/penalised": 0, **{f"failures/{kind}": kind == "other" for kind in FAILURES},
+        "reliability/penalised": 0, **{f"ehr/failures/{kind}": kind == "other" for kind in FAILURES},
     }  # fmt: skip
 
 

@@ -1,11 +1,18 @@
 import pytest
 
+from components.agents.ehragent import EhrAgent
+from components.conditions.withhold import Withhold
 from components.errors import ConfigError
+from components.grammars.code_block import CodeBlock
 from components.python_cell import PythonCell
 from components.tools.ehr_actions import LoadDB
 from components.toolsets.ehr import Ehr
 from components.types import Problem, Sample
-from tests.wards import database, sample, sandbox, toolset
+from components.verifiers.accept import Accept
+from runner.fitting import fit
+from runner.flaws import Flaws
+from runner.play import Parts
+from tests.wards import database, memory, sample, sandbox, toolset
 
 
 async def test_a_sample_opens_the_tools_over_its_database():
@@ -51,3 +58,19 @@ async def test_code_runs_over_the_database_with_and_without_counting_groups():
         ran = await state.run("answer = len(FilterDB(LoadDB('admissions'), 'count(SUBJECT_ID)>=2'))")
         state.close()
         assert ran.answer == "2" if words is None else ran.error.kind == words
+
+
+def test_functions_cannot_be_withheld_from_code():
+    parts = Parts(EhrAgent(), Accept(), CodeBlock(), toolset([LoadDB()]), Withhold("LoadDB"), memory=memory())
+    with pytest.raises(Flaws, match="EhrAgent writes code, in which every function stands; withholding LoadDB"):
+        fit(parts, sample(), 0, ["ehr"], acts=True)
+
+
+def test_what_lives_as_long_as_the_question_is_said():
+    assert toolset().notes == [] and "as long as the question" in toolset(state="episode").notes[0]
+
+
+def test_the_tables_of_all_databases_are_written_before_the_first_question(tmp_path):
+    opened = Ehr({}, sandbox(), str(tmp_path / "columns"))
+    opened.ready([sample(), sample()])
+    assert len(list((tmp_path / "columns").iterdir())) == 1

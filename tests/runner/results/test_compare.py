@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from components.errors import ConfigError
 from runner.report import main
-from runner.results.compare import show_compare
+from runner.results.compare import show_compare, warnings_of
 from runner.results.grid import MEAN, grid_of
 from runner.results.paired import differences
 from runner.results.rows import Run
@@ -179,3 +180,15 @@ def test_long_labels_are_whole_at_a_terminal_of_100(sweep, capsys, monkeypatch):
     out = capsys.readouterr().out
     assert "\u2026" not in out and out.count(long) > 6 and all(name in out for name in names)
     assert max(map(len, out.splitlines())) <= 101
+
+
+def test_what_a_reader_must_know_of_the_runs_is_said_once_with_its_methods(sweep):
+    runs = sweep(notes=["the memory grew"], model_kind="simulated")
+    first, *others = warnings_of(runs)
+    assert first.startswith("simulated model: these numbers say nothing")
+    assert others == [f"note: the memory grew ({', '.join(VALUES)})"] and warnings_of(sweep()) == []
+
+
+def test_a_baseline_that_is_not_there_is_refused_for_one_run_too(sweep):
+    with pytest.raises(ConfigError, match="no method here is tree"):
+        show_compare(sweep({"plain": {"medicine": [1, 0]}}), ["tree"])

@@ -62,3 +62,18 @@ def test_an_unknown_price_makes_the_cost_unknown():
 
 def test_no_records_no_metrics():
     assert metrics([]) == {}
+
+
+def test_a_count_is_no_proportion_whatever_its_values_are():
+    rows = [record(n, 1.0) for n in range(4)]
+    assert summarise(rows)["metrics"]["score/x"]["ci_low"] == pytest.approx(wilson(4, 4)[0])
+    told = summarise(rows, counts=["score/x"])["metrics"]["score/x"]
+    assert (told["ci_low"], told["ci_high"]) == (1.0, 1.0)
+
+
+def test_plain_means_per_value_of_a_stratum_stand_beside_the_mean_of_all():
+    rows = [record(0, 0.0, level="I"), record(1, 0.0, level="I"), record(2, 1.0, level="II")]
+    told = summarise(rows, by={"score/x": ["level"]})["metrics"]
+    assert told["score/x"]["value"] == pytest.approx(1 / 3) and "total/score/x" not in told
+    assert told["level/I/score/x"] == summarise(rows)["strata"]["level"]["I"]["score/x"]
+    assert "level/I/score/x" not in summarise(rows[:2], by={"score/x": ["level"]})["metrics"]
