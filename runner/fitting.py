@@ -98,6 +98,8 @@ def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: 
             offer = parts.open(sample, 0, seed)
             with noting(flaws, "agent"):
                 for agent in within(parts.agent):
+                    if (fits := getattr(agent, "fits", None)) is not None:
+                        fits(offer)
                     lacking = [c for c in getattr(agent, "needs_controls", ()) if c not in offer.controls]
                     if not lacking:
                         continue

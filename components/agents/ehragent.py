@@ -23,7 +23,7 @@ from components.prompts import load
 from components.protocols import Episode, Tool
 from components.python_cell import PythonCell, cell_of
 from components.solved import MEMORY, SEEDS, Form, learn, seeds_of, solved_like
-from components.types import Action, Answer, Demonstration, Failure, Observed, Refusal, Sample, Trajectory
+from components.types import Action, Answer, Demonstration, Failure, Observed, Offer, Refusal, Sample, Trajectory
 
 _CODE = (PythonCell(described=False),)
 _REMINDED = "unparsable_reply"  # neither code nor the end: the planner is reminded, and nothing runs
@@ -86,6 +86,14 @@ class EhrAgent:
         """Whether nothing else is offered."""
         return self.code
 
+    def fits(self, offer: Offer) -> None:
+        """Raises ConfigError for an offer that this agent cannot work with, before the run."""
+        state = getattr(offer.controls.get("metadata"), "state", self.state)
+        if state != self.state:
+            raise ConfigError(f"agent.state is {self.state} and toolset.state {state}: set agent.state alone")
+        if not self.code and any("code" in tool.spec.facts for tool in offer.tools.values()):
+            raise ConfigError("agent.code=false takes actions, and only code is offered: choose toolset=ehr")
+
     def export(self, sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
         """The episode as one object (``components.ehr.export``)."""
         return exported(sample, trajectory)
@@ -93,12 +101,6 @@ class EhrAgent:
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Integrate, remember, then code until it is solved."""
         chat = _Chat(episode.problem.question.strip(), (await episode.control("metadata")).data)
-        if chat.metadata["state"] != self.state:
-            raise ConfigError(
-                f"agent.state is {self.state} and toolset.state {chat.metadata['state']}: set agent.state alone"
-            )
-        if not self.code and any("code" in tool.spec.facts for tool in episode.offer.tools.values()):
-            raise ConfigError("agent.code=false takes actions, and only code is offered: choose toolset=ehr")
         shots, hits = self._remembered(episode, chat)
         known = await self._integrate(episode, chat) if self.knowledge else ""
         chat.messages = [

@@ -6,8 +6,9 @@ from components.errors import ConfigError, ModelError
 from components.grammars.bracket_text import BracketText
 from components.grammars.code_block import CodeBlock
 from components.messages import Message, ToolCall
+from components.python_cell import PythonCell
 from components.tools.ehr_actions import FilterDB, GetValue, LoadDB
-from tests.wards import cell, memory, played, sample
+from tests.wards import cell, memory, played, sample, toolset
 
 RIGHT = "answer = len(FilterDB(LoadDB('admissions'), 'SUBJECT_ID=11'))"
 WRONG_COLUMN = "rows = LoadDB('admissions')\nanswer = len(FilterDB(rows, 'PATIENT=11'))"
@@ -161,9 +162,12 @@ async def test_variables_live_for_a_cell_or_for_the_question():
     assert kept.trajectory.answer == "2"
 
 
-async def test_a_state_that_is_not_the_toolsets_is_refused():
+def test_an_offer_that_does_not_fit_is_refused_before_the_run():
     with pytest.raises(ConfigError, match=r"agent\.state is episode and toolset\.state cell: set agent\.state alone"):
-        await played(EhrAgent(state="episode"), ["TERMINATE"])
+        EhrAgent(state="episode").fits(toolset().open(sample()))
+    with pytest.raises(ConfigError, match="only code is offered: choose toolset=ehr"):
+        EhrAgent(code=False).fits(toolset([PythonCell()]).open(sample()))
+    EhrAgent().fits(toolset().open(sample()))
 
 
 async def test_what_ran_to_its_end_is_learnt_without_any_gold():
