@@ -115,7 +115,8 @@ class Acting:
 
     async def _given(self, episode: Episode, shown: Shown) -> dict[str, Any]:
         """What the prompts are given beside the task."""
-        facts = {name: (await episode.control(name)).data for name in self.needs_controls}
+        told = self.shots or "metadata" in episode.offer.controls
+        facts = {"metadata": (await episode.control("metadata")).data} if told else {}
         solved = shown.demonstrations or shown_plans(episode, facts.get("metadata", {}).get("database", ""), self.shots)
         return {**vars(shown), "demonstrations": solved, **facts}
 

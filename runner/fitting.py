@@ -96,6 +96,7 @@ def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: 
     if not flaws:
         with noting(flaws, "condition"):
             offer = parts.open(sample, 0, seed)
+            _withheld_from_code(parts, offer)
             with noting(flaws, "agent"):
                 for agent in within(parts.agent):
                     if (fits := getattr(agent, "fits", None)) is not None:
@@ -117,8 +118,6 @@ def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: 
                 parts.grammar.instructions(offer)
         with noting(flaws, "sandbox"):
             holder_of_code(parts)
-        with noting(flaws, "condition"):
-            _withheld_from_code(parts, offer)
     if flaws:
         raise Flaws(flaws)
 

@@ -12,6 +12,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _WHOLE = re.compile(r"([+-]?\d{1,19})(?:\.0*)?", re.ASCII)
 _LARGEST = 2**63
 _NULLS = {"null", "none", "nan"}
+_LINE = re.compile("\r\n|[\r\n]")  # as Python counts lines
 
 
 def unquoted(text: str) -> str:
@@ -54,14 +55,23 @@ def members(written: str) -> list[str]:
         node = ast.parse(text, mode="eval").body
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
             ast.literal_eval(node)
-            return [member for one in node.elts if (member := _member(one, text)) is not None]
+            lines = [line.encode() for line in _LINE.split(text)]
+            return [member for one in node.elts if (member := _member(one, lines)) is not None]
     parts = (part.strip() for part in text.strip("[](){} \t\r\n").split(","))
     return [unquoted(part) for part in parts if part]
 
 
-def _member(node: ast.expr, text: str) -> str | None:
-    """A text of a literal's content, a number as it is written; None for what is neither."""
+def _member(node: ast.expr, lines: list[bytes]) -> str | None:
+    """A text of a literal's content, a number as it is written; None for what is neither.
+
+    The lines are split once for all members: ``ast.get_source_segment`` does it for each, which takes the square.
+    """
     value = ast.literal_eval(node)
     if isinstance(value, str):
         return value
-    return ast.get_source_segment(text, node) if isinstance(value, int | float) else None
+    if not isinstance(value, int | float) or node.end_lineno is None:
+        return None
+    written = lines[node.lineno - 1 : node.end_lineno]
+    written[-1] = written[-1][: node.end_col_offset]
+    written[0] = written[0][node.col_offset :]
+    return b"\n".join(written).decode()

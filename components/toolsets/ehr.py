@@ -122,7 +122,19 @@ class _Opened:
     def library(self, groups: bool) -> Library:
         """The six functions for code, and the files they read."""
         arguments = {"file": str(self.file), "tables": str(self.folder), "database": self.known.database}
-        return Library("components.ehr.cell", {**arguments, "groups": groups}, (self.file, self.folder))
+        return Library(
+            "components.ehr.cell", {**arguments, "groups": groups}, (self.file, self.folder), self._rehearsal
+        )
+
+    @property
+    def _rehearsal(self) -> str:
+        """A cell that does what cells will do, on whatever stands first in the database."""
+        table, columns = next(iter(self.known.tables.items()))
+        column = next((name for name, kind in columns.items() if kind == "int"), next(iter(columns)))
+        return (
+            f"rows = FilterDB(LoadDB('{table}'), '{column}!=-1')\n"
+            f"answer = GetValue(rows, '{column}, max'), SQLInterpreter('select count(*) from {table}')"
+        )
 
 
 @lru_cache(maxsize=16)

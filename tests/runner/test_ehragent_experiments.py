@@ -32,20 +32,19 @@ def test_each_question_of_the_issue_has_an_experiment():
 
 
 @pytest.mark.parametrize("agent", sorted({agent for found in EXPERIMENTS.values() for agent in found}))
-def test_each_of_their_agents_brings_data_and_tools(agent, hydra):
-    choices = compose("config", [f"agent={agent}"], return_hydra_config=True).hydra.runtime.choices
-    assert (choices["dataset"], choices["toolset"], choices["scorer"]) == ("ehr_mini", "ehr", "ehr")
-
-
-@pytest.mark.parametrize(("name", "agent"), [(name, agent) for name, found in EXPERIMENTS.items() for agent in found])
-def test_every_job_composes(name, agent, hydra):
-    cfg = compose("config", [f"experiment=ehragent/{name}", f"agent={agent}"], return_hydra_config=True)
-    choices = cfg.hydra.runtime.choices
-    assert {key: choices[key] for key in ("agent", "dataset", "toolset", "scorer", "condition")} == {
-        "agent": agent, "dataset": "ehr_mini", "toolset": "ehr", "scorer": "ehr", "condition": "intact",
+def test_each_of_their_agents_brings_data_tools_scores_and_the_memory_it_shows(agent, hydra):
+    cfg = compose("config", [f"agent={agent}"], return_hydra_config=True)
+    choices, learns = cfg.hydra.runtime.choices, agent.startswith("ehragent") and agent != "ehragent_no_memory"
+    assert {key: choices[key] for key in ("dataset", "toolset", "scorer", "condition", "memory")} == {
+        "dataset": "ehr_mini", "toolset": "ehr", "scorer": "ehr", "condition": "intact",
+        "memory": "solved" if learns else "demonstrations",
     }  # fmt: skip
-    learns = agent.startswith("ehragent") and agent != "ehragent_no_memory"
-    assert choices["memory"] == ("solved" if learns else "demonstrations")
-    if name == "demonstrations":
-        assert cfg.agent.shots == 4
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_plays_the_same_data_with_the_same_tools_and_names_its_baselines(name, hydra):
+    cfg = compose("config", [f"experiment=ehragent/{name}"], return_hydra_config=True)
+    choices = cfg.hydra.runtime.choices
+    assert (choices["dataset"], choices["toolset"], choices["scorer"]) == ("ehr_mini", "ehr", "ehr")
     assert set(cfg.compare.baselines) <= set(EXPERIMENTS[name])
+    assert name != "demonstrations" or cfg.hydra.sweeper.params["agent.shots"] == "1,2,3,4"

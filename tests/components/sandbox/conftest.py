@@ -5,6 +5,7 @@ import pytest
 from components.sandbox import Library, Sandbox, detect
 
 LIBRARY = Library("tests.components.sandbox.library", {"text": "given"})
+PROBE = Library("components.sandbox.probe", {})  # no names, and a zygote that starts at once
 
 
 @pytest.fixture(scope="session")
@@ -14,8 +15,9 @@ def sandbox():
     made.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def session(sandbox):
+    """One episode for all tests of a module: every cell has a process of its own."""
     opened = sandbox.open(LIBRARY)
     yield opened
     opened.close()

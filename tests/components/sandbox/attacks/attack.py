@@ -1,8 +1,9 @@
 """What an attack is, and what must hold after it."""
 
+import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 DENIED = (
@@ -10,6 +11,9 @@ DENIED = (
 )
 BARRED = "PermissionError|Function not implemented"  # a system call that does not exist for cells
 HONEST = "['{\"beds\": \"12 beds\"}', '12', 3, [], True, 0, [(300,)], False, False, 5]"
+LONGEST = 1 << 16  # bytes of output and of an answer
+THOROUGH = bool(os.environ.get("WARDROUND_TEST_SLOW"))
+SOON = 10  # seconds, far beyond the limit of hasty cells: another test may load the machine
 
 
 @dataclass(frozen=True)
@@ -27,17 +31,30 @@ class Attack:
     hasty: bool = False
     keep: bool = False
     alone: bool = False  # not in one cell with other attacks, each of which must raise
-    open_in: str = ""  # a backend of which it is known, and said in its report, that it does not hold this
+    open_in: Mapping[str, str] = field(default_factory=dict)  # backends that do not hold it, and why
 
     @property
     def request(self) -> dict[str, Any]:
         """As the driver reads it."""
         cells = [self.cells] if isinstance(self.cells, str) else list(self.cells)
-        together = self.status == "error" and len(cells) == 1 and not (self.alone or self.hasty or self.keep)
+        together = self.status in ("error", "error|killed") and not (self.alone or self.hasty or self.keep)
         return {"cells": cells, "hasty": self.hasty, "keep": self.keep, "together": together}
 
 
-LONGEST = 1 << 16  # bytes of output and of an answer
+@dataclass(frozen=True)
+class Table:
+    """Attacks of one kind. ``brief``: the rows whose outcome depends on the tier or the user; None for all of them.
+
+    ``tried``: whether plain Python must suffer its rows, each as far as it says.
+    """
+
+    rows: Mapping[str, Attack]
+    brief: Collection[str] | None = ()
+    tried: bool = False
+
+    def chosen(self, brief: bool) -> dict[str, Attack]:
+        """All rows, or the brief ones."""
+        return {name: row for name, row in self.rows.items() if not brief or self.brief is None or name in self.brief}
 
 
 def malformed(ran: Mapping[str, Any], attack: Attack) -> list[str]:
@@ -54,7 +71,7 @@ def malformed(ran: Mapping[str, Any], attack: Attack) -> list[str]:
         not ran["error"] or not (ran["error"]["type"] or ran["error"]["message"])
     ):
         wrong.append("an error without a word")
-    if attack.hasty and ran["seconds"] > 4:
+    if attack.hasty and ran["seconds"] > SOON:
         wrong.append(f"took {ran['seconds']} s")
     return wrong
 
@@ -78,6 +95,7 @@ def faults(attack: Attack, told: Mapping[str, Any], secret: str) -> list[str]:
     if secret in str(told):
         wrong.append("the secret came out")
     for which in ("honest", "other"):
-        if told[which] and told[which]["answer"] != HONEST:
+        own = "['leak']" if attack.keep and which == "honest" else "[]"  # files may be kept, and their names too
+        if told[which] and told[which]["answer"].replace(own, "[]", 1) != HONEST:
             wrong.append(f"an honest cell ({which}) gives {told[which]}")
     return wrong

@@ -1,36 +1,80 @@
-"""Every backend of this machine, as root and as an ordinary user: one process each, kept for all tests."""
+"""Every backend of this machine, as root and as an ordinary user: one process each, kept for all tests.
+
+The first that this machine has stands every attack, the others those whose outcome depends on the tier or the user;
+with WARDROUND_TEST_SLOW each stands all.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
 
+from tests.components.sandbox.attacks.attack import THOROUGH
+from tests.components.sandbox.attacks.campaign import BRIEF, TABLES, Campaign
 from tests.components.sandbox.attacks.stands import STANDS, Stand, lacking
 
 
 @pytest.fixture(scope="session")
 def standing() -> Iterator[Callable[[str, str], Stand]]:
-    """The stand of a backend and a user, started when it is first asked for."""
+    """The stand of a backend and a user, made when it is first asked for."""
     with ExitStack() as stack:
-        started: dict[tuple[str, str], Stand] = {}
+        made: dict[tuple[str, str], Stand] = {}
 
         def find(backend: str, user: str) -> Stand:
             if reason := lacking(backend, user):
                 pytest.skip(reason)
-            if (backend, user) not in started:
-                started[backend, user] = stack.enter_context(Stand(backend, user))
-            return started[backend, user]
+            if (backend, user) not in made:
+                made[backend, user] = stack.enter_context(Stand(backend, user))
+            return made[backend, user]
 
         yield find
 
 
+@pytest.fixture(scope="session")
+def campaign(
+    request: pytest.FixtureRequest, standing: Callable[[str, str], Stand]
+) -> Callable[[tuple[str, str]], Campaign]:
+    """What became of the attacks on a stand: of the tables whose tests were chosen for this run."""
+    made: dict[tuple[str, str], Campaign] = {}
+    chosen = [
+        item.callspec.params
+        for item in request.session.items
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec")
+    ]
+
+    def find(place: tuple[str, str]) -> Campaign:
+        if place not in made:
+            stand = standing(*place)
+            brief = place != first() and not THOROUGH
+            tables = [name for name in (BRIEF if brief else TABLES) if any(one.get("table") == name for one in chosen)]
+            made[place] = Campaign(stand, tables or BRIEF, brief, THOROUGH)
+        return made[place]
+
+    return find
+
+
+def first() -> tuple[str, str]:
+    """The stand of this machine that every attack is tried on. Skips where there is none."""
+    reasons = {place: lacking(*place) for place in STANDS}
+    for place, reason in reasons.items():
+        if not reason:
+            return place
+    pytest.skip(f"no sandbox can stand here: {reasons}")
+
+
+@pytest.fixture
+def used(campaign: Callable[[tuple[str, str]], Campaign]) -> Campaign:
+    """The first stand of this machine."""
+    return campaign(first())
+
+
+@pytest.fixture(params=STANDS[1:], ids="-".join)
+def other(request: pytest.FixtureRequest, campaign: Callable[[tuple[str, str]], Campaign]) -> Campaign:
+    """Every stand but the best."""
+    return campaign(request.param)
+
+
 @pytest.fixture(params=STANDS, ids="-".join)
-def stand(request: pytest.FixtureRequest, standing: Callable[[str, str], Stand]) -> Stand:
-    """A process that owns a sandbox of one backend, run by one user."""
-    return standing(*request.param)
-
-
-@pytest.fixture(params=["root", "user"])
-def plain(request: pytest.FixtureRequest, standing: Callable[[str, str], Stand]) -> Stand:
-    """The same process without a sandbox, where attacks must succeed, or they would prove nothing."""
-    return standing("", request.param)
+def each(request: pytest.FixtureRequest, campaign: Callable[[tuple[str, str]], Campaign]) -> Campaign:
+    """Every stand of this machine."""
+    return campaign(request.param)

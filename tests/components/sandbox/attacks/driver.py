@@ -8,44 +8,28 @@ import ctypes
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 import traceback
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from components.sandbox import Library, Limits, Sandbox, SandboxError, Session
+from components.sandbox import Library, Limits, Sandbox, Session
+from components.sandbox.warm import close_all
 from tests.components.sandbox.attacks.ground import DATABASE, Ground, lay
+from tests.components.sandbox.attacks.lanes import Lane, packed
 
 PROJECT = Path(__file__).parents[4]
-HONEST = """
-import collections, json, os, random
-answer = [json.dumps({"beds": look_up("A")}), str(12), len("abc"), sorted(os.listdir()), os.path.isdir(".")]
-answer += [sum(1 for name in ("leak", "json_leak") if name in globals()), SQLInterpreter("SELECT count(*) FROM patients")]
-answer += [hasattr(collections, "leak"), hasattr(random, "leak"), Calculate("2+3")]
-"""
-EACH = """
-import json, os
-outcomes, here = [], os.getcwd()
-for number, cell in enumerate({cells!r}):
-    names = dict(globals())
-    os.mkdir(f"{{here}}/{{number}}"); os.chdir(f"{{here}}/{{number}}")
-    try:
-        exec(cell, names)
-        outcomes.append(("", "", str(names.get("answer"))[:300]))
-    except BaseException as error:
-        outcomes.append((type(error).__name__, str(error)[:300], ""))
-answer = json.dumps(outcomes)
-"""
 LIMITS = Limits(
     wall_seconds=20.0, cpu_seconds=10.0, memory_bytes=1 << 29, file_bytes=1 << 20, scratch_bytes=4 << 20,
     open_files=64, output_bytes=1 << 16, answer_bytes=1 << 16,
 )  # fmt: skip
-HASTY = replace(LIMITS, wall_seconds=1.0)
-TOGETHER = 15
-LANES, HASTY_LANES = 4, 8  # episodes at once; those that only wait for their limit do not need a CPU each
+HASTY = replace(LIMITS, wall_seconds=0.3)
+GONE_SECONDS = 10  # what is killed is gone long before, unless the machine is busy
+LANES, HASTY_LANES = 3, 16  # episodes at once; those that only wait for their limit do not need a CPU each
 
 
 class Driver:
@@ -66,96 +50,73 @@ class Driver:
         self.sandboxes: dict[bool, Sandbox] = {}
         self.idle: list[str] = []
 
-    async def _start(self, hasty: bool) -> Sandbox:
-        """The sandbox, opened before; remembers what waits below this process when nothing runs."""
-        if hasty not in self.sandboxes:
+    async def _start(self) -> None:
+        """Both sandboxes, which share the process that waits below this one when nothing runs."""
+        if not self.sandboxes:
             kind: Any = self.backend
-            self.sandboxes[hasty] = Sandbox(kind, limits=HASTY if hasty else LIMITS, max_running=HASTY_LANES)
-            session = self.sandboxes[hasty].open(self.library)
+            for hasty, limits in ((False, LIMITS), (True, HASTY)):
+                self.sandboxes[hasty] = Sandbox(kind, limits=limits, max_running=HASTY_LANES)
+            session = self._opened(hasty=False)
             await session.run("answer = 1")
             session.close()
             await asyncio.sleep(0.1)
             self.idle = descendants()
-        return self.sandboxes[hasty]
 
-    async def run(self, attacks: list[Mapping[str, Any]]) -> dict[str, Any]:
-        """All attacks of a group, in a few episodes side by side, each followed by an honest cell."""
-        kinds = {attack["hasty"] for attack in attacks}
-        for hasty in {False} | kinds:
-            await self._start(hasty)
+    async def run(self, attacks: list[Mapping[str, Any]], thorough: bool) -> dict[str, Any]:
+        """All attacks, in a few episodes side by side; honest cells between them, ``thorough``: after each."""
+        await self._start()
         before = self.ground.snapshot()
         told: list[dict[str, Any]] = [{} for _ in attacks]
-        together = [number for number, attack in enumerate(attacks) if attack["together"]]
-        queue = [[number] for number in range(len(attacks)) if number not in together][::-1]
-        queue += [together[start : start + TOGETHER] for start in range(0, len(together), TOGETHER)]
-        lanes = HASTY_LANES if kinds == {True} else LANES
-        await asyncio.gather(*[self._episodes(queue, attacks, told) for _ in range(lanes)])
+        other = self._opened(hasty=False)
+        serving = []
+        for hasty, most in ((True, HASTY_LANES), (False, LANES)):
+            queue = packed(attacks, hasty)
+            lanes = [Lane(self._opened, attacks, told, other, thorough) for _ in range(min(most, len(queue)))]
+            serving += [lane.serve(queue) for lane in lanes]
+        await asyncio.gather(*serving)
+        other.close()
         left = await self._settled()
         after = self.ground.snapshot()
         changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
         reached, self.ground.reached[:] = list(self.ground.reached), []
         return {"attacks": told, "left": left, "changed": changed, "reached": reached}
 
-    async def _episodes(
-        self, queue: list[list[int]], attacks: list[Mapping[str, Any]], told: list[dict[str, Any]]
-    ) -> None:
-        """Take attacks from the queue until it is empty; one episode for all of a kind, another beside them."""
-        opened: dict[tuple[bool, bool], Session] = {}
-        other = self.sandboxes[False].open(self.library)
-        while queue:
-            numbers = queue.pop()
-            attack = attacks[numbers[0]]
-            kind = attack["hasty"], attack["keep"]
-            if kind not in opened:
-                opened[kind] = self.sandboxes[kind[0]].open(self.library, keep=kind[1])
-            session = opened[kind]
-            if len(numbers) > 1:
-                rans = await _each(session, [attacks[number]["cells"][0] for number in numbers])
-                if not rans:  # one of them ended the cell
-                    queue += [[number] for number in numbers]
-                    continue
-                for number, ran in zip(numbers, rans, strict=True):
-                    told[number] = {"rans": [ran], "honest": None, "other": None}
-            else:
-                rans = [await _ran(session, cell) for cell in attack["cells"]]
-                told[numbers[0]] = {"rans": rans, "honest": None, "other": None}
-            if len(numbers) > 1 or numbers[0] % 4 == 0 or not queue or rans[-1]["status"] != "error" or kind[1]:
-                told[numbers[0]]["honest"] = await _ran(session, HONEST)
-            if len(numbers) > 1 or numbers[0] % 8 == 0 or not queue or kind[1]:
-                told[numbers[0]]["other"] = await _ran(other, HONEST)
-            if kind[1]:
-                opened.pop(kind).close()
-        for session in (other, *opened.values()):
-            session.close()
+    def _opened(self, hasty: bool, keep: bool = False) -> Session:
+        return self.sandboxes[hasty].open(self.library, keep)
 
-    async def hang(self, cell: str) -> list[int]:
-        """Start a cell and leave it running; the numbers of all processes below."""
-        session = (await self._start(False)).open(self.library)
-        self.hanging = asyncio.create_task(session.run(cell))
-        await asyncio.sleep(0.5)
+    async def hang(self, cells: list[str]) -> list[int]:
+        """Run cells, the last of which does not end, and leave it running; the numbers of all processes below."""
+        await self._start()
+        session = self._opened(hasty=False, keep=True)
+        for cell in cells[:-1]:
+            await session.run(cell)
+        self.hanging = asyncio.create_task(session.run(cells[-1]))
+        await asyncio.sleep(0.1)
         return [int(line.split()[0]) for line in descendants()]
 
     async def _settled(self) -> list[str]:
-        """What runs below this process after a group, beside what waits for the next episode: nothing, soon."""
-        deadline = time.monotonic() + 3
-        while (left := [line for line in descendants() if line not in self.idle]) and time.monotonic() < deadline:
-            await asyncio.sleep(0.02)
+        """What runs below this process after attacks, beside what waits for the next episode: nothing, soon."""
+        left = await _gone(self.idle)
         self.idle = descendants()  # each is told once
         return left
 
-    def close(self) -> dict[str, Any]:
-        """What is alive and which files are left after the sandboxes are closed."""
+    async def close(self) -> dict[str, Any]:
+        """What is alive after the sandboxes are closed, what is after their processes are ended, which files stay."""
         for sandbox in self.sandboxes.values():
             sandbox.close()
-        deadline = time.monotonic() + 3
-        while (left := descendants()) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        open_still = await _gone(self.idle)
+        close_all()
+        left = await _gone([])
         self.sandboxes = {}
-        return {"left": left, "files": sorted(str(path) for path in self.ground.tmp.rglob("*"))}
+        files = sorted(str(path) for path in self.ground.tmp.rglob("*"))
+        return {"open": open_still, "left": left, "files": files}
 
-    def bare(self, attacks: list[Mapping[str, Any]]) -> list[str]:
-        """What each attack ends with in plain Python: "ok", or the error that held it back."""
-        return [self._plain(attack["cells"]) for attack in attacks]
+    def bare(self, attacks: list[Mapping[str, Any]]) -> tuple[bool, list[str]]:
+        """What each attack ends with in plain Python: "ok", or the error that held it back.
+
+        Before it, whether this machine already holds back what its users may do on a plain one.
+        """
+        return (True, []) if _confined() else (False, [self._plain(attack["cells"]) for attack in attacks])
 
     def _plain(self, cells: list[str]) -> str:
         from tests.components.sandbox.attacks import library  # with pandas: half a second
@@ -182,26 +143,21 @@ class Driver:
             return told.read().decode() or "no word"
 
 
-async def _ran(session: Session, cell: str) -> dict[str, Any]:
-    """One cell. That the sandbox gave up is no status of a cell, so every expectation fails."""
-    try:
-        return asdict(await session.run(cell))
-    except SandboxError as error:
-        told = {"type": "SandboxError", "message": str(error)}
-        return {"status": "given up", "answer": "", "output": "", "error": told, "seconds": 0.0}
+def _confined() -> bool:
+    """Whether this process lacks rights to trace or to mount, is root in a namespace only, or may not make one."""
+    told = dict(line.split(":\t") for line in Path("/proc/self/status").read_text().splitlines())
+    needed = 1 << 19 | 1 << 21
+    whole = Path("/proc/self/uid_map").read_text().split() == ["0", "0", str(2**32 - 1)]
+    barred = subprocess.run(["unshare", "--user", "true"], capture_output=True, check=False).returncode
+    return told["Seccomp"] != "0" or int(told["CapBnd"], 16) & needed != needed or not whole or barred != 0
 
 
-async def _each(session: Session, cells: list[str]) -> list[dict[str, Any]]:
-    """Several attacks in one cell, each as if it were one; nothing when the cell did not get to its end."""
-    ran = await _ran(session, EACH.format(cells=cells))
-    outcomes = json.loads(ran["answer"]) if ran["status"] == "ok" else []
-    return [
-        {
-            "status": "error" if kind else "ok", "answer": answer, "output": "", "seconds": ran["seconds"],
-            "error": {"type": kind, "message": message} if kind else None,
-        }
-        for kind, message, answer in outcomes
-    ]  # fmt: skip
+async def _gone(idle: list[str]) -> list[str]:
+    """Which processes below this one, but for those that wait, do not end."""
+    deadline = time.monotonic() + GONE_SECONDS
+    while (left := [line for line in descendants() if line not in idle]) and time.monotonic() < deadline:
+        await asyncio.sleep(0.02)
+    return left
 
 
 def descendants() -> list[str]:
@@ -231,14 +187,15 @@ def main() -> None:
     for line in sys.stdin:
         request = json.loads(line)
         match request:
-            case {"run": attacks}:
-                told: Any = loop.run_until_complete(driver.run(attacks))
+            case {"run": attacks, "thorough": thorough}:
+                told: Any = loop.run_until_complete(driver.run(attacks, thorough))
             case {"bare": attacks}:
                 told = driver.bare(attacks)
-            case {"hang": cell}:
-                told = loop.run_until_complete(driver.hang(cell))
+            case {"hang": cells}:
+                told = loop.run_until_complete(driver.hang(cells))
             case _:
-                told = driver.close()
+                told = loop.run_until_complete(driver.close())
+                loop = asyncio.new_event_loop()  # the other still waits for a cell whose sandbox was closed
         answers.write(json.dumps(told) + "\n")
         answers.flush()
 

@@ -38,7 +38,7 @@ class Ground:
         _put(folder / "work" / "notes.txt", self.secret)
         _put(folder / "home" / ".netrc", self.secret)
         self.tmp.mkdir(exist_ok=True)
-        self.columns = next((folder / "columns").iterdir())
+        self.columns = next(path for path in (folder / "columns").iterdir() if path.is_dir())
         self._serve()
         self._keep_in_kernel()
 

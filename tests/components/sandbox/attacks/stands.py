@@ -1,7 +1,6 @@
 """Where attacks take place: a backend and a user, in a process of its own that tests talk to."""
 
 import atexit
-import ctypes
 import json
 import os
 import secrets
@@ -9,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
@@ -20,7 +19,8 @@ import pytest
 
 from components.ehr.columns import prepare
 from components.ehr.metadata import metadata
-from tests.components.sandbox.attacks.attack import Attack, faults
+from components.sandbox import landlock
+from tests.components.sandbox.attacks.attack import Attack
 from tests.components.sandbox.attacks.ground import DATABASE, lay
 
 PROJECT = Path(__file__).parents[4]
@@ -49,12 +49,11 @@ class Stand:
                 os.chown(path, NOBODY, NOBODY)
             words = ["unshare", "--mount", "--propagation", "private", "sh", "-euc", _as_nobody(), "sh", *words]
         self.folder.chmod(0o755)
-        self.short = (backend, user) != STANDS[0] and not os.environ.get("WARDROUND_TEST_SLOW")
         self._start = partial(
             subprocess.Popen, words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True,
             cwd=self.folder / "work", env=environment,
         )  # fmt: skip
-        self.process: subprocess.Popen[str] = self._start()
+        self.process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -62,24 +61,24 @@ class Stand:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._end()
+        self.end()
         subprocess.run(["rm", "-rf", self.folder], check=False)  # as deep as it may be
         self.errors.close()
         os.unlink(self.errors.name)
 
-    def fresh(self) -> None:
-        """A new process in place of one that was ended."""
-        self._end()
-        self.process = self._start()
-
-    def _end(self) -> None:
-        self.process.kill()
-        with suppress(BrokenPipeError):
-            self.process.communicate()
-        Path(f"/dev/shm/wards-{self.process.pid}").unlink(missing_ok=True)
+    def end(self) -> None:
+        """Kill the process; the next question starts another."""
+        if self.process is not None:
+            self.process.kill()
+            with suppress(BrokenPipeError):
+                self.process.communicate()
+            Path(f"/dev/shm/wards-{self.process.pid}").unlink(missing_ok=True)
+            self.process = None
 
     def ask(self, **request: Any) -> Any:
         """One request; fails where the process has died."""
+        if self.process is None:
+            self.process = self._start()
         assert self.process.stdin and self.process.stdout
         answer = ""
         with suppress(BrokenPipeError):
@@ -87,40 +86,18 @@ class Stand:
             self.process.stdin.flush()
             answer = self.process.stdout.readline()
         if not answer:
-            self.fresh()
+            self.end()
             self.errors.seek(0)
             told = self.errors.read()
             pytest.fail(f"the harness died: {told[-3000:]}", pytrace=False)
         return json.loads(answer)
 
-    @property
-    def confined(self) -> bool:
-        """Whether the process lacks rights that its user has on a plain machine."""
-        told = dict(line.split(":\t") for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines())
-        needed = 1 << 19 | 1 << 21  # to trace, to mount
-        return told["Seccomp"] != "0" or int(told["CapBnd"], 16) & needed != needed
-
-    def withstands(self, attacks: Mapping[str, Attack], brief: Collection[str] = ()) -> None:
-        """Fail with every attack of the table that did not end as it must, and with every trace that they left.
-
-        ``brief``: the rows that stand for the table where time is short, on all stands but the first; all by default.
-        """
-        chosen = brief if brief and self.short else list(attacks)
-        attacks = {name: attacks[name] for name in chosen if attacks[name].open_in != self.backend}
-        told = self.ask(run=[attack.request for attack in attacks.values()])
-        wrong = []
-        for (name, attack), one in zip(attacks.items(), told["attacks"], strict=True):
-            wrong += [f"[{name}] {fault}" for fault in faults(attack, one, self.secret)]
-        wrong += [f"{what}: {told[what]}" for what in ("left", "changed", "reached") if told[what]]
-        if wrong:
-            pytest.fail("\n".join(wrong), pytrace=False)
-
     def suffers(self, attacks: Mapping[str, Attack]) -> None:
         """Fail with every attack that is none: in plain Python it does not get what it is after."""
-        if self.confined:
-            pytest.skip("this machine itself holds processes back")
         tried = {name: attack for name, attack in attacks.items() if attack.bare in ("anyone", self.user)}
-        told = self.ask(bare=[attack.request for attack in tried.values()])
+        confined, told = self.ask(bare=[attack.request for attack in tried.values()])
+        if confined:
+            pytest.skip("this machine itself holds processes back")
         wrong = [f"[{name}] {one}" for name, one in zip(tried, told, strict=True) if one != "ok"]
         if wrong:
             pytest.fail("\n".join(wrong), pytrace=False)
@@ -156,19 +133,26 @@ def _as_nobody() -> str:
 
 @cache
 def lacking(backend: str, user: str) -> str:
-    """Why this machine has no such stand; empty where it has."""
+    """Why this machine has no such stand; empty where it has.
+
+    Asked of the machine, not of the sandbox: that it refuses a backend that could stand here is no reason to skip.
+    """
     root = os.getuid() == 0
     if user == "root" and not root:
         return "needs root"
-    if user == "user" and root and not _works("unshare", "--mount", "true"):
-        return "root may not change its view of the files here, so no other user can reach the interpreter"
-    as_user = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups") if root and user == "user" else ()
+    as_user: tuple[str, ...] = ()
+    if user == "user" and root:
+        if not _works("unshare", "--mount", "true"):
+            return "root may not change its view of the files here, so no other user can reach the interpreter"
+        as_user = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+        if not _works(*as_user, "true"):
+            return "root may not become another user here"
     if backend in ("namespaces", "bwrap") and not _works(*as_user, "unshare", "-Urmpin", "--fork", "true"):
-        return "no namespaces here"
-    if backend == "bwrap" and not shutil.which("bwrap"):
+        return "no user namespaces here"
+    if backend == "bwrap" and not shutil.which("bwrap", path=os.defpath):
         return "no bubblewrap here"
-    if backend == "landlock" and ctypes.CDLL(None).syscall(444, None, 0, 1) < 1:
-        return "no Landlock here"
+    if backend in ("bwrap", "landlock") and landlock.abi() < landlock.LEAST:
+        return f"no Landlock of version {landlock.LEAST} here"
     return ""
 
 

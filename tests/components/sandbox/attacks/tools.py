@@ -1,7 +1,6 @@
 """The EHR tools give a cell no way around the limits (attacks 16, 17, 19, 20, 21)."""
 
-from tests.components.sandbox.attacks.attack import Attack
-from tests.components.sandbox.attacks.stands import Stand
+from tests.components.sandbox.attacks.attack import Attack, Table
 
 STATEMENTS = {
     "attach the file": "ATTACH '@FILE@' AS a",
@@ -84,13 +83,17 @@ CONDITIONS = {
 ARGUMENTS = {
     "a call": "__import__('os').getcwd()", "attributes": "GENDER.__class__", "a long text": "x" * 1_000_000, "many columns": "ROW_ID, " * 100_000 + "max",
 }  # fmt: skip
-TABLES = {
+TABLE_NAMES = {
     "a path": "../../gold",
     "an absolute path": "/etc/passwd",
     "a null byte": "patients\0",
     "a long name": "x" * 1_000_000,
     "a list": "sqlite_master",
 }
+
+
+def endless(sql: str, status: str) -> Attack:
+    return Attack(f"answer = SQLInterpreter({sql!r})", status, "", "", hasty=True)
 
 
 def kinds(call: str, texts: dict[str, str], kind: str, status: str = "error") -> dict[str, Attack]:
@@ -101,38 +104,25 @@ def kinds(call: str, texts: dict[str, str], kind: str, status: str = "error") ->
     }
 
 
-def test_no_statement_changes_or_leaves_the_database(stand: Stand) -> None:
-    stand.withstands(kinds("SQLInterpreter(text)", STATEMENTS, "forbidden_sql|sql_error"))
-
-
-def test_every_bomb_of_sql_ends(stand: Stand) -> None:
-    stand.withstands(kinds("SQLInterpreter(text)", BOMBS, "forbidden_sql|sql_error"))
-
-
-def test_no_statement_outlasts_its_cell(stand: Stand) -> None:
-    cells = {name: f"answer = SQLInterpreter({sql!r})" for name, sql in ENDLESS.items()}
-    patterns = {name: f"answer = SQLInterpreter({sql!r})" for name, sql in PATTERNS.items()}
-    endless = {name: Attack(cell, "timeout", "", "", hasty=True) for name, cell in cells.items()}
-    slow = {name: Attack(cell, "ok|error|timeout", "", "", hasty=True) for name, cell in patterns.items()}
-    stand.withstands({**endless, **slow})
-
-
-def test_no_expression_is_more_than_arithmetic(stand: Stand) -> None:
-    stand.withstands(kinds("Calculate(text)", EXPRESSIONS, "bad_expression"))
-
-
-def test_no_duration_is_more_than_a_duration(stand: Stand) -> None:
-    stand.withstands(kinds("Calendar(text)", DURATIONS, "bad_duration"))
-
-
-def test_no_argument_of_a_table_takes_long_or_leaves_it(stand: Stand) -> None:
-    filtered = kinds("FilterDB(LoadDB('patients'), text)", CONDITIONS, r"\w+")
-    values = kinds("GetValue(LoadDB('patients'), text)", ARGUMENTS, r"\w+")
-    tables = kinds("LoadDB(text)", TABLES, r"\w+")
-    rows = {
-        f"{tool}: {name}": row
-        for tool, table in [("filter", filtered), ("value", values), ("load", tables)]
-        for name, row in table.items()
-    }
-    long = "FilterDB(LoadDB('patients'), 'SUBJECT_ID in (' + '1,' * 20_000 + '1)')"
-    stand.withstands({**rows, "filter: a long list": Attack(f"answer = len({long})", "ok", "^8$", "")})
+FILTERED = kinds("FilterDB(LoadDB('patients'), text)", CONDITIONS, r"\w+")
+VALUES = kinds("GetValue(LoadDB('patients'), text)", ARGUMENTS, r"\w+")
+LOADED = kinds("LoadDB(text)", TABLE_NAMES, r"\w+")
+MEMBERS = "FilterDB(LoadDB('patients'), 'SUBJECT_ID in (' + '1,' * 500 + '1)')"
+TABLES = {
+    "no statement changes or leaves the database": Table(
+        kinds("SQLInterpreter(text)", STATEMENTS, "forbidden_sql|sql_error")
+    ),
+    "every bomb of SQL ends": Table(kinds("SQLInterpreter(text)", BOMBS, "forbidden_sql|sql_error")),
+    "no statement outlasts its cell": Table({
+        **{name: endless(sql, "timeout") for name, sql in ENDLESS.items()},
+        **{name: endless(sql, "ok|error|timeout") for name, sql in PATTERNS.items()},
+    }),
+    "no expression is more than arithmetic": Table(kinds("Calculate(text)", EXPRESSIONS, "bad_expression")),
+    "no duration is more than a duration": Table(kinds("Calendar(text)", DURATIONS, "bad_duration")),
+    "no argument of a table takes long or leaves it": Table({
+        **{f"filter: {name}": row for name, row in FILTERED.items()},
+        **{f"value: {name}": row for name, row in VALUES.items()},
+        **{f"load: {name}": row for name, row in LOADED.items()},
+        "filter: a long list": Attack(f"answer = len({MEMBERS})", "ok", "^8$", ""),
+    }),
+}  # fmt: skip

@@ -1,7 +1,8 @@
 """What a cell does to the way results come back ends its worker at most, never another cell or the run (12, 13)."""
 
-from tests.components.sandbox.attacks.attack import Attack
-from tests.components.sandbox.attacks.stands import Stand
+from dataclasses import replace
+
+from tests.components.sandbox.attacks.attack import Attack, Table
 
 FORGED = """
 import json, os, struct
@@ -110,12 +111,15 @@ KEPT = {  # where variables are kept, the process is the cell's for longer: cell
 }
 
 
-def test_only_the_channel_counts_and_a_forger_loses_only_its_worker(stand: Stand) -> None:
-    brief = ("forged results in every descriptor, form 0", "a frame of four gigabytes", "a pickle as the answer")
-    stand.withstands(CHANNEL, (*brief, "json patched", "all descriptors closed"))
-
-
-def test_an_episode_that_keeps_variables_outlives_what_a_cell_does_to_its_process(stand: Stand) -> None:
-    after = ("answer = 1", "answer = 2", "answer = 3")
-    rows = {name: Attack((cell, *after), STATUS, ".", "", keep=True, hasty=True) for name, cell in KEPT.items()}
-    stand.withstands(rows, ("a forged result and a late one",))
+TABLES = {
+    "only the channel counts and a forger loses only its worker": Table(
+        {name: replace(row, alone=True) for name, row in CHANNEL.items()},
+        ("all descriptors closed",),
+    ),
+    "an episode that keeps variables outlives what a cell does to its process": Table(
+        {
+            name: Attack((cell, "answer = 1", "answer = 2", "answer = 3"), STATUS, ".", "", keep=True, hasty=True)
+            for name, cell in KEPT.items()
+        }
+    ),
+}

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from tests.components.sandbox.attacks.attack import BARRED, Attack
-from tests.components.sandbox.attacks.stands import Stand
+from tests.components.sandbox.attacks.attack import BARRED, Attack, Table
 
 GONE = "AssertionError|PermissionError|FileNotFoundError"
 SECRETS = {
@@ -133,19 +132,16 @@ def changing(cell: str, bare: str = "anyone") -> Attack:
 
 CHANGES = {
     **{f"the canary is {name}": changing(cell) for name, cell in CANARY.items()},
-    "the canary is asked for its size": replace(changing("assert os.stat(CANARY).st_size == 5"), open_in="landlock"),
+    "the canary is asked for its size": replace(
+        changing("assert os.stat(CANARY).st_size == 5"),
+        open_in={"landlock": "Landlock bars no look at the size and the times of a file whose name is known"},
+    ),
     **{f"the data are {name}": changing(cell, "root" if "chown" in cell else "anyone") for name, cell in DATA.items()},
     **{f"the machine gets {name}": changing(cell, "") for name, cell in LIBRARIES.items()},
 }
 
 
-def test_no_cell_reads_what_is_not_its_data(stand: Stand) -> None:
-    stand.withstands(SECRETS)
-
-
-def test_no_cell_changes_what_is_not_its_scratch_folder(stand: Stand) -> None:
-    stand.withstands(CHANGES)
-
-
-def test_nothing_else_holds_these_attacks(plain: Stand) -> None:
-    plain.suffers({**SECRETS, **CHANGES})
+TABLES = {
+    "no cell reads what is not its data": Table(SECRETS, brief=None, tried=True),
+    "no cell changes what is not its scratch folder": Table(CHANGES, brief=None, tried=True),
+}

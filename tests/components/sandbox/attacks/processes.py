@@ -1,7 +1,6 @@
 """Cells see, start, signal and trace no process, their own parents included (attacks 2, 3, 4, 14)."""
 
-from tests.components.sandbox.attacks.attack import BARRED, Attack
-from tests.components.sandbox.attacks.stands import Stand
+from tests.components.sandbox.attacks.attack import BARRED, Attack, Table
 
 CODE = """
 import ctypes, mmap, platform
@@ -105,7 +104,7 @@ STARTS = {
     "a command's output": "import os; assert os.popen('echo 1').read() == '1\\n'",
     "a subprocess": "import subprocess; subprocess.run(['true'], check=True)",
     "a subprocess by a shell": "import subprocess; assert subprocess.getoutput('echo 1') == '1'",
-    "a terminal": "import pty; pty.fork()",
+    "a terminal": "import os, pty\nif not pty.fork()[0]: os._exit(0)",
     "a spawned command": "import os; os.waitpid(os.posix_spawn('/bin/true', ['true'], {}), 0)",
     "a spawned command without a copy": "import os; assert os.spawnv(os.P_WAIT, '/bin/true', ['true']) == 0",
     "the C library's shell": "import ctypes; assert ctypes.CDLL(None).system(b'true') == 0",
@@ -127,6 +126,7 @@ STARTED = {
         "error|killed",
         f"{BARRED}|AssertionError|BlockingIOError|FileNotFoundError|out of pty",
         "" if "X32" in cell else "anyone",
+        alone="old gate" in name,  # which the call filter answers with the end of the process
     )
     for name, cell in STARTS.items()
 }
@@ -161,17 +161,26 @@ ENDS = {
 }  # fmt: skip
 
 
-def test_no_cell_reaches_another_process_or_a_secret_of_its_own(stand: Stand) -> None:
-    stand.withstands(ELSEWHERE)
-
-
-def test_no_cell_starts_a_process(stand: Stand) -> None:
-    stand.withstands({**STARTED, **INSTEAD})
-
-
-def test_a_cell_that_ends_its_process_gives_an_error_and_the_episode_goes_on(stand: Stand) -> None:
-    stand.withstands(ENDS, ("leaving at once", "its own death", "recursion without end"))
-
-
-def test_nothing_else_holds_these_attacks(plain: Stand) -> None:
-    plain.suffers({**ELSEWHERE, **STARTED})
+DAEMONS = {
+    "a process in a session of its own": Attack(
+        "import os, time\ntry:\n    if not os.fork():\n        os.setsid()\n        if not os.fork(): time.sleep(60)\n        os._exit(0)\n"
+        "except OSError: pass\nanswer = 1",
+        "ok", "", "",
+    ),
+    "a process that keeps its parent's death to itself": Attack(
+        "import os, time\ntry:\n    syscall('prctl', 1, 0, 0, 0, 0)\n    if not os.fork(): time.sleep(60)\nexcept OSError: pass\nwhile True: pass",
+        "timeout", "", "", hasty=True,
+    ),
+    "a thread": Attack(
+        "import threading, time; threading.Thread(target=time.sleep, args=(60,), daemon=True).start(); answer = 1",
+        "ok|error", ".", "", alone=True,
+    ),
+    "files": Attack("import os\nfor n in range(20): os.mkdir(str(n)); open(f'{n}/x', 'w').write('x')\nanswer = 1", "ok", "", ""),
+}  # fmt: skip
+TABLES = {
+    "no cell reaches another process or a secret of its own": Table(ELSEWHERE, brief=None, tried=True),
+    "no cell starts a process": Table(STARTED, brief=None, tried=True),
+    "nothing outlives its cell": Table(DAEMONS, brief=None),
+    "no cell puts another program in its place": Table(INSTEAD, brief=None),
+    "a cell that ends its process gives an error and the episode goes on": Table(ENDS),
+}

@@ -1,7 +1,6 @@
 """Nothing passes from cell to cell but what is kept on purpose, nothing from question to question (12, 15, 23, 24)."""
 
-from tests.components.sandbox.attacks.attack import Attack
-from tests.components.sandbox.attacks.stands import Stand
+from tests.components.sandbox.attacks.attack import Attack, Table
 
 NOTHING = "KeyError|RuntimeError|NameError|AttributeError|FileNotFoundError|AssertionError|ModuleNotFoundError"
 LEFT = {  # what the first cell leaves, what the second looks for
@@ -43,7 +42,11 @@ LEFT = {  # what the first cell leaves, what the second looks for
         "assert LoadDB('patients')['ROW_ID'].iloc[0] > 300; answer = 1",
     ),
 }  # fmt: skip
-FREE = ("a file in", "a file", "a module of scratch")  # files may be left too where variables are kept
+ALONE = {  # what would disturb others in the same cells, or end them
+    "a variable", "a changed builtin", "a changed json", "a module of scratch named like a standard one", "a file",
+    "a hook of imports", "another folder", "the mapped memory of a tool's table, made writable",
+    "the mapped memory of a tool's table",
+}  # fmt: skip
 WALKS = {
     "the garbage collector": "import gc\nkey = 'gold' + '-'\ndef held(o):\n    return [v for v in (o.values() if type(o) is dict else o) if type(v) is str and v.startswith(key) and len(v) > 30]\n"
     "found = [held(o) for o in gc.get_objects() if type(o) in (dict, list, tuple, set)]\nanswer = [f for f in found if f]\nassert answer",
@@ -69,42 +72,39 @@ BEHIND = {
 }
 
 
-def test_nothing_of_a_cell_is_there_in_the_next(stand: Stand) -> None:
-    rows = {name: Attack(cells, "error", NOTHING, "") for name, cells in LEFT.items()}
-    stand.withstands(rows, ("a variable", "a changed builtin", "a file", "a file in /tmp", "a changed tool"))
+CLEAN = """
+if 'leak' in globals(): del leak
+import collections, os, sys
+if hasattr(collections, 'leak'): del collections.leak
+try: os.remove('leak')
+except OSError: pass  # it is not there, or names are kept
+"""
 
 
-def test_what_an_episode_keeps_no_other_episode_sees(stand: Stand) -> None:
-    """The other session's honest cell, which every attack is followed by, looks for it."""
-    kept = {name: LEFT[name] for name in ("a variable", "a variable of a module", "a file", "a module")}
-    stand.withstands(
-        {
-            name: Attack(
-                (
-                    first,
-                    "answer = 'kept'\n"
-                    + second.replace("answer = ", "seen = ")
-                    + "\nif 'leak' in globals(): del leak\nimport collections, os, sys\nif hasattr(collections, 'leak'): del collections.leak\nif os.path.exists('leak'): os.remove('leak')",
-                ),
-                "ok",
-                "^kept$",
-                "",
-                keep=True,
-            )
-            for name, (first, second) in kept.items()
-        }
+def kept(name: str) -> Attack:
+    """Visible in its own episode; the honest cell of another episode, which follows, looks for it."""
+    first, second = LEFT[name]
+    return Attack(
+        (first, f"answer = 'kept'\n{second.replace('answer = ', 'seen = ')}{CLEAN}"), "ok", "^kept$", "", keep=True
     )
 
 
-def test_a_walk_through_memory_finds_no_gold_no_client_and_no_project(stand: Stand) -> None:
-    stand.withstands(
+TABLES = {
+    "nothing of a cell is there in the next": Table(
+        {name: Attack(cells, "error", NOTHING, "", alone=name in ALONE) for name, cells in LEFT.items()},
+        ("a file", "a file in the temporary folder", "a file in /tmp", "a file in shared memory"),
+    ),
+    "what an episode keeps no other episode sees": Table(
+        {name: kept(name) for name in ("a variable", "a variable of a module", "a file", "a module")}
+    ),
+    "a walk through memory finds no gold, no client and no project": Table(
         {
             name: Attack(cell, "error", "AssertionError|PermissionError|FileNotFoundError", "")
             for name, cell in WALKS.items()
-        }
-    )
-
-
-def test_what_runs_behind_a_cell_ends_with_it(stand: Stand) -> None:
-    rows = {name: Attack(cell, "ok|error|killed|timeout", "", "") for name, cell in BEHIND.items()}
-    stand.withstands(rows, ("a thread", "an exit hook"))
+        },
+        ("the descriptors", "the search path", "the arguments"),
+    ),
+    "what runs behind a cell ends with it": Table(
+        {name: Attack(cell, "ok|error|killed|timeout", "", "") for name, cell in BEHIND.items()}
+    ),
+}
