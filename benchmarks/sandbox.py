@@ -16,7 +16,7 @@ from benchmarks.figures import Figure, Settings, middle, span
 from benchmarks.processes import resident_mb
 
 TIERS = ("namespaces", "bwrap", "landlock")
-THINKS = 0.05  # seconds: a model takes longer before its next cell
+PAUSES = {"after 50 ms": 0.05, "in a tight loop": 0.0}  # seconds before each cell; a model takes longer
 CELL = (
     "table = LoadDB('patient')\ntable = FilterDB(table, 'age>=50||gender=male')\n"
     "answer = GetValue(table, 'uniquepid, count'), SQLInterpreter('select count(*) from patient')"
@@ -25,7 +25,9 @@ REHEARSAL = (
     "t = LoadDB('patient')\nt = FilterDB(t, 'gender=female||age<30')\nGetValue(t, 'age, max')\n"
     "answer = SQLInterpreter('select max(age) from patient')"
 )
+CELLS = {"the tools' cell": CELL, "a trivial cell": "answer = sum(range(1000))"}
 _MODULE = "components.ehr.cell"
+_HOW = {False: "a fresh process each", True: "variables kept"}
 
 
 @contextmanager
@@ -69,29 +71,30 @@ def held() -> list[str]:
     """The tiers that this machine has."""
     from components.sandbox import detect
 
-    return [tier for tier in TIERS if not detect.tested(tier).reason]  # type: ignore[arg-type]
+    return [tier for tier in TIERS if not detect.tested(tier).reason]
 
 
-def steps(tier: str, n: int, keep: bool) -> dict[str, list[float]]:
+def steps(tier: str, n: int, keep: bool, cell: str, pause: float) -> dict[str, list[float]]:
     """Milliseconds of the same cell, plain and as a step, in turns."""
-    return asyncio.run(_steps(tier, n, keep))
+    return asyncio.run(_steps(tier, n, keep, cell, pause))
 
 
-async def _steps(tier: str, n: int, keep: bool) -> dict[str, list[float]]:
+async def _steps(tier: str, n: int, keep: bool, cell: str, pause: float) -> dict[str, list[float]]:
     from components.ehr.cell import names
 
     taken: dict[str, list[float]] = {"plain": [], "step": []}
     with _sandbox(tier, keep) as (opened, arguments):
         session, given = opened(), names(**arguments)
         expected: dict[str, Any] = dict(given)
-        exec(compile(CELL, "<cell>", "exec"), expected)
-        assert (await session.run(CELL)).answer == str(expected["answer"])
+        exec(compile(cell, "<cell>", "exec"), expected)
+        assert (await session.run(cell)).answer == str(expected["answer"])
         for _ in range(n):
-            await asyncio.sleep(THINKS)
+            if pause:
+                await asyncio.sleep(pause)
             started = time.perf_counter()
-            exec(compile(CELL, "<cell>", "exec"), dict(given))
+            exec(compile(cell, "<cell>", "exec"), dict(given))
             between = time.perf_counter()
-            ran = await session.run(CELL)
+            ran = await session.run(cell)
             taken["step"].append(1e3 * (time.perf_counter() - between))
             taken["plain"].append(1e3 * (between - started))
             assert ran.status == "ok", ran.error
@@ -173,7 +176,7 @@ def row(settings: Settings) -> Sequence[Figure]:
     figures: list[Figure] = []
     for place, tier in enumerate(held()):
         n = settings.count(100 if place else 1000)  # the first is the one that is used
-        figures += [_step(settings, tier, n, keep) for keep in ((False,) if place else (False, True))]
+        figures += _loops(settings, tier, n)
         told = settings.run("sandbox.episodes", tier=tier, n=n)
         figures += [
             Figure("sandbox", f"{tier}: a fresh episode and its first cell", middle(told["opened"]), "ms", 30,
@@ -184,18 +187,22 @@ def row(settings: Settings) -> Sequence[Figure]:
         if not place:
             many = settings.count(30)
             taken = settings.run("sandbox.at_once", tier=tier, n=many)
-            figures.append(
-                Figure("sandbox", f"{tier}: {many} episodes at once", taken["fresh"], "MB", 300,
-                       beside=f"variables kept: {taken['kept']:.0f} MB; proportional, the zygote included")
-            )  # fmt: skip
+            figures += [
+                Figure("sandbox", f"{tier}: {many} episodes at once, {how}", taken[mode], "MB", 300,
+                       beside="proportional, the zygote included")
+                for mode, how in (("fresh", _HOW[False]), ("kept", _HOW[True]))
+            ]  # fmt: skip
     return figures
 
 
-def _step(settings: Settings, tier: str, n: int, keep: bool) -> Figure:
-    taken = settings.run("sandbox.steps", tier=tier, n=n, keep=keep)
+def _loops(settings: Settings, tier: str, n: int) -> list[Figure]:
+    """A step as a user sees it: both modes, both cells, with and without a pause before each."""
+    return [_step(settings, tier, n, keep, cell, pace) for keep in (False, True) for cell in CELLS for pace in PAUSES]
+
+
+def _step(settings: Settings, tier: str, n: int, keep: bool, cell: str, pace: str) -> Figure:
+    taken = settings.run("sandbox.steps", tier=tier, n=n, keep=keep, cell=CELLS[cell], pause=PAUSES[pace])
     plain, step = middle(taken["plain"]), middle(taken["step"])
-    how = "variables kept" if keep else "a fresh process each"
     beside = f"median of {n:,}: {step:.2f} beside {plain:.2f} ms; least {min(taken['step']) - min(taken['plain']):.2f}"
-    return Figure(
-        "sandbox", f"{tier}: step beyond plain execution, {how}", max(0.0, step - plain), "ms", 1, beside=beside
-    )
+    name = f"{tier}: a step beyond plain execution, {cell} {pace}, {_HOW[keep]}"
+    return Figure("sandbox", name, max(0.0, step - plain), "ms", 1, beside=beside)

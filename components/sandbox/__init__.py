@@ -18,8 +18,9 @@ from annotated_types import Ge
 from components.errors import ConfigError
 from components.sandbox import detect, landlock, seccomp
 from components.sandbox.api import CellError, Library, Limits, Ran, SandboxError, Status, Tier
-from components.sandbox.session import Episode, Session
-from components.sandbox.warm import check, release, shared
+from components.sandbox.episode import Episode
+from components.sandbox.session import Session
+from components.sandbox.warm import check, shared
 
 __all__ = ["CellError", "Library", "Limits", "Ran", "Sandbox", "SandboxError", "Session", "Status"]
 
@@ -58,7 +59,7 @@ class Sandbox:
         check(library)
 
         def start() -> Episode:
-            return Episode(shared(tier, library, self), library, self.limits, keep)
+            return Episode(shared(tier, library, self.limits), library, self.limits, keep)
 
         session = Session(start, self.limits, self.max_running, self._count, self._sessions.discard)
         self._sessions.add(session)
@@ -123,7 +124,9 @@ class Sandbox:
         }
 
     def close(self) -> None:
-        """Kill everything that runs; returns when it is gone. May be called again, and used again after."""
+        """Kill all cells and sessions; returns when they are gone. May be called again, and used again after.
+
+        The process from which episodes are forked waits for other sandboxes until this process ends.
+        """
         for session in list(self._sessions):
             session.close()
-        release(self)

@@ -1,18 +1,15 @@
-"""A worker as its supervisor sees it: a process and three pipes that somebody hostile may hold."""
+"""A worker as its supervisor sees it: a process of which only the host holds the pipes."""
 
 from __future__ import annotations
 
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable, Iterable
 from typing import NoReturn
 
-from components.sandbox.api import Limits, Ran
-from components.sandbox.frames import FrameError, Reader, cap, pack, read_ran
-
-_CHUNK = 1 << 16
-_WAITS = {"cell": None}
+from components.sandbox.frames import pack
 
 
 class Ending:
@@ -29,118 +26,42 @@ class Ending:
 class Child:
     """A forked worker that waits for a cell."""
 
-    def __init__(self, live: Callable[[int, int], NoReturn], limits: Limits, foreign: Iterable[int]) -> None:
+    def __init__(self, live: Callable[[int, int], NoReturn], foreign: Iterable[int]) -> None:
         """Fork.
 
         Args:
             live: what the worker does with its descriptors for cells and results.
-            limits: of a cell.
             foreign: descriptors that the worker must not have.
         """
-        self._limits = limits
-        self._reader = Reader(cap(limits.answer_bytes))
-        self._output = bytearray()
-        self._sending = b""
-        self.ran: Ran | None = None  # what it told of its cell
-        self.finished = False  # it closed its pipe of results
         self._status: int | None = None
         self._cpu = 0.0
-        cells, self.cells = os.pipe()
-        self.results, results = os.pipe()
+        cells, give = os.pipe()
+        hear, results = os.pipe()
         self.output, output = os.pipe()
+        self._host = (give, hear)
         self.pid = os.fork()
         if not self.pid:
             with Ending():
-                for descriptor in (*foreign, self.cells, self.results, self.output):
+                for descriptor in (*foreign, give, hear, self.output):
                     os.close(descriptor)
                 os.dup2(output, 1)
                 os.close(output)
                 live(cells, results)
         for descriptor in (cells, results, output):
             os.close(descriptor)
-        self._open = [self.cells, self.results, self.output]
-        for descriptor in self._open:
-            os.set_blocking(descriptor, False)
+        self.process = os.pidfd_open(self.pid)
+        self.descriptors: tuple[int, ...] = (*self._host, self.output, self.process)
 
-    @property
-    def descriptors(self) -> tuple[int, ...]:
-        """What is open of its three pipes."""
-        return tuple(self._open)
+    def hand(self, channel: socket.socket) -> None:
+        """Give the host its ends: only output and process stay here, to be watched."""
+        socket.send_fds(channel, [pack({"worker": True})], [*self._host, self.output, self.process])
+        for descriptor in self._host:
+            os.close(descriptor)
+        self.descriptors = (self.output, self.process)
 
-    @property
-    def sending(self) -> bool:
-        """Whether a part of the cell is still to be sent."""
-        return bool(self._sending)
-
-    def give(self, cell: str) -> bool:
-        """Start a cell. False when the worker spoke unasked, or is gone."""
-        self._output.clear()
-        self.ran = None
-        self.receive()
-        if self.finished or self._reader.rest:
-            return False
-        os.kill(self.pid, signal.SIGCONT)
-        self._sending = pack({"cell": cell})
-        return self.send()
-
-    def hear(self, keep: bool) -> bool:
-        """Collect what the worker says; True when its cell is over. ``ran`` then is its result, if it told one.
-
-        A worker that lives on is asked whether it waits for its next cell: else it is still in the one of which it
-        gave a result. Raises FrameError.
-        """
-        self.receive()
-        if self.ran is not None:
-            frame = self._reader.take()
-            if frame not in (None, _WAITS) or self._reader.rest:
-                raise FrameError("more than one reply")
-            return frame is not None or self.finished
-        if self.finished or keep:
-            self.ran = self._result()
-            if self.ran is not None and not self.finished:
-                self._sending = pack(_WAITS)
-                self.send()
-        return self.finished
-
-    def send(self) -> bool:
-        """Send what the pipe takes. False when nobody reads it."""
-        try:
-            self._sending = self._sending[os.write(self.cells, self._sending) :]
-        except BlockingIOError:
-            pass
-        except BrokenPipeError:
-            return False
-        return True
-
-    def receive(self) -> None:
-        """Collect what came as a result; at the end of the pipe ``finished`` is set. Raises FrameError."""
-        while data := _read(self.results):
-            self._reader.feed(data)
-        self.finished = data is not None
-
-    def drain(self, once: bool = False) -> bool:
-        """Collect output up to its limit, and drop the rest. False when there will be no more."""
-        while data := _read(self.output):
-            self._output += data[: self._limits.output_bytes - len(self._output)]
-            if once:
-                return True
-        return data is None
-
-    def printed(self) -> str:
-        """The output so far."""
-        return self._output.decode("utf-8", "ignore")
-
-    def _result(self) -> Ran | None:
-        """The one result; None when nothing came. Raises FrameError for what is none, or more than one."""
-        frame = self._reader.take()
-        if self._reader.rest and (frame is not None or self.finished):
-            raise FrameError("more than one reply, or a part of one")
-        if frame is None:
-            return None
-        ran = read_ran(frame, self._limits.answer_bytes, 0)
-        if ran.status in ("timeout", "killed"):
-            raise FrameError("a status that no worker tells")
-        return ran
+    def drain(self) -> None:
+        """Drop output that nobody wants."""
+        os.read(self.output, 1 << 16)
 
     def cpu_seconds(self) -> float:
         """CPU time that the process has used so far."""
@@ -149,10 +70,10 @@ class Child:
         except OSError:  # it is ending just now
             return 0.0
 
-    def pause(self) -> None:
-        """Hold the process until the next cell."""
+    def signal_to(self, number: int) -> None:
+        """Hold the process, let it run on, or end it; ``ended`` says when it is gone."""
         if not self.ended():
-            os.kill(self.pid, signal.SIGSTOP)
+            os.kill(self.pid, number)
 
     def ended(self, wait: bool = False) -> bool:
         """Whether the process has ended; from then on its number may be another's."""
@@ -167,20 +88,9 @@ class Child:
         """The signal that ended it; 0 when it ended by itself or has not."""
         return os.WTERMSIG(self._status) if self._status is not None and os.WIFSIGNALED(self._status) else 0
 
-    def kill(self) -> None:
-        """From here on it runs no more; ``ended`` says when it is gone."""
-        if not self.ended():
-            os.kill(self.pid, signal.SIGKILL)
-
     def close(self) -> None:
-        """Close its pipes."""
-        while self._open:
-            os.close(self._open.pop())
-
-
-def _read(descriptor: int) -> bytes | None:
-    """What is there; empty at the end, None when there is nothing yet."""
-    try:
-        return os.read(descriptor, _CHUNK)
-    except BlockingIOError:
-        return None
+        """End it, and forget its descriptors."""
+        self.signal_to(signal.SIGKILL)
+        for descriptor in self.descriptors:
+            os.close(descriptor)
+        self.descriptors = ()

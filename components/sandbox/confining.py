@@ -21,7 +21,7 @@ from components.sandbox.api import Limits, Tier
 from components.sandbox.child import Ending
 from components.sandbox.frames import pack
 from components.sandbox.raised import Clean
-from components.sandbox.scratch import Folder, Memory, Scratch
+from components.sandbox.scratch import Folder, Memory, Mounted, Scratch
 from components.sandbox.supervisor import HostGone, Supervisor
 from components.sandbox.worker import SEED, Settings
 
@@ -65,32 +65,35 @@ class _Telling:
                 self._channel.sendall(pack({"fatal": text[:2000]}))
 
 
-def live(episode: Episode, channel: socket.socket, telling: int) -> None:
+def live(episode: Episode, channel: socket.socket, telling: int, readable: list[str]) -> None:
     """Be the episode's supervisor, or the process that makes the namespaces and forks it.
 
     Args:
         episode: what to hold.
         channel: to the host.
         telling: descriptor to which the supervisor's number is written once it leads its process group.
+        readable: the folders of the interpreter.
     """
     with _Telling(channel):
-        readable = places.interpreter()
         if episode.tier == "namespaces":
             namespaces.enter()
-            parent = os.pidfd_open(os.getpid())
+            parent: int | None = os.pidfd_open(os.getpid())
             pid = os.fork()
             if pid:
                 os.setpgid(pid, pid)
                 os.write(telling, str(pid).encode())
                 os._exit(0)
-            select.select([parent], [], [])  # the zygote is the parent from here on
-            os.close(parent)
         else:
+            parent = None
             os.setpgid(0, 0)
             os.write(telling, str(os.getpid()).encode())
         os.close(telling)
+        scratch = _confine(episode, readable)
+        if parent is not None:
+            select.select([parent], [], [])  # the zygote is the parent from here on
+            os.close(parent)
         kernel.die_with_parent(signal.SIGKILL)
-        _supervise(episode, channel, readable)
+        _supervise(episode, channel, scratch)
 
 
 def _confine(episode: Episode, readable: list[str]) -> Scratch:
@@ -104,25 +107,25 @@ def _confine(episode: Episode, readable: list[str]) -> Scratch:
     if episode.tier != "rlimits":
         allowed = places.without([*readable, *map(os.path.realpath, episode.readable)], places.hidden())
         landlock.restrict(allowed, [episode.folder, *places.DEVICES], landlock.abi())
-    return Folder(limits.scratch_bytes, episode.folder)
+    return (Mounted if episode.tier == "bwrap" else Folder)(limits.scratch_bytes, episode.folder)
 
 
-def _clean(episode: Episode, scratch: Scratch) -> Clean:
+def _paths(episode: Episode, scratch: Scratch) -> dict[str, str]:
     table = {scratch.path: namespaces.SCRATCH, sys.prefix: "/python", sys.base_prefix: "/python"}
     table |= {os.path.dirname(path): "/data" for path in episode.readable if os.path.dirname(path) != "/"}
-    return Clean({path: name for path, name in table.items() if path != name})
+    return {path: name for path, name in table.items() if path != name}
 
 
-def _supervise(episode: Episode, channel: socket.socket, readable: list[str]) -> NoReturn:
+def _supervise(episode: Episode, channel: socket.socket, scratch: Scratch) -> NoReturn:
     null = os.open("/dev/null", os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
     os.close(null)
-    scratch = _confine(episode, readable)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # the zygote has another
     random.seed(SEED)
     names = importlib.import_module(episode.module).names(**episode.arguments)
-    clean, confined = _clean(episode, scratch), episode.tier != "rlimits"
-    settings = Settings(episode.limits, episode.keep, confined, scratch.path, episode.rehearsal, clean)
+    paths = _paths(episode, scratch)
+    settings = Settings(episode.limits, episode.keep, episode.tier, scratch.path, episode.rehearsal, Clean(paths))
     supervisor = Supervisor(channel, names, settings, scratch)
-    channel.sendall(pack({"ready": True}))
+    channel.sendall(pack({"ready": paths}))
     supervisor.serve()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from components.sandbox import bwrap, landlock, places, seccomp
 from components.sandbox.api import Library, Limits, SandboxError, Tier
-from components.sandbox.session import Episode
+from components.sandbox.episode import Episode
 from components.sandbox.warm import Gone, Warm
 
 ORDER: tuple[Tier, ...] = ("namespaces", "bwrap", "landlock", "rlimits")
@@ -83,7 +83,7 @@ def tested(tier: Tier) -> Found:
 
 def _attacked(tier: Tier, cell: str) -> Found:
     try:
-        warm = Warm(tier, "components.sandbox.probe", ())
+        warm = Warm(tier, "components.sandbox.probe", scratch_bytes=_LIMITS.scratch_bytes)
     except SandboxError as error:
         return Found(tier, str(error))
     try:

@@ -13,7 +13,7 @@ from components.sandbox.api import STATUSES, CellError, Ran
 _HEAD = struct.Struct(">I")
 MESSAGE_CHARS = 4000  # of an exception's text, of the line and of the traceback
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-_FIELDS = {"status": str, "answer": str, "output": str, "error": dict | None, "seconds": int | float}
+_FIELDS = {"status": str, "answer": str, "output": str, "error": dict | None, "seconds": int | float, "token": str}
 _ERROR_FIELDS = {"type": str, "kind": str, "message": str, "line_no": int | None, "line": str, "traceback": str}
 
 
@@ -37,9 +37,9 @@ def pack(value: Mapping[str, Any]) -> bytes:
     return _HEAD.pack(len(body)) + body
 
 
-def pack_ran(ran: Ran) -> bytes:
-    """The frame of a result."""
-    return pack(asdict(ran))
+def pack_ran(ran: Ran, token: str) -> bytes:
+    """The frame of a result; ``token`` is what the cell came with."""
+    return pack({**asdict(ran), "token": token})
 
 
 class Reader:
@@ -100,9 +100,11 @@ def _typed(value: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
             raise FrameError(f"{name} is no text")
 
 
-def read_ran(value: Mapping[str, Any], answer_bytes: int, output_bytes: int) -> Ran:
-    """The result that a frame holds; sizes and types are checked. Raises FrameError."""
+def read_ran(value: Mapping[str, Any], token: str, answer_bytes: int, output_bytes: int) -> Ran:
+    """The result that a frame holds; that it is this cell's, sizes and types are checked. Raises FrameError."""
     _typed(value, _FIELDS)
+    if value["token"] != token:
+        raise FrameError("the result of another cell")
     error = value["error"]
     if error is not None:
         _typed(error, _ERROR_FIELDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Protocol
 from components.sandbox import namespaces
 
 _ENTRIES = 4096
+_DEPTH = 100  # of folders in folders; a path may have 4,096 letters
 
 
 class Scratch(Protocol):
@@ -61,7 +63,10 @@ class Memory:
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder of the machine; its size is looked at now and then, so it may be exceeded for a moment."""
+    """A folder of the machine; its size is looked at now and then, so it may be exceeded for a moment.
+
+    Holds only where files cannot lose their names: components.sandbox.landlock.keep_names.
+    """
 
     size: int
     path: str
@@ -77,17 +82,41 @@ class Folder:
 
     def exceeded(self) -> bool:
         """Whether there are more files or bytes than may be."""
-        taken, entries = 0, 0
-        for folder, folders, files in os.walk(self.path):
-            entries += len(folders) + len(files)
-            for name in files:
-                try:
-                    taken += os.lstat(os.path.join(folder, name)).st_blocks * 512
-                except FileNotFoundError:
-                    continue
-            if entries > _ENTRIES or taken > self.size:
-                return True
+        try:
+            return self._looked()
+        except OSError:  # too deep, or barred: what cannot be looked at is not held
+            return True
+
+    def _looked(self) -> bool:
+        taken, entries, todo = 0, 0, [(self.path, 0)]
+        while todo:
+            folder, depth = todo.pop()
+            with os.scandir(folder) as inside:
+                for entry in inside:
+                    entries += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        todo.append((entry.path, depth + 1))
+                    taken += os.lstat(entry.path).st_blocks * 512
+                    if entries > _ENTRIES or taken > self.size or depth > _DEPTH:
+                        return True
         return False
+
+
+@dataclass(frozen=True)
+class Mounted(Folder):
+    """A file system in memory of its own, made before the episode: the kernel limits its bytes, not its files."""
+
+    def exceeded(self) -> bool:
+        """Whether there are more files than may be, also those without a name."""
+        told = os.statvfs(self.path)
+        return told.f_files - told.f_ffree > _ENTRIES
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder with everything in it; what cannot be removed stays."""
+    with contextlib.suppress(OSError):
+        remove_inside(folder)
+        folder.rmdir()
 
 
 def remove_inside(folder: Path) -> None:

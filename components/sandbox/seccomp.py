@@ -1,8 +1,8 @@
 """A system-call filter for cells, written as BPF: what is not needed to compute is refused.
 
-No new process or thread, no program, no socket (a stream pair aside), no memory file, no mount, no signal to others,
-no change of mode, owner or times, no limit raised. Refused calls fail with EPERM; calls newer than the list, and
-clone3, with ENOSYS, so that the C library takes the older way.
+No new process or thread, no program, no socket (a stream pair aside), no memory file, no file made without a name, no
+mount, no signal to others, no change of mode, owner or times, no limit raised. Refused calls fail with EPERM; calls
+newer than the list, and clone3, with ENOSYS, so that the C library takes the older way.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from components.sandbox.syscalls import ALLOWED, CHECKED, numbers
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _LOAD, _EQUAL, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
 _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
+_NAMELESS = 0x400000  # the bit of O_TMPFILE
 _NEWER = 403  # from here on all machines have the same numbers
 _X32 = 0x40000000
 _IOCTLS = (0x5401, 0x5413, 0x5421, 0x541B, 0x5450, 0x5451)  # TCGETS TIOCGWINSZ FIONBIO FIONREAD FIONCLEX FIOCLEX
@@ -55,6 +56,11 @@ def _null(n: int) -> list[Instruction]:
     ]  # fmt: skip
 
 
+def _without(n: int, bits: int) -> list[Instruction]:
+    """Allow when none of the bits is set."""
+    return [_argument(n), (_AND, 0, 0, bits), (_EQUAL, 0, 1, 0), (_RETURN, 0, 0, _ALLOW), _refuse()]
+
+
 def _checks(pid: int) -> dict[str, list[Instruction]]:
     """Name -> instructions that decide by the arguments; the low half is what the kernel reads of an int."""
     allow = (_RETURN, 0, 0, _ALLOW)
@@ -69,6 +75,8 @@ def _checks(pid: int) -> dict[str, list[Instruction]]:
         allow,
     ]
     return {
+        "open": _without(1, _NAMELESS),
+        "openat": _without(2, _NAMELESS),
         "clone": [_refuse()],
         "clone3": [_refuse(errno.ENOSYS)],
         "ioctl": _one_of(1, _IOCTLS, allow, _refuse(errno.ENOTTY)),

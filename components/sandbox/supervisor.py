@@ -1,38 +1,36 @@
-"""The process that stands between the host and the workers of one episode. It runs no code of cells.
+"""The process that stands beside the workers of one episode. It runs no code of cells and reads nothing of theirs.
 
-It alone holds the channel to the host. It keeps a spare worker forked ahead, gives it a cell, watches wall and CPU
-time, the size of the scratch folder and what the worker says, and tells the host one result per cell.
+It forks workers ahead and hands the host the ends of their pipes, so that a cell and its result take no detour. The
+host says when a cell takes longer than a moment, and when it is over; meanwhile this process watches wall and CPU
+time and the size of the scratch folder, ends the worker at a limit, and tells why a worker ended. Between two cells
+it ends the worker, or holds it when it does not rest.
 """
 
 from __future__ import annotations
 
 import select
+import signal
 import socket
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NoReturn
 
 from components.sandbox import worker
-from components.sandbox.api import CellError, Ran, Status
+from components.sandbox.api import Status
 from components.sandbox.child import Child
-from components.sandbox.frames import FrameError, Reader, pack_ran
+from components.sandbox.frames import Reader, pack
 from components.sandbox.scratch import Scratch
 
-_CELL_BYTES = 16 << 20
+_FRAME_BYTES = 4096
 _SHORT = 0.05  # seconds: a cell that takes longer has the next worker forked beside it
 _TICK, _WATCH = 0.25, 0.02  # between looks at the CPU time, and at the scratch folder where nothing limits it
-_REAP = 0.005  # between looks at workers that are ending
-_LOST = "; variables of earlier cells are lost"
-_CELLS = select.POLLOUT
+_REAP = 0.005  # between looks at workers that are ending; how long one that lives on has to come to rest
+
+Verdict = tuple[Status, str, str]
 
 
 class HostGone(Exception):
     """The host closed its end: the episode is over."""
-
-
-def _failed(status: Status, kind: str, text: str) -> Ran:
-    return Ran(status, error=CellError(kind, "", text))
 
 
 class Supervisor:
@@ -45,135 +43,174 @@ class Supervisor:
         self._names = names
         self._limits = settings.limits
         self._spare: Child | None = None
+        self._given: Child | None = None  # the host has its ends
         self._dying: list[Child] = []
-        self._running: Child | None = None
+        self._reader = Reader(_FRAME_BYTES)
         self._eager = True  # whether the host has memory for workers that wait
-        self._started = False  # the first cell is waited for already
-        self._seen = 0  # cells whose variables the kept worker holds
+        self._many = False  # the first worker was forked: its cell was waited for already
+        self._cell = self._told = 0  # the cell that is watched; the last of which a verdict was told
+        self._begun = self._used = 0.0  # when it began; what CPU time its worker had used before
+        self._tick = _WATCH if scratch.watched else _SHORT
+        self._flooded = False  # its output is dropped
+        self._idle = 0.0  # when to look at a worker that lives on between two cells; 0: it is held, or there is none
 
     def serve(self) -> NoReturn:
-        """Run cells until the host is gone. Raises HostGone, OSError."""
-        reader = Reader(_CELL_BYTES)
-        self.prepare()
+        """Until the host is gone. Raises HostGone, OSError."""
+        self._give()
         while True:
-            while (frame := reader.take()) is None:
-                while self._dying and not select.select([self._channel], [], [], _REAP)[0]:
-                    self._tidy()
-                data = self._channel.recv(1 << 16)
-                if not data:
-                    raise HostGone
-                reader.feed(data)
-            self._eager = frame["eager"]
-            self._channel.sendall(pack_ran(self._run(frame["cell"])))
+            events = self._events()
+            if self._channel.fileno() in events:
+                self._hear()
+            child = self._given
+            if child is not None:
+                self._look(child, events)
             self._tidy()
-            if self._eager:
-                self.prepare()
 
-    def prepare(self) -> None:
+    def _events(self) -> set[int]:
+        poll = select.poll()
+        poll.register(self._channel, select.POLLIN)
+        if self._cell and self._given is not None:
+            poll.register(self._given.process, select.POLLIN)
+            if self._flooded:
+                poll.register(self._given.output, select.POLLIN)
+        seconds = self._tick if self._cell else None
+        if self._cell:
+            seconds = max(0.0, min(self._tick, self._begun + self._limits.wall_seconds - time.monotonic()))
+        for wanted in (_REAP if self._dying else 0.0, self._idle):
+            if wanted:
+                seconds = wanted if seconds is None else min(wanted, seconds)
+        return {descriptor for descriptor, _ in poll.poll(None if seconds is None else 1000 * seconds)}
+
+    def _hear(self) -> None:
+        data = self._channel.recv(1 << 16)
+        if not data:
+            raise HostGone
+        self._reader.feed(data)
+        while (frame := self._reader.take()) is not None:
+            (kind,) = frame.keys() & {"want", "begin", "flood", "end", "fate"}
+            getattr(self, f"_{kind}")(frame)
+
+    def _want(self, _: Mapping[str, Any]) -> None:
+        """The host has a cell and no worker."""
+        self._give()
+
+    def _begin(self, frame: Mapping[str, Any]) -> None:
+        """The worker that the host holds has a cell for a moment already."""
+        self._cell, self._begun = frame["begin"], time.monotonic()
+        self._tick = _WATCH if self._scratch.watched else _SHORT
+        self._idle, self._flooded = 0.0, False
+        if self._given is not None:
+            self._given.signal_to(signal.SIGCONT)
+
+    def _flood(self, _: Mapping[str, Any]) -> None:
+        """The host has all the output that it wants."""
+        self._flooded = True
+
+    def _end(self, frame: Mapping[str, Any]) -> None:
+        """A cell is over; its worker lives on, or there is to be another."""
+        self._cell, self._flooded, self._eager = 0, False, frame["eager"]
+        if frame["keep"]:
+            if self._given is not None:
+                self._idle, self._used = _REAP, self._given.cpu_seconds()
+            return
+        self._retire()
+        self._tidy()
+        if self._eager:
+            self._give()
+
+    def _fate(self, frame: Mapping[str, Any]) -> None:
+        """The worker ended, or closed its pipes, without a result."""
+        if self._told != frame["fate"]:
+            self._tell(frame["fate"], self._ended(self._given))
+
+    def _tell(self, cell: int, verdict: Verdict) -> None:
+        self._told, self._cell = cell, 0
+        self._retire()
+        self._channel.sendall(pack({"verdict": cell, "why": verdict}))
+
+    def _fork(self) -> None:
         """Fork the worker for the next cell."""
         if self._spare is None:
-            others = [*self._dying, *([self._running] if self._running else [])]
+            others = [*self._dying, *([self._given] if self._given else [])]
             foreign = [self._channel.fileno(), *(descriptor for child in others for descriptor in child.descriptors)]
-            self._spare = Child(self._live, self._limits, foreign)
-            self._started = True
+            self._spare = Child(self._live, foreign)
+            self._many = True
 
     def _live(self, cells: int, results: int) -> NoReturn:
-        worker.live(cells, results, self._names, self._settings, rehearse=self._started)
+        worker.live(cells, results, self._names, self._settings, rehearse=self._many)
+
+    def _give(self) -> None:
+        if self._given is None:
+            self._fork()
+            self._given, self._spare = self._spare, None
+            assert self._given is not None, "it was forked just now"
+            self._used = 0.0
+            self._given.hand(self._channel)
+
+    def _retire(self) -> None:
+        if self._given is not None:
+            self._given.signal_to(signal.SIGKILL)
+            self._dying.append(self._given)
+        self._given, self._idle = None, 0.0
 
     def _tidy(self) -> None:
         """Nothing that a cell left reaches the next one."""
-        dirty = self._scratch.dirty() and not self._settings.keep
+        if self._given is not None and not self._dying:
+            return
+        dirty = self._given is None and self._scratch.dirty() and not self._settings.keep
         for child in self._dying:
-            child.kill()
             child.close()
         self._dying = [child for child in self._dying if not child.ended(wait=dirty)]
         if dirty:
             self._scratch.empty()
 
-    def _run(self, cell: str) -> Ran:
-        self.prepare()
-        child, self._spare = self._spare, None
-        assert child is not None, "it was forked just now"
-        self._running = child
-        started = time.monotonic()
-        before = child.cpu_seconds()
-        try:
-            if child.ended() or not child.give(cell):
-                ran: Ran | None = _failed("killed", "Killed", "the worker ended between two cells")
-            else:
-                ran = self._watch(child, started, before)
-        except FrameError as error:
-            ran = _failed("error", "Protocol", f"the worker's reply is no result: {error}")
-        seconds = time.monotonic() - started
-        if ran is None:
-            ran = self._fate(child, before)
-        return self._settle(child, ran, seconds)
+    def _look(self, child: Child, events: set[int]) -> None:
+        """Limits of the cell that runs."""
+        if not self._cell:
+            if self._idle and not events:
+                self._rest(child)
+            return
+        if self._flooded and child.output in events:
+            child.drain()
+        if child.process in events:
+            self._tell(self._cell, self._ended(child))
+        elif (verdict := self._exceeded(child)) is not None:
+            self._tell(self._cell, verdict)
+        elif not events:
+            self._wait()
 
-    def _settle(self, child: Child, ran: Ran, seconds: float) -> Ran:
-        """Hold the worker until its next cell, or end it; the result with its output."""
-        error = ran.error
-        broken = ran.status in ("timeout", "killed") or (error is not None and error.type == "Protocol")
-        self._running = None
-        child.pause()
-        child.drain()
-        if self._settings.keep and not broken and not child.finished:
-            self._spare, self._seen = child, self._seen + 1
-        else:
-            self._dying.append(child)
-            if error is not None and self._seen:
-                error = replace(error, message=error.message + _LOST)
-            self._seen = 0
-        printed = self._settings.clean(child.printed()).encode()[: self._limits.output_bytes]
-        return Ran(ran.status, ran.answer, printed.decode("utf-8", "ignore"), error, seconds)
+    def _rest(self, child: Child) -> None:
+        """A worker that lives on and does something between two cells is held until the next."""
+        used = child.cpu_seconds()
+        busy = self._idle == _TICK and used > self._used
+        self._used, self._idle = used, 0.0 if busy else _TICK
+        if busy:
+            child.signal_to(signal.SIGSTOP)
 
-    def _watch(self, child: Child, started: float, before: float) -> Ran | None:
-        """The result of the cell that the worker was given; None when the worker ended without one."""
-        deadline = started + self._limits.wall_seconds
-        poll = select.poll()
-        poll.register(child.results, select.POLLIN)
-        poll.register(child.output, select.POLLIN)
-        poll.register(self._channel, select.POLLIN)
-        if child.sending:
-            poll.register(child.cells, _CELLS)
-        tick = _SHORT
-        while True:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return _failed("timeout", "Timeout", f"the cell ran longer than {self._limits.wall_seconds:g} s")
-            events = dict(poll.poll(1000 * min(tick, left)))
-            if self._channel.fileno() in events:
-                raise HostGone
-            if child.cells in events and not (child.send() and child.sending):
-                poll.unregister(child.cells)
-            if child.output in events and not child.drain(once=True):
-                poll.unregister(child.output)
-            if child.results in events and child.hear(self._settings.keep):
-                return child.ran
-            if (ran := self._exceeded(child, before)) is not None:
-                return ran
-            if not events:
-                tick = self._wait(tick)
+    def _wait(self) -> None:
+        """Use the time in which the cell runs."""
+        if self._eager and not self._settings.keep and time.monotonic() - self._begun >= _SHORT:
+            self._fork()
+        self._tick = _WATCH if self._scratch.watched else _TICK
 
-    def _wait(self, tick: float) -> float:
-        """Use the time in which the cell runs; how long to wait for the next event."""
-        if tick == _SHORT and self._eager and not self._settings.keep:
-            self.prepare()
-        return _WATCH if self._scratch.watched else _TICK
-
-    def _exceeded(self, child: Child, before: float) -> Ran | None:
-        if child.cpu_seconds() - before > self._limits.cpu_seconds:
-            return _failed("timeout", "Timeout", f"the cell used more than {self._limits.cpu_seconds:g} s of CPU")
+    def _exceeded(self, child: Child) -> Verdict | None:
+        if time.monotonic() - self._begun >= self._limits.wall_seconds:
+            return "timeout", "Timeout", f"the cell ran longer than {self._limits.wall_seconds:g} s"
+        if child.cpu_seconds() - self._used > self._limits.cpu_seconds:
+            return "timeout", "Timeout", f"the cell used more than {self._limits.cpu_seconds:g} s of CPU"
         if self._scratch.watched and self._scratch.exceeded():
-            return _failed("killed", "Killed", f"the scratch folder held more than {self._scratch.size} bytes")
+            return "killed", "Killed", f"the scratch folder held more than {self._scratch.size} bytes"
         return None
 
-    def _fate(self, child: Child, before: float) -> Ran:
+    def _ended(self, child: Child | None) -> Verdict:
         """Why a worker ended without a result."""
+        if child is None:
+            return "killed", "Killed", "the worker ended between two cells"
         until = time.monotonic() + 1
         while not child.ended() and time.monotonic() < until:
             time.sleep(0.001)
-        if child.cpu_seconds() - before > self._limits.cpu_seconds:
-            return _failed("timeout", "Timeout", f"the cell used more than {self._limits.cpu_seconds:g} s of CPU")
+        if child.cpu_seconds() - self._used > self._limits.cpu_seconds:
+            return "timeout", "Timeout", f"the cell used more than {self._limits.cpu_seconds:g} s of CPU"
         if child.signal:
-            return _failed("killed", "Killed", f"the cell's process was ended by signal {child.signal}")
-        return _failed("error", "Protocol", "the cell ended its process without a result")
+            return "killed", "Killed", f"the cell's process was ended by signal {child.signal}"
+        return "error", "Protocol", "the cell ended its process without a result"

@@ -16,8 +16,8 @@ ALLOWED = """
     getresgid:120:150 getpgrp:111: getpgid:121:155 getsid:124:156 exit:60:93 exit_group:231:94 uname:63:160
     fsync:74:82 fdatasync:75:83 ftruncate:77:46 truncate:76:45 fallocate:285:47 getdents64:217:61 getdents:78:
     getcwd:79:17 chdir:80:49 fchdir:81:50 rename:82: renameat:264:38 renameat2:316:276 mkdir:83: mkdirat:258:34
-    rmdir:84: unlink:87: unlinkat:263:35 symlink:88: symlinkat:266:36 readlink:89: readlinkat:267:78 open:2:
-    openat:257:56 creat:85: access:21: faccessat:269:48 faccessat2:439:439 stat:4: lstat:6: newfstatat:262:79
+    rmdir:84: unlink:87: unlinkat:263:35 symlink:88: symlinkat:266:36 readlink:89: readlinkat:267:78
+    creat:85: access:21: faccessat:269:48 faccessat2:439:439 stat:4: lstat:6: newfstatat:262:79
     statx:332:291 statfs:137:43 fstatfs:138:44 umask:95:166 gettimeofday:96:169 time:201: times:100:153
     getrusage:98:165 sysinfo:99:179 clock_gettime:228:113 clock_getres:229:114 getcpu:309:168
     sched_getaffinity:204:123 futex:202:98 set_tid_address:218:96 set_robust_list:273:99 rseq:334:293
@@ -30,7 +30,7 @@ ALLOWED = """
 # Allowed for some arguments only; components.sandbox.seccomp says which.
 CHECKED = """
     clone:56:220 clone3:435:435 ioctl:16:29 fcntl:72:25 prctl:157:167 prlimit64:302:261 kill:62:129 tgkill:234:131
-    socketpair:53:199 sendto:44:206
+    socketpair:53:199 sendto:44:206 open:2: openat:257:56
 """
 
 

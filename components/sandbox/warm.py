@@ -6,7 +6,6 @@ import atexit
 import contextlib
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -18,8 +17,9 @@ from pathlib import Path
 
 from components.sandbox import places
 from components.sandbox.api import Library, Limits, SandboxError, Tier
-from components.sandbox.bwrap import BASE, command
+from components.sandbox.bwrap import command
 from components.sandbox.frames import pack
+from components.sandbox.scratch import remove
 
 _ENVIRONMENT = {
     "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC0", "OPENBLAS_NUM_THREADS": "1",
@@ -37,7 +37,7 @@ start()
 _GONE_SECONDS = 10.0
 _END_SECONDS = 2.0  # between the end of its channel and its own
 _alive: weakref.WeakSet[Warm] = weakref.WeakSet()
-_shared: dict[tuple[str, ...], Warm] = {}
+_shared: dict[tuple[Tier, str, tuple[str, ...], int], Warm] = {}
 
 
 class Gone(Exception):
@@ -47,19 +47,20 @@ class Gone(Exception):
 class Warm:
     """A zygote that was started. It ends with its control socket, so also when this process is killed."""
 
-    def __init__(self, tier: Tier, module: str, readable: Sequence[str]) -> None:
-        """Start it; the imports go on while this process does other things. Raises SandboxError."""
+    def __init__(self, tier: Tier, module: str, readable: Sequence[str] = (), scratch_bytes: int = 0) -> None:
+        """Start it; the imports go on while this process does other things. Raises SandboxError.
+
+        ``readable`` and ``scratch_bytes`` are asked for by the tier bwrap, where all episodes have the same.
+        """
         self.owner = os.getpid()
         own = tier in ("landlock", "rlimits")
         self._base = tempfile.mkdtemp(prefix="wardround-cells-") if own else None
         self._control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         config = {"control": control.fileno(), "tier": tier, "module": module, "base": self._base}
-        if tier == "bwrap":
-            config["base"] = BASE
         root = str(places.project())
         line = [sys.executable, "-s", "-P", "-c", _START, root, json.dumps(config)]
         if tier == "bwrap":
-            line = [*command(readable, module), *line]
+            line = [*command(readable, module, _ENVIRONMENT, scratch_bytes), *line]
         self._told = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the process
         try:
             self._process = subprocess.Popen(
@@ -72,7 +73,6 @@ class Warm:
             raise SandboxError(f"the sandbox's process cannot be started: {error}") from error
         finally:
             control.close()
-        self.users: set[int] = set()
         _alive.add(self)
 
     @property
@@ -122,35 +122,31 @@ class Warm:
             self._process.wait()
         self._told.close()
         if self._base is not None:
-            shutil.rmtree(self._base, ignore_errors=True)
+            remove(Path(self._base))
 
 
-def shared(tier: Tier, library: Library, user: object) -> Warm:
-    """The zygote of this process for a library; a new one where there is none, or it ended. Raises SandboxError."""
-    readable = tuple(os.path.abspath(path) for path in library.readable) if tier == "bwrap" else ()
-    key = (tier, library.module, *readable)
+def shared(tier: Tier, library: Library, limits: Limits) -> Warm:
+    """The zygote of this process for a library; a new one where there is none, or it ended. Raises SandboxError.
+
+    It lives until the process ends, whatever becomes of the sandboxes that share it, or until ``close_all``.
+    """
+    own = tier == "bwrap"
+    readable = tuple(os.path.abspath(path) for path in library.readable) if own else ()
+    scratch = limits.scratch_bytes if own else 0
+    key = (tier, library.module, readable, scratch)
     warm = _shared.get(key)
     if warm is None or not warm.alive:
         if warm is not None:
             warm.close()
-        warm = _shared[key] = Warm(tier, library.module, readable)
-    warm.users.add(id(user))
+        warm = _shared[key] = Warm(tier, library.module, readable, scratch)
     return warm
 
 
-def release(user: object) -> None:
-    """End the zygotes that nobody else uses."""
-    for key, warm in list(_shared.items()):
-        warm.users.discard(id(user))
-        if not warm.users:
-            warm.close()
-            del _shared[key]
-
-
 def close_all() -> None:
-    """End every zygote of this process."""
+    """End every zygote of this process, with the episodes in it."""
     for one in list(_alive):
         one.close()
+    _shared.clear()
 
 
 atexit.register(close_all)

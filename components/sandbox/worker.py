@@ -12,6 +12,7 @@ import io
 import linecache
 import os
 import random
+import select
 import signal
 import sys
 import time
@@ -19,8 +20,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from components.sandbox import kernel, limiting, raised, seccomp
-from components.sandbox.api import CellError, Limits, Ran
+from components.sandbox import kernel, landlock, limiting, raised, seccomp
+from components.sandbox.api import CellError, Limits, Ran, Tier
 from components.sandbox.frames import Reader, pack, pack_ran, plain
 
 SEED = 0
@@ -46,11 +47,11 @@ raise ValueError(text)
 
 @dataclass(frozen=True)
 class Settings:
-    """What a worker is told. ``confined``: whether calls are filtered (every tier but rlimits)."""
+    """What a worker is told."""
 
     limits: Limits
     keep: bool
-    confined: bool
+    tier: Tier
     scratch: str
     rehearsal: str
     clean: raised.Clean
@@ -62,7 +63,9 @@ def _give_up_rights(settings: Settings) -> None:
     kernel.die_with_parent(signal.SIGKILL)
     limiting.apply(settings.limits, settings.keep)
     kernel.no_new_privileges()
-    if settings.confined:
+    if settings.tier == "landlock":
+        landlock.keep_names()
+    if settings.tier != "rlimits":
         kernel.drop_capabilities()
         _start_threads()
         seccomp.install()
@@ -74,6 +77,13 @@ def _start_threads() -> None:
         arrow.set_cpu_count(1)
         arrow.set_io_thread_count(1)
         arrow.table({"key": [0], "value": [0]}).group_by("key").aggregate([("value", "sum")])
+
+
+def warm() -> None:
+    """Do once what every process forked from this one would do again, in memory of its own."""
+    _start_threads()
+    here = os.getcwd()
+    _rehearse({}, Settings(Limits(), False, "namespaces", here, "", raised.Clean({})))
 
 
 def _fresh(settings: Settings) -> None:
@@ -145,7 +155,7 @@ def _rehearse(names: Mapping[str, Any], settings: Settings) -> None:
         reader.feed(pack({"cell": _REHEARSAL}))
         asked = reader.take()
         assert asked is not None, "it was packed as a whole"
-        pack_ran(Cells({}, settings).run(asked["cell"]))
+        pack_ran(Cells({}, settings).run(asked["cell"]), "")
         Cells(names, settings).run(settings.rehearsal)
     linecache.clearcache()
 
@@ -161,28 +171,26 @@ def live(cells: int, results: int, names: Mapping[str, Any], settings: Settings,
         rehearse: whether there is time to make the first cell quicker.
     """
     reader, run = Reader(_CELL_BYTES), Cells(names, settings).run
-    packed: Callable[[Ran], bytes] = pack_ran
-    again, wait = pack, os.read
+    packed: Callable[[Ran, str], bytes] = pack_ran
+    wait = os.read
     write, clock, leave, close = _write, time.perf_counter, os._exit, os.close
     _give_up_rights(settings)
-    if rehearse:
+    if rehearse and not select.select([cells], [], [], 0)[0]:
         _rehearse(names, settings)
     _fresh(settings)
     gc.enable()
     while True:
         output = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), "utf-8", "backslashreplace", write_through=False)
         sys.stdout = output
-        cell = _read(cells, reader)["cell"]
-        if settings.keep:
-            _fresh(settings)
+        asked = _read(cells, reader)
         os.chdir(settings.scratch)
         started = clock()
-        ran = run(cell)
+        ran = run(asked["cell"])
         seconds = clock() - started
         io.TextIOWrapper.flush(output)
-        write(results, packed(Ran(ran.status, ran.answer, "", ran.error, seconds)))
+        write(results, packed(Ran(ran.status, ran.answer, "", ran.error, seconds), asked["token"]))
         if not settings.keep:
             close(results)
             wait(cells, 1)  # until the result has reached the host: ending takes a processor's time
             leave(0)
-        write(results, again(_read(cells, reader)))
+        _fresh(settings)

@@ -14,18 +14,19 @@ import importlib.util
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import sys
 import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NoReturn
 
-from components.sandbox import kernel, places
+from components.sandbox import bwrap, kernel, places, worker
 from components.sandbox.child import Ending
 from components.sandbox.confining import Episode, live
-from components.sandbox.frames import FrameError, Reader
+from components.sandbox.frames import FrameError, Reader, pack
+from components.sandbox.scratch import remove, remove_inside
 
 _WARM = (
     "pandas", "numpy", "pyarrow.acero", "sqlite3", "datetime", "calendar", "math", "statistics", "decimal", "fractions",
@@ -51,6 +52,8 @@ class Zygote:
     def __init__(self, control: socket.socket, tier: str, base: str | None) -> None:
         self._control, self._tier, self._base = control, tier, base
         self._running: list[Running] = []
+        self._readable = places.interpreter()
+        self._slots = bwrap.slots() if tier == "bwrap" else []
         self._wake, waker = socket.socketpair()
         for end in (self._wake, waker):
             end.setblocking(False)
@@ -68,7 +71,7 @@ class Zygote:
             select.select([self._wake], [], [], 0.05)
             self._reap()
         if self._base is not None:
-            shutil.rmtree(self._base, ignore_errors=True)
+            remove(Path(self._base))
 
     def _step(self) -> bool:
         poll = select.poll()
@@ -96,12 +99,27 @@ class Zygote:
             asked = reader.take()
         except FrameError:
             asked = None
-        if asked is not None:
-            folder = tempfile.mkdtemp(dir=self._base) if self._base else None
+        if asked is not None and (self._tier != "bwrap" or self._slots):
+            folder = self._folder()
             episode = Episode.read(asked, self._tier, folder)
             self._running.append(Running(self._fork(episode, channel, leash), leash, folder))
+        elif asked is not None:
+            channel.sendall(pack({"fatal": f"more than {bwrap.SLOTS} episodes at once"}))
         channel.close()
         return True
+
+    def _folder(self) -> str | None:
+        """A scratch folder for an episode; None where the episode has a file system of its own."""
+        if self._slots:
+            return self._slots.pop()
+        return tempfile.mkdtemp(dir=self._base) if self._base else None
+
+    def _free(self, folder: str) -> None:
+        if self._tier == "bwrap":
+            remove_inside(Path(folder))
+            self._slots.append(folder)
+        else:
+            remove(Path(folder))
 
     def _fork(self, episode: Episode, channel: socket.socket, leash: socket.socket) -> int:
         """Fork the supervisor, in a process group of its own. Its number as seen from here."""
@@ -111,7 +129,7 @@ class Zygote:
             with Ending():
                 self._forget(leash)
                 os.close(told)
-                live(episode, channel, telling)
+                live(episode, channel, telling, self._readable)
         os.close(telling)
         pid = os.read(told, 32)
         os.close(told)
@@ -136,7 +154,7 @@ class Zygote:
                 left.append(one)
                 continue
             if one.folder is not None:
-                shutil.rmtree(one.folder, ignore_errors=True)
+                self._free(one.folder)
             one.leash.close()
         self._running = left
 
@@ -160,6 +178,7 @@ def _import(module: str) -> None:
             if importlib.util.find_spec(name.partition(".")[0]) is not None:
                 importlib.import_module(name)
     importlib.import_module(module)
+    worker.warm()
 
 
 def main(config: dict[str, Any]) -> None:

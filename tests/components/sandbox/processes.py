@@ -23,11 +23,16 @@ def below(pid):
     return found
 
 
-def alive(pid):
+def state(pid):
+    """The letter of its state; Z also when it is gone."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
-        return False
+        return "Z"
+
+
+def alive(pid):
+    return state(pid) != "Z"
 
 
 def end_of(pids, seconds=5.0):

@@ -1,108 +1,61 @@
-"""A worker as its supervisor sees it, with workers that lie."""
+"""A worker as its supervisor sees it."""
 
 import os
-import select
-import struct
+import signal
+import socket
+import stat
 import time
 
-import pytest
-
-from components.sandbox.api import Limits, Ran
 from components.sandbox.child import Child
-from components.sandbox.frames import FrameError, pack, pack_ran
-
-TOKEN = "t"
-RESULT = pack_ran(Ran("ok", "1"), TOKEN)
-LIES = {
-    "two results": RESULT + RESULT,
-    "a result and more": RESULT + b"x",
-    "a part of a result": RESULT[:-1],
-    "no frame": b"forged\n" * 10,
-    "a frame that claims much": struct.pack(">I", 2**31) + b"x",
-    "too much": b"\0" * (2 << 20),
-    "the result of another cell": pack_ran(Ran("ok", "1"), "other"),
-    "another object": pack({"status": "ok"}),
-}
-
-
-def started(write, limits=None):
-    """A child that writes to its pipe of results and ends."""
-
-    def live(cells, results):
-        os.read(cells, 1000)
-        write(results)
-        os._exit(0)
-
-    return Child(live, limits or Limits(), ())
-
-
-def ended(child):
-    until = time.monotonic() + 5
-    while not child.finished and time.monotonic() < until:
-        select.select([child.results, child.output], [], [], 1)
-        child.drain()
-        child.hear(keep=False)
-    assert child.ended(wait=True)
-    child.drain()
-    return child.ran
 
 
 def close(child):
-    child.kill()
-    child.ended(wait=True)
     child.close()
+    child.ended(wait=True)
 
 
-def written(data):
-    def write(results):
-        left = data
-        while left:
-            left = left[os.write(results, left) :]
-
-    return write
-
-
-def test_one_result_is_read():
-    child = started(written(RESULT))
-    assert child.give("x", TOKEN)
-    assert ended(child).answer == "1"
+def test_the_host_gets_the_ends_and_the_supervisor_keeps_what_it_watches():
+    here, there = socket.socketpair()
+    child = Child(lambda *_: time.sleep(9), ())
+    assert len(child.descriptors) == 4
+    child.hand(there)
+    _, came, _, _ = socket.recv_fds(here, 1000, 8)
+    assert [stat.S_ISFIFO(os.fstat(one).st_mode) for one in came] == [True, True, True, False]
+    assert child.descriptors == (child.output, child.process)
     close(child)
+    assert child.descriptors == () and child.signal == signal.SIGKILL
+    for one in came:
+        os.close(one)
+    here.close()
+    there.close()
 
 
-@pytest.mark.parametrize("name", LIES)
-def test_what_is_not_one_result_is_refused(name):
-    child = started(written(LIES[name]))
-    assert child.give("x", TOKEN)
-    with pytest.raises(FrameError):
-        ended(child)
-    close(child)
+def test_a_worker_has_none_of_the_descriptors_of_others():
+    first = Child(lambda *_: time.sleep(9), ())
 
+    def live(cells, results):
+        held = set()
+        for one in range(64):
+            try:
+                os.fstat(one)
+                held.add(one)
+            except OSError:
+                continue
+        os._exit(len(held & set(first.descriptors)) + 10 * (not {cells, results} <= held))
 
-def test_output_is_cut_and_the_rest_dropped():
-    child = started(lambda _: [os.write(1, b"x" * 4096) for _ in range(100)], Limits(output_bytes=5000))
-    child.give("x", TOKEN)
-    assert ended(child) is None and child.printed() == "x" * 5000
-    close(child)
-
-
-def test_a_worker_that_spoke_unasked_gets_no_cell():
-    child = started(lambda _: None)
-    other = Child(lambda cells, results: (os.write(results, b"x"), time.sleep(9)), Limits(), child.descriptors)
-    select.select([other.results], [], [], 5)
-    assert not other.give("x", TOKEN)
-    for one in (child, other):
+    other = Child(live, first.descriptors)
+    assert other.ended(wait=True) and other.signal == 0 and os.waitstatus_to_exitcode(other._status) == 0
+    for one in (first, other):
         close(one)
-    assert other.signal == 9 and child.descriptors == ()
 
 
 def test_time_that_was_used_is_known_to_the_end():
-    def burn(_):
+    def burn(*_):
         until = time.process_time() + 0.05
         while time.process_time() < until:
             pass
+        os._exit(0)
 
-    child = started(burn)
-    child.give("x", TOKEN)
-    ended(child)
-    assert 0.05 <= child.cpu_seconds() < 2
+    child = Child(burn, ())
+    assert child.ended(wait=True) and 0.05 <= child.cpu_seconds() < 2
     close(child)

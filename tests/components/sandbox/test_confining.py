@@ -21,7 +21,7 @@ def test_a_request_is_read():
 
 
 async def test_a_library_that_fails_is_the_machines_fault(held):
-    opened = held.open(Library("tests.components.sandbox.library", {"no_such": 1}))
+    opened = held.open(Library("components.sandbox.probe", {"no_such": 1}))
     with pytest.raises(SandboxError, match=r"cannot be set up: TypeError: .*unexpected keyword argument 'no_such'"):
         await opened.run("answer = 1")
     opened.close()

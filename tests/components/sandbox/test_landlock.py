@@ -31,6 +31,8 @@ print(json.dumps({
     "x write read": tried(lambda: open(f + "/read/a", "w")), "x new": tried(lambda: open(f + "/read/n", "w")),
     "x unlink": tried(lambda: os.unlink(f + "/read/a")), "x truncate": tried(lambda: os.truncate(f + "/read/a", 0)),
     "x out": tried(lambda: os.rename(f + "/write/b/a", f + "/a")), "x in": tried(lambda: os.link(f + "/other", f + "/write/o")),
+    "x nameless": (landlock.keep_names(), tried(lambda: os.unlink(f + "/write/l")))[1],
+    "x replaced": tried(lambda: os.rename(f + "/write/b/a", f + "/write/l")), "still": tried(lambda: open(f + "/write/new", "w").write("x")),
     "x fifo": tried(lambda: os.mkfifo(f + "/write/p")), "x proc": tried(lambda: open("/proc/self/environ")),
 }))
 """

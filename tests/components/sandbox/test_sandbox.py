@@ -15,7 +15,7 @@ import pytest
 
 from components.errors import ConfigError
 from components.sandbox import Library, Limits, Sandbox, SandboxError
-from tests.components.sandbox.conftest import LIBRARY
+from tests.components.sandbox.conftest import LIBRARY, PROBE
 from tests.components.sandbox.processes import below, end_of, open_files
 
 RESULTS = {
@@ -129,7 +129,7 @@ async def test_only_what_is_readable_is_there(held, tmp_path):
     for file in (shown, hidden):
         file.parent.mkdir(exist_ok=True)
         file.write_text("content")
-    opened = held.open(Library(LIBRARY.module, {}, (shown.parent,)))
+    opened = held.open(Library(PROBE.module, {}, (shown.parent,)))
     try:
         assert (await opened.run(f"answer = open({str(shown)!r}).read()")).answer == "content"
         for path in (hidden, shown.parent / ".." / "hidden", Path(__file__), "/etc/passwd", "/proc/1/environ"):
@@ -143,7 +143,7 @@ async def test_only_what_is_readable_is_there(held, tmp_path):
 
 
 async def test_a_worker_sees_no_project_and_an_empty_environment(held):
-    opened = held.open(LIBRARY)
+    opened = held.open(PROBE)
     ran = await opened.run(
         "import os, sys\nanswer = sorted(os.environ), [p for p in sys.path if os.path.exists(p + '/components')]\n"
         "import components.types"
@@ -155,13 +155,13 @@ async def test_a_worker_sees_no_project_and_an_empty_environment(held):
 
 
 async def test_closing_leaves_no_process_no_file_and_no_descriptor(held):
-    warm = held.open(LIBRARY)
+    warm = held.open(PROBE)
     await warm.run("answer = 1")
     await asyncio.sleep(0.1)  # until its next worker is there
     before, files = set(below(os.getpid())), open_files()
     made = Sandbox(backend=held.report()["tier"])
-    started = made.open(LIBRARY)
-    kept = made.open(LIBRARY, keep=True)
+    started = made.open(PROBE)
+    kept = made.open(PROBE, keep=True)
     endless = asyncio.create_task(started.run("while True: open('f', 'w')"))
     await kept.run("found = 1")
     await asyncio.sleep(0.1)

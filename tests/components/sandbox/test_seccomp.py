@@ -13,6 +13,8 @@ CODES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 PERM, NOSYS = 0x50000 | errno.EPERM, 0x50000 | errno.ENOSYS
 LONG = 1 << 40
 DECIDED = {
+    "a file": ("openat", (0, 0, 0o102), ALLOW),
+    "a file without a name": ("openat", (0, 0, 0x410002), PERM),
     "fork, vfork, clone": ("clone", (0x11,), PERM),
     "a thread": ("clone", (0x3D0F00,), PERM),
     "clone3": ("clone3", (), NOSYS),
@@ -117,6 +119,7 @@ REFUSED = {
     "thread": "threading.Thread(target=print).start()",
     "socket": "socket.socket()",
     "datagram pair": "socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)",
+    "file without a name": "os.open('.', os.O_TMPFILE | os.O_RDWR)",
     "memory file": "os.memfd_create('m')",
     "mode": "open('f', 'w').close()\nos.chmod('f', 0o600)",
     "times": "open('f', 'w').close()\nos.utime('f')",

@@ -1,9 +1,14 @@
 """What a worker may do to its supervisor, through the real thing: every lie is a result, the next cell is right."""
 
+import asyncio
+import os
+import time
+
 import pytest
 
 from components.sandbox import Limits, Sandbox
 from tests.components.sandbox.conftest import LIBRARY
+from tests.components.sandbox.processes import below, state
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +55,20 @@ async def test_what_a_kept_worker_says_between_cells_ends_it(brief):
     )
     rans = [await opened.run("answer = 'kept' in globals()") for _ in range(3)]
     assert rans[-1].answer in ("True", "False") or rans[-1].status == "error"
+    opened.close()
+
+
+async def test_a_kept_worker_that_does_not_rest_between_cells_is_held(brief):
+    opened = brief.open(LIBRARY, keep=True)
+    await opened.run(
+        "import signal\ndef late(*_): sum(range(10**5))\nsignal.signal(signal.SIGALRM, late)\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)"
+    )
+    until = time.monotonic() + 5
+    while "T" not in (held := [state(pid) for pid in below(os.getpid())]) and time.monotonic() < until:
+        await asyncio.sleep(0.05)
+    assert "T" in held
+    assert (await opened.run("signal.setitimer(signal.ITIMER_REAL, 0)\nanswer = 'late' in globals()")).answer == "True"
     opened.close()
 
 

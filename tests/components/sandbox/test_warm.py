@@ -2,14 +2,14 @@
 
 import pytest
 
-from components.sandbox import Library, Limits, SandboxError
-from components.sandbox.warm import Gone, Warm, check, release, shared
+from components.sandbox import Library, Limits, Sandbox, SandboxError
+from components.sandbox.warm import Gone, Warm, check, close_all, shared
 
 LIBRARY = Library("components.sandbox.probe", {})
 
 
 def test_nothing_can_be_opened_once_it_is_closed():
-    warm = Warm("rlimits", LIBRARY.module, ())
+    warm = Warm("rlimits", LIBRARY.module)
     assert warm.alive
     warm.close()
     assert not warm.alive
@@ -23,12 +23,25 @@ def test_paths_have_to_be_there(tmp_path):
     check(Library("m", {}, (tmp_path,)))
 
 
-def test_a_zygote_is_shared_and_ends_with_its_last_user():
-    one, other = object(), object()
-    warm = shared("rlimits", LIBRARY, one)
-    assert shared("rlimits", LIBRARY, other) is warm
-    release(one)
+async def test_sandboxes_of_one_process_share_a_zygote_that_outlives_them():
+    found = set()
+    for wall in (5.0, 6.0):
+        made = Sandbox(limits=Limits(wall_seconds=wall))
+        opened = made.open(LIBRARY)
+        assert (await opened.run("answer = 1")).answer == "1"
+        found.add(shared(made.report()["tier"], LIBRARY, made.limits))
+        made.close()
+    (warm,) = found
     assert warm.alive
-    release(other)
-    assert not warm.alive and shared("rlimits", LIBRARY, one) is not warm
-    release(one)
+    close_all()
+    assert not warm.alive
+
+
+def test_a_tier_whose_folders_are_made_with_it_has_one_zygote_for_each_size(monkeypatch):
+    monkeypatch.setattr("components.sandbox.warm.Warm", lambda *key: key)
+    monkeypatch.setattr("components.sandbox.warm._shared", {})
+    try:
+        assert shared("bwrap", LIBRARY, Limits()) == ("bwrap", LIBRARY.module, (), 64 << 20)
+        assert shared("namespaces", LIBRARY, Limits()) == ("namespaces", LIBRARY.module, (), 0)
+    finally:
+        monkeypatch.undo()

@@ -6,7 +6,7 @@ from components.sandbox.api import Limits
 from components.sandbox.raised import Clean
 from components.sandbox.worker import Cells, Settings
 
-SETTINGS = Settings(Limits(answer_bytes=100), keep=True, confined=True, scratch="/", rehearsal="", clean=Clean({}))
+SETTINGS = Settings(Limits(answer_bytes=100), keep=True, tier="namespaces", scratch="/", rehearsal="", clean=Clean({}))
 
 
 @pytest.mark.parametrize(

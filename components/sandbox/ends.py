@@ -1,0 +1,144 @@
+"""A worker as the host sees it: its ends of three pipes whose other ends somebody hostile may hold."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import time
+from collections.abc import Sequence
+
+from components.sandbox.api import Limits, Ran
+from components.sandbox.frames import FrameError, Reader, cap, pack, read_ran
+
+_CHUNK = 1 << 16
+_MOST = 1 << 20  # bytes that a pipe may hold
+
+
+class Ends:
+    """The host's ends: cells go in, one result per cell comes out, and what the cell prints."""
+
+    def __init__(self, descriptors: Sequence[int], limits: Limits) -> None:
+        """Take descriptors: for cells, results, output, and the worker's process."""
+        self._cells, self._results, self._output, self._process = descriptors
+        self._limits = limits
+        self._reader = Reader(cap(limits.answer_bytes))
+        self._printed = bytearray()
+        self._sending = b""
+        self._token = ""
+        self.finished = False  # it closed its pipe of results
+        self._waiting = select.epoll()
+        for descriptor in descriptors[:3]:
+            os.set_blocking(descriptor, False)
+        self._waiting.register(self._results, select.EPOLLIN)
+
+    def fileno(self) -> int:
+        """A descriptor that is readable when there is something to do."""
+        return self._waiting.fileno()
+
+    def begin(self, cell: str, token: str) -> None:
+        """Start a cell, whose result must hold the token. Raises FrameError when the worker spoke unasked."""
+        self._discard()
+        self._receive()
+        if self._reader.rest:
+            raise FrameError("it came without a cell")
+        self._token = token
+        self._waiting.register(self._output, select.EPOLLIN)
+        self._sending = pack({"cell": cell, "token": token})
+        self._send()
+        if self._sending:
+            self._waiting.register(self._cells, select.EPOLLOUT)
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._process, signal.SIGCONT)
+
+    def _discard(self) -> None:
+        """Drop what was printed after the result of the cell before. Raises FrameError when there is no end of it."""
+        self._printed.clear()
+        for _ in range(_MOST // _CHUNK + 1):
+            if not _read(self._output):
+                return
+        raise FrameError("its output does not end")
+
+    def _send(self) -> None:
+        try:
+            self._sending = self._sending[os.write(self._cells, self._sending) :]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self._sending = b""
+
+    def spin(self, keep: bool, seconds: float) -> Ran | None:
+        """Wait for the result without sleep, which costs more than a short cell. Raises FrameError."""
+        until = time.perf_counter() + seconds
+        while (ran := self.hear(keep)) is None and not self.finished and time.perf_counter() < until:
+            continue
+        return ran
+
+    def work(self) -> bool:
+        """Send and collect what can be; False once there is as much output as may be, which nobody reads on."""
+        if self._sending:
+            self._send()
+            if not self._sending:
+                self._waiting.unregister(self._cells)
+        return self._collect()
+
+    def hear(self, keep: bool) -> Ran | None:
+        """The result, when it is there: at once from a worker that lives on, else when it closed its pipe.
+
+        Raises FrameError for what is no result of this cell, and for more than one.
+        """
+        self._receive()
+        if not (keep or self.finished):
+            return None
+        frame = self._reader.take()
+        if self._reader.rest and (frame is not None or self.finished):
+            raise FrameError("more than one reply, or a part of one")
+        if frame is None:
+            return None
+        ran = read_ran(frame, self._token, self._limits.answer_bytes, 0)
+        if ran.status in ("timeout", "killed"):
+            raise FrameError("a status that no worker tells")
+        return ran
+
+    def _receive(self) -> None:
+        while data := _read(self._results):
+            self._reader.feed(data)
+        self.finished = data is not None
+
+    def _collect(self) -> bool:
+        while (left := self._limits.output_bytes - len(self._printed)) > 0:
+            data = _read(self._output)
+            if not data:
+                if data is not None:
+                    self._leave(self._output)
+                return True
+            self._printed += data[:left]
+        self._leave(self._output)
+        return False
+
+    def _leave(self, descriptor: int) -> None:
+        try:
+            self._waiting.unregister(descriptor)
+        except FileNotFoundError:
+            return
+
+    def end(self) -> str:
+        """What the cell printed, now that it is over."""
+        self._collect()
+        self._leave(self._output)
+        return self._printed.decode("utf-8", "ignore")
+
+    def close(self) -> None:
+        """Close them."""
+        self._waiting.close()
+        for descriptor in (self._cells, self._results, self._output, self._process):
+            os.close(descriptor)
+
+
+def _read(descriptor: int) -> bytes | None:
+    """What is there; empty at the end, None when there is nothing yet."""
+    try:
+        return os.read(descriptor, _CHUNK)
+    except BlockingIOError:
+        return None

@@ -1,0 +1,211 @@
+"""An episode as the host sees it: one supervisor, and one worker after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import socket
+import time
+import weakref
+from collections.abc import Generator
+from dataclasses import replace
+from typing import Any
+
+from components.sandbox.api import CellError, Library, Limits, Ran, SandboxError, Status
+from components.sandbox.ends import Ends
+from components.sandbox.frames import FrameError, Reader, cap, pack
+from components.sandbox.raised import Clean
+from components.sandbox.warm import Gone, Warm
+
+_SETUP_SECONDS = 60.0  # imports of the library and the first episode, on a slow machine
+_GRACE_SECONDS = 2.0  # beyond the wall limit, which the supervisor keeps
+_GONE_SECONDS = 10.0
+_SPIN_SECONDS = 2e-4  # less than it takes to fall asleep and to be woken
+_EAGER = 3  # episodes at once of which each has a worker waiting; beyond, memory counts for more than time
+LOST = "; variables of earlier cells are lost"
+_open: weakref.WeakSet[Episode] = weakref.WeakSet()
+
+Steps = Generator[int, None, Any]  # yields descriptors that have to be readable before it goes on
+
+
+def failed(status: Status, kind: str, text: str) -> Ran:
+    """The result of a cell that told none."""
+    return Ran(status, error=CellError(kind, "", text))
+
+
+class Episode:
+    """One supervisor: its channel and its leash, and the ends of the worker that it gave."""
+
+    def __init__(self, warm: Warm, library: Library, limits: Limits, keep: bool) -> None:
+        self.warm = warm
+        self._limits, self._keep = limits, keep
+        self._channel, self._leash = warm.open(library, limits, keep)
+        self._channel.setblocking(False)
+        self._reader = Reader(cap(0))
+        self._came: list[int] = []  # descriptors that came with frames not yet read
+        self._ends: Ends | None = None
+        self._promised = True  # the supervisor gives a worker without being asked
+        self._clean: Clean | None = None
+        self._number = self._seen = 0  # of cells; of those whose variables the worker holds
+        _open.add(self)
+
+    async def begin(self) -> None:
+        """Wait until there is a worker. Raises Gone, SandboxError, TimeoutError."""
+        if self._ends is None:
+            await _follow(self._ready(), _SETUP_SECONDS)
+
+    async def run(self, cell: str) -> Ran:
+        """Run a cell, after ``begin``. Raises Gone, SandboxError, TimeoutError."""
+        ran: Ran = await _follow(self._run(cell), self._limits.wall_seconds + _GRACE_SECONDS)
+        return ran
+
+    def run_here(self, cell: str) -> Ran:
+        """Both without an event loop, for the self-test."""
+        _follow_here(self._ready(), _SETUP_SECONDS)
+        ran: Ran = _follow_here(self._run(cell), self._limits.wall_seconds + _GRACE_SECONDS)
+        return ran
+
+    def _ready(self) -> Steps:
+        if not self._promised:
+            self._tell(want=True)
+        while self._ends is None:
+            frame = yield from self._heard()
+            if "ready" in frame:
+                self._clean = Clean(frame["ready"])
+            elif "worker" in frame:
+                self._ends, self._came = Ends(self._came[:4], self._limits), self._came[4:]
+                self._seen = 0
+
+    def _run(self, cell: str) -> Steps:
+        assert self._ends is not None, "begin was waited for"
+        self._number += 1
+        began = time.perf_counter()
+        try:
+            ran = yield from self._watched(self._ends, cell)
+        except FrameError as error:
+            ran = failed("error", "Protocol", f"the worker's reply is no result: {error}")
+        if ran is None:
+            ran = yield from self._fate()
+        return self._settled(self._ends, ran, time.perf_counter() - began)
+
+    def _watched(self, ends: Ends, cell: str) -> Steps:
+        """The result of the cell; None when the worker closed its pipe without one. Raises FrameError."""
+        ends.begin(cell, os.urandom(16).hex())
+        ran = ends.spin(self._keep, _SPIN_SECONDS)
+        if ran is not None or ends.finished:
+            return ran
+        self._tell(begin=self._number)
+        flooded = False
+        while True:
+            if not (ends.work() or flooded):
+                flooded = True
+                self._tell(flood=self._number)
+            if (ran := ends.hear(self._keep)) is not None or ends.finished:
+                return ran
+            yield ends.fileno()
+
+    def _fate(self) -> Steps:
+        self._tell(fate=self._number)
+        frame: dict[str, Any] = {}
+        while frame.get("verdict") != self._number:
+            frame = yield from self._heard()
+        return failed(*frame["why"])
+
+    def _settled(self, ends: Ends, ran: Ran, seconds: float) -> Ran:
+        """The result with its output; the worker stays, or is let go of."""
+        assert self._clean is not None, "it came before the worker"
+        printed = self._clean(ends.end()).encode()[: self._limits.output_bytes]
+        error = ran.error
+        broken = ran.status in ("timeout", "killed") or (error is not None and error.type == "Protocol")
+        lives, eager = self._keep and not broken and not ends.finished, len(_open) <= _EAGER
+        self._tell(end=self._number, keep=lives, eager=eager)
+        if lives:
+            self._seen += 1
+        else:
+            ends.close()
+            self._ends, self._promised = None, eager
+            if error is not None and self._seen:
+                error = replace(error, message=error.message + LOST)
+        return Ran(ran.status, ran.answer, printed.decode("utf-8", "ignore"), error, seconds)
+
+    def _tell(self, **frame: Any) -> None:
+        try:
+            self._channel.sendall(pack(frame))
+        except OSError as error:
+            raise Gone(str(error)) from None
+
+    def _heard(self) -> Steps:
+        """The next frame of the supervisor. Raises Gone, SandboxError."""
+        try:
+            while (frame := self._reader.take()) is None:
+                try:
+                    data, came, _, _ = socket.recv_fds(self._channel, 1 << 16, 4, socket.MSG_CMSG_CLOEXEC)
+                except BlockingIOError:
+                    yield self._channel.fileno()
+                    continue
+                self._came += came
+                if not data:
+                    raise Gone("the supervisor ended")
+                self._reader.feed(data)
+        except (FrameError, OSError) as error:
+            raise Gone(str(error)) from None
+        if "fatal" in frame:
+            raise SandboxError(f"a worker cannot be set up: {frame['fatal']}")
+        return frame
+
+    def close(self) -> None:
+        """Kill all of its processes; returns when they are gone."""
+        if self._leash.fileno() < 0:
+            return
+        _open.discard(self)
+        self._channel.close()
+        if self._ends is not None:
+            self._ends.close()
+        for descriptor in self._came:
+            os.close(descriptor)
+        self._leash.settimeout(_GONE_SECONDS)
+        try:
+            self._leash.shutdown(socket.SHUT_WR)
+            self._leash.recv(1)
+        except OSError:  # the zygote is gone, or does not answer: then it is ended
+            if self.warm.alive:
+                self.warm.close()
+        self._leash.close()
+
+
+async def _follow(steps: Steps, seconds: float) -> Any:
+    """Go through steps on the running event loop; what they return. Raises TimeoutError."""
+    try:
+        descriptor = next(steps)
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(seconds):
+            while True:
+                await _readable(loop, descriptor)
+                descriptor = next(steps)
+    except StopIteration as end:
+        return end.value
+
+
+async def _readable(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
+    readable: asyncio.Future[None] = loop.create_future()
+
+    def tell() -> None:
+        if not readable.done():
+            readable.set_result(None)
+
+    loop.add_reader(descriptor, tell)
+    try:
+        await readable
+    finally:
+        loop.remove_reader(descriptor)
+
+
+def _follow_here(steps: Steps, seconds: float) -> Any:
+    until = time.monotonic() + seconds
+    try:
+        while True:
+            if not select.select([next(steps)], [], [], max(0.0, until - time.monotonic()))[0]:
+                raise TimeoutError("it took too long")
+    except StopIteration as end:
+        return end.value

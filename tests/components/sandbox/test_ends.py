@@ -1,0 +1,125 @@
+"""A worker as the host sees it, with workers that lie."""
+
+import os
+import select
+import socket
+import struct
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from components.sandbox.api import Limits, Ran
+from components.sandbox.child import Child
+from components.sandbox.ends import Ends
+from components.sandbox.frames import FrameError, pack, pack_ran
+
+TOKEN = "t"
+RESULT = pack_ran(Ran("ok", "1"), TOKEN)
+LIES = {
+    "two results": RESULT + RESULT,
+    "a result and more": RESULT + b"x",
+    "a part of a result": RESULT[:-1],
+    "no frame": b"forged\n" * 10,
+    "a frame that claims much": struct.pack(">I", 2**31) + b"x",
+    "too much": b"\0" * (2 << 20),
+    "the result of another cell": pack_ran(Ran("ok", "1"), "other"),
+    "a status that only a supervisor tells": pack_ran(Ran("killed", error=None), TOKEN),
+    "another object": pack({"status": "ok"}),
+}
+
+
+@contextmanager
+def ends(live, limits=None):
+    """The ends of a worker that does as told, and the worker."""
+    here, there = socket.socketpair()
+    child = Child(live, ())
+    child.hand(there)
+    _, descriptors, _, _ = socket.recv_fds(here, 1000, 4)
+    held = Ends(descriptors, limits or Limits())
+    yield held, child
+    held.close()
+    child.close()
+    child.ended(wait=True)
+    for one in (here, there):
+        one.close()
+
+
+def writer(data):
+    """A worker that answers its cell with these bytes, and ends."""
+
+    def live(cells, results):
+        os.read(cells, 1000)
+        left = data
+        while left:
+            left = left[os.write(results, left) :]
+        os._exit(0)
+
+    return live
+
+
+def heard(held, keep=False):
+    """What comes until it is over."""
+    until = time.monotonic() + 5
+    while (ran := held.hear(keep)) is None and not held.finished and time.monotonic() < until:
+        select.select([held], [], [], 0.1)
+        held.work()
+    return ran
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_one_result_is_read(keep):
+    with ends(writer(RESULT)) as (held, _):
+        held.begin("x", TOKEN)
+        assert heard(held, keep).answer == "1"
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_what_is_not_one_result_of_this_cell_is_refused(name):
+    with ends(writer(LIES[name])) as (held, _):
+        held.begin("x", TOKEN)
+        with pytest.raises(FrameError):
+            heard(held)
+
+
+def test_output_is_cut_and_the_rest_left():
+    def live(cells, _):
+        os.read(cells, 1000)
+        os.write(1, b"x" * 40960)
+        os._exit(0)
+
+    with ends(live, Limits(output_bytes=5000)) as (held, _):
+        held.begin("x", TOKEN)
+        assert heard(held) is None and held.end() == "x" * 5000
+        held.begin("x", TOKEN)
+        assert held.end() == ""
+
+
+def test_a_worker_that_spoke_unasked_gets_no_cell():
+    with ends(lambda _, results: (os.write(results, b"x"), time.sleep(9))) as (held, _):
+        select.select([held], [], [], 5)
+        with pytest.raises(FrameError, match="without a cell"):
+            held.begin("x", TOKEN)
+
+
+def test_a_cell_longer_than_a_pipe_arrives_piece_by_piece():
+    def live(cells, results):
+        taken = 0
+        while taken < 300_000:
+            time.sleep(0.001)
+            taken += len(os.read(cells, 1 << 16))
+        os.write(results, RESULT)
+        os._exit(0)
+
+    with ends(live) as (held, _):
+        held.begin("x" * 300_000, TOKEN)
+        assert heard(held).answer == "1"
+
+
+def test_a_short_cell_is_waited_for_without_sleep():
+    with ends(writer(RESULT)) as (held, _):
+        held.begin("x", TOKEN)
+        assert held.spin(True, 5.0).answer == "1"
+    with ends(lambda *_: time.sleep(9)) as (held, _):
+        held.begin("x", TOKEN)
+        assert held.spin(True, 0.001) is None
