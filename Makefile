@@ -2,6 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 ARGS ?=
+WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))  # one more than processors: tests wait for servers too
 
 .PHONY: run test check format bench ui clean
 
@@ -9,7 +10,7 @@ run: .venv/.installed  ## install and run the main job on the embedded default
 	@$(BIN)/python -m runner $(ARGS)
 
 test: .venv/.installed  ## the default test suite
-	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: .venv/.dev  ## linters, types, import contracts
 	$(BIN)/ruff format --check .

@@ -7,7 +7,6 @@ Requirements: specification of EHRAgent, section 10.
 from __future__ import annotations
 
 import os
-import warnings
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -72,9 +71,6 @@ class Sandbox:
     def _chosen(self) -> Tier:
         if self._tier is None:
             self._tier = self._choose()
-            if self._tier == "rlimits":
-                text = "code of models runs without a sandbox (unsafe_local): it can read and change what you can"
-                warnings.warn(text, RuntimeWarning, stacklevel=4)
         return self._tier
 
     def _choose(self) -> Tier:

@@ -34,6 +34,11 @@ class Limits:
     output_bytes: Annotated[int, Ge(0)] = 64 << 10
     answer_bytes: Annotated[int, Ge(1)] = 64 << 10
 
+    @property
+    def too_long(self) -> str:
+        """What is said of a cell that takes too long; the same for both limits, since which comes first is chance."""
+        return f"the cell took longer than {self.wall_seconds:g} s, or more than {self.cpu_seconds:g} s of CPU"
+
 
 @dataclass(frozen=True)
 class Library:

@@ -47,7 +47,7 @@ class Session:
             try:
                 ran = await episode.run(cell)
             except TimeoutError:
-                ran = self._broken("timeout", "Timeout", f"the cell ran longer than {self._limits.wall_seconds:g} s")
+                ran = self._broken("timeout", "Timeout", self._limits.too_long)
             except Gone as gone:
                 ran = self._broken("killed", "Killed", f"the worker was ended: {gone}")
             except BaseException:  # cancelled in the middle of a cell: the channel is of no more use

@@ -195,9 +195,9 @@ class Supervisor:
 
     def _exceeded(self, child: Child) -> Verdict | None:
         if time.monotonic() - self._begun >= self._limits.wall_seconds:
-            return "timeout", "Timeout", f"the cell ran longer than {self._limits.wall_seconds:g} s"
+            return "timeout", "Timeout", self._limits.too_long
         if child.cpu_seconds() - self._used > self._limits.cpu_seconds:
-            return "timeout", "Timeout", f"the cell used more than {self._limits.cpu_seconds:g} s of CPU"
+            return "timeout", "Timeout", self._limits.too_long
         if self._scratch.watched and self._scratch.exceeded():
             return "killed", "Killed", f"the scratch folder held more than {self._scratch.size} bytes"
         return None
@@ -210,7 +210,7 @@ class Supervisor:
         while not child.ended() and time.monotonic() < until:
             time.sleep(0.001)
         if child.cpu_seconds() - self._used > self._limits.cpu_seconds:
-            return "timeout", "Timeout", f"the cell used more than {self._limits.cpu_seconds:g} s of CPU"
+            return "timeout", "Timeout", self._limits.too_long
         if child.signal:
             return "killed", "Killed", f"the cell's process was ended by signal {child.signal}"
         return "error", "Protocol", "the cell ended its process without a result"

@@ -10,7 +10,8 @@ from benchmarks.__main__ import ROWS, main
 from benchmarks.figures import Figure, Settings, number, shown, write
 from benchmarks.processes import JobFailed, run_here, run_job
 
-SLOW = ("litellm", "sweep", "sandbox")  # imports litellm twice; composes 16 jobs; opens every tier
+# Imports litellm twice; composes 16 jobs; opens every tier; opens a thousand connections; starts commands.
+SLOW = ("litellm", "sweep", "sandbox", "connections", "startup")
 TINY = Settings(scale=0.001, repeat=1, run=run_here)  # in this process: numbers, not measurements
 
 

@@ -144,7 +144,10 @@ def test_a_refused_process(home):
 
 
 def test_baselines_are_agents_and_an_experiment_says_what_it_would_vary(home):
-    home.write("experiment/varies", "# @package _global_\n# ?\nhydra: {sweeper: {params: {agent.times: '1,2'}}}")
+    home.write(
+        "experiment/varies",
+        "# @package _global_\n# ?\ndefaults: [own]\nhydra: {sweeper: {params: {agent.times: '1,2'}}}",
+    )
     done = home.run("experiment=varies")
     assert done.code == 0 and "note: one job; with -m this plays all of agent.times" in done.err
     done = home.run("compare.baselines=[aks]")

@@ -12,9 +12,11 @@ from tests.components.sandbox.processes import below
 LIBRARY = Library("components.sandbox.probe", {})
 
 
-def supervisor(pids):
-    """Of some processes the one that has children."""
-    return next(pid for pid in pids if below(pid))
+async def supervisor(before):
+    """Of the processes that are new the one that has children; it may be forking the next just now."""
+    while not (found := [pid for pid in set(below(os.getpid())) - before if below(pid)]):
+        await asyncio.sleep(0.01)
+    return found[0]
 
 
 @pytest.fixture
@@ -26,7 +28,7 @@ async def opened():
     before = set(below(os.getpid()))
     session = made.open(LIBRARY)
     await session.run("answer = 1")
-    yield session, supervisor(set(below(os.getpid())) - before)
+    yield session, await asyncio.wait_for(supervisor(before), 10)
     made.close()
 
 

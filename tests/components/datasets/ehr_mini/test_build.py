@@ -9,6 +9,7 @@ import pytest
 from components.datasets.ehr_mini import build
 from components.datasets.ehr_mini.schema import HERE
 from tests.components.datasets.ehr_mini.shipped import DATABASES
+from tests.slow import slow
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +28,7 @@ def test_the_shipped_files_are_small(files):
     assert sum((HERE / name).stat().st_size for name in files) < 3_000_000
 
 
+@slow
 def test_the_seed_decides(files):
     assert build.build(n_patients=30) == build.build(n_patients=30) != build.build(seed=1, n_patients=30)
 
@@ -49,6 +51,7 @@ def test_the_check_names_what_differs_and_writes_nothing(tmp_path, capsys):
     assert "eicu/eicu.sqlite" in capsys.readouterr().err and not list(tmp_path.iterdir())
 
 
+@slow
 def test_the_command_writes_a_larger_set_with_csv_files(tmp_path):
     assert build.main(["--patients", "150", "--csv", "--out", str(tmp_path)]) == 0
     for database, n_tables in zip(DATABASES, (17, 10, 5), strict=True):

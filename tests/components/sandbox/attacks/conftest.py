@@ -12,6 +12,7 @@ import pytest
 from tests.components.sandbox.attacks.attack import THOROUGH
 from tests.components.sandbox.attacks.campaign import BRIEF, TABLES, Campaign
 from tests.components.sandbox.attacks.stands import STANDS, Stand, lacking
+from tests.slow import slow
 
 
 @pytest.fixture(scope="session")
@@ -68,7 +69,11 @@ def used(campaign: Callable[[tuple[str, str]], Campaign]) -> Campaign:
     return campaign(first())
 
 
-@pytest.fixture(params=STANDS[1:], ids="-".join)
+LATER = (("bwrap", "user"), ("landlock", "user"))  # alike in kind to their tier as root, and to another as a user
+OTHERS = [pytest.param(place, marks=slow) if place in LATER else place for place in STANDS[1:]]
+
+
+@pytest.fixture(params=OTHERS, ids="-".join)
 def other(request: pytest.FixtureRequest, campaign: Callable[[tuple[str, str]], Campaign]) -> Campaign:
     """Every stand but the best."""
     return campaign(request.param)

@@ -12,6 +12,7 @@ from components.models.simulated.skills.programs import functions_in, plan, prog
 from components.models.simulated.skills.translate import translated
 from runner.calls import Context
 from tests.components.models.simulated.chartroom import DATABASES, SIX, questions, toolset
+from tests.slow import slow
 
 ALL = [one for split in ("test", "valid", "train") for one in questions(split)]
 TOGETHER = 20
@@ -25,7 +26,7 @@ def test_most_questions_are_simple_enough():
     assert sum(query(one) is not None for one in ALL) > 0.9 * len(ALL)
 
 
-@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize("database", [DATABASES[0], *(pytest.param(one, marks=slow) for one in DATABASES[1:])])
 async def test_translated_programs_give_the_answers_of_the_sql(database):
     """All of them in a few cells, each of which is many programs."""
     samples = [one for one in ALL if one.metadata["sql_dialect"] == database and query(one) is not None]
@@ -45,7 +46,7 @@ async def test_translated_programs_give_the_answers_of_the_sql(database):
     state.close()
 
 
-@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize("database", [DATABASES[0], *(pytest.param(one, marks=slow) for one in DATABASES[1:])])
 async def test_planned_actions_give_the_answers_of_the_sql(database):
     tools = {tool.spec.name: tool for tool in SIX}
     samples = [one for one in ALL if one.metadata["sql_dialect"] == database]
