@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from components.scorers.cab.stems import stem
+from tests.slow import slow
 
 STEMS = {
     "skies": "sky", "dying": "die", "news": "news", "dies": "die", "flies": "fli", "died": "die", "spied": "spi",
@@ -18,6 +19,7 @@ def test_stems(word):
     assert stem(word) == STEMS[word]
 
 
+@slow
 def test_the_stemmer_of_rouge_score_agrees_on_many_words():
     other = pytest.importorskip("nltk.stem.porter").PorterStemmer()
     folder = Path(__file__).resolve().parents[4] / "components"
