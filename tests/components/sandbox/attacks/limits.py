@@ -48,7 +48,7 @@ ENDLESS = {
     "a loop deaf to signals": "import signal\nfor n in range(1, 65):\n    try: signal.signal(n, signal.SIG_IGN)\n    except (OSError, ValueError): pass\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\nwhile True: pass",
     "a sleep": "import time; time.sleep(3600)",
     "a sleep in native code": "import ctypes; ctypes.CDLL(None).sleep(3600)",
-    "a stop": "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)",
+    "a stop": "import os, signal\nwhile True: os.kill(os.getpid(), signal.SIGSTOP)",
     "a regular expression": "import re; re.match('(a+)+$', 'a' * 60 + 'b')",
     "a lock": "import threading; l = threading.Lock(); l.acquire(); l.acquire()",
     "a read of nothing": "import os; r, w = os.pipe(); os.read(r, 1)",
