@@ -9,9 +9,8 @@ WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))  # one more tha
 run: .venv/.installed  ## install and run the main job on the embedded default
 	@$(BIN)/python -m runner $(ARGS)
 
-# Plain asserts spare every worker the rewriting of all tests; ARGS=--assert=rewrite tells more of a failure.
 test: .venv/.installed  ## the default test suite
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --assert=plain $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: .venv/.dev  ## linters, types, import contracts
 	$(BIN)/ruff format --check .

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.sandbox import Library, Limits, Sandbox, SandboxError
+from components.sandbox import Library, Limits, Sandbox, SandboxError, detect
 from components.sandbox.warm import Gone, Warm, check, close_all, shared
 
 LIBRARY = Library("components.sandbox.probe", {})
@@ -37,11 +37,10 @@ async def test_sandboxes_of_one_process_share_a_zygote_that_outlives_them():
     assert not warm.alive
 
 
-def test_a_tier_whose_folders_are_made_with_it_has_one_zygote_for_each_size(monkeypatch):
-    monkeypatch.setattr("components.sandbox.warm.Warm", lambda *key: key)
-    monkeypatch.setattr("components.sandbox.warm._shared", {})
-    try:
-        assert shared("bwrap", LIBRARY, Limits()) == ("bwrap", LIBRARY.module, (), 64 << 20)
-        assert shared("namespaces", LIBRARY, Limits()) == ("namespaces", LIBRARY.module, (), 0)
-    finally:
-        monkeypatch.undo()
+@pytest.mark.parametrize(("tier", "alike"), [("rlimits", True), ("bwrap", False)])
+def test_only_a_tier_whose_folders_are_made_with_it_has_a_zygote_for_each_size(tier, alike):
+    if tier == "bwrap" and (reason := detect.tested(tier).reason):
+        pytest.skip(reason)
+    small, large = (shared(tier, LIBRARY, Limits(scratch_bytes=size)) for size in (1 << 20, 2 << 20))
+    assert (small is large) is alike and small is shared(tier, LIBRARY, Limits(scratch_bytes=1 << 20))
+    close_all()
