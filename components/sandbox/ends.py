@@ -27,6 +27,7 @@ class Ends:
         self._printed = bytearray()
         self._sending = b""
         self._token = ""
+        self.stays: bool | None = None  # it lives on after this cell: told before the cell began
         self.finished = False  # it closed its pipe of results
         self._waiting = select.epoll()
         for descriptor in descriptors[:3]:
@@ -43,7 +44,7 @@ class Ends:
         self._receive()
         if self._reader.rest:
             raise FrameError("it came without a cell")
-        self._token = token
+        self._token, self.stays = token, None
         self._waiting.register(self._output, select.EPOLLIN)
         self._sending = pack({"cell": cell, "token": token})
         self._send()
@@ -68,10 +69,10 @@ class Ends:
         except BrokenPipeError:
             self._sending = b""
 
-    def spin(self, keep: bool, seconds: float) -> Ran | None:
+    def spin(self, seconds: float) -> Ran | None:
         """Wait for the result without sleep, which costs more than a short cell. Raises FrameError."""
         until = time.perf_counter() + seconds
-        while (ran := self.hear(keep)) is None and not self.finished and time.perf_counter() < until:
+        while (ran := self.hear()) is None and not self.finished and time.perf_counter() < until:
             continue
         return ran
 
@@ -83,13 +84,15 @@ class Ends:
                 self._waiting.unregister(self._cells)
         return self._collect()
 
-    def hear(self, keep: bool) -> Ran | None:
+    def hear(self) -> Ran | None:
         """The result, when it is there: at once from a worker that lives on, else when it closed its pipe.
 
         Raises FrameError for what is no result of this cell, and for more than one.
         """
         self._receive()
-        if not (keep or self.finished):
+        if self.stays is None and self._reader.rest:
+            self.stays = self._reader.rest.pop(0) == 1
+        if not (self.stays or self.finished):
             return None
         frame = self._reader.take()
         if self._reader.rest and (frame is not None or self.finished):

@@ -48,6 +48,7 @@ class Episode:
         self._promised = True  # the supervisor gives a worker without being asked
         self._clean: Clean | None = None
         self._number = self._seen = 0  # of cells; of those whose variables the worker holds
+        self._over: tuple[Ends | None, dict[str, Any]] | None = None  # what the supervisor is to be told of a cell
         _open.add(self)
 
     async def begin(self) -> None:
@@ -58,15 +59,18 @@ class Episode:
     async def run(self, cell: str) -> Ran:
         """Run a cell, after ``begin``. Raises Gone, SandboxError, TimeoutError."""
         ran: Ran = await _follow(self._run(cell), self._limits.wall_seconds + _GRACE_SECONDS)
+        asyncio.get_running_loop().call_soon(self._finish)  # whoever waits goes on first: what follows takes its time
         return ran
 
     def run_here(self, cell: str) -> Ran:
         """Both without an event loop, for the self-test."""
         _follow_here(self._ready(), _SETUP_SECONDS)
         ran: Ran = _follow_here(self._run(cell), self._limits.wall_seconds + _GRACE_SECONDS)
+        self._finish()
         return ran
 
     def _ready(self) -> Steps:
+        self._finish()
         if not self._promised:
             self._tell(want=True)
         while self._ends is None:
@@ -79,6 +83,7 @@ class Episode:
 
     def _run(self, cell: str) -> Steps:
         assert self._ends is not None, "begin was waited for"
+        self._finish()
         self._number += 1
         began = time.perf_counter()
         try:
@@ -92,7 +97,7 @@ class Episode:
     def _watched(self, ends: Ends, cell: str) -> Steps:
         """The result of the cell; None when the worker closed its pipe without one. Raises FrameError."""
         ends.begin(cell, os.urandom(16).hex())
-        ran = ends.spin(self._keep, _SPIN_SECONDS)
+        ran = ends.spin(_SPIN_SECONDS)
         if ran is not None or ends.finished:
             return ran
         self._tell(begin=self._number)
@@ -101,7 +106,7 @@ class Episode:
             if not (ends.work() or flooded):
                 flooded = True
                 self._tell(flood=self._number)
-            if (ran := ends.hear(self._keep)) is not None or ends.finished:
+            if (ran := ends.hear()) is not None or ends.finished:
                 return ran
             yield ends.fileno()
 
@@ -118,16 +123,29 @@ class Episode:
         printed = self._clean(ends.end()).encode()[: self._limits.output_bytes]
         error = ran.error
         broken = ran.status in ("timeout", "killed") or (error is not None and error.type == "Protocol")
-        lives, eager = self._keep and not broken and not ends.finished, len(_open) <= _EAGER
-        self._tell(end=self._number, keep=lives, eager=eager)
-        if lives:
-            self._seen += 1
-        else:
-            ends.close()
+        eager = len(_open) <= _EAGER
+        lives = bool(ends.stays) and (self._keep or eager) and not broken and not ends.finished
+        self._over = None if lives else ends, {"end": self._number, "keep": lives, "eager": eager}
+        if not lives:
             self._ends, self._promised = None, eager
             if error is not None and self._seen:
                 error = replace(error, message=error.message + LOST)
+        elif self._keep:
+            self._seen += 1
         return Ran(ran.status, ran.answer, printed.decode("utf-8", "ignore"), error, seconds)
+
+    def _finish(self) -> None:
+        """Tell the supervisor that the cell is over, and let go of a worker that does not stay."""
+        over, self._over = self._over, None
+        if over is None:
+            return
+        ends, frame = over
+        try:
+            self._tell(**frame)
+        except Gone:  # the next cell finds out
+            self._promised = True
+        if ends is not None:
+            ends.close()
 
     def _tell(self, **frame: Any) -> None:
         try:
@@ -160,8 +178,10 @@ class Episode:
             return
         _open.discard(self)
         self._channel.close()
-        if self._ends is not None:
-            self._ends.close()
+        for ends in {self._ends, self._over and self._over[0]}:
+            if ends is not None:
+                ends.close()
+        self._over = None
         for descriptor in self._came:
             os.close(descriptor)
         self._leash.settimeout(_GONE_SECONDS)

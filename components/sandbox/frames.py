@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from components.sandbox.api import STATUSES, CellError, Ran
@@ -39,7 +38,7 @@ def pack(value: Mapping[str, Any]) -> bytes:
 
 def pack_ran(ran: Ran, token: str) -> bytes:
     """The frame of a result; ``token`` is what the cell came with."""
-    return pack({**asdict(ran), "token": token})
+    return pack({**vars(ran), "error": ran.error and vars(ran.error), "token": token})
 
 
 class Reader:

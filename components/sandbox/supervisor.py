@@ -137,7 +137,7 @@ class Supervisor:
             self._many = True
 
     def _live(self, cells: int, results: int) -> NoReturn:
-        worker.live(cells, results, self._names, self._settings, rehearse=self._many)
+        worker.live(cells, results, self._names, self._settings, rehearse=self._many and self._eager)
 
     def _give(self) -> None:
         if self._given is None:

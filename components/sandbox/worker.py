@@ -5,6 +5,7 @@ Nothing here protects anything once a cell runs: the process is the cell's. What
 
 from __future__ import annotations
 
+import ast
 import builtins
 import contextlib
 import gc
@@ -18,15 +19,17 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any, NoReturn
 
-from components.sandbox import kernel, landlock, limiting, raised, seccomp
+from components.sandbox import kernel, landlock, limiting, raised, seccomp, traces
 from components.sandbox.api import CellError, Limits, Ran, Tier
 from components.sandbox.frames import Reader, pack, pack_ran, plain
 
 SEED = 0
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 _CELL_BYTES = 16 << 20
+_MOMENT = 0.002  # seconds without a cell after which there is time to rehearse
 _BUILTINS = dict(vars(builtins))
 # A forked process pays for every page of memory when it first writes to it: this writes to those that any cell needs.
 _REHEARSAL = """
@@ -61,7 +64,7 @@ def _give_up_rights(settings: Settings) -> None:
     for number in (signal.SIGTERM, signal.SIGCHLD, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     kernel.die_with_parent(signal.SIGKILL)
-    limiting.apply(settings.limits, settings.keep)
+    limiting.apply(settings.limits)
     kernel.no_new_privileges()
     if settings.tier == "landlock":
         landlock.keep_names()
@@ -76,12 +79,14 @@ def _start_threads() -> None:
     if arrow := sys.modules.get("pyarrow"):
         arrow.set_cpu_count(1)
         arrow.set_io_thread_count(1)
-        arrow.table({"key": [0], "value": [0]}).group_by("key").aggregate([("value", "sum")])
+        source = arrow.acero.TableSourceNodeOptions(arrow.table({"a": [0]}))
+        arrow.acero.Declaration("table_source", source).to_table()
 
 
 def warm() -> None:
     """Do once what every process forked from this one would do again, in memory of its own."""
     _start_threads()
+    seccomp.digest()
     here = os.getcwd()
     _rehearse({}, Settings(Limits(), False, "namespaces", here, "", raised.Clean({})))
 
@@ -112,27 +117,44 @@ def _answer(namespace: dict[str, Any], limits: Limits, clean: raised.Clean) -> R
 
 
 class Cells:
-    """Runs cells in one namespace, which is new for every worker."""
+    """Reads cells and runs them: each in a namespace of its own, or all in one where variables are kept."""
 
     def __init__(self, names: Mapping[str, Any], settings: Settings) -> None:
         self._settings = settings
-        self._namespace: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins, **names}
+        self._given: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins, **names}
+        self._namespace = dict(self._given)
         self._sources: dict[str, list[str]] = {}
 
-    def run(self, cell: str) -> Ran:
-        """Run one; whatever it raises is its result."""
+    def run(self, cell: str, announce: Callable[[bool], object]) -> Ran:
+        """Run one; whatever it raises is its result.
+
+        Before it begins ``announce`` is told whether the process may run another cell after it.
+        """
+        if not self._settings.keep:
+            self._namespace.clear()
+            self._namespace.update(self._given)
+            self._sources.clear()
         name = f"<cell {len(self._sources) + 1}>" if self._sources else "<cell>"
         self._sources[name] = lines = raised.lines_of(cell)
         linecache.cache[name] = (len(cell), None, [f"{line}\n" for line in lines], name)
         self._namespace.pop("answer", None)
         try:
             try:
-                exec(compile(cell, name, "exec", dont_inherit=True), self._namespace)
+                exec(self._read(cell, name, announce), self._namespace)
             finally:
                 vars(builtins).update(_BUILTINS)
             return _answer(self._namespace, self._settings.limits, self._settings.clean)
         except BaseException as error:  # noqa: BLE001  also SystemExit and what a cell makes of its own
             return Ran("error", error=raised.parse(error, name, self._sources, self._settings.clean))
+
+    def _read(self, cell: str, name: str, announce: Callable[[bool], object]) -> CodeType:
+        stays = True
+        try:
+            tree = ast.parse(cell, name)
+            stays = self._settings.keep or traces.leaves_none(tree)
+            return compile(tree, name, "exec", dont_inherit=True)
+        finally:
+            announce(stays)
 
 
 def _write(descriptor: int, data: bytes) -> None:
@@ -155,17 +177,18 @@ def _rehearse(names: Mapping[str, Any], settings: Settings) -> None:
         reader.feed(pack({"cell": _REHEARSAL}))
         asked = reader.take()
         assert asked is not None, "it was packed as a whole"
-        pack_ran(Cells({}, settings).run(asked["cell"]), "")
-        Cells(names, settings).run(settings.rehearsal)
+        pack_ran(Cells({}, settings).run(asked["cell"], bool), "")
+        Cells(names, settings).run(settings.rehearsal, bool)
     linecache.clearcache()
 
 
 def live(cells: int, results: int, names: Mapping[str, Any], settings: Settings, rehearse: bool) -> NoReturn:
-    """Be a worker until the pipe of cells ends: one cell, or with ``keep`` one after the other.
+    """Be a worker until the pipe of cells ends, or after a cell that may have left something in the process.
 
     Args:
         cells: descriptor from which frames with a cell come.
-        results: descriptor to which one frame per cell goes.
+        results: descriptor to which go, per cell, a byte before it begins (1: the worker lives on after it) and a
+            frame.
         names: what stands in the cell's namespace.
         settings: limits and what else a worker is told.
         rehearse: whether there is time to make the first cell quicker.
@@ -174,8 +197,15 @@ def live(cells: int, results: int, names: Mapping[str, Any], settings: Settings,
     packed: Callable[[Ran, str], bytes] = pack_ran
     wait = os.read
     write, clock, leave, close = _write, time.perf_counter, os._exit, os.close
+    lives = True
+
+    def announce(stays: bool) -> None:
+        nonlocal lives
+        lives = stays
+        os.write(results, b"\1" if stays else b"\0")
+
     _give_up_rights(settings)
-    if rehearse and not select.select([cells], [], [], 0)[0]:
+    if rehearse and not select.select([cells], [], [], _MOMENT)[0]:
         _rehearse(names, settings)
     _fresh(settings)
     gc.enable()
@@ -185,11 +215,11 @@ def live(cells: int, results: int, names: Mapping[str, Any], settings: Settings,
         asked = _read(cells, reader)
         os.chdir(settings.scratch)
         started = clock()
-        ran = run(asked["cell"])
+        ran = run(asked["cell"], announce)
         seconds = clock() - started
         io.TextIOWrapper.flush(output)
         write(results, packed(Ran(ran.status, ran.answer, "", ran.error, seconds), asked["token"]))
-        if not settings.keep:
+        if not lives:
             close(results)
             wait(cells, 1)  # until the result has reached the host: ending takes a processor's time
             leave(0)

@@ -16,6 +16,7 @@ from components.sandbox.frames import FrameError, pack, pack_ran
 
 TOKEN = "t"
 RESULT = pack_ran(Ran("ok", "1"), TOKEN)
+ENDS, LIVES = b"\0", b"\1"
 LIES = {
     "two results": RESULT + RESULT,
     "a result and more": RESULT + b"x",
@@ -58,28 +59,44 @@ def writer(data):
     return live
 
 
-def heard(held, keep=False):
+def heard(held):
     """What comes until it is over."""
     until = time.monotonic() + 5
-    while (ran := held.hear(keep)) is None and not held.finished and time.monotonic() < until:
+    while (ran := held.hear()) is None and not held.finished and time.monotonic() < until:
         select.select([held], [], [], 0.1)
         held.work()
     return ran
 
 
-@pytest.mark.parametrize("keep", [False, True])
-def test_one_result_is_read(keep):
-    with ends(writer(RESULT)) as (held, _):
+@pytest.mark.parametrize("first", [ENDS, LIVES])
+def test_one_result_is_read(first):
+    with ends(writer(first + RESULT)) as (held, _):
         held.begin("x", TOKEN)
-        assert heard(held, keep).answer == "1"
+        assert heard(held).answer == "1" and held.stays == (first == LIVES)
 
 
+def test_a_worker_that_does_not_live_on_is_believed_when_it_has_closed_its_pipe():
+    def live(cells, results):
+        os.read(cells, 1000)
+        os.write(results, ENDS + RESULT)
+        time.sleep(0.2)
+        os.write(results, b"more")
+        os._exit(0)
+
+    with ends(live) as (held, _):
+        held.begin("x", TOKEN)
+        with pytest.raises(FrameError, match="more than one reply"):
+            heard(held)
+
+
+@pytest.mark.parametrize("first", [ENDS, LIVES])
 @pytest.mark.parametrize("name", LIES)
-def test_what_is_not_one_result_of_this_cell_is_refused(name):
-    with ends(writer(LIES[name])) as (held, _):
+def test_what_is_not_one_result_of_this_cell_is_refused(name, first):
+    with ends(writer(first + LIES[name])) as (held, _):
         held.begin("x", TOKEN)
         with pytest.raises(FrameError):
-            heard(held)
+            while not held.finished:
+                heard(held)
 
 
 def test_output_is_cut_and_the_rest_left():
@@ -108,7 +125,7 @@ def test_a_cell_longer_than_a_pipe_arrives_piece_by_piece():
         while taken < 300_000:
             time.sleep(0.001)
             taken += len(os.read(cells, 1 << 16))
-        os.write(results, RESULT)
+        os.write(results, LIVES + RESULT)
         os._exit(0)
 
     with ends(live) as (held, _):
@@ -117,9 +134,9 @@ def test_a_cell_longer_than_a_pipe_arrives_piece_by_piece():
 
 
 def test_a_short_cell_is_waited_for_without_sleep():
-    with ends(writer(RESULT)) as (held, _):
+    with ends(writer(LIVES + RESULT)) as (held, _):
         held.begin("x", TOKEN)
-        assert held.spin(True, 5.0).answer == "1"
+        assert held.spin(5.0).answer == "1"
     with ends(lambda *_: time.sleep(9)) as (held, _):
         held.begin("x", TOKEN)
-        assert held.spin(True, 0.001) is None
+        assert held.spin(0.001) is None

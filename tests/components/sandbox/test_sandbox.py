@@ -98,6 +98,19 @@ async def test_nothing_reaches_the_next_cell(session):
     assert seen.answer == '["1", 1, false, [], false, 0.8444218515250481]'
 
 
+async def test_a_worker_runs_cells_that_leave_nothing_and_no_cell_after_another(session):
+    """One that asks for the process' number has to be a cell that might leave something."""
+    who = "import os\nanswer = os.getpid()"
+    await session.run("given = 1")
+    before = set(below(os.getpid()))
+    for cell in ("answer = 2", "1 / 0", "(", "answer = given"):
+        ran = await session.run(cell)
+    assert ran.error is not None and ran.error.type == "NameError"
+    assert set(below(os.getpid())) == before
+    first, second = [(await session.run(who)).answer for _ in range(2)]
+    assert first != second
+
+
 async def test_variables_survive_where_asked_until_the_worker_dies(sandbox):
     limited = Sandbox(limits=Limits(wall_seconds=0.5))
     kept, other = (limited.open(LIBRARY, keep=True) for _ in range(2))
