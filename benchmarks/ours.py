@@ -22,7 +22,8 @@ from components.toolsets.none import NoTools
 from components.types import Sample
 from components.verifiers.accept import Accept
 from runner import records
-from runner.door import Budget, Door
+from runner.budget import Budget
+from runner.door import Door
 from runner.execute import Outcome, execute
 from runner.journal import Journal
 from runner.play import Parts, play
@@ -50,14 +51,14 @@ def panel_parts() -> Parts:
 
 async def _play(model: Gateway, experiment: Parts, asked: list[Sample], folder: Path) -> tuple[Usage, Outcome]:
     models = {"main": model}
-    warm = Door(models, None, run_seed=1, budget=Budget(), replay=False)
+    warm = Door(models, None, run_seed=1)
     trajectory, _ = await play(experiment, warm, asked.pop(), 0)  # imports, templates, prices, a connection
     assert trajectory.stop == "answered", trajectory.error
     gc.collect()
     gc.freeze()  # execute does so too: the libraries' objects are start-up
     with measured() as usage:
         writer, journal = records.RecordWriter(folder / "run"), Journal(folder / "journal")
-        door = Door(models, journal, run_seed=0, budget=Budget(), replay=False)
+        door = Door(models, journal, run_seed=0)
         outcome = Outcome()
         await execute(experiment, door, asked, 1, writer, outcome)
         writer.close()

@@ -23,8 +23,9 @@ from components.radiology.profile import as_switches
 from components.toolsets.radiology import Radiology
 from components.types import Sample
 from components.verifiers.accept import Accept
+from runner.budget import Budget
 from runner.build import construct
-from runner.door import Budget, Door
+from runner.door import Door
 from runner.execute import Outcome, execute
 from runner.journal import Journal
 from runner.play import Parts
@@ -95,7 +96,7 @@ def play(data: str, folder: str, condition: str, journal: bool) -> dict[str, Any
         model.study(samples)
         written = Journal(Path(folder) / "journal") if journal else None
         writer = RecordWriter(Path(folder) / "run")
-        door = Door({"main": model}, written, run_seed=0, budget=Budget(), replay=False)
+        door = Door({"main": model}, written, run_seed=0)
         every = max(1, len(samples) // 20)
 
         def beat(so_far: Outcome) -> None:

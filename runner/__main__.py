@@ -17,6 +17,7 @@ _HOME = Path(__file__).resolve().parent.parent
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
+    from runner.commons import Commons, Turn
     from runner.experiment import Experiment
 
 BUDGET, INTERRUPTED = 3, 130
@@ -49,21 +50,28 @@ class Task:
             if here.experiment.cfg.get("stage") is None:  # a stage is gone on with by the same command
                 self.resume = self.resume or f"run.resume={quoted(here.folder)}"
             with Interrupts():
-                self.code = self.run(self.play(here.experiment, here.folder))
+                self.code = self.run(self.alone(here.experiment, here.folder))
         except ConfigError as error:
             complain(error)
             self.code = 2
         return self.code
 
-    async def play(self, experiment: Experiment, folder: Path, *, total_jobs: int = 1) -> int:
-        """Run an experiment in a folder, alone or as one of a sweep's jobs. Returns its exit code."""
+    async def alone(self, experiment: Experiment, folder: Path) -> int:
+        """Run an experiment that shares nothing. Returns its exit code."""
+        from runner.commons import Commons
+
+        async with Commons(experiment.budget) as commons:
+            return await self.play(experiment, folder, commons)
+
+    async def play(self, experiment: Experiment, folder: Path, commons: Commons, turn: Turn | None = None) -> int:
+        """Run an experiment in a folder, as one of the jobs that have ``commons``. Returns its exit code."""
         from runner.experiment import study
         from runner.run import run_job, run_stage
 
         study(experiment)
         if experiment.cfg.get("stage") is not None:
-            return await run_stage(experiment)
-        return await run_job(experiment, folder, total_jobs=total_jobs)
+            return await run_stage(experiment, commons)
+        return await run_job(experiment, folder, commons, turn)
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         """Run a coroutine on the fastest loop there is."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from components.errors import AttemptOver, LimitReached
 from components.messages import Usage
-from runner.door import Budget, Spent
+from runner.budget import Budget, Spent
 
 
 @dataclass

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 
@@ -17,54 +15,9 @@ from components.errors import ModelError, RunLimitReached
 from components.messages import Completion, Message, Request, ToolCall, Usage
 from components.models.redaction import redact
 from components.protocols import Model
+from runner.budget import Budget, Purse, Spent
 from runner.journal import Journal
 from runner.replay import explain_miss
-
-
-@dataclass
-class Budget:
-    """Limits; None = none. ``calls`` are model calls, ``steps`` actions of one attempt, money in US dollars."""
-
-    usd: float | None = None
-    tokens: int | None = None
-    calls: int | None = None
-    steps: int | None = None
-    seconds: float | None = None
-
-
-@dataclass
-class Spent:
-    """What was charged so far. ``pending`` calls are on their way, ``unpriced`` ones have no known price."""
-
-    usd: float = 0.0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    calls: int = 0
-    pending: int = 0
-    unpriced: int = 0
-    started: float = field(default_factory=time.monotonic)
-
-    def charge(self, usage: Usage) -> None:
-        """Add one call."""
-        self.calls += 1
-        self.input_tokens += usage.input_tokens or 0
-        self.output_tokens += usage.output_tokens or 0
-        if usage.cost_usd is None:
-            self.unpriced += 1
-        else:
-            self.usd += usage.cost_usd
-
-    def exceeded(self, budget: Budget, more: int = 1) -> str | None:
-        """The first limit that leaves no room for one or ``more`` calls, or None."""
-        if budget.calls is not None and self.calls + self.pending + more > budget.calls:
-            return f"calls={budget.calls}"
-        if budget.tokens is not None and self.input_tokens + self.output_tokens >= budget.tokens:
-            return f"tokens={budget.tokens}"
-        if budget.usd is not None and self.usd >= budget.usd:
-            return f"usd={budget.usd}"
-        if budget.seconds is not None and time.monotonic() - self.started >= budget.seconds:
-            return f"seconds={budget.seconds}"
-        return None
 
 
 def place_of(run_seed: int, sample_id: str, epoch: int, branch: str, occurrence: int) -> bytes:
@@ -82,17 +35,31 @@ def seed_of(place: bytes) -> int:
     return int.from_bytes(sha256(place).digest()[:4], "little") & 0x7FFFFFFF
 
 
+Flying: TypeAlias = dict[bytes, "asyncio.Future[Completion | None] | None"]  # None: nobody else waits for it
+
+
 class Door:
-    """Answers model calls from the journal, from a call in flight, or from the model."""
+    """Answers model calls from the journal, from a call in flight, or from the model.
+
+    The jobs of a sweep have a purse and calls in flight in common.
+    """
 
     def __init__(
-        self, models: Mapping[str, Model], journal: Journal | None, *, run_seed: int, budget: Budget, replay: bool
+        self,
+        models: Mapping[str, Model],
+        journal: Journal | None,
+        *,
+        run_seed: int,
+        purse: Purse | None = None,
+        replay: bool = False,
+        flying: Flying | None = None,
     ) -> None:
-        self.models, self.journal, self.run_seed, self.budget, self.replay = models, journal, run_seed, budget, replay
+        self.models, self.journal, self.run_seed, self.replay = models, journal, run_seed, replay
+        self.purse = Purse(Budget()) if purse is None else purse
         self.spent = Spent()
         self.replayed = 0
         self.beside = 0  # calls of agents that were played beside those of the records
-        self._flying: dict[bytes, asyncio.Future[Completion | None] | None] = {}  # None: nobody else waits for it
+        self._flying: Flying = {} if flying is None else flying
         self._heads = {role: (model.identity + "\0").encode() for role, model in models.items()}
 
     @property
@@ -131,14 +98,16 @@ class Door:
             flying = self._flying[key] = self._flying[key] or asyncio.get_running_loop().create_future()
             if (completion := await asyncio.shield(flying)) is not None:
                 return completion, True
-        if limit := self.spent.exceeded(self.budget):
+        if limit := self.purse.limit(self.spent):
             raise RunLimitReached(f"budget.run.{limit} is reached")
         return await self._send(model, request, key, n), False
 
     async def _send(self, model: Model, request: Request, key: bytes, n: int) -> Completion:
         """Ask the model; identical requests meanwhile wait for this reply."""
         self._flying[key] = None
-        self.spent.pending += 1
+        accounts = (self.spent, self.purse.total)
+        for spent in accounts:
+            spent.pending += 1
         try:
             completion = await model.generate(request)
         except BaseException as error:
@@ -149,10 +118,12 @@ class Door:
                     waiting.set_result(None)  # cancelled: one of those who wait asks anew
             raise
         finally:
-            self.spent.pending -= 1
+            for spent in accounts:
+                spent.pending -= 1
         if (waiting := self._flying.pop(key)) is not None:
             waiting.set_result(completion)
-        self.spent.charge(completion.usage)
+        for spent in accounts:
+            spent.charge(completion.usage)
         if self.journal is not None:
             entry = _head(model, request, n)
             entry["reply"] = _reply(completion)

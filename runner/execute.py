@@ -13,10 +13,11 @@ from typing import Any
 
 from components.errors import RunLimitReached
 from components.types import Sample, Trajectory
+from runner.commons import Turn
 from runner.door import Door
 from runner.growing import GrowingMemory, Growth
 from runner.play import Parts, play
-from runner.progress import Progress
+from runner.progress import Board, Progress
 from runner.records import RecordWriter, record_of, slim
 
 
@@ -51,10 +52,12 @@ async def execute(
     *,
     name: str = "run",
     beat: Callable[[Outcome], None] | None = None,
+    turn: Turn | None = None,
+    board: Board | None = None,
 ) -> None:
     """Play what is owed and fill ``outcome``; finished records are kept whatever happens.
 
-    ``beat`` is called after every sample.
+    ``beat`` is called after every sample; ``turn``: how places are had that jobs share.
     """
     wanted = {(s.problem.id, epoch) for s in samples for epoch in range(epochs)}
     kept = [r for r in writer.kept if (r["sample_id"], r["epoch"]) in wanted]
@@ -70,7 +73,7 @@ async def execute(
     owed = ((s, epoch) for s, epoch in places if (s.problem.id, epoch) not in done)
     outcome.records += kept
     _tune_gc()
-    with Progress(door, len(wanted), len(done), name) as progress:
+    with Progress(door, len(wanted), len(done), name, board) as progress:
 
         def finish(record: dict[str, Any]) -> None:
             writer.append(record)
@@ -81,7 +84,9 @@ async def execute(
                 beat(outcome)
 
         n = min(door.models["main"].max_connections, max(1, len(wanted) - len(done))) if growth is None else 1
-        workers = [asyncio.create_task(_work(parts, door, owed, outcome, writer, finish, growth)) for _ in range(n)]
+        workers = [
+            asyncio.create_task(_work(parts, door, owed, outcome, writer, finish, growth, turn)) for _ in range(n)
+        ]
         try:
             await asyncio.gather(*workers)
         finally:
@@ -99,18 +104,20 @@ async def _work(
     writer: RecordWriter,
     finish: Callable[[dict[str, Any]], None],
     growth: Growth | None,
+    turn: Turn | None,
 ) -> None:
     """Take samples until none is owed or the run's budget is spent."""
     for sample, epoch in owed:
         if growth is not None:
             growth.before(sample, epoch)
-        started = time.monotonic()
         try:
-            trajectory, scores = await play(parts, door, sample, epoch)
+            async with turn or contextlib.nullcontext():
+                started = time.monotonic()
+                trajectory, scores = await play(parts, door, sample, epoch)
+                seconds = time.monotonic() - started
         except RunLimitReached as limit:
             outcome.stopped = str(limit)
             return
-        seconds = time.monotonic() - started
         if growth is not None:
             growth.after(sample, epoch, trajectory)
         try:

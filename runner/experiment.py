@@ -34,7 +34,7 @@ from runner.interrupts import Interrupts
 from runner.workshop import Workshop, grammars_of
 
 if TYPE_CHECKING:  # loaded for a config that is not refused
-    from runner.door import Budget
+    from runner.budget import Budget
     from runner.play import Parts
 
 
@@ -190,7 +190,7 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     (pieces, models, dataset), source = made.everything(), made.source()
     if flaws:
         raise Flaws(flaws)
-    from runner.door import Budget
+    from runner.budget import Budget
     from runner.learning import check_memory
     from runner.play import Parts
 

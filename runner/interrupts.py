@@ -1,19 +1,8 @@
-"""An interrupt stays one, whatever is raised while it passes, and what is open is closed all the same."""
+"""An interrupt stays one, whatever is raised while it passes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AsyncExitStack, ContextDecorator
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from components.protocols import Model
-
-
-class Closes(Protocol):
-    """What must be closed."""
-
-    def close(self) -> None: ...
+from contextlib import ContextDecorator
 
 
 class Interrupts(ContextDecorator):
@@ -31,14 +20,3 @@ class Interrupts(ContextDecorator):
             if isinstance(error, KeyboardInterrupt):
                 raise KeyboardInterrupt from None
             error = error.__context__
-
-
-def closing(models: Mapping[str, Model], *others: Closes | None) -> AsyncExitStack:
-    """Closes models and then the others in this order; all of them, also when an interrupt breaks one off."""
-    stack = AsyncExitStack()
-    for one in reversed(others):
-        if one is not None:
-            stack.callback(one.close)
-    for model in models.values():
-        stack.push_async_callback(model.close)
-    return stack

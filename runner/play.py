@@ -12,7 +12,8 @@ from components.errors import ConfigError, LimitReached, ModelError, RunLimitRea
 from components.models.redaction import redact
 from components.protocols import Agent, Condition, Grammar, Memory, Scorer, Toolset, Verifier
 from components.types import Offer, Sample, Score, Trajectory
-from runner.door import Budget, Door
+from runner.budget import Budget
+from runner.door import Door
 from runner.ending import decisive, ended, scored
 from runner.shared import Shared
 

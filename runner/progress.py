@@ -12,15 +12,11 @@ from runner.door import Door
 _EVERY_SECONDS = 10.0
 
 
-class Progress:
-    """Samples, errors, calls in flight, tokens, cost and time left."""
+class Board:
+    """The terminal's live display, one for all jobs; elsewhere there is none."""
 
-    def __init__(self, door: Door, total: int, done: int, name: str) -> None:
-        self._door, self._total, self._done, self._first, self._name = door, total, done, done, name
-        self._errors = 0
-        self._started = self._printed = time.monotonic()
-        self._live: Any = None
-        self._task: Any = None
+    def __init__(self) -> None:
+        self.live: Any = None
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
@@ -34,8 +30,30 @@ class Progress:
                 BarColumn(bar_width=20),
                 TextColumn("{task.fields[info]}"),
             )
-            self._live = Live(*columns, console=Console(stderr=True), transient=True, refresh_per_second=4)
-            self._live.start()
+            self.live = Live(*columns, console=Console(stderr=True), transient=True, refresh_per_second=4)
+            self.live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.live is not None:
+            self.live.stop()
+            self.live = None
+
+
+class Progress:
+    """A job's samples, errors, calls in flight, tokens, cost and time left."""
+
+    def __init__(self, door: Door, total: int, done: int, name: str, board: Board | None = None) -> None:
+        self._door, self._total, self._done, self._first, self._name = door, total, done, done, name
+        self._errors = 0
+        self._started = self._printed = time.monotonic()
+        self._live = None if board is None else board.live
+        self._task: Any = None
+
+    def __enter__(self) -> Self:
+        if self._live is not None:
             self._task = self._live.add_task(self._name, total=self._total, completed=self._done, info="")
         return self
 
@@ -43,7 +61,7 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._live is not None:
-            self._live.stop()
+            self._live.remove_task(self._task)
 
     def finished(self, errored: bool) -> None:
         """One sample is done."""

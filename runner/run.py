@@ -8,19 +8,21 @@ import logging
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from contextvars import ContextVar
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.errors import ConfigError, ModelError, RunLimitReached
 from components.protocols import Model
 from runner import manifest
+from runner.commons import Commons, Turn
 from runner.door import Door
 from runner.execute import Outcome, execute
 from runner.facts import facts_of, sweep_id
 from runner.fitting import holder_of_code
-from runner.interrupts import closing
-from runner.journal import Journal
 from runner.learning import learn, remember
 from runner.records import RecordWriter
 from runner.results.metrics import summarise as summary_of
@@ -37,27 +39,30 @@ _CALLS = ("sent", "from_journal", "beside")
 _STATUS = {COMPLETE: "complete", ERRORS: "complete", BUDGET: "budget"}
 
 
-async def run_job(experiment: Experiment, folder: Path, *, total_jobs: int = 1) -> int:
+async def run_job(experiment: Experiment, folder: Path, commons: Commons, turn: Turn | None = None) -> int:
     """Play what is owed, write the folder, print the table, track. Returns the exit code.
 
     When cancelled, what is finished is kept, the manifest says ``interrupted`` and the cancellation goes on.
     """
     cfg, facts = experiment.cfg, facts_of(experiment)
     manifest.refuse_others(folder, facts)
-    journal = open_journal(cfg["run"])
+    own = AsyncExitStack()
+    experiment = commons.share(experiment, own)
+    door = commons.door(experiment)
     writer = RecordWriter(folder)
     handler = _log_to(folder / "run.log")
-    door = door_of(experiment, journal)
+    for done in (handler.close, writer.close, partial(commons.finish, door)):
+        own.callback(done)
     before = manifest.read(folder).get("memory")
     notes = manifest.begin(folder, facts)
     log.info("begun: %s", notes["command"])
     for note in notes["notes"]:
         print(f"note: {note}", file=sys.stderr)  # noqa: T201
     _replace(folder / "config.yaml", written(cfg))
-    async with closing(experiment.models, journal, writer, handler):
+    async with own:
         try:
             experiment = await remember(experiment, door, folder, before, notes)
-            return await _play(experiment, folder, total_jobs, door, writer, notes)
+            return await _play(experiment, folder, commons, turn, door, writer, notes)
         except asyncio.CancelledError:
             if notes["status"] == "running":  # it was cancelled before the first sample
                 _finish(experiment, folder, door, Outcome(), notes, "interrupted")
@@ -68,11 +73,11 @@ async def run_job(experiment: Experiment, folder: Path, *, total_jobs: int = 1) 
             return ERRORS if isinstance(error, ModelError) else BUDGET
 
 
-async def run_stage(experiment: Experiment) -> int:
+async def run_stage(experiment: Experiment, commons: Commons) -> int:
     """Make the memory that the config names, if it is not there, and say where it is. Returns the exit code."""
-    journal = open_journal(experiment.cfg["run"])
-    door = door_of(experiment, journal)
-    async with closing(experiment.models, journal):
+    async with AsyncExitStack() as own:
+        experiment = commons.share(experiment, own)
+        door = commons.door(experiment)
         try:
             folder, said = await learn(experiment, door)
         except (ModelError, RunLimitReached) as error:
@@ -85,13 +90,19 @@ async def run_stage(experiment: Experiment) -> int:
 
 
 async def _play(
-    experiment: Experiment, folder: Path, total_jobs: int, door: Door, writer: RecordWriter, notes: dict[str, Any]
+    experiment: Experiment,
+    folder: Path,
+    commons: Commons,
+    turn: Turn | None,
+    door: Door,
+    writer: RecordWriter,
+    notes: dict[str, Any],
 ) -> int:
     """Execute between the manifest's beginning and its end."""
     from runner.tracking import Heartbeat
 
     outcome, sweep, cfg = Outcome(), sweep_id(experiment.launch.sweep), experiment.cfg
-    with Heartbeat(folder, cfg, sweep=sweep, total_jobs=total_jobs) as heartbeat:
+    with Heartbeat(folder, cfg, sweep=sweep, total_jobs=commons.jobs) as heartbeat:
 
         def beat(now: Outcome) -> None:
             tokens = door.spent.input_tokens + door.spent.output_tokens
@@ -105,8 +116,10 @@ async def _play(
                 experiment.epochs,
                 writer,
                 outcome,
-                name=experiment.name,
+                name=experiment.launch.label or experiment.name,
                 beat=beat,
+                turn=turn,
+                board=commons.board,
             )
         except asyncio.CancelledError:
             # Not sent to MLflow: whoever interrupts waits for this line. Resuming sends it, and so does the report.
@@ -118,7 +131,8 @@ async def _play(
         failed = outcome.halted or outcome.error_rate > cfg["run"]["max_error_rate"]
         code = BUDGET if outcome.stopped else ERRORS if failed else COMPLETE
         summary = _finish(experiment, folder, door, outcome, notes, _STATUS[code])
-        url = await asyncio.to_thread(heartbeat.track)
+        async with commons.tracking:
+            url = await asyncio.to_thread(heartbeat.track)
     if sweep is None:
         _tell(folder, notes, summary, url)
     else:
@@ -135,7 +149,8 @@ def _finish(
     resume = (
         None if status == "complete" and not outcome.errored else manifest.command_line(f"run.resume={quoted(folder)}")
     )
-    stats = {role: found for role, model in experiment.models.items() if (found := _stats(model))}
+    shared = experiment.launch.sweep is not None  # then a model's counters are those of several jobs
+    stats = {} if shared else {role: told for role, model in experiment.models.items() if (told := _stats(model))}
     notes |= {
         "status": status,
         "stopped": outcome.stopped or outcome.halted,
@@ -208,31 +223,21 @@ def _tell(folder: Path, notes: Mapping[str, Any], summary: Mapping[str, Any], ur
             print(line)  # noqa: T201
 
 
-def door_of(experiment: Experiment, journal: Journal | None) -> Door:
-    """The door of a run."""
-    replay = experiment.cfg["run"]["replay"] is not False
-    return Door(experiment.models, journal, run_seed=experiment.seed, budget=experiment.budget, replay=replay)
-
-
-def open_journal(run: Mapping[str, Any]) -> Journal | None:
-    """The journal to write to, or to replay from without writing. Raises ConfigError."""
-    replay = run["replay"]
-    if replay is False:
-        return None if run["journal"] is None else Journal(Path(run["journal"]))
-    folder = Path(run["journal"] if replay is True else replay)
-    if not folder.is_dir():
-        raise ConfigError(f"run.replay: there is no journal {folder}; run once without replay, or name its folder")
-    return Journal(folder, read_only=True)
-
-
 def _stats(model: Model) -> dict[str, Any]:
     """A model's own counters, where it keeps them."""
     stats = getattr(model, "stats", None)
     return asdict(stats) if stats is not None else {}
 
 
+_LOG: ContextVar[logging.Handler] = ContextVar("log")  # of the job to which what runs belongs
+
+
 class _RunLog(logging.FileHandler):
-    """The run's log; when it is closed, nothing is written to it any more."""
+    """The run's log: what this job says. When it is closed, nothing is written to it any more."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether it is this job that says it."""
+        return _LOG.get(self) is self
 
     def close(self) -> None:
         """Leave the root logger, and close the file."""
@@ -247,4 +252,5 @@ def _log_to(path: Path) -> logging.Handler:
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     handler.setLevel(logging.INFO)
     logging.getLogger().addHandler(handler)
+    _LOG.set(handler)
     return handler

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from components.errors import LimitReached
 from components.types import Action, Answer, Failure, Observed, Offer, Refusal, Sample, Step, Trajectory
-from runner.door import Door, Spent
+from runner.budget import Spent
+from runner.door import Door
 from runner.ending import deciding, ended, scored
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from components.errors import ActionError, ToolError
 from components.messages import Completion, Message, Request, Sampling, ToolCall, ToolSpec, Usage
 from components.types import Action, Answer, NoState, Observation, Offer, Problem, Refusal, Sample, Score
 from components.verifiers.accept import Accept
-from runner.door import Budget, Door
+from runner.budget import Budget
+from runner.door import Door
 from runner.play import Parts
 
 

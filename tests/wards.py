@@ -17,7 +17,7 @@ from components.solved import Entry, SolvedQuestions
 from components.toolsets.ehr import Ehr
 from components.types import Problem, Sample, Trajectory
 from components.verifiers.accept import Accept
-from runner.door import Budget, Door
+from runner.door import Door
 from runner.play import Parts, play
 from tests.parts import Intact
 
@@ -104,7 +104,7 @@ async def played(
 ) -> Played:  # fmt: skip
     """Play an agent to its end and score it. ``changes``: of the toolset."""
     model = Scripted(replies)
-    door = Door({"main": model}, None, run_seed=0, budget=Budget(), replay=False)
+    door = Door({"main": model}, None, run_seed=0)
     parts = Parts(
         agent, Accept(), grammar or CodeBlock(), toolset(tools, **changes), Intact(), {"ehr": EhrScorer()},
         memory=memory_ or memory(),

@@ -44,6 +44,8 @@ def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path)
                     note_refusal(error, cell.folder)
     shared = [str(f) for f, n in Counter(c.folder for c in plan).items() if n > 1 and not bad]
     bad |= {-1 - n: ConfigError(f"several jobs would write to {f}") for n, f in enumerate(shared)}
+    if not bad and len({repr(cell.cfg["budget"]["run"]) for cell in plan}) > 1:
+        bad[0] = ConfigError("budget.run is the budget of the whole sweep, which has one: it cannot be varied")
     if bad:
         _tell(plan, dict(sorted(bad.items())))
         raise SystemExit(2)

@@ -34,6 +34,7 @@ from runner.sweep.plan import Cell, cells
 
 if TYPE_CHECKING:
     from runner.__main__ import Task
+    from runner.commons import Commons
 
 Plugins.instance()  # before the import below: its scan would load that module a second time
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper  # noqa: E402
@@ -93,10 +94,19 @@ class Sweeper(BasicSweeper):
 
 
 class Launcher(HydraLauncher):
-    """Runs the jobs that the sweeper has checked, one after the other, in one process and one event loop."""
+    """Runs the jobs that the sweeper has checked in one process and one event loop.
+
+    A job begins when there are places at its model that no running job asks for, so the tail of one is filled by the
+    next; at most ``jobs`` run at once (None: as many as that takes).
+    """
 
     plan: Sequence[Cell] = ()
     total_jobs: int = 1
+
+    def __init__(self, jobs: int | None = None) -> None:
+        if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
+            raise ConfigError(f"hydra.launcher.jobs: found {jobs!r}, it should be a number of jobs from 1, or null")
+        self.jobs = jobs
 
     def setup(self, *, hydra_context: HydraContext, task_function: Any, config: DictConfig) -> None:
         """Remember what a job needs."""
@@ -111,32 +121,54 @@ class Launcher(HydraLauncher):
         return results
 
     async def _all(self) -> list[JobReturn]:
-        """The seam between jobs: here they could overlap."""
-        return [await self._one(cell) for cell in self.plan]
+        from runner.budget import Budget
+        from runner.commons import Commons, lane_of
 
-    async def _one(self, cell: Cell) -> JobReturn:
-        """Run a job to its end, whatever that is."""
+        lanes: dict[str, list[Cell]] = {}
+        for cell in self.plan:
+            lanes.setdefault(lane_of(cell.cfg), []).append(cell)
+        at_once = asyncio.Semaphore(self.jobs or len(self.plan))
+        budget = Budget(**self.plan[0].cfg["budget"]["run"])  # check_all has seen that all have the same
+        async with Commons(budget, len(self.plan), self.total_jobs) as commons, asyncio.TaskGroup() as group:
+            begun = [group.create_task(self._lane(cells, commons, at_once)) for cells in lanes.values()]
+        results = {id(cell): result for lane in begun for cell, result in lane.result()}
+        return [results[id(cell)] for cell in self.plan]
+
+    async def _lane(
+        self, cells: Sequence[Cell], commons: Commons, at_once: asyncio.Semaphore
+    ) -> list[tuple[Cell, JobReturn]]:
+        """Begin the jobs of one model one after the other, each when those before leave room; wait for all."""
+        async with asyncio.TaskGroup() as group:
+            running = []
+            for cell in cells:
+                await at_once.acquire()
+                begun = asyncio.Event()
+                running.append(group.create_task(self._one(cell, commons, begun, at_once)))
+                await begun.wait()
+                await commons.room(cell.cfg)
+        return list(zip(cells, (job.result() for job in running), strict=True))
+
+    async def _one(self, cell: Cell, commons: Commons, begun: asyncio.Event, at_once: asyncio.Semaphore) -> JobReturn:
+        """Run a job to its end, whatever that is; it has begun then, too."""
         result = JobReturn(cell.overrides, cell.config, cell.config.hydra, os.getcwd(), cell.label)
         self.context.callbacks.on_job_start(config=cell.config, task_function=self.task)
-        job = asyncio.create_task(self._play(cell))
         try:
-            await asyncio.wait({job})
-        finally:
-            job.cancel()
-            await asyncio.gather(job, return_exceptions=True)
-        error = job.exception()
-        if error is None:
-            result.status, result.return_value = JobStatus.COMPLETED, job.result()
-        else:
+            result.return_value = await self._play(cell, commons, begun)
+            result.status = JobStatus.COMPLETED
+        except (Exception, SystemExit) as error:
             result.status, result.return_value = JobStatus.FAILED, error
-            logging.getLogger(__name__).error("job %s broke off", cell.label, exc_info=error)
+            logging.getLogger(__name__).exception("job %s broke off", cell.label)
+        finally:
+            begun.set()
+            at_once.release()
         self.context.callbacks.on_job_end(config=cell.config, job_return=result)
         return result
 
-    async def _play(self, cell: Cell) -> int:
+    async def _play(self, cell: Cell, commons: Commons, begun: asyncio.Event) -> int:
         from runner.experiment import check
 
-        code: int = await self.task.play(check(cell.cfg, cell.launch), cell.folder, total_jobs=self.total_jobs)
+        experiment = check(cell.cfg, cell.launch)
+        code: int = await self.task.play(experiment, cell.folder, commons, commons.turn(experiment, begun))
         return code
 
 

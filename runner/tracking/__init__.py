@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import copy_context
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -90,7 +91,8 @@ class Heartbeat:
         folder, config, _, _ = self._place
         if enabled(config) and (id := _guarded(lambda: describe.identify(folder), folder)):
             self._id = id
-            self._thread = threading.Thread(target=self._work, name="tracking", daemon=True)
+            here = copy_context()  # it warns as its job does
+            self._thread = threading.Thread(target=here.run, args=(self._work,), name="tracking", daemon=True)
             self._thread.start()
         return self
 

@@ -14,7 +14,7 @@ from components.scorers.ehr import Ehr as EhrScorer
 from components.solved import SolvedQuestions
 from components.toolsets.ehr import Ehr
 from components.verifiers.accept import Accept
-from runner.door import Budget, Door
+from runner.door import Door
 from runner.execute import Outcome, execute
 from runner.play import Parts
 from runner.records import RecordWriter, read
@@ -58,7 +58,7 @@ async def test_replayed_gold_is_right_on_everything_that_can_be_executed(dataset
             return 'Refuse[{"reason": "no table holds it"}]'
         return cell(f"answer = SQLInterpreter({sql!r})", "TERMINATE")
 
-    door = Door({"main": Scripted(say)}, None, run_seed=0, budget=Budget(), replay=False)
+    door = Door({"main": Scripted(say)}, None, run_seed=0)
     parts = Parts(AGENT, Accept(), CodeBlock(), Ehr({}, sandbox(), str(tmp_path / "columns")), Intact(),
                   {"ehr": EhrScorer()}, memory=SolvedQuestions("m", ()))  # fmt: skip
     writer = RecordWriter(tmp_path / "run")

@@ -20,8 +20,9 @@ from components.radiology.tasks import PAIRS, TASKS
 from components.radiology.tool import RadiologyTool
 from components.types import Sample, Score, Trajectory
 from components.verifiers.accept import Accept
+from runner.budget import Budget
 from runner.build import construct
-from runner.door import Budget, Door
+from runner.door import Door
 from runner.play import Parts, play
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
@@ -96,7 +97,7 @@ async def episodes(house: Parts, given: Sequence[Sample], seed: int = 0, **rates
     """Play samples with the simulated core, which knows them all."""
     model = Simulated(**{**PERFECT, **rates})  # type: ignore[arg-type]
     model.study(given)
-    door = Door({"main": model}, None, run_seed=seed, budget=Budget(), replay=False)
+    door = Door({"main": model}, None, run_seed=seed)
     found = []
     for sample in given:
         trajectory, scores = await play(house, door, sample, 0)

@@ -8,7 +8,7 @@ import pytest
 
 from components.models.simulated import Simulated
 from components.radiology.removal import CONFIG1, CONFIG2, CONFIG3, REMOVED, REPLACED, RESTRICTED
-from runner.door import Budget, Door
+from runner.door import Door
 from runner.execute import Outcome, execute
 from runner.records import RecordWriter
 from tests.acceptance.command import told
@@ -85,7 +85,7 @@ async def records(folder: Path, condition: str, seed: int, connections: int, ord
     given = samples("paper")[:11]
     model = Simulated(latency_seconds=0.001 if connections > 1 else 0.0, max_connections=connections)
     model.study(samples("paper"))
-    door = Door({"main": model}, None, run_seed=seed, budget=Budget(), replay=False)
+    door = Door({"main": model}, None, run_seed=seed)
     writer = RecordWriter(folder)
     await execute(parts("paper", condition), door, given[::order], 1, writer, Outcome())
     writer.close()

@@ -11,7 +11,8 @@ import pytest
 from components.messages import Request
 from components.models.scripted import Scripted
 from components.types import Offer, Sample, Score, Trajectory
-from runner.door import Budget, Door
+from runner.budget import Budget, Purse
+from runner.door import Door
 from runner.journal import Journal
 from runner.play import Parts, play
 from tests.acceptance.test_radabench import parts, samples
@@ -60,7 +61,7 @@ async def replayed(
     model, played = Scripted(script), []
     for replay in (False, True):
         with Journal(folder) as journal:
-            door = Door({"main": model}, journal, run_seed=0, budget=Budget(), replay=replay)
+            door = Door({"main": model}, journal, run_seed=0, purse=Purse(Budget()), replay=replay)
             played.append(await play(house, door, sample, 0))
     (first, scores), (second, again) = played
     assert len(model.requests) == len(first.steps)

@@ -22,7 +22,7 @@ from components.scorers.response import mentions_error
 from components.toolsets.radiology import Radiology
 from components.types import Offer, Sample, Step, Trajectory
 from components.verifiers.accept import Accept
-from runner.door import Budget, Door
+from runner.door import Door
 from runner.play import Parts, play
 from tests.golden import vectors as vectors_module
 from tests.golden.test_radabench_metrics import LABELS, SCORERS, STOPS, cases, check
@@ -84,7 +84,7 @@ async def played(unit: Unit) -> Episode:
         return left.pop(0) if left and left[0] is not None else ModelError("not in the vector", request.purpose)
 
     model = Scripted(say)
-    door = Door({"main": model}, None, run_seed=0, budget=Budget(), replay=False)
+    door = Door({"main": model}, None, run_seed=0)
     parts = Parts(Radagent(CODE), Accept(), XmlCall(), Radiology(CODE), given, {s.__name__: s(CODE) for s in SCORERS})
     episode.trajectory, scores = await play(parts, door, episode.sample, 0)
     assert episode.trajectory.error is None or episode.trajectory.stop == "failed", episode.trajectory.error

@@ -29,7 +29,7 @@ from components.types import Action, Observation, Offer, Problem, Sample, Score,
 from components.verifiers.accept import Accept
 from components.verifiers.refine import Refine
 from components.verifiers.select import Select
-from runner.door import Budget, Door
+from runner.door import Door
 from runner.episode import Episode
 from runner.learning import Practice
 from runner.play import Parts, play
@@ -141,7 +141,7 @@ def table(
 ) -> tuple[Parts, Door, Replies, Box]:
     model, box = Replies(flat(replies)), Box()
     parts = Parts(agent, verifier, BracketJson(), box, Intact(), scorers or {}, memory=memory)
-    return parts, Door({"main": model}, None, run_seed=0, budget=Budget(), replay=False), model, box
+    return parts, Door({"main": model}, None, run_seed=0), model, box
 
 
 def generations(model: Replies, replies: list[Any]) -> int:

@@ -3,7 +3,7 @@ import pytest
 from components.errors import AttemptOver, LimitReached
 from components.messages import Usage
 from runner.attempt import Attempt
-from runner.door import Budget
+from runner.budget import Budget
 
 
 def test_lines_that_work_at_once_share_what_is_left_and_what_they_spend_counts_above():

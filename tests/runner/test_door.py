@@ -8,7 +8,8 @@ import pytest
 from components.errors import ConfigError, ModelError, RunLimitReached
 from components.messages import Message
 from components.types import Answer
-from runner.door import Budget, Door
+from runner.budget import Budget
+from runner.door import Door
 from runner.journal import Journal
 from runner.play import play
 from tests.parts import Rows, Speaker, door, parts

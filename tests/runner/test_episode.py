@@ -8,7 +8,7 @@ import pytest
 from components.errors import ConfigError, ToolError
 from components.messages import Message, Sampling, ToolSpec
 from components.types import Answer, Failure, Observation
-from runner.door import Budget
+from runner.budget import Budget
 from runner.play import play
 from tests.parts import Kit, Rows, Speaker, door, parts
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from components.errors import ConfigError, ModelError
-from runner.door import Budget
+from runner.budget import Budget
 from runner.execute import Outcome, execute
 from runner.journal import Journal
 from runner.records import RecordWriter, read

@@ -9,7 +9,7 @@ from components.errors import ModelError
 from components.messages import Message
 from components.solved import Entry, SolvedQuestions, learn
 from components.types import Answer
-from runner.door import Budget
+from runner.budget import Budget
 from runner.execute import Outcome, execute
 from runner.records import RecordWriter, read
 from tests.parts import Rows, Speaker, door, parts

@@ -71,7 +71,7 @@ def experiment(tmp_path: Path, dataset=None, source=None) -> Experiment:
         "memory": {"stage": {}}, "budget": {"sample": {}}, "dataset": {"_target_": repr(dataset or Halves())}, "run": {"memory": str(tmp_path)},
     }  # fmt: skip
     dataset, model = dataset or Halves(), Speaker(lambda request: "learnt")
-    from runner.door import Budget
+    from runner.budget import Budget
 
     return Experiment(
         "n",

@@ -15,7 +15,8 @@ from components.models.scripted import Scripted
 from components.radiology.tasks import REFUSAL_FIELDS
 from components.types import NoState, Observation, Offer, Problem, Sample
 from components.verifiers.accept import Accept
-from runner.door import Budget, Door
+from runner.budget import Budget
+from runner.door import Door
 from runner.play import Parts, play
 
 FOLDER = Path(__file__).parent / "dialogues"
@@ -117,7 +118,7 @@ def perform():
 
     async def run(agent: Any, given: Problem | Sample, replies: Any, grammar: Any, desk: Any = Desk(), steps: int = 20):
         model = Scripted(replies)
-        door = Door({"main": model}, None, run_seed=0, budget=Budget(), replay=False)
+        door = Door({"main": model}, None, run_seed=0)
         parts = Parts(agent, Accept(), grammar, desk, AsItIs(), budget=Budget(steps=steps))
         sample = given if isinstance(given, Sample) else Sample(given, target=None)
         trajectory, _ = await play(parts, door, sample, 0)

@@ -10,7 +10,7 @@ from components.memory.examples import Shown
 from components.models.scripted import Scripted
 from components.types import Problem, Sample
 from components.verifiers.accept import Accept
-from runner.door import Budget, Door
+from runner.door import Door
 from runner.play import Parts, play
 from tests.components.agents.conftest import AsItIs, Desk, Played
 
@@ -25,7 +25,7 @@ MEMORY = Shown("m", (THREE, TWO), (OWN, WORDS))
 
 async def played(agent, problem, replies, memory=MEMORY):
     model = Scripted(replies)
-    door = Door({"main": model}, None, run_seed=0, budget=Budget(), replay=False)
+    door = Door({"main": model}, None, run_seed=0)
     parts = Parts(agent, Accept(), XmlCall(), Desk(), AsItIs(), memory=memory)
     trajectory, _ = await play(parts, door, Sample(problem, target="B"), 0)
     assert trajectory.stop != "error", trajectory.error

@@ -12,7 +12,7 @@ from components.messages import Usage
 from components.models.scripted import Scripted
 from components.types import Answer
 from runner.attempt import Attempt as Spends
-from runner.door import Budget
+from runner.budget import Budget
 from tests.attempts import Attempt, solving
 from tests.panels import SAYS
 from tests.parts import door

@@ -8,7 +8,7 @@ from components.errors import LimitReached, ModelError
 from components.messages import Image
 from components.types import Answer, Failure, Problem, Sample
 from runner.attempt import Attempt as Spends
-from runner.door import Budget
+from runner.budget import Budget
 from runner.play import play
 from tests.attempts import Attempt, Echo
 from tests.panels import QUESTION, Script, calls_needed, panel, votes

@@ -6,7 +6,7 @@ from components.agents.self_consistency import SelfConsistency
 from components.errors import LimitReached
 from components.types import Answer
 from runner.attempt import Attempt as Spends
-from runner.door import Budget
+from runner.budget import Budget
 from tests.attempts import Attempt, Echo, solving
 
 

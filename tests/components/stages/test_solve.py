@@ -9,7 +9,7 @@ from components.scorers.ehr import Ehr as EhrScorer
 from components.stages.solve import Solve
 from components.types import Problem, Sample
 from components.verifiers.accept import Accept
-from runner.door import Budget, Door
+from runner.door import Door
 from runner.learning.practice import Practice
 from runner.play import Parts
 from tests.parts import Intact
@@ -28,7 +28,7 @@ def questions():
 
 async def learnt(say, **values):
     model = Scripted(say)
-    door = Door({"main": model}, None, run_seed=0, budget=Budget(), replay=False)
+    door = Door({"main": model}, None, run_seed=0)
     parts = Parts(AGENT, Accept(), CodeBlock(), toolset(), Intact(), {"ehr": EhrScorer()})
     files = await Solve(**values).run(Practice(AGENT, parts, door), questions())
     return files["solved.json"], model

@@ -30,7 +30,7 @@ from components.tools import ehr_actions as actions
 from components.toolsets.ehr import Ehr
 from components.types import Sample, Trajectory
 from components.verifiers.accept import Accept
-from runner.door import Budget, Door
+from runner.door import Door
 from runner.learning.practice import Practice
 from runner.play import Parts, play
 from tests.wards import sandbox
@@ -121,7 +121,7 @@ class ChartRoom:
     def door(self, kind: type[Simulated] = Simulated) -> Door:
         model = kind(**self.rates)
         model.study([*questions(), *questions("train", True), *self.known])
-        return Door({"main": model}, None, run_seed=self.seed, budget=Budget(), replay=False)
+        return Door({"main": model}, None, run_seed=self.seed)
 
     async def play(
         self, samples: Sequence[Sample], kind: type[Simulated] = Simulated

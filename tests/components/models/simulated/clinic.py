@@ -24,7 +24,7 @@ from components.stages.optimize import Optimize
 from components.types import Sample, Trajectory
 from components.verifiers.accept import Accept
 from runner.build import construct
-from runner.door import Budget, Door
+from runner.door import Door
 from runner.learning import Practice
 from runner.play import Parts, play
 
@@ -74,7 +74,7 @@ class Clinic:
     def door(self, samples: Sequence[Sample], kind: type[Simulated] = Simulated) -> Door:
         model = kind(**self.rates)
         model.study(samples)
-        return Door({"main": model}, None, run_seed=self.seed, budget=Budget(), replay=False)
+        return Door({"main": model}, None, run_seed=self.seed)
 
     async def play(
         self, samples: Sequence[Sample], kind: type[Simulated] = Simulated

@@ -16,7 +16,8 @@ from components.models.simulated import Simulated
 from components.toolsets.radiology import Radiology
 from components.types import Sample, Trajectory
 from components.verifiers.accept import Accept
-from runner.door import Budget, Door
+from runner.budget import Budget
+from runner.door import Door
 from runner.play import Parts, play
 from tests.golden.vectors import PAPER
 
@@ -43,7 +44,7 @@ def perform() -> Callable[..., Any]:
     ) -> list[Trajectory]:  # fmt: skip
         model = kind(**{**PERFECT, **rates})
         model.study(SAMPLES)
-        door = Door({"main": model}, None, run_seed=0, budget=Budget(), replay=False)
+        door = Door({"main": model}, None, run_seed=0)
         parts = Parts(
             agent or Radagent(PAPER), Accept(), grammar or XmlCall(), Radiology(PAPER), condition or Baseline(PAPER),
             budget=Budget(steps=30),

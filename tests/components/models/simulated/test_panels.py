@@ -16,7 +16,7 @@ from components.toolsets.radiology import Radiology
 from components.verifiers.accept import Accept
 from components.verifiers.refine import Refine
 from components.verifiers.select import Select
-from runner.door import Budget, Door
+from runner.door import Door
 from runner.play import Parts, play
 from tests.components.models.simulated.clinic import ALL, STEADY, Clinic, noting, of, served_alike
 from tests.components.models.simulated.conftest import PERFECT, SAMPLES
@@ -142,7 +142,7 @@ async def test_without_a_form_for_the_fields_none_are_named(forgetful):
 async def test_radiology_is_answered_by_a_panel_too(tools, grammar):
     model = Simulated(**PERFECT)
     model.study(SAMPLES)
-    door = Door({"main": model}, None, run_seed=0, budget=Budget(), replay=False)
+    door = Door({"main": model}, None, run_seed=0)
     agent = panel(1, 1, expert_tools=tools, max_steps=30)
     parts = Parts(agent, Accept(), grammar, Radiology(PAPER), Baseline(PAPER))
     for sample in SAMPLES[:3]:

@@ -1,0 +1,182 @@
+"""What the jobs of a process have in common: models, journal, calls in flight, places, budget and progress bar."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import json
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from components.errors import ConfigError
+from components.protocols import Model
+from runner.budget import Budget, Purse
+from runner.door import Door, Flying
+from runner.journal import Journal
+from runner.progress import Board
+
+if TYPE_CHECKING:
+    from runner.experiment import Experiment
+
+
+class Places:
+    """How many samples may be played at once; of those who wait the job that began first goes first."""
+
+    def __init__(self, n: int) -> None:
+        self._free = n
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._asked = 0
+        self._spare = asyncio.Event()
+        self._spare.set()
+
+    async def take(self, rank: int) -> None:
+        """Wait for a place; who is cancelled has none."""
+        if self._free:
+            self._free -= 1
+        else:
+            place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._asked += 1
+            heapq.heappush(self._waiting, (rank, self._asked, place))
+            self._tell()
+            try:
+                await place
+            except asyncio.CancelledError:
+                if place.done() and not place.cancelled():
+                    self.give()
+                raise
+        self._tell()
+
+    def give(self) -> None:
+        """Leave a place to the next who waits."""
+        while self._waiting:
+            _, _, place = heapq.heappop(self._waiting)
+            if not place.done():
+                place.set_result(None)
+                return
+        self._free += 1
+        self._tell()
+
+    async def spare(self) -> None:
+        """Wait until there is a place that nobody wants."""
+        await self._spare.wait()
+
+    def _tell(self) -> None:
+        if self._free:
+            self._spare.set()
+        else:
+            self._spare.clear()
+
+
+@dataclass
+class Turn:
+    """A job's way to places; ``begun`` is set when it asks for the first."""
+
+    places: Places
+    rank: int
+    begun: asyncio.Event
+
+    async def __aenter__(self) -> None:
+        self.begun.set()
+        await self.places.take(self.rank)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.places.give()
+
+
+class Commons:
+    """Made once per process on the running event loop; closed when all jobs are over.
+
+    ``budget`` is that of all ``owed`` jobs together; ``jobs`` counts those that were finished before, too.
+    """
+
+    def __init__(self, budget: Budget, owed: int = 1, jobs: int = 1) -> None:
+        self.jobs = jobs
+        self.board = Board()
+        self.tracking = asyncio.Lock()  # one job at a time is sent
+        self._purse = Purse(budget, owed)
+        self._flying: Flying = {}
+        self._models: dict[str, Model] = {}
+        self._places: dict[str, Places] = {}
+        self._journals: dict[Path, Journal] = {}
+        self._stack = AsyncExitStack()
+        self._turns = 0
+
+    async def __aenter__(self) -> Self:
+        self._stack.enter_context(self.board)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stack.aclose()
+
+    def share(self, experiment: Experiment, own: AsyncExitStack) -> Experiment:
+        """The experiment with the models of earlier jobs in place of its own of the same settings.
+
+        A model that studies data has those of its job, so it is nobody else's, and closed with ``own``.
+        """
+        models = {role: self._shared(model, _node(experiment, role), own) for role, model in experiment.models.items()}
+        return replace(experiment, models=models)
+
+    def _shared(self, model: Model, node: str, own: AsyncExitStack) -> Model:
+        if hasattr(model, "study"):
+            own.push_async_callback(model.close)
+            return model
+        if node not in self._models:
+            self._models[node] = model
+            self._stack.push_async_callback(model.close)
+        return self._models[node]
+
+    def turn(self, experiment: Experiment, begun: asyncio.Event) -> Turn:
+        """A job's way to the places of its main model: as many as that has connections, for all jobs that ask it."""
+        self._turns += 1
+        places = Places(experiment.models["main"].max_connections)
+        return Turn(self._places.setdefault(lane_of(experiment.cfg), places), self._turns, begun)
+
+    async def room(self, cfg: Mapping[str, Any]) -> None:
+        """Wait until there are places at a job's main model that nobody asks for."""
+        if (places := self._places.get(lane_of(cfg))) is not None:
+            await places.spare()
+
+    def door(self, experiment: Experiment) -> Door:
+        """The door of a job. Raises ConfigError for a journal to replay from that is not there."""
+        run = experiment.cfg["run"]
+        return Door(
+            experiment.models, self._journal(run), run_seed=experiment.seed, purse=self._purse,
+            replay=run["replay"] is not False, flying=self._flying,
+        )  # fmt: skip
+
+    def finish(self, door: Door) -> None:
+        """A job is over: what it left of the budget is the others'."""
+        self._purse.finish(door.spent)
+
+    def _journal(self, run: Mapping[str, Any]) -> Journal | None:
+        """The journal to write to, or to replay from without writing."""
+        replay, named = run["replay"], run["journal"]
+        if replay is False and named is None:
+            return None
+        folder = Path(named if replay in (True, False) else replay)
+        if folder not in self._journals:
+            if replay is not False and not folder.is_dir():
+                raise ConfigError(
+                    f"run.replay: there is no journal {folder}; run once without replay, or name its folder"
+                )
+            self._journals[folder] = journal = Journal(folder, read_only=replay is not False)
+            self._stack.callback(journal.close)
+        return self._journals[folder]
+
+
+def lane_of(cfg: Mapping[str, Any]) -> str:
+    """What the jobs of one main model have in common."""
+    return json.dumps(cfg["model"], sort_keys=True, default=str)
+
+
+def _node(experiment: Experiment, role: str) -> str:
+    cfg = experiment.cfg
+    return json.dumps(cfg["model"] if role == "main" else cfg["models"][role], sort_keys=True, default=str)
