@@ -27,7 +27,7 @@ REHEARSAL = (
 )
 CELLS = {"the tools' cell": CELL, "a trivial cell": "answer = sum(range(1000))"}
 _MODULE = "components.ehr.cell"
-_HOW = {False: "a fresh process each", True: "variables kept"}
+_HOW = {False: "nothing kept", True: "variables kept"}
 
 
 @contextmanager

@@ -17,8 +17,9 @@ _HOME = Path(__file__).resolve().parent.parent
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-    from runner.commons import Commons, Turn
+    from runner.commons import Commons
     from runner.experiment import Experiment
+    from runner.places import Turn
 
 BUDGET, INTERRUPTED = 3, 130
 _WITH_VALUE = frozenset(

@@ -13,9 +13,9 @@ from typing import Any
 
 from components.errors import RunLimitReached
 from components.types import Sample, Trajectory
-from runner.commons import Turn
 from runner.door import Door
 from runner.growing import GrowingMemory, Growth
+from runner.places import Turn
 from runner.play import Parts, play
 from runner.progress import Board, Progress
 from runner.records import RecordWriter, record_of, slim

@@ -9,7 +9,6 @@ import sys
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from contextvars import ContextVar
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -18,12 +17,14 @@ from typing import TYPE_CHECKING, Any
 from components.errors import ConfigError, ModelError, RunLimitReached
 from components.protocols import Model
 from runner import manifest
-from runner.commons import Commons, Turn
+from runner.commons import Commons
 from runner.door import Door
 from runner.execute import Outcome, execute
 from runner.facts import facts_of, sweep_id
 from runner.fitting import holder_of_code
 from runner.learning import learn, remember
+from runner.logs import log_to
+from runner.places import Turn
 from runner.records import RecordWriter
 from runner.results.metrics import summarise as summary_of
 from runner.results.report import calls_line, report, status_line
@@ -50,7 +51,7 @@ async def run_job(experiment: Experiment, folder: Path, commons: Commons, turn: 
     experiment = commons.share(experiment, own)
     door = commons.door(experiment)
     writer = RecordWriter(folder)
-    handler = _log_to(folder / "run.log")
+    handler = log_to(folder / "run.log")
     for done in (handler.close, writer.close, partial(commons.finish, door)):
         own.callback(done)
     before = manifest.read(folder).get("memory")
@@ -227,30 +228,3 @@ def _stats(model: Model) -> dict[str, Any]:
     """A model's own counters, where it keeps them."""
     stats = getattr(model, "stats", None)
     return asdict(stats) if stats is not None else {}
-
-
-_LOG: ContextVar[logging.Handler] = ContextVar("log")  # of the job to which what runs belongs
-
-
-class _RunLog(logging.FileHandler):
-    """The run's log: what this job says. When it is closed, nothing is written to it any more."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether it is this job that says it."""
-        return _LOG.get(self) is self
-
-    def close(self) -> None:
-        """Leave the root logger, and close the file."""
-        logging.getLogger().removeHandler(self)
-        super().close()
-
-
-def _log_to(path: Path) -> logging.Handler:
-    """Warnings and our own news into the run's log, without secrets."""
-    log.setLevel(logging.INFO)
-    handler = _RunLog(path, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    handler.setLevel(logging.INFO)
-    logging.getLogger().addHandler(handler)
-    _LOG.set(handler)
-    return handler

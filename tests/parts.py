@@ -10,7 +10,7 @@ from components.errors import ActionError, ToolError
 from components.messages import Completion, Message, Request, Sampling, ToolCall, ToolSpec, Usage
 from components.types import Action, Answer, NoState, Observation, Offer, Problem, Refusal, Sample, Score
 from components.verifiers.accept import Accept
-from runner.budget import Budget
+from runner.budget import Budget, Purse
 from runner.door import Door
 from runner.play import Parts
 
@@ -170,4 +170,5 @@ def parts(agent: Any = None, **changes: Any) -> Parts:
 def door(model: Any, journal: Any = None, **changes: Any) -> Door:
     """A door to one model."""
     models = model if isinstance(model, dict) else {"main": model}
-    return Door(models, journal, **({"run_seed": 0, "budget": Budget(), "replay": False} | changes))
+    purse = Purse(changes.pop("budget", Budget()))
+    return Door(models, journal, **({"run_seed": 0, "purse": purse} | changes))

@@ -26,11 +26,12 @@ class Ending:
 class Child:
     """A forked worker that waits for a cell."""
 
-    def __init__(self, live: Callable[[int, int], NoReturn], foreign: Iterable[int]) -> None:
+    def __init__(self, live: Callable[[int, int, int], NoReturn], foreign: Iterable[int]) -> None:
         """Fork.
 
         Args:
-            live: what the worker does with its descriptors for cells and results.
+            live: what the worker does with its descriptors for cells and results, and the one it closes when it
+                is not to run another cell.
             foreign: descriptors that the worker must not have.
         """
         self._status: int | None = None
@@ -38,23 +39,25 @@ class Child:
         cells, give = os.pipe()
         hear, results = os.pipe()
         self.output, output = os.pipe()
-        self._host = (give, hear)
+        pledge, kept = os.pipe()
+        self._host = (give, hear, pledge)
         self.pid = os.fork()
         if not self.pid:
             with Ending():
-                for descriptor in (*foreign, give, hear, self.output):
+                for descriptor in (*foreign, *self._host, self.output):
                     os.close(descriptor)
                 os.dup2(output, 1)
                 os.close(output)
-                live(cells, results)
-        for descriptor in (cells, results, output):
+                live(cells, results, kept)
+        for descriptor in (cells, results, output, kept):
             os.close(descriptor)
         self.process = os.pidfd_open(self.pid)
         self.descriptors: tuple[int, ...] = (*self._host, self.output, self.process)
 
     def hand(self, channel: socket.socket) -> None:
         """Give the host its ends: only output and process stay here, to be watched."""
-        socket.send_fds(channel, [pack({"worker": True})], [*self._host, self.output, self.process])
+        give, hear, pledge = self._host
+        socket.send_fds(channel, [pack({"worker": True})], [give, hear, self.output, self.process, pledge])
         for descriptor in self._host:
             os.close(descriptor)
         self.descriptors = (self.output, self.process)

@@ -6,7 +6,6 @@ import contextlib
 import os
 import select
 import signal
-import time
 from collections.abc import Sequence
 
 from components.sandbox.api import Limits, Ran
@@ -20,17 +19,17 @@ class Ends:
     """The host's ends: cells go in, one result per cell comes out, and what the cell prints."""
 
     def __init__(self, descriptors: Sequence[int], limits: Limits) -> None:
-        """Take descriptors: for cells, results, output, and the worker's process."""
-        self._cells, self._results, self._output, self._process = descriptors
+        """Take descriptors: for cells, results, output, the worker's process, and its pledge to live on."""
+        self._cells, self._results, self._output, self._process, self._pledge = descriptors
         self._limits = limits
         self._reader = Reader(cap(limits.answer_bytes))
         self._printed = bytearray()
         self._sending = b""
         self._token = ""
-        self.stays: bool | None = None  # it lives on after this cell: told before the cell began
+        self.stays = True  # it lives on after this cell, as it had to tell before the cell began
         self.finished = False  # it closed its pipe of results
         self._waiting = select.epoll()
-        for descriptor in descriptors[:3]:
+        for descriptor in (*descriptors[:3], self._pledge):
             os.set_blocking(descriptor, False)
         self._waiting.register(self._results, select.EPOLLIN)
 
@@ -44,7 +43,7 @@ class Ends:
         self._receive()
         if self._reader.rest:
             raise FrameError("it came without a cell")
-        self._token, self.stays = token, None
+        self._token = token
         self._waiting.register(self._output, select.EPOLLIN)
         self._sending = pack({"cell": cell, "token": token})
         self._send()
@@ -69,13 +68,6 @@ class Ends:
         except BrokenPipeError:
             self._sending = b""
 
-    def spin(self, seconds: float) -> Ran | None:
-        """Wait for the result without sleep, which costs more than a short cell. Raises FrameError."""
-        until = time.perf_counter() + seconds
-        while (ran := self.hear()) is None and not self.finished and time.perf_counter() < until:
-            continue
-        return ran
-
     def work(self) -> bool:
         """Send and collect what can be; False once there is as much output as may be, which nobody reads on."""
         if self._sending:
@@ -90,8 +82,8 @@ class Ends:
         Raises FrameError for what is no result of this cell, and for more than one.
         """
         self._receive()
-        if self.stays is None and self._reader.rest:
-            self.stays = self._reader.rest.pop(0) == 1
+        if self._reader.rest:
+            self.stays = _read(self._pledge) is None
         if not (self.stays or self.finished):
             return None
         frame = self._reader.take()
@@ -135,7 +127,7 @@ class Ends:
     def close(self) -> None:
         """Close them."""
         self._waiting.close()
-        for descriptor in (self._cells, self._results, self._output, self._process):
+        for descriptor in (self._cells, self._results, self._output, self._process, self._pledge):
             os.close(descriptor)
 
 

@@ -21,12 +21,13 @@ from components.sandbox.warm import Gone, Warm
 _SETUP_SECONDS = 60.0  # imports of the library and the first episode, on a slow machine
 _GRACE_SECONDS = 2.0  # beyond the wall limit, which the supervisor keeps
 _GONE_SECONDS = 10.0
-_SPIN_SECONDS = 2e-4  # less than it takes to fall asleep and to be woken
+_MOMENT_SECONDS = 0.01  # a cell that is over by then has not to be watched
 _EAGER = 3  # episodes at once of which each has a worker waiting; beyond, memory counts for more than time
 LOST = "; variables of earlier cells are lost"
 _open: weakref.WeakSet[Episode] = weakref.WeakSet()
 
-Steps = Generator[int, None, Any]  # yields descriptors that have to be readable before it goes on
+Steps = Generator[tuple[int, float | None], bool, Any]
+"""Yields descriptors to wait for, and how long at most; is told whether there is something to read."""
 
 
 def failed(status: Status, kind: str, text: str) -> Ran:
@@ -78,7 +79,7 @@ class Episode:
             if "ready" in frame:
                 self._clean = Clean(frame["ready"])
             elif "worker" in frame:
-                self._ends, self._came = Ends(self._came[:4], self._limits), self._came[4:]
+                self._ends, self._came = Ends(self._came[:5], self._limits), self._came[5:]
                 self._seen = 0
 
     def _run(self, cell: str) -> Steps:
@@ -97,18 +98,18 @@ class Episode:
     def _watched(self, ends: Ends, cell: str) -> Steps:
         """The result of the cell; None when the worker closed its pipe without one. Raises FrameError."""
         ends.begin(cell, os.urandom(16).hex())
-        ran = ends.spin(_SPIN_SECONDS)
-        if ran is not None or ends.finished:
-            return ran
-        self._tell(begin=self._number)
-        flooded = False
+        watched = flooded = False
         while True:
-            if not (ends.work() or flooded):
-                flooded = True
-                self._tell(flood=self._number)
+            came = yield ends.fileno(), None if watched else _MOMENT_SECONDS
+            enough = not ends.work()
             if (ran := ends.hear()) is not None or ends.finished:
                 return ran
-            yield ends.fileno()
+            if not watched and (enough or not came):
+                watched = True
+                self._tell(begin=self._number)
+            if enough and not flooded:
+                flooded = True
+                self._tell(flood=self._number)
 
     def _fate(self) -> Steps:
         self._tell(fate=self._number)
@@ -124,7 +125,7 @@ class Episode:
         error = ran.error
         broken = ran.status in ("timeout", "killed") or (error is not None and error.type == "Protocol")
         eager = len(_open) <= _EAGER
-        lives = bool(ends.stays) and (self._keep or eager) and not broken and not ends.finished
+        lives = ends.stays and (self._keep or eager) and not broken and not ends.finished
         self._over = None if lives else ends, {"end": self._number, "keep": lives, "eager": eager}
         if not lives:
             self._ends, self._promised = None, eager
@@ -158,9 +159,9 @@ class Episode:
         try:
             while (frame := self._reader.take()) is None:
                 try:
-                    data, came, _, _ = socket.recv_fds(self._channel, 1 << 16, 4, socket.MSG_CMSG_CLOEXEC)
+                    data, came, _, _ = socket.recv_fds(self._channel, 1 << 16, 5, socket.MSG_CMSG_CLOEXEC)
                 except BlockingIOError:
-                    yield self._channel.fileno()
+                    yield self._channel.fileno(), None
                     continue
                 self._came += came
                 if not data:
@@ -197,35 +198,42 @@ class Episode:
 async def _follow(steps: Steps, seconds: float) -> Any:
     """Go through steps on the running event loop; what they return. Raises TimeoutError."""
     try:
-        descriptor = next(steps)
+        descriptor, patience = next(steps)
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(seconds):
             while True:
-                await _readable(loop, descriptor)
-                descriptor = next(steps)
+                descriptor, patience = steps.send(await _readable(loop, descriptor, patience))
     except StopIteration as end:
         return end.value
 
 
-async def _readable(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
-    readable: asyncio.Future[None] = loop.create_future()
+async def _readable(loop: asyncio.AbstractEventLoop, descriptor: int, seconds: float | None) -> bool:
+    """Wait for a descriptor; False when the seconds are over before it can be read."""
+    readable: asyncio.Future[bool] = loop.create_future()
 
-    def tell() -> None:
+    def tell(there: bool) -> None:
         if not readable.done():
-            readable.set_result(None)
+            readable.set_result(there)
 
-    loop.add_reader(descriptor, tell)
+    loop.add_reader(descriptor, tell, True)
+    timer = None if seconds is None else loop.call_later(seconds, tell, False)
     try:
-        await readable
+        return await readable
     finally:
         loop.remove_reader(descriptor)
+        if timer is not None:
+            timer.cancel()
 
 
 def _follow_here(steps: Steps, seconds: float) -> Any:
     until = time.monotonic() + seconds
     try:
+        descriptor, patience = next(steps)
         while True:
-            if not select.select([next(steps)], [], [], max(0.0, until - time.monotonic()))[0]:
+            left = max(0.0, until - time.monotonic())
+            came = bool(select.select([descriptor], [], [], left if patience is None else min(left, patience))[0])
+            if not came and time.monotonic() >= until:
                 raise TimeoutError("it took too long")
+            descriptor, patience = steps.send(came)
     except StopIteration as end:
         return end.value

@@ -11,13 +11,20 @@ from components.sandbox.api import Limits, Ran, SandboxError, Status
 from components.sandbox.episode import LOST, Episode, failed
 from components.sandbox.warm import Gone
 
-_slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[int, asyncio.Semaphore]] = weakref.WeakKeyDictionary()
+_slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[int | None, asyncio.Semaphore]] = (
+    weakref.WeakKeyDictionary()
+)
 
 
 def slots(n: int | None) -> asyncio.Semaphore:
     """At most ``n`` cells at once (None: one per CPU) on the running event loop, first come first served."""
-    n = n or len(os.sched_getaffinity(0))
-    return _slots.setdefault(asyncio.get_running_loop(), {}).setdefault(n, asyncio.Semaphore(n))
+    loop = asyncio.get_running_loop()
+    try:
+        return _slots[loop][n]
+    except KeyError:
+        held = _slots.setdefault(loop, {})
+        held[n] = asyncio.Semaphore(n or len(os.sched_getaffinity(0)))
+        return held[n]
 
 
 class Session:
@@ -41,7 +48,8 @@ class Session:
         """Run a cell, after those given before. Raises SandboxError when the machine cannot."""
         if self._closed:
             raise SandboxError("the session is closed")
-        turn = self._turn.setdefault(asyncio.get_running_loop(), asyncio.Lock())
+        loop = asyncio.get_running_loop()
+        turn = self._turn.get(loop) or self._turn.setdefault(loop, asyncio.Lock())
         async with turn, slots(self._max_running):
             episode = await self._begun()
             try:

@@ -136,8 +136,8 @@ class Supervisor:
             self._spare = Child(self._live, foreign)
             self._many = True
 
-    def _live(self, cells: int, results: int) -> NoReturn:
-        worker.live(cells, results, self._names, self._settings, rehearse=self._many and self._eager)
+    def _live(self, cells: int, results: int, pledge: int) -> NoReturn:
+        worker.live(cells, results, pledge, self._names, self._settings, rehearse=self._many and self._eager)
 
     def _give(self) -> None:
         if self._given is None:

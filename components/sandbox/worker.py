@@ -125,10 +125,10 @@ class Cells:
         self._namespace = dict(self._given)
         self._sources: dict[str, list[str]] = {}
 
-    def run(self, cell: str, announce: Callable[[bool], object]) -> Ran:
+    def run(self, cell: str, last: Callable[[], object]) -> Ran:
         """Run one; whatever it raises is its result.
 
-        Before it begins ``announce`` is told whether the process may run another cell after it.
+        ``last`` is called before one begins after which the process is to run no other.
         """
         if not self._settings.keep:
             self._namespace.clear()
@@ -140,21 +140,18 @@ class Cells:
         self._namespace.pop("answer", None)
         try:
             try:
-                exec(self._read(cell, name, announce), self._namespace)
+                exec(self._read(cell, name, last), self._namespace)
             finally:
                 vars(builtins).update(_BUILTINS)
             return _answer(self._namespace, self._settings.limits, self._settings.clean)
         except BaseException as error:  # noqa: BLE001  also SystemExit and what a cell makes of its own
             return Ran("error", error=raised.parse(error, name, self._sources, self._settings.clean))
 
-    def _read(self, cell: str, name: str, announce: Callable[[bool], object]) -> CodeType:
-        stays = True
-        try:
-            tree = ast.parse(cell, name)
-            stays = self._settings.keep or traces.leaves_none(tree)
-            return compile(tree, name, "exec", dont_inherit=True)
-        finally:
-            announce(stays)
+    def _read(self, cell: str, name: str, last: Callable[[], object]) -> CodeType:
+        tree = ast.parse(cell, name)
+        if not (self._settings.keep or traces.leaves_none(tree)):
+            last()
+        return compile(tree, name, "exec", dont_inherit=True)
 
 
 def _write(descriptor: int, data: bytes) -> None:
@@ -182,13 +179,16 @@ def _rehearse(names: Mapping[str, Any], settings: Settings) -> None:
     linecache.clearcache()
 
 
-def live(cells: int, results: int, names: Mapping[str, Any], settings: Settings, rehearse: bool) -> NoReturn:
+def live(
+    cells: int, results: int, pledge: int, names: Mapping[str, Any], settings: Settings, rehearse: bool
+) -> NoReturn:
     """Be a worker until the pipe of cells ends, or after a cell that may have left something in the process.
 
     Args:
         cells: descriptor from which frames with a cell come.
-        results: descriptor to which go, per cell, a byte before it begins (1: the worker lives on after it) and a
-            frame.
+        results: descriptor to which one frame per cell goes.
+        pledge: descriptor that is closed before a cell begins after which this process is to run no other. Nobody
+            can open it again.
         names: what stands in the cell's namespace.
         settings: limits and what else a worker is told.
         rehearse: whether there is time to make the first cell quicker.
@@ -199,10 +199,10 @@ def live(cells: int, results: int, names: Mapping[str, Any], settings: Settings,
     write, clock, leave, close = _write, time.perf_counter, os._exit, os.close
     lives = True
 
-    def announce(stays: bool) -> None:
+    def last() -> None:
         nonlocal lives
-        lives = stays
-        os.write(results, b"\1" if stays else b"\0")
+        lives = False
+        close(pledge)
 
     _give_up_rights(settings)
     if rehearse and not select.select([cells], [], [], _MOMENT)[0]:
@@ -215,7 +215,7 @@ def live(cells: int, results: int, names: Mapping[str, Any], settings: Settings,
         asked = _read(cells, reader)
         os.chdir(settings.scratch)
         started = clock()
-        ran = run(asked["cell"], announce)
+        ran = run(asked["cell"], last)
         seconds = clock() - started
         io.TextIOWrapper.flush(output)
         write(results, packed(Ran(ran.status, ran.answer, "", ran.error, seconds), asked["token"]))

@@ -17,10 +17,10 @@ def close(child):
 def test_the_host_gets_the_ends_and_the_supervisor_keeps_what_it_watches():
     here, there = socket.socketpair()
     child = Child(lambda *_: time.sleep(9), ())
-    assert len(child.descriptors) == 4
+    assert len(child.descriptors) == 5
     child.hand(there)
     _, came, _, _ = socket.recv_fds(here, 1000, 8)
-    assert [stat.S_ISFIFO(os.fstat(one).st_mode) for one in came] == [True, True, True, False]
+    assert [stat.S_ISFIFO(os.fstat(one).st_mode) for one in came] == [True, True, True, False, True]
     assert child.descriptors == (child.output, child.process)
     close(child)
     assert child.descriptors == () and child.signal == signal.SIGKILL
@@ -33,7 +33,7 @@ def test_the_host_gets_the_ends_and_the_supervisor_keeps_what_it_watches():
 def test_a_worker_has_none_of_the_descriptors_of_others():
     first = Child(lambda *_: time.sleep(9), ())
 
-    def live(cells, results):
+    def live(*own):
         held = set()
         for one in range(64):
             try:
@@ -41,7 +41,7 @@ def test_a_worker_has_none_of_the_descriptors_of_others():
                 held.add(one)
             except OSError:
                 continue
-        os._exit(len(held & set(first.descriptors)) + 10 * (not {cells, results} <= held))
+        os._exit(len(held & set(first.descriptors)) + 10 * (not {*own} <= held))
 
     other = Child(live, first.descriptors)
     assert other.ended(wait=True) and other.signal == 0 and os.waitstatus_to_exitcode(other._status) == 0
