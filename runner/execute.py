@@ -65,12 +65,7 @@ async def execute(
     if (ready := getattr(parts.toolset, "ready", None)) is not None:
         await asyncio.to_thread(ready, samples)
     growth = _growth(parts, samples, door, writer)
-    places = (
-        ((s, epoch) for s in samples for epoch in range(epochs))
-        if growth is None
-        else ((s, epoch) for epoch in range(epochs) for s in growth.samples)
-    )
-    owed = ((s, epoch) for s, epoch in places if (s.problem.id, epoch) not in done)
+    owed = ((s, epoch) for s, epoch in _order(samples, epochs, growth) if (s.problem.id, epoch) not in done)
     outcome.records += kept
     _tune_gc()
     with Progress(door, len(wanted), len(done), name, board) as progress:
@@ -94,6 +89,13 @@ async def execute(
                 worker.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.gather(*workers, return_exceptions=True)
+
+
+def _order(samples: Sequence[Sample], epochs: int, growth: Growth | None) -> Iterator[tuple[Sample, int]]:
+    """All that is wanted, in the order in which it is played."""
+    if growth is None:
+        return ((sample, epoch) for sample in samples for epoch in range(epochs))
+    return ((sample, epoch) for epoch in range(epochs) for sample in growth.samples)
 
 
 async def _work(
