@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
-from benchmarks import http_rows, local_rows, sandbox
+from benchmarks import fused, http_rows, local_rows, sandbox
 from benchmarks.figures import Figure, Row, Settings, shown, write
 
 ROWS: Mapping[str, Row] = {
@@ -20,6 +20,7 @@ ROWS: Mapping[str, Row] = {
     "startup": local_rows.startup,
     "journal": local_rows.journal,
     "sweep": local_rows.sweep,
+    "fused": fused.row,
     "sandbox": sandbox.row,
 }
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from runner.places import Turn
 
 BUDGET, INTERRUPTED = 3, 130
+DECLINED = INTERRUPTED  # whoever was asked said no
 _WITH_VALUE = frozenset(
     ("--cfg", "-c", "--package", "-p", "--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd",
      "--experimental-rerun", "--info", "-i", "--install-completion")
@@ -52,6 +53,8 @@ class Task:
                 self.resume = self.resume or f"run.resume={quoted(here.folder)}"
             with Interrupts():
                 self.code = self.run(self.alone(here.experiment, here.folder))
+            if self.code == DECLINED:
+                self.resume = ""
         except ConfigError as error:
             complain(error)
             self.code = 2
@@ -59,9 +62,16 @@ class Task:
 
     async def alone(self, experiment: Experiment, folder: Path) -> int:
         """Run an experiment that shares nothing. Returns its exit code."""
+        from runner.budget import Spent
         from runner.commons import Commons
 
-        async with Commons(experiment.budget) as commons:
+        spent = Spent()
+        if experiment.cfg["run"]["preflight"] and experiment.launch.sweep is None:
+            from runner.sweep.preflight import Job, cleared
+
+            if not await cleared([Job(experiment.name, experiment, folder)], spent):
+                return DECLINED
+        async with Commons(experiment.budget, spent=spent) as commons:
             return await self.play(experiment, folder, commons)
 
     async def play(self, experiment: Experiment, folder: Path, commons: Commons, turn: Turn | None = None) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from components.errors import ConfigError
 from components.protocols import Model
-from runner.budget import Budget, Purse
+from runner.budget import Budget, Purse, Spent
 from runner.door import Door, Flying
 from runner.journal import Journal
 from runner.places import Places, Turn
@@ -26,14 +26,15 @@ if TYPE_CHECKING:
 class Commons:
     """Made once per process on the running event loop; closed when all jobs are over.
 
-    ``budget`` is that of all ``owed`` jobs together; ``jobs`` counts those that were finished before, too.
+    ``budget`` is that of all ``owed`` jobs together, of which ``spent`` is gone already; ``jobs`` counts those that
+    were finished before, too.
     """
 
-    def __init__(self, budget: Budget, owed: int = 1, jobs: int = 1) -> None:
+    def __init__(self, budget: Budget, owed: int = 1, jobs: int = 1, spent: Spent | None = None) -> None:
         self.jobs = jobs
         self.board = Board()
         self.tracking = asyncio.Lock()  # one job at a time is sent
-        self._purse = Purse(budget, owed)
+        self._purse = Purse(budget, owed, spent or Spent())
         self._flying: Flying = {}
         self._models: dict[str, Model] = {}
         self._places: dict[str, Places] = {}

@@ -69,9 +69,9 @@ def playable(models: Mapping[str, Model]) -> None:
             raise Flaws([Flaw(f"{key}.max_connections", f"found {model.max_connections}; at least 1 is needed")])
 
 
-def priced(models: Mapping[str, Model], budgets: Mapping[str, Mapping[str, float | None]]) -> None:
+def priced(models: Mapping[str, Model], budgets: Mapping[str, Any]) -> None:
     """Refuse a budget in dollars that no unpriced call would ever reach. Raises Flaws."""
-    limited = [name for name, budget in budgets.items() if budget.get("usd") is not None]
+    limited = [name for name in ("sample", "run") if budgets[name].get("usd") is not None]
     for role, model in models.items() if limited else ():
         if not has_price(model):
             key = "model" if role == "main" else f"models.{role}"

@@ -43,10 +43,11 @@ class RunBudget:
 
 @dataclass(frozen=True)
 class Budgets:
-    """``budget``."""
+    """``budget``. ``run`` holds for all jobs of a sweep together; ``ask_above_usd``: what a preflight asks from."""
 
     sample: SampleBudget = SampleBudget()
     run: RunBudget = RunBudget()
+    ask_above_usd: Amount | None = None
 
 
 @dataclass(frozen=True)
@@ -58,12 +59,16 @@ class Run:
     replay: bool | str = False
     resume: str | None = None
     shard: str | None = None
+    preflight: bool = False
+    pilot: Positive = 4
     max_error_rate: Annotated[float, Interval(ge=0, le=1)] = 0.0
     allow_targets: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.shard is not None:
             read_shard(self.shard)
+        if self.preflight and self.journal is None:
+            raise ConfigError("run.preflight keeps the pilot's calls in run.journal, which is null; name a journal")
         if self.replay is True and self.journal is None:
             raise ConfigError("run.replay=true answers from run.journal, which is null; name a journal")
         answers = self.journal if self.replay is True else self.replay
@@ -119,5 +124,7 @@ class Settings:
     stage: Literal["memory"] | None = None
 
     def __post_init__(self) -> None:
+        if self.stage is not None and self.run.preflight:
+            raise ConfigError("run.preflight says what an evaluation takes; a stage has none: leave one of them out")
         if self.stage is not None and self.memory is None:
             raise ConfigError("a stage makes the memory that the config names, and it names none; choose memory=learnt")

@@ -70,16 +70,26 @@ async def remember(
 
     ``before``: the memory that the run was begun with. Raises ConfigError, ModelError, RunLimitReached.
     """
-    if (source := experiment.source) is None:
+    experiment, said = await with_memory(experiment, door)
+    if (memory := experiment.parts.memory) is None:
         return experiment
-    found, said = await learn(experiment, door) if source.needed else (None, [])
-    memory = source.open(found, "" if found is None else kept.digest_of(found))
     if before not in (None, memory.digest):
         raise ConfigError(f"{folder} was begun with another memory: it was {before}, now it is {memory.digest}")
-    said += getattr(memory, "notes", ())
     notes |= {"memory": memory.digest, "notes": [*notes["notes"], *said]}
     manifest.write(folder, notes)
-    return replace(experiment, parts=replace(experiment.parts, memory=memory))
+    return experiment
+
+
+async def with_memory(experiment: Experiment, door: Door) -> tuple[Experiment, list[str]]:
+    """The experiment with its memory, where it has one, and what to say of that.
+
+    Raises ConfigError, ModelError, RunLimitReached.
+    """
+    if (source := experiment.source) is None:
+        return experiment, []
+    found, said = await learn(experiment, door) if source.needed else (None, [])
+    memory = source.open(found, "" if found is None else kept.digest_of(found))
+    return replace(experiment, parts=replace(experiment.parts, memory=memory)), [*said, *getattr(memory, "notes", ())]
 
 
 async def learn(experiment: Experiment, door: Door) -> tuple[Path | None, list[str]]:

@@ -27,6 +27,7 @@ from omegaconf import DictConfig
 
 from components.errors import ConfigError
 from components.models.redaction import redact
+from runner.budget import Budget, Spent
 from runner.config.places import words_of
 from runner.resume import quoted, unused
 from runner.sweep.check import check_all
@@ -40,7 +41,7 @@ Plugins.instance()  # before the import below: its scan would load that module a
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper  # noqa: E402
 
 _HOME = "hydra_plugins"
-BUDGET = 3
+BUDGET, DECLINED = 3, 130
 
 
 def register() -> None:
@@ -85,12 +86,23 @@ class Sweeper(BasicSweeper):
         owed = [cell for cell in plan if not cell.complete]
         _say(f"sweep of {len(plan)} jobs, {len(plan) - len(owed)} of them finished before: {home}")
         if isinstance(self.launcher, Launcher):
-            self.launcher.plan, self.launcher.total_jobs = owed, len(plan)
+            self.launcher.plan, self.launcher.total_jobs, self.launcher.spent = owed, len(plan), (spent := Spent())
+            if owed and any(cell.cfg["run"]["preflight"] for cell in owed) and not self._cleared(owed, spent):
+                self.task.code = DECLINED
+                return
         if owed:
             results = self.launcher.launch([list(cell.overrides) for cell in owed], initial_job_idx=0)
             for cell, result in zip(owed, results, strict=True):
                 _note(cell, result)
         self.task.code = _conclude(plan)
+
+    def _cleared(self, owed: Sequence[Cell], spent: Spent) -> bool:
+        """Whether to go on after the preflight."""
+        from runner.experiment import check
+        from runner.sweep.preflight import Job, cleared
+
+        jobs = [Job(cell.label, check(cell.cfg, cell.launch), cell.folder) for cell in owed]
+        return bool(self.task.run(cleared(jobs, spent)))
 
 
 class Launcher(HydraLauncher):
@@ -102,6 +114,7 @@ class Launcher(HydraLauncher):
 
     plan: Sequence[Cell] = ()
     total_jobs: int = 1
+    spent: Spent | None = None
 
     def __init__(self, jobs: int | None = None) -> None:
         if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
@@ -121,7 +134,6 @@ class Launcher(HydraLauncher):
         return results
 
     async def _all(self) -> list[JobReturn]:
-        from runner.budget import Budget
         from runner.commons import Commons, lane_of
 
         lanes: dict[str, list[Cell]] = {}
@@ -129,7 +141,8 @@ class Launcher(HydraLauncher):
             lanes.setdefault(lane_of(cell.cfg), []).append(cell)
         at_once = asyncio.Semaphore(self.jobs or len(self.plan))
         budget = Budget(**self.plan[0].cfg["budget"]["run"])  # check_all has seen that all have the same
-        async with Commons(budget, len(self.plan), self.total_jobs) as commons, asyncio.TaskGroup() as group:
+        commons = Commons(budget, len(self.plan), self.total_jobs, self.spent)
+        async with commons, asyncio.TaskGroup() as group:
             begun = [group.create_task(self._lane(cells, commons, at_once)) for cells in lanes.values()]
         results = {id(cell): result for lane in begun for cell, result in lane.result()}
         return [results[id(cell)] for cell in self.plan]

@@ -1,6 +1,7 @@
 """Sweeps: checked as a whole, run one by one, continued in the same folder."""
 
 import json
+import sys
 
 import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -108,6 +109,55 @@ def test_a_job_that_breaks_off_stops_no_other(home):
     ended = [line for line in done.err.splitlines() if line.startswith("job ")]
     assert len(ended) == 1
     assert "breaks-true ended with exit code 1: RuntimeError: broken model" in ended[0]
+
+
+COUNTED = """
+from mine.parts import Echo
+
+
+class Counted(Echo):
+    now = most = 0
+
+    async def generate(self, request):
+        Counted.now += 1
+        Counted.most = max(Counted.most, Counted.now)
+        try:
+            return await super().generate(request)
+        finally:
+            Counted.now -= 1
+"""
+
+
+@pytest.mark.parametrize(("jobs", "most"), [("null", 6), ("1", 4)])
+def test_jobs_fill_the_places_of_their_model_together(home, jobs, most):
+    """Each has four samples, and the model has six connections."""
+    (home.path / "mine" / "counted.py").write_text(COUNTED)
+    words = ("model._target_=mine.counted.Counted", "model.max_connections=6", "model.pace.seconds=0.05")
+    done = home.run(*SWEEP, "seed=0,1,2", *words, f"hydra.launcher.jobs={jobs}")
+    assert done.code == 0, done.err
+    assert sys.modules["mine.counted"].Counted.most == most
+
+
+@pytest.mark.parametrize("jobs", ["0", "many", "true"])
+def test_a_number_of_jobs_that_is_none_is_refused(home, jobs):
+    done = home.run(*SWEEP, "seed=0,1", f"hydra.launcher.jobs={jobs}")
+    assert done.code == 2 and "hydra.launcher.jobs" in done.err
+
+
+def test_the_budget_is_that_of_all_jobs_and_each_has_an_equal_part(home):
+    done = home.run(*SWEEP, "seed=0,1", "budget.run.calls=6", "model.max_connections=1")
+    assert done.code == 3
+    sent = [home.manifest(home.path / "sweep" / f"seed-{n}")["calls"]["sent"] for n in (0, 1)]
+    assert sent == [3, 3]
+    varied = home.run("-m", "budget.run.calls=1,2")
+    assert varied.code == 2 and "budget of the whole sweep" in varied.err
+
+
+def test_each_job_has_its_own_log(home):
+    assert home.run(*SWEEP, "seed=0,1").code == 0
+    for n in (0, 1):
+        log = (home.path / "sweep" / f"seed-{n}" / "run.log").read_text()
+        assert log.count("begun: ") == 1 and log.count("complete: ") == 1
 
 
 def test_the_same_folder_goes_on(home):

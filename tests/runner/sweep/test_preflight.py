@@ -1,0 +1,98 @@
+"""What a sweep will take, from a few samples of each of its jobs."""
+
+import io
+import math
+
+import pytest
+
+from components.messages import Message, Usage
+from components.types import Step, Trajectory
+from runner.sweep.preflight import Pilot, confirmed, estimate, highest, together, warnings_of
+
+
+def test_a_total_is_the_mean_times_the_number_and_its_interval_students():
+    found = estimate([1.0, 2.0, 3.0, 4.0], 100)
+    spread = 100 * math.sqrt((1 - 0.04) * (5 / 3) / 4)
+    assert found.value == 250 and found.half == pytest.approx(3.182446 * spread)
+    assert estimate([3.0], 100).half is None and estimate([2.0, 2.0], 10).half == 0
+
+
+def test_when_all_was_played_nothing_is_left_to_chance():
+    assert estimate([1.0, 5.0], 2).half == 0
+
+
+def test_totals_add_up_unless_one_is_not_known():
+    one = estimate([1.0, 3.0], 10)
+    both = together([one, one])
+    assert both is not None and (both.value, both.variance) == (2 * one.value, 2 * one.variance)
+    assert together([one, None]) is None and together([]) is None
+
+
+ASK = ("run.preflight=true", "run.journal=journal")
+
+
+def pilot(usages, **more):
+    """Samples of one call each."""
+    made = Pilot("job", owed=10, connections=2, window=more.pop("window", None), **more)
+    for usage in usages:
+        step = Step("act", "main", "", 0, 0, (), Message("assistant", "x"), usage)
+        made.add(Trajectory([step], stop="answered"), 3.0)
+    return made
+
+
+def test_an_unknown_price_is_not_known_and_errors_are_not_counted():
+    made = pilot([Usage(10, 2, None), Usage(10, 2, 0.5)])
+    made.add(Trajectory(stop="error", error="server: no reply"), 1.0)
+    assert made.total("cost_usd") is None and made.total("input_tokens").value == 100
+    assert highest([made]) is None and "1 pilot samples errored (server)" in next(warnings_of([made]))
+
+
+def test_time_is_that_of_connections_or_of_the_limits_per_minute():
+    assert pilot([Usage(10, 2, 0.1)]).wall == 15.0
+    assert pilot([Usage(10, 2, 0.1)], per_minute=(5, None)).wall == 120.0
+    assert pilot([Usage(10, 2, 0.1)], per_minute=(None, 60)).wall == 120.0
+    assert pilot([]).wall is None
+
+
+def test_a_call_near_the_window_is_told():
+    assert "90 of the model's 100 tokens" in next(warnings_of([pilot([Usage(90, 2, 0.1)], window=100)]))
+    assert not list(warnings_of([pilot([Usage(70, 2, 0.1)], window=100)]))
+
+
+def test_nobody_is_asked_without_a_terminal_or_below_the_limit():
+    assert confirmed(100.0, 5.0) and confirmed(None, None) and confirmed(1.0, 5.0)
+
+
+def test_a_sweep_tells_what_it_will_take_and_pays_the_pilot_once(home):
+    done = home.run("-m", "seed=0,1", "dataset.n=7", *ASK, "run.pilot=2")
+    assert done.code == 0, done.err
+    assert "from 2 pilot samples" in done.out and "  all " in done.out
+    assert "calls:        10 sent, 4 answered by the journal, over 2 jobs" in done.out
+
+
+def test_a_single_run_has_a_preflight_too(home):
+    done = home.run("dataset.n=7", *ASK)
+    assert done.code == 0 and "from 4 pilot samples" in done.out and "3 sent, 4 answered" in done.out
+
+
+def test_whoever_says_no_has_spent_no_more_than_the_pilot(home, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal("n\n"))
+    done = home.run("-m", "seed=0,1", *ASK, "budget.ask_above_usd=1")
+    assert done.code == 130 and "go on? [y/N]" in done.out and "Status" not in done.out
+
+
+def test_the_pilot_is_charged_to_the_budget(home):
+    done = home.run("-m", "seed=0,1", "dataset.n=7", *ASK, "run.pilot=2", "budget.run.calls=6")
+    assert done.code == 3
+    spent = [home.manifest(path)["calls"]["sent"] for path in (home.runs()[0]).iterdir() if path.is_dir()]
+    assert sum(spent) <= 2
+
+
+@pytest.mark.parametrize("word", ["run.journal=null", "stage=memory"])
+def test_a_preflight_that_cannot_be_is_refused(home, word):
+    done = home.run("run.preflight=true", word)
+    assert done.code == 2 and len(done.err.strip().splitlines()) <= 4

@@ -1,0 +1,51 @@
+"""What may be spent, alone and by the jobs of a sweep."""
+
+import pytest
+
+from components.messages import Usage
+from runner.budget import Budget, Purse, Spent
+
+
+def spent(calls=0, usd=0.0, tokens=0):
+    return Spent(usd=usd, input_tokens=tokens, calls=calls)
+
+
+@pytest.mark.parametrize(
+    ("budget", "so_far", "limit"),
+    [
+        (Budget(calls=3), spent(calls=2), None),
+        (Budget(calls=3), spent(calls=3), "calls=3"),
+        (Budget(tokens=10), spent(tokens=10), "tokens=10"),
+        (Budget(usd=0.5), spent(usd=0.5), "usd=0.5"),
+        (Budget(seconds=0), spent(), "seconds=0"),
+    ],
+)
+def test_a_limit_that_is_reached_is_named(budget, so_far, limit):
+    assert so_far.exceeded(budget) == limit
+
+
+def test_a_job_has_an_equal_part_of_what_the_finished_ones_left():
+    purse = Purse(Budget(usd=9.0), jobs=3)
+    assert purse.limit(spent(usd=2.9)) is None
+    assert purse.limit(spent(usd=3.0)) == "usd=3 (this job's part of the sweep's budget)"
+    purse.finish(spent(usd=1.0))
+    assert purse.limit(spent(usd=3.9)) is None and purse.limit(spent(usd=4.0)) is not None
+    purse.finish(spent(usd=4.0))
+    assert purse.limit(spent(usd=3.9)) is None
+
+
+def test_all_jobs_together_keep_the_budget():
+    purse = Purse(Budget(calls=4), jobs=1)
+    for _ in range(4):
+        purse.total.charge(Usage(1, 1, 0.1))
+    assert purse.limit(spent()) == "calls=4"
+
+
+def test_calls_on_their_way_count_at_the_mean_price_so_far():
+    purse = Purse(Budget(usd=1.0))
+    for _ in range(5):
+        purse.total.charge(Usage(1, 1, 0.1))
+    purse.total.pending = 4
+    assert purse.limit(spent()) is None
+    purse.total.pending = 5
+    assert purse.limit(spent()) == "usd=1"
