@@ -57,7 +57,7 @@ class Door:
         self.models, self.journal, self.run_seed, self.replay = models, journal, run_seed, replay
         self.purse = Purse(Budget()) if purse is None else purse
         self.spent = Spent()
-        self.replayed = 0
+        self.replayed = 0  # calls that the journal answered, or the same call of somebody else
         self.beside = 0  # calls of agents that were played beside those of the records
         self._flying: Flying = {} if flying is None else flying
         self._heads = {role: (model.identity + "\0").encode() for role, model in models.items()}
@@ -97,6 +97,7 @@ class Door:
         while key in self._flying:
             flying = self._flying[key] = self._flying[key] or asyncio.get_running_loop().create_future()
             if (completion := await asyncio.shield(flying)) is not None:
+                self.replayed += 1
                 return completion, True
         if limit := self.purse.limit(self.spent):
             raise RunLimitReached(f"budget.run.{limit} is reached")

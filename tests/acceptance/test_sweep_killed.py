@@ -1,0 +1,51 @@
+"""A sweep whose jobs run at once: what they have in common is asked once, and kill -9 loses what was in flight."""
+
+import json
+
+import pytest
+
+from components.models.simulated.serve import Server
+from tests.acceptance.command import KILL, Served, endpoint, here, start, told
+from tests.acceptance.own import Voice
+
+SAMPLES, CALLS, CONNECTIONS, SEEDS = 20, 5, 15, (0, 1, 2)
+WORDS = (
+    "-m", "tracking=off", "dataset=cohort", "agent=react", "toolset=ledger", f"model.max_connections={CONNECTIONS}",
+    "hydra.sweep.dir=sweep",
+)  # fmt: skip
+ALL = SAMPLES * CALLS * len(SEEDS)
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory):
+    """A sweep killed in the middle and then finished: its folder, and what the server was asked."""
+    cwd = tmp_path_factory.mktemp("swept")
+    words = (*WORDS, f"dataset.n={SAMPLES}", f"seed={','.join(map(str, SEEDS))}")
+    with Served(Server(Voice(), latency=0.01)) as served:
+        begun = start(cwd, *words, *endpoint(served.url)).when(lambda: served.seen["requests"] >= ALL // 2)
+        begun.signal(KILL)
+        assert begun.done().code == -KILL
+        done = here(cwd, *words, *endpoint(served.url))
+        assert done.code == 0, done.err
+        return cwd / "sweep", dict(served.seen)
+
+
+def test_nothing_was_paid_twice_but_what_was_in_flight(killed):
+    _, seen = killed
+    assert ALL <= seen["requests"] <= ALL + CONNECTIONS
+
+
+def test_every_job_is_whole(killed):
+    folder, _ = killed
+    for seed in SEEDS:
+        manifest = json.loads((folder / f"seed-{seed}" / "manifest.json").read_text())
+        assert manifest["status"] == "complete"
+        assert len(told(folder / f"seed-{seed}")) == SAMPLES
+
+
+def test_what_jobs_have_in_common_is_asked_once(tmp_path):
+    with Served(Server(Voice(), latency=0.01)) as served:
+        done = here(tmp_path, *WORDS, "dataset.n=10,20", *endpoint(served.url))
+        assert done.code == 0, done.err
+        assert served.seen["requests"] == 20 * CALLS
+    assert f"{20 * CALLS:,} sent, {10 * CALLS:,} answered by the journal" in done.out
