@@ -4,6 +4,8 @@ BIN := .venv/bin
 ARGS ?=
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))  # one more than processors: tests wait for servers too
 
+unexport PYTHONDONTWRITEBYTECODE  # tests start many processes: each would compile everything anew
+
 .PHONY: run test check format bench ui clean
 
 run: .venv/.installed  ## install and run the main job on the embedded default
