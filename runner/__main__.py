@@ -109,6 +109,8 @@ def main() -> int:
 
         print(f"wardround {version('wardround')}")  # noqa: T201
         return 0
+    if "choices" in words and words[words.index("choices") - 1] in ("--info", "-i"):
+        return _list_choices(words)
     from runner.interrupts import Interrupts
 
     os.environ["HYDRA_FULL_ERROR"] = "1"
@@ -116,7 +118,8 @@ def main() -> int:
     task = Task()
     try:
         with _Signals(), Interrupts():
-            return _guarded(task, words)
+            bundled = any(word.startswith("run.replay=") and word.rstrip("\"'").endswith(".zip") for word in words)
+            return _replayed(task, words) if bundled else _guarded(task, words)
     except KeyboardInterrupt:
         _say(f"interrupted; what is finished is kept{_continue(task)}")
         return INTERRUPTED
@@ -159,6 +162,35 @@ def _guarded(task: Task, words: list[str]) -> int:
     if task.code == BUDGET:
         _say(f"the budget is reached; what is finished is kept{_continue(task)}")
     return task.code
+
+
+def _replayed(task: Task, words: list[str]) -> int:
+    """Play a bundle again."""
+    from components.errors import ConfigError
+    from runner.bundle.again import replay
+    from runner.flaws import complain
+
+    try:
+        return replay(words, task)
+    except ConfigError as error:
+        complain(error)
+        return 2
+
+
+def _list_choices(words: list[str]) -> int:
+    """Print what can be chosen, of all groups or of those that are named."""
+    from components.errors import ConfigError
+    from runner.config.choices import listing
+    from runner.config.roots import CONF, users_folders
+    from runner.flaws import complain
+
+    groups = [w for n, w in enumerate(words) if w[0] != "-" and words[n - 1] not in _WITH_VALUE]
+    try:
+        print(*listing([*users_folders(words), CONF], groups), sep="\n")  # noqa: T201
+    except ConfigError as error:
+        complain(error)
+        return 2
+    return 0
 
 
 def _flags_first(words: list[str]) -> list[str]:
