@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
-from benchmarks import fused, http_rows, local_rows, sandbox
+from benchmarks import coverage, fused, http_rows, local_rows, sandbox
 from benchmarks.figures import Figure, Row, Settings, shown, write
 
 ROWS: Mapping[str, Row] = {
@@ -22,6 +22,7 @@ ROWS: Mapping[str, Row] = {
     "sweep": local_rows.sweep,
     "fused": fused.row,
     "sandbox": sandbox.row,
+    "coverage": coverage.row,
 }
 
 

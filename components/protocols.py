@@ -1,4 +1,4 @@
-"""The verbs: structural, nothing to inherit; ``_target_`` is the registry. Stages: ``components.practice``."""
+"""The verbs: structural, nothing to inherit; ``_target_`` is the registry. Others: ``practice``, ``consulting``."""
 
 from __future__ import annotations
 

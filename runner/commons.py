@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -22,18 +22,23 @@ from runner.progress import Board
 if TYPE_CHECKING:
     from runner.experiment import Experiment
 
+    Watch = Callable[[Experiment, Sequence[Mapping[str, Any]]], str | None]  # of a job's records; why to stop it
+
 
 class Commons:
     """Made once per process on the running event loop; closed when all jobs are over.
 
     ``budget`` is that of all ``owed`` jobs together, of which ``spent`` is gone already; ``jobs`` counts those that
-    were finished before, too.
+    were finished before, too; ``terminal``: whether this process has it for itself.
     """
 
-    def __init__(self, budget: Budget, owed: int = 1, jobs: int = 1, spent: Spent | None = None) -> None:
+    def __init__(
+        self, budget: Budget, owed: int = 1, jobs: int = 1, spent: Spent | None = None, terminal: bool = True
+    ) -> None:
         self.jobs = jobs
-        self.board = Board()
+        self.board = Board(terminal)
         self.tracking = asyncio.Lock()  # one job at a time is sent
+        self.watch: Watch | None = None
         self._purse = Purse(budget, owed, spent or Spent())
         self._flying: Flying = {}
         self._models: dict[str, Model] = {}
@@ -86,6 +91,10 @@ class Commons:
             experiment.models, self._journal(run), run_seed=experiment.seed, purse=self._purse,
             replay=run["replay"] is not False, flying=self._flying,
         )  # fmt: skip
+
+    def why_stop(self, experiment: Experiment, records: Sequence[Mapping[str, Any]]) -> str | None:
+        """What whoever watches says to a job's records so far; None: it goes on."""
+        return None if self.watch is None else self.watch(experiment, records)
 
     def finish(self, door: Door) -> None:
         """A job is over: what it left of the budget is the others'."""

@@ -3,35 +3,68 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeGuard
 
 from components.errors import ConfigError, LimitReached, ModelError, RunLimitReached
 from components.models.redaction import redact
-from components.types import Answer, Failure, Refusal, Sample, Score, Trajectory
+from components.types import Answer, Failure, Refusal, Sample, Score, Step, Trajectory
 
 if TYPE_CHECKING:
+    from components.consulting import Consulting
+    from components.protocols import Scorer
+    from runner.episode import Episode
     from runner.play import Parts
 
+JUDGING = "judge"  # the branch of what scorers ask about an episode
 UNSUPPORTED = "unsupported_input"  # a Failure of this label says that the model cannot take part here
 
 
-async def scored(parts: Parts, sample: Sample, trajectory: Trajectory) -> list[Score]:
+async def scored(
+    parts: Parts, sample: Sample, trajectory: Trajectory, judging: Callable[[], Episode] | None = None
+) -> list[Score]:
     """All scores; none of an episode whose model cannot take the task's input.
 
-    What a scorer cannot run without (a ConfigError) costs its scores, not the sample.
+    What a scorer cannot run without (a ConfigError) costs its scores, not the sample. Scorers that ask a model come
+    last; where ``judging`` gives them no episode to ask in they go by what was asked before. Others do not see that.
     """
     scores: list[Score] = []
     if trajectory.failure == UNSUPPORTED:
         return scores
-    for name, scorer in parts.scorers.items():
-        score = scorer.score
+    own = before_judging(trajectory)
+    for name, scorer in sorted(parts.scorers.items(), key=lambda one: consults(one[1])):
         try:
-            blocks = getattr(scorer, "blocking", False)
-            scores += await asyncio.to_thread(score, sample, trajectory) if blocks else score(sample, trajectory)
+            if consults(scorer) and judging is not None:
+                await scorer.consult(sample, own, {score.name: score.value for score in scores}, judging())
+            scores += await _scores(scorer, sample, trajectory if consults(scorer) else own)
         except ConfigError as error:
             scores.append(Score(f"{name}/unscored", None, redact(str(error))))
     return scores
+
+
+def consults(scorer: Scorer) -> TypeGuard[Consulting]:
+    """Whether a scorer asks a model; asking its type costs as much as scoring."""
+    return hasattr(scorer, "consult")
+
+
+def before_judging(trajectory: Trajectory) -> Trajectory:
+    """The trajectory as its agent left it; what scorers asked stands at its end."""
+    steps = trajectory.steps
+    if not steps or not _is_judging(steps[-1]):
+        return trajectory
+    return replace(trajectory, steps=[step for step in steps if not _is_judging(step)])
+
+
+def _is_judging(step: Step) -> bool:
+    return step.branch.startswith(f"{JUDGING}/")
+
+
+async def _scores(scorer: Scorer, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
+    """The scores of one scorer; one that blocks leaves the loop."""
+    if getattr(scorer, "blocking", False):
+        return await asyncio.to_thread(scorer.score, sample, trajectory)
+    return scorer.score(sample, trajectory)
 
 
 def deciding(parts: Parts, scores: Sequence[Score]) -> float | None:

@@ -28,7 +28,7 @@ from runner.config.explain import explain
 from runner.config.places import Places, choices_of, words_of
 from runner.config.roots import CONF
 from runner.config.schema import Settings
-from runner.fitting import PrivacyRefused, fit, noting, permit, playable, priced, prompt_digests
+from runner.fitting import PrivacyRefused, fit, impartial, noting, permit, playable, priced, prompt_digests
 from runner.flaws import Flaw, Flaws, complain
 from runner.interrupts import Interrupts
 from runner.workshop import Workshop, grammars_of
@@ -79,12 +79,13 @@ class Check(Callback):
     @Interrupts()
     def on_run_start(self, config: DictConfig, **_: Any) -> None:
         """Refuse in one line each, exit code 2; else choose the folder."""
-        from runner.resume import folder_for
+        from runner.resume import folder_for, refuse_parts
 
         HydraConfig.instance().set_config(config)
         try:
             loader = GlobalHydra.instance().config_loader()
             experiment = prepare(config, loader)
+            refuse_parts(experiment.cfg)
             folder = Path(config.hydra.run.dir)
             given = any(word.startswith("hydra.run.dir=") for word in words_of(config, "hydra"))
             learns = experiment.cfg.get("stage") is not None  # leaves a memory, and no run
@@ -198,6 +199,7 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     decision = permit(dataset.privacy, models, parts.toolset)
     playable(models)
     priced(models, cfg["budget"])
+    impartial(parts.scorers, models)
     with noting(flaws, "dataset"):
         samples = _drawn(*_dataset_key(cfg), cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)
     if flaws:

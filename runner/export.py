@@ -14,6 +14,7 @@ import orjson
 
 from components.errors import ConfigError
 from components.types import Sample, Trajectory
+from runner.ending import before_judging
 from runner.rescore import beside, reopened
 from runner.results.rows import Run
 from runner.stored import Unpacker
@@ -50,7 +51,7 @@ def _write(run: Run, experiment: Experiment, layout: Export) -> None:
     unpacker = Unpacker(TextReader(run.folder))
     found = {
         (order[sample.problem.id], record["epoch"]): {
-            **_facts(run, record), **layout(sample, unpacker.trajectory(record)),
+            **_facts(run, record), **layout(sample, before_judging(unpacker.trajectory(record))),
         }
         for record, sample in beside(run.folder, experiment)
     }  # fmt: skip

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from components.models.redaction import redact
 from runner.fitting import has_price, holder_of_code, within
+from runner.results.directions import declared_lower
 from runner.results.levels import declared
 
 if TYPE_CHECKING:
     from runner.experiment import Experiment
 
-_SAME_RESULT = ("run", "tracking", "hydra", "name", "experiment", "compare")
+_SAME_RESULT = ("run", "tracking", "hydra", "name", "experiment", "compare", "search")
 
 
 def facts_of(experiment: Experiment) -> dict[str, Any]:
@@ -43,8 +44,11 @@ def facts_of(experiment: Experiment) -> dict[str, Any]:
         "scorers": {name: scorer.version for name, scorer in experiment.parts.scorers.items()},
         "levels": declared(experiment.parts.scorers),
         "by": declared(experiment.parts.scorers, "by"),
-        "counts": [name for one in experiment.parts.scorers.values() for name in getattr(one, "counts", ())],
-        "decides": getattr(next(iter(experiment.parts.scorers.values()), None), "decides", None),
+        "count_scores": [name for one in experiment.parts.scorers.values() for name in getattr(one, "counts", ())],
+        "lower": declared_lower(experiment.parts.scorers),
+        "decides": next(
+            filter(None, (getattr(one, "decides", None) for one in experiment.parts.scorers.values())), None
+        ),
         "memory": None,
         "sandbox": holder_of_code(experiment.parts),
         "prices": prices,

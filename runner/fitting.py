@@ -7,14 +7,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from components.errors import ConfigError
-from components.protocols import Agent, Model, Tool, Toolset
+from components.protocols import Agent, Model, Scorer, Tool, Toolset
 from components.types import Offer, Sample
+from runner.ending import consults
 from runner.flaws import Flaw, Flaws
 
 if TYPE_CHECKING:
     from runner.play import Parts
 
 
+_TESTED = ("main", "planner", "verifier")  # roles whose work is scored
 _PROMPTS = ("prompts", "draft_prompts", "expert_prompts")  # attributes that name prompt sets
 
 
@@ -77,6 +79,28 @@ def priced(models: Mapping[str, Model], budgets: Mapping[str, Any]) -> None:
             key = "model" if role == "main" else f"models.{role}"
             text = f"the price of {model.name} is not known, so this limit would never be reached; set {key}.price"
             raise Flaws([Flaw(f"budget.{limited[0]}.usd", text)])
+
+
+def impartial(scorers: Mapping[str, Scorer], models: Mapping[str, Model]) -> None:
+    """Refuse a scorer that would have the model under test grade itself, unless it is told to. Raises Flaws."""
+    tested = {_short(model): role for role, model in models.items() if role in _TESTED}
+    for key, scorer in scorers.items():
+        if not consults(scorer) or scorer.allow_self:
+            continue
+        model = models.get(scorer.asks)
+        if model is not None and _short(model) not in tested:
+            continue
+        found = f"is {model.name}, which is tested here (as {tested[_short(model)]})" if model else "is not named"
+        text = (
+            f"models.{scorer.asks}, which grades, {found}; name another, as in +model@models.{scorer.asks}=openai,"
+            f" or say scorer.{key}.allow_self=true"
+        )
+        raise Flaws([Flaw(f"scorer.{key}", text)])
+
+
+def _short(model: Model) -> str:
+    """The name of a model without the provider before it."""
+    return model.name.rpartition("/")[2].casefold()
 
 
 def has_price(model: Model) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 from components.solved import learnt_in
 from components.types import Sample, Trajectory
 from runner import records
+from runner.ending import before_judging
 
 Place = tuple[str, int]
 
@@ -49,8 +50,8 @@ class Growth:
     def after(self, sample: Sample, epoch: int, trajectory: Trajectory) -> None:
         """Keep what a sample taught, and note its place in the order."""
         self._learnt[sample.problem.id, epoch] = learnt_in(trajectory)
-        if trajectory.steps:
-            trajectory.steps[-1].remarks["order"] = self._rank[sample.problem.id]
+        if steps := before_judging(trajectory).steps:
+            steps[-1].remarks["order"] = self._rank[sample.problem.id]
 
 
 def _remarked(steps: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

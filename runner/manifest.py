@@ -21,7 +21,7 @@ FILE = "manifest.json"
 SCHEMA = 1
 _SAME = ("shard", "limit", "prompts", "scorers", "identities")
 _SAME_DATA = ("fingerprint", "split", "ids")
-_LIBRARIES = (
+LIBRARIES = (
     "wardround", "aiohttp", "hydra-core", "litellm", "mlflow", "numpy", "omegaconf", "orjson", "pandas",
     "pydantic", "python-Levenshtein", "rapidfuzz", "sacrebleu",
 )  # fmt: skip
@@ -104,7 +104,7 @@ def command_line(resume: str = "") -> str:
 def versions() -> dict[str, str]:
     """Installed versions of what can change a result."""
     found = {"python": ".".join(map(str, sys.version_info[:3]))}
-    for name in _LIBRARIES:
+    for name in LIBRARIES:
         try:
             found[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

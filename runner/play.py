@@ -6,7 +6,9 @@ import re
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from random import Random
+from typing import TYPE_CHECKING
 
 from components.errors import ConfigError, LimitReached, ModelError, RunLimitReached
 from components.models.redaction import redact
@@ -14,8 +16,11 @@ from components.protocols import Agent, Condition, Grammar, Memory, Scorer, Tool
 from components.types import Offer, Sample, Score, Trajectory
 from runner.budget import Budget
 from runner.door import Door
-from runner.ending import decisive, ended, scored
+from runner.ending import JUDGING, decisive, ended, scored
 from runner.shared import Shared
+
+if TYPE_CHECKING:
+    from runner.episode import Episode
 
 _FILE = re.compile(r'File "[^"]*?(?:((?:components|runner)/[^"]+)|([^"/]+))"')
 
@@ -48,7 +53,8 @@ async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Tr
     trajectory = Trajectory()
     try:
         await _solve(Shared(parts, door, sample, epoch, trajectory))
-        return trajectory, await scored(parts, sample, trajectory)
+        judging = partial(_judging, parts, door, sample, epoch, trajectory)
+        return trajectory, await scored(parts, sample, trajectory, judging)
     except ModelError as error:
         if error.kind == "replay_miss":  # a strict replay is refused as a whole, with its first difference
             raise ConfigError(f"run.replay: {error}") from None
@@ -58,6 +64,14 @@ async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Tr
     except Exception:  # noqa: BLE001 - the only one of the house: a bug costs one sample, not the run
         trajectory.stop, trajectory.error = "error", redact(f"bug: {_placeless(traceback.format_exc())}")
     return trajectory, []
+
+
+def _judging(parts: Parts, door: Door, sample: Sample, epoch: int, trajectory: Trajectory) -> Episode:
+    """Where a scorer asks about a finished episode: its steps are recorded, the sample's budget is none of its."""
+    from runner.episode import Episode
+
+    shared = Shared(replace(parts, budget=Budget()), door, sample, epoch, trajectory)
+    return Episode(shared, Offer({}), JUDGING)
 
 
 async def play_beside(shared: Shared, agent: Agent) -> Trajectory:

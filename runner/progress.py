@@ -13,13 +13,14 @@ _EVERY_SECONDS = 10.0
 
 
 class Board:
-    """The terminal's live display, one for all jobs; elsewhere there is none."""
+    """The terminal's live display, one for all jobs of a process; elsewhere, or when it is not ours, there is none."""
 
-    def __init__(self) -> None:
+    def __init__(self, ours: bool = True) -> None:
         self.live: Any = None
+        self._ours = ours
 
     def __enter__(self) -> Self:
-        if sys.stderr.isatty():
+        if self._ours and sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
             from rich.progress import Progress as Live

@@ -15,6 +15,7 @@ import yaml
 from components.errors import ConfigError
 from runner import manifest
 from runner.records import FILE, RecordWriter, read, slim
+from runner.results.folders import run_folders
 from runner.results.metrics import summarise
 from runner.results.report import report, status_line
 from runner.results.rows import Run
@@ -36,12 +37,23 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _tell(given: argparse.Namespace) -> None:
     """All that was asked for. Raises ConfigError."""
-    others = (given.rescore, given.track, given.merge, given.paper, given.tools, given.verifier, given.export)
+    others = (given.rescore, given.track, given.merge, given.paper, given.tools, given.verifier, given.export,
+              given.page)  # fmt: skip
     if given.show is not None and any((*others, given.baselines)):
         raise ConfigError("--show shows one episode and nothing else; give the other options without it")
     if given.show is None and (given.prompts or given.epoch is not None):
         raise ConfigError("--prompts and --epoch say how --show SAMPLE shows an episode, which is not asked for")
-    folders = [_checked(folder) for name in given.folders for folder in _runs(Path(name))]
+    folders = [folder for name in given.folders for folder in run_folders(Path(name))]
+    if given.with_data and given.bundle is None:
+        raise ConfigError("--with-data says what a bundle may hold, which is not asked for: --bundle FILE.zip")
+    if given.bundle is not None:
+        if given.show is not None or any((*others, given.baselines)):
+            raise ConfigError("--bundle packs and does nothing else; give the other options without it")
+        from runner.bundle import pack
+
+        return print(*pack(folders, Path(given.bundle), given.with_data), sep="\n")  # noqa: T201
+    if _rates(given):
+        return _rate([Run.at(folder) for folder in folders], given)
     if given.merge:
         from runner.results.merge import merge
 
@@ -50,10 +62,34 @@ def _tell(given: argparse.Namespace) -> None:
         from runner.results.transcript import show_episode
 
         return show_episode([Run.at(folder) for folder in folders], given.show, given.epoch, given.prompts)
-    views = any((given.paper, given.tools, given.verifier, given.export, given.baselines))
+    views = any((given.paper, given.tools, given.verifier, given.export, given.baselines, given.page))
     for folder in folders:
         _report(folder, rescore=given.rescore, track=given.track, quiet=views)
     return _compare([Run.at(folder) for folder in folders], given, quiet=views)
+
+
+def _rates(given: argparse.Namespace) -> bool:
+    """Whether people are asked, or answered. Raises ConfigError for options that say how, without either."""
+    if given.annotate is not None and given.ratings:
+        raise ConfigError("--annotate writes sheets and --ratings reads filled ones; give one of the two")
+    if given.annotate is None and (given.n, given.raters, given.seed) != (None, None, None):
+        raise ConfigError("--n, --raters and --seed say what --annotate RUBRIC draws, which is not asked for")
+    if given.page and (given.annotate is not None or given.ratings):
+        raise ConfigError("--page writes the report, --annotate and --ratings are about sheets; give one of them")
+    if given.annotate is None and not (given.ratings or given.page) and given.out is not None:
+        raise ConfigError("--out says where page or sheets go, which are not asked for: --page, --annotate, --ratings")
+    return given.annotate is not None or bool(given.ratings)
+
+
+def _rate(runs: Sequence[Run], given: argparse.Namespace) -> None:
+    """Sheets for raters, or what they say. Raises ConfigError."""
+    from runner.rating.command import annotate, show_ratings
+
+    home = _home(runs) if given.out is None else Path(given.out)
+    if given.ratings:
+        return show_ratings(runs, given.ratings, home)
+    how = {"raters": 2 if given.raters is None else given.raters, "seed": given.seed or 0}
+    return annotate(runs, given.annotate, home, n=given.n, **how)
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -69,23 +105,17 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--epoch", type=int, help="with --show: which one, by default the first")
     parser.add_argument("--prompts", action="store_true", help="with --show: what was asked, too")
     parser.add_argument("--export", action="store_true", help="episodes in their method's own layout: export.jsonl")
+    parser.add_argument("--bundle", metavar="FILE.zip", help="pack all that a replay elsewhere needs: docs/bundles.md")
+    parser.add_argument("--with-data", action="store_true", help="with --bundle: data and texts that would stay here")
     parser.add_argument("--baselines", metavar="AGENTS", help="what a sweep's methods are held against: direct,cot")
+    parser.add_argument("--annotate", metavar="RUBRIC", help="blinded sheets for raters: a name in conf/rubrics")
+    parser.add_argument("--n", type=int, help="with --annotate: how many items, by default the rubric's number")
+    parser.add_argument("--raters", type=int, help="with --annotate: how many raters, by default 2")
+    parser.add_argument("--seed", type=int, help="with --annotate: of the draw and the orders, by default 0")
+    parser.add_argument("--ratings", nargs="+", metavar="SHEET", help="read filled sheets: shares, agreement (kappa)")
+    parser.add_argument("--page", action="store_true", help="report.html to look at, with tables/ as CSV and LaTeX")
+    parser.add_argument("--out", metavar="FOLDER", help="where ratings/ or the page goes, by default the runs' folder")
     return parser.parse_args(argv)
-
-
-def _runs(folder: Path) -> list[Path]:
-    """The folder, or the runs of a sweep's folder."""
-    if (folder / FILE).is_file():
-        return [folder]
-    found = sorted(path.parent for path in folder.glob(f"*/{FILE}"))
-    return sorted(found, key=lambda one: str(manifest.read(one).get("start", ""))) or [folder]
-
-
-def _checked(folder: Path) -> Path:
-    for name in (FILE, manifest.FILE, "config.yaml"):
-        if not (folder / name).is_file():
-            raise ConfigError(f"{folder} is no run folder: it has no {name}")
-    return folder
 
 
 def _compare(runs: Sequence[Run], given: argparse.Namespace, *, quiet: bool) -> None:
@@ -113,6 +143,10 @@ def _compare(runs: Sequence[Run], given: argparse.Namespace, *, quiet: bool) -> 
         from runner.results.tools import show_tools
 
         print("written to", *show_tools(rows_of(runs), _home(runs)))  # noqa: T201
+    if given.page:
+        from runner.results.page.book import home_of, write
+
+        print("written to", *write(runs, home_of(runs, given.out)), sep="\n")  # noqa: T201
     if given.export:
         from runner.export import export
 
@@ -141,7 +175,7 @@ def _report(folder: Path, *, rescore: bool, track: bool, quiet: bool = False) ->
         _rewrite(folder, rescored(folder, cfg))
     notes = manifest.read(folder)
     records = [slim(record) for record in read(folder)]
-    summary = summarise(records, notes.get("levels"), notes.get("by"), notes.get("counts") or ())
+    summary = summarise(records, notes.get("levels"), notes.get("by"), notes.get("count_scores") or ())
     (folder / "metrics.json").write_text(json.dumps(summary, indent=1), encoding="utf-8")
     (folder / "report.md").write_text(report(notes, summary, None), encoding="utf-8")
     if not quiet:

@@ -40,6 +40,18 @@ def folder_for(cfg: Mapping[str, Any], wanted: Path, given: bool) -> Path:
     return folder
 
 
+def parts_of(cfg: Mapping[str, Any]) -> int | None:
+    """How many parts a job is to be played in; None: it is played whole."""
+    n: int | None = cfg["run"]["shards"]
+    return None if n == 1 else n
+
+
+def refuse_parts(cfg: Mapping[str, Any]) -> None:
+    """Raises ConfigError for a single run that a file wants in parts; a word of the command line makes it a sweep."""
+    if (n := parts_of(cfg)) is not None:
+        raise ConfigError(f"run.shards={n} makes a sweep of {n} parts, which needs -m; or leave it out")
+
+
 def is_complete(folder: Path) -> bool:
     """Whether nothing is left to do in a run folder; errored samples are."""
     notes = manifest.read(folder)

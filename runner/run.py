@@ -108,20 +108,14 @@ async def _play(
         def beat(now: Outcome) -> None:
             tokens = door.spent.input_tokens + door.spent.output_tokens
             heartbeat.update(samples=len(now.records), errors=now.errored, tokens=tokens, usd=door.spent.usd)
+            now.stopped = now.stopped or commons.why_stop(experiment, now.records)
 
+        name, board = experiment.launch.label or experiment.name, commons.board
         try:
             await execute(
-                experiment.parts,
-                door,
-                experiment.samples,
-                experiment.epochs,
-                writer,
-                outcome,
-                name=experiment.launch.label or experiment.name,
-                beat=beat,
-                turn=turn,
-                board=commons.board,
-            )
+                experiment.parts, door, experiment.samples, experiment.epochs, writer, outcome,
+                name=name, beat=beat, turn=turn, board=board,
+            )  # fmt: skip
         except asyncio.CancelledError:
             # Not sent to MLflow: whoever interrupts waits for this line. Resuming sends it, and so does the report.
             _finish(experiment, folder, door, outcome, notes, "interrupted")
@@ -145,7 +139,7 @@ def _finish(
     experiment: Experiment, folder: Path, door: Door, outcome: Outcome, notes: dict[str, Any], status: str
 ) -> dict[str, Any]:
     """Write metrics, manifest and report from the records."""
-    summary = summary_of(outcome.records, notes["levels"], notes["by"], notes["counts"])
+    summary = summary_of(outcome.records, notes["levels"], notes["by"], notes["count_scores"])
     wanted = len(experiment.samples) * experiment.epochs
     resume = (
         None if status == "complete" and not outcome.errored else manifest.command_line(f"run.resume={quoted(folder)}")

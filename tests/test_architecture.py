@@ -20,6 +20,7 @@ import yaml
 from components.messages import Image, Message
 from components.prompts import load
 from components.radiology.tasks import PLANNING_NAMES, REFUSAL_FIELDS
+from components.rubric import Field, Rubric
 from components.types import Action, Demonstration, Problem
 from components.verifiers.select import Candidate
 from tests.each import each
@@ -174,6 +175,7 @@ SHOWN = {
     "shots": [{"context": "", "question": "Who?", "choices": {"A": "one"}, "rationale": "So.", "answer": "A",
                "problem": "Who?", "solution": "answer = 1", "data": SOLVED}],
     "links": "- patients", "kinds": ["easy"], "parts": ["Who?"], "sql": "select 1", "told": "1", "module": "LoadDB",
+    "texts": {"Answer": "B"}, "rubric": Rubric("r", "us", "Why?", ["answer"], {"why": Field("Why?", {"a": "x", "b": "y"})}),
 }  # fmt: skip
 
 

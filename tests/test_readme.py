@@ -15,7 +15,9 @@ TEXT = (ROOT / "README.md").read_text()
 COMMANDS = [
     line.partition(" #")[0].strip()
     for line in TEXT.splitlines()
-    if line.startswith("    python -m runner ") and "--config-dir" not in line
+    if line.startswith("    python -m runner ")
+    and "--config-dir" not in line
+    and not re.search(r"--info|hydra/(launcher|sweeper)=", line)  # of extras, which have tests of their own
 ]
 
 

@@ -42,7 +42,7 @@ class Table:
     Raises ConfigError with file, line and column.
     """
 
-    path: str
+    path: str | None = None
     split: str = ALL
     columns: Columns = field(default_factory=Columns)
     decisions: Sequence[str] = ()
@@ -64,6 +64,8 @@ class Table:
 
     @property
     def _file(self) -> Path:
+        if self.path is None:
+            raise ConfigError(f"dataset.path: there is none; {_HOW}")
         return existing(Path(self.path), _HOW)
 
     def load(self, split: str) -> Iterator[Sample]:
@@ -156,9 +158,7 @@ def _csv_rows(path: Path) -> Iterator[Row]:
             for values in reader:
                 place = f"{path}:{reader.line_num}"
                 if None in values:
-                    raise ConfigError(
-                        f"{place}: has more cells than there are columns; quote cells with a comma in them"
-                    )
+                    raise ConfigError(f"{place}: has more cells than columns; quote cells that hold a comma")
                 yield Row(place, values)
         except UnicodeDecodeError as error:
             raise ConfigError(f"{path}: is not UTF-8: {error}") from None

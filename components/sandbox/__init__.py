@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge
 
@@ -35,6 +35,8 @@ class Sandbox:
     be named can be asked for their size, and the scratch folder is the machine's. ``max_running`` cells run at once on
     an event loop (None: one per CPU).
     """
+
+    takes_code: ClassVar[Sequence[str]] = ("unsafe_local",)  # what a stranger's config must not set unasked
 
     backend: Literal["auto", "namespaces", "bwrap", "landlock", "rlimits"] = "auto"
     strict: bool = False

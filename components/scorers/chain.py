@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import ClassVar
 
 from Levenshtein import distance
 
@@ -26,6 +27,7 @@ NAMES = (
     *DISTANCES, "planning/levenshtein_free", "planning/levenshtein_decision_free",
     *SHARES, "planning/fdr_decision", "planning/tma_decision",
 )  # fmt: skip
+LOWER = tuple(name for name in NAMES if "levenshtein" in name or "fdr" in name)
 _NONE: Mapping[str, float | None] = dict.fromkeys(NAMES)
 
 
@@ -90,11 +92,12 @@ def planning(
 @dataclass(frozen=True)
 class Chain:
     """Planning metrics of a sample: Levenshtein distances (steps) of ground truth, decision and execution,
-    false discovery rate and tool matching accuracy (0 to 1).
+    false discovery rate and tool matching accuracy (0 to 1). ``lower``: the scores that are better low.
     """
 
     switches: Switches
     version: str = "1"
+    lower: ClassVar[Sequence[str]] = LOWER
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "switches", as_switches(self.switches))

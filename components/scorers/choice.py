@@ -25,12 +25,14 @@ class Choice:
     holds none is wrong and unreadable. Official takes a letter as the published code does, also from inside a word;
     that code has no rule for a decision without options (its PubMedQA has letters), so official is strict there.
     Without an answer (refused, failed, a limit reached) the sample is wrong and not unreadable: the run counts these
-    stops themselves. Errors and open questions are unscored. ``levels``: all are averaged by task.
+    stops themselves. Errors and open questions are unscored. ``levels``: all are averaged by task;
+    ``lower``: those that are better low.
     """
 
     names: ClassVar[Sequence[str]] = NAMES
     levels: ClassVar[Sequence[str]] = ("task",)
     decides: ClassVar[str] = STRICT
+    lower: ClassVar[Sequence[str]] = (UNREADABLE,)
 
     @property
     def version(self) -> str:

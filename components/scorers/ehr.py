@@ -41,6 +41,8 @@ COUNTS = (
     "ehr/executions", "ehr/failed_executions", "ehr/calls", *(f"ehr/failures/{kind}" for kind in FAILURES),
 )  # fmt: skip
 
+LOWER = (WRONG, *COUNTS, "reliability/penalised")
+
 
 @dataclass(frozen=True)
 class Ehr:
@@ -55,7 +57,7 @@ class Ehr:
     ``questions`` is the N of ``reliability/rs_n``, which is left out without it: RS(N) is RS(0) less N times the mean
     of ``reliability/penalised``. Runs that did not end by their own are failures, errors are unscored. ``seconds``
     limit one statement; ``judge`` is the score by which answers are learnt and compared; ``by``: rates are shown by
-    level too.
+    level too; ``lower``: the scores that are better low.
     """
 
     judge: Literal["strict", "official"] = "strict"
@@ -64,6 +66,7 @@ class Ehr:
     names: ClassVar[Sequence[str]] = (STRICT, OFFICIAL, COMPLETED, COMPLETED_OFFICIAL, WRONG)
     by: ClassVar[Sequence[str]] = ("level",)
     counts: ClassVar[Sequence[str]] = COUNTS
+    lower: ClassVar[Sequence[str]] = LOWER
 
     @property
     def decides(self) -> str:

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from components.majority import majority
 from components.types import Sample, Score, Trajectory
 
 _SEVERAL, _NESTED = "several discussions in one episode", "draws within draws"
+LOWER = ("panel/default_votes", "panel/missing_experts", "panel/unread_reports", "draws/unreadable")
 _DRAWS = ("draws/n", "draws/unreadable", "draws/agreement", "draws/tie")
 
 Remark = Mapping[str, Any]
@@ -36,7 +37,10 @@ class Panel:
     that are readable: ``draws/agreement``, the share of the most frequent one, and ``draws/tie``, 0 or 1: it is not
     alone. What an episode has no steps for is unscored, as is all of one that ended in an error; so are rounds and
     consensus where several panels met in one episode, and draws within draws.
+    ``lower``: the scores that are better low.
     """
+
+    lower: ClassVar[Sequence[str]] = LOWER
 
     @property
     def version(self) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 
@@ -81,6 +81,8 @@ class RaTEScore:
     """RaTEScore of a sample, 0 to 1. ``source``: the package, a ``module:function``, or a command, which is
     given ``seconds`` per answer. Raises ConfigError when it is not installed.
     """
+
+    takes_code: ClassVar[Sequence[str]] = ("source",)  # what a stranger's config must not set unasked
 
     source: str = PACKAGE
     seconds: float = 60.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from components.cab_tasks import TASKS
 from components.messages import ToolSpec
@@ -27,9 +28,11 @@ class ToolUse:
     unreadable or unknown actions among all attempted ones. Among the tool actions: ``tools/matching``, tools of the
     task's own dimension (unscored in trust tasks, whose dimension the others overlap), and ``tools/misuse``, tools
     whose input the task does not have. Without tool actions both are unscored; so is all after an error.
+    ``lower``: those that are better low.
     """
 
     version: str = "1"
+    lower: ClassVar[Sequence[str]] = (MALFORMED, MISUSE)
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Count the committed actions."""

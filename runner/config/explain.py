@@ -14,6 +14,7 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseE
 from runner.config.places import COMMAND, choices_of, near, yaml_files
 from runner.flaws import Flaw, nearest, shown
 
+_EXTRAS = {"joblib": "joblib", "submitit_local": "submitit", "submitit_slurm": "submitit"}  # Hydra's plugins
 _MANY = re.compile(r"Ambiguous value for argument '(.*?)'|Sweep parameters '(.*?)'", re.DOTALL)
 
 
@@ -52,6 +53,8 @@ def _no_choice(missing: str, overrides: Sequence[str], roots: Sequence[Path]) ->
     group, _, choice = missing.rpartition("/") if missing.startswith("hydra/") else missing.partition("/")
     place = _written(rf"{group}(@[^=]*)?=.*\b{re.escape(choice)}\b", overrides)
     place = place or _line(rf"{group}\b.*:.*\b{re.escape(choice)}\b", roots) or COMMAND
+    if group == "hydra/launcher" and choice in _EXTRAS:
+        return Flaw("", f"this launcher needs an extra: pip install 'wardround[{_EXTRAS[choice]}]'", place)
     options = choices_of(roots, group)
     return Flaw("", f"{group} has no choice {choice!r}; {nearest(choice, options)}", place)
 

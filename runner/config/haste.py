@@ -12,8 +12,10 @@ from hydra._internal import config_loader_impl
 from hydra._internal.config_repository import ConfigRepository
 from hydra._internal.hydra import Hydra
 from hydra.plugins.config_source import ConfigResult
+from hydra.types import RunMode
 
 _SETS_MODE = re.compile(r"\+{0,2}hydra\.(mode|searchpath)=")
+_PARTS = re.compile(r"\+{0,2}run\.shards=(?!null$|1$)|hydra/sweeper=optuna$")
 _EXPERIMENT = re.compile(r"\+?experiment=")
 _TELLS_OF_MODE = re.compile(r"\bmode\b|/hydra\b")
 _COMPOSED_MODE = Hydra.get_mode
@@ -45,7 +47,13 @@ def hasten() -> None:
 
 
 def _mode(self: Hydra, config_name: str | None, overrides: list[str]) -> Any:
-    """``hydra.mode`` of the config; composed only where a word or an experiment's file can have set it."""
+    """``hydra.mode`` of the config; composed only where a word or an experiment's file can have set it.
+
+    A job that is to be played in parts is a sweep of them, and so is a search.
+    """
+    if any(map(_PARTS.match, overrides)):
+        overrides.append("hydra.mode=MULTIRUN")
+        return RunMode.MULTIRUN
     asked = any(map(_SETS_MODE.match, overrides)) or (any(map(_EXPERIMENT.match, overrides)) and _told(self))
     return _COMPOSED_MODE(self, config_name, overrides) if asked else None
 

@@ -59,6 +59,7 @@ class Run:
     replay: bool | str = False
     resume: str | None = None
     shard: str | None = None
+    shards: Positive | None = None
     preflight: bool = False
     pilot: Positive = 4
     max_error_rate: Annotated[float, Interval(ge=0, le=1)] = 0.0
@@ -67,6 +68,8 @@ class Run:
     def __post_init__(self) -> None:
         if self.shard is not None:
             read_shard(self.shard)
+            if self.shards is not None:
+                raise ConfigError("run.shard plays one part of a job, run.shards all of them: leave one out")
         if self.preflight and self.journal is None:
             raise ConfigError("run.preflight keeps the pilot's calls in run.journal, which is null; name a journal")
         if self.replay is True and self.journal is None:

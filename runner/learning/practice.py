@@ -10,7 +10,7 @@ from components.errors import ModelError
 from components.protocols import Agent, Episode, Memory
 from components.types import Answer, Failure, Played, Refusal, Sample
 from runner.door import Door
-from runner.ending import deciding
+from runner.ending import consults, deciding
 from runner.play import Parts, play
 from runner.progress import Progress
 
@@ -46,7 +46,9 @@ class Practice:
         """One episode; unscored when it is too long for the model. Raises ModelError when it broke off."""
         name, bare = sample.problem.id, bool(getattr(self.agent, "bare", False))
         solver = Solver(solve, getattr(self.agent, "brings", ()), bare)
-        trajectory, scores = await play(replace(self.parts, agent=solver, memory=memory), self.door, sample, 0)
+        quick = {key: scorer for key, scorer in self.parts.scorers.items() if not consults(scorer)}  # grades cost
+        parts = replace(self.parts, agent=solver, memory=memory, scorers=quick)
+        trajectory, scores = await play(parts, self.door, sample, 0)
         error = trajectory.error or ""
         if trajectory.stop == "error" and not error.startswith(f"{_TOO_LONG}:"):
             lines = error.strip().splitlines()

@@ -94,6 +94,7 @@ def _scores(grid: Grid) -> Table:
     if lost := list(_unscored(grid)):
         below.append("unscored episodes, left out: " + ", ".join(lost))
     title = f"{scores[0] if len(scores) == 1 else 'headline scores'}, 95 % interval below"
+    below += [f"lower is better: {name}" for name in _low(grid)]
     return Table(title, ("", *names), body, below)
 
 
@@ -109,6 +110,11 @@ def _unscored(grid: Grid) -> Iterator[str]:
         for name, metric in of.items():
             if metric.unscored and name != MEAN:
                 yield f"{label} {name} {metric.unscored:,}"
+
+
+def _low(grid: Grid) -> list[str]:
+    """The headline scores that are better low."""
+    return list(dict.fromkeys(column.score or "" for column in grid.columns if column.direction == "lower"))
 
 
 def _uneven(grid: Grid) -> Iterator[str]:
@@ -151,6 +157,7 @@ def _differences(grid: Grid, found: Differences, baselines: Sequence[str]) -> Ta
     whom = f"the best of {', '.join(named)}" if len(named) > 1 else named[0] if named else "the best other method"
     missing = [name for name in baselines if name not in named]
     lines = [f"compare.baselines: no method here is {' or '.join(missing)}"] if missing else []
+    lines += [f"lower is better: a gain is by how much {name} is lower" for name in _low(grid)]
     lines += [*_EXPLAINED, *([_CHOSEN] if len(named) > 1 else [] if named else [_BEST_OTHER])]
     lost = [f"{label} {name} {one.unpaired:,}" for name, of in found.items() for label, one in of.items()
             if one.unpaired and name != MEAN]  # fmt: skip

@@ -9,7 +9,9 @@ from typing import Any
 
 from runner.results.intervals import Metric, mean
 from runner.results.levels import Nested, Part, average, leaf
+from runner.results.page.parts import Better
 from runner.results.rows import Row, Run, leaves, rows_of
+from runner.results.statistics.gains import shares_of
 
 Record = Mapping[str, Any]
 MEAN = "mean"
@@ -17,12 +19,15 @@ MEAN = "mean"
 
 @dataclass(frozen=True)
 class Column:
-    """A dataset, its headline score and that score's levels; ``seed``: the draws of two datasets are not the same."""
+    """A dataset, its headline score, that score's levels and direction; ``seed``: the draws of two datasets are not the
+    same; ``data``: what a run says it played."""
 
     label: str
     score: str | None
     levels: Sequence[str] = ()
     seed: int = 0
+    direction: Better = "higher"
+    data: tuple[str, str] = ("", "")
 
     def metric(self, records: Sequence[Record]) -> Metric:
         """The headline as the run's own metrics have it: of several groups the total."""
@@ -40,6 +45,12 @@ class Column:
             return nested.total()
         ordered = sorted(records, key=lambda one: (str(one["sample_id"]), one["epoch"]))
         return leaf(ordered, self.score or "", np.random.default_rng(self.seed), differences)
+
+    def shares(self, records: Sequence[Record]) -> list[float]:
+        """What each cluster adds to the mean."""
+        return list(
+            shares_of(records, self.levels if self._nested(records, differences=True) is not None else ()).values()
+        )
 
     def value(self, record: Record) -> float | None:
         """The headline of an episode; None is unscored."""
@@ -97,7 +108,8 @@ def grid_of(runs: Sequence[Run]) -> Grid:
         of = [run for run in runs if run.data == key]
         score = next((run.headline for run in of if run.headline), None)
         levels = next((run.levels[score] for run in of if score in run.levels), ()) if score else ()
-        columns.append(Column(label, score, levels, number))
+        direction = of[0].better(score) if score else "higher"
+        columns.append(Column(label, score, levels, number, direction, key))
         for row in rows:
             if mine := [run for run in row.runs if run.data == key]:
                 cells[row.label, label] = [record for run in mine for record in run.records]

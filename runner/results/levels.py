@@ -3,8 +3,9 @@
 A scorer asks for them with ``levels``, the strata from the inner to the outer one, and ``names``, its scores. With
 ``by`` it asks for plain means per value of a stratum, beside the plain mean of all samples (``pooled``).
 Intervals: percentile bootstrap, clusters drawn again within every innermost group, 500 resamples with a fixed
-seed. A group whose values are all 0 or all 1 has nothing to draw: Jeffreys' posterior of its clusters, moved to the
-group's mean, stands for it (Brown, Cai & DasGupta 2001).
+seed, their deviations scaled to what means of so many clusters have (Rao & Wu 1988). A group whose values are all 0 or
+all 1 has nothing to draw: Jeffreys' posterior of its clusters, moved to the group's mean, stands for it (Brown, Cai &
+DasGupta 2001).
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ def leaf(records: Sequence[Record], score: str, rng: Generator, differences: boo
     elif k > 1:
         columns = np.stack([np.bincount(clusters, weights=values - mean), np.bincount(clusters)], axis=1)
         sums = drawn_sums(columns, RESAMPLES, rng)
-        draws = mean + sums[:, 0] / sums[:, 1]
+        draws = mean + sums[:, 0] / sums[:, 1] * math.sqrt(k / (k - 1))  # they vary as much as means of k do
     shares = not differences and bool(((values >= 0) & (values <= 1)).all())
     return Part(mean, draws, len(scored), len(records) - len(scored), shares)
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +17,16 @@ from runner import manifest
 from runner.records import FILE, read
 from runner.resume import differences
 
+_CALLS = ("sent", "from_journal", "beside")
 _SAME = ("name", "choices", "seed", "epochs", "limit", "prompts", "scorers", "identities", "memory")
 
 
-def merge(folders: Sequence[Path], new: Path) -> Path:
+def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
     """Put the records and texts of several folders into a new one. Raises ConfigError, naming the difference,
-    when they are not shards of one run or a sample stands in two of them."""
+    when they are not shards of one run or a sample stands in two of them.
+
+    Records stand in the order of ``ids``, the whole run's samples; without it as the shards took turns.
+    """
     if new.exists():
         raise ConfigError(f"--merge {new}: the folder exists; name a new one")
     notes = [manifest.read(folder) for folder in folders]
@@ -31,28 +38,84 @@ def merge(folders: Sequence[Path], new: Path) -> Path:
                 )
     _check_config(folders)
     _check_shards(notes)
-    seen: dict[tuple[str, int], Path] = {}
-    for folder in folders:
-        for record in read(folder):
-            if (first := seen.setdefault((record["sample_id"], record["epoch"]), folder)) != folder:
-                raise ConfigError(f"sample {record['sample_id']!r} stands in {first} and in {folder}")
+    lines = _lines(folders, ids)
     new.mkdir(parents=True)
-    with (new / FILE).open("wb") as out:
-        for n, folder in enumerate(folders):
-            out.write((folder / FILE).read_bytes())
-            for path in sorted(folder.glob("texts-*.jsonl.gz")):
-                shutil.copyfile(path, new / f"texts-{n:02}{path.name.removeprefix('texts-')}")
+    _write(folders, lines, new / FILE)
+    for n, folder in enumerate(folders):
+        for path in sorted(folder.glob("texts-*.jsonl.gz")):
+            shutil.copyfile(path, new / f"texts-{n:04}-{path.name.removeprefix('texts-')}")
     config = yaml.safe_load((folders[0] / "config.yaml").read_text(encoding="utf-8"))
     config["run"]["shard"] = None
     (new / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), encoding="utf-8")
-    counts = {key: sum(note["counts"][key] for note in notes) for key in ("finished", "wanted", "errored")}
-    status = "complete" if all(note["status"] == "complete" for note in notes) else "partial"
-    merged = notes[0] | {"id": new.name, "status": status, "counts": counts, "shard": None, "mlflow": None}
-    merged["sessions"] = [session for note in notes for session in note["sessions"]]
-    merged["calls"] = {key: sum(note["calls"][key] for note in notes) for key in ("sent", "from_journal")}
-    merged["dataset"] = notes[0]["dataset"] | {"samples": sum(note["dataset"]["samples"] for note in notes)}
-    manifest.write(new, merged)
+    manifest.write(new, _merged(notes) | {"id": new.name})
     return new
+
+
+@dataclass(frozen=True, order=True)
+class _Line:
+    """A record's place in the whole, and where it is found: its folder's number, and bytes of the file."""
+
+    rank: int
+    folder: int
+    epoch: int
+    begin: int
+    end: int
+
+
+def _lines(folders: Sequence[Path], ids: Sequence[str]) -> list[_Line]:
+    """Where the records of all folders are, in order. Raises ConfigError for one that stands in two folders."""
+    ranks = {name: n for n, name in enumerate(ids)}
+    found: list[_Line] = []
+    seen: dict[tuple[str, int], Path] = {}
+    for n, folder in enumerate(folders):
+        turns: dict[str, int] = {}
+        begin = 0
+        with (folder / FILE).open("rb") as file:
+            for record, line in zip(read(folder), file, strict=False):  # a torn last line is no record
+                name, epoch = record["sample_id"], record["epoch"]
+                if (first := seen.setdefault((name, epoch), folder)) != folder:
+                    raise ConfigError(f"sample {name!r} stands in {first} and in {folder}")
+                turn = turns.setdefault(name, len(turns))
+                found.append(_Line(ranks.get(name, turn), n, epoch, begin, begin + len(line)))
+                begin += len(line)
+    return sorted(found)
+
+
+def _write(folders: Sequence[Path], lines: Sequence[_Line], path: Path) -> None:
+    """Copy the records, one at a time: together they may not fit into memory."""
+    with ExitStack() as stack, path.open("wb") as out:
+        files = [stack.enter_context((folder / FILE).open("rb")) for folder in folders]
+        for line in lines:
+            files[line.folder].seek(line.begin)
+            out.write(files[line.folder].read(line.end - line.begin))
+
+
+def _merged(notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The manifest of the whole."""
+    first, states = notes[0], {str(note["status"]) for note in notes}
+    usd = [note["spent"]["usd"] for note in notes]
+    errors, kills = Counter[str](), Counter[str]()
+    for note in notes:
+        errors.update(note.get("errors") or {})
+        kills.update((note.get("sandbox") or {}).get("kills") or {})
+    tokens = {key: sum(note["spent"][key] for note in notes) for key in ("input_tokens", "output_tokens")}
+    return {
+        **first,
+        "status": "complete" if states == {"complete"} else "budget" if "budget" in states else "partial",
+        "stopped": next((note["stopped"] for note in notes if note.get("stopped")), None),
+        "start": min(note["start"] for note in notes),
+        "end": max((note["end"] for note in notes if note.get("end")), default=None),
+        "counts": {key: sum(note["counts"][key] for note in notes) for key in ("finished", "wanted", "errored")},
+        "errors": dict(errors.most_common(5)),
+        "sessions": [session for note in notes for session in note["sessions"]],
+        "calls": {**{key: sum(note["calls"].get(key, 0) for note in notes) for key in _CALLS}, "models": {}},
+        "spent": {"usd": None if None in usd else sum(usd), **tokens},
+        "sandbox": first.get("sandbox") and {**first["sandbox"], "kills": dict(kills)},
+        "notes": list(dict.fromkeys(text for note in notes for text in note["notes"])),
+        "dataset": {**first["dataset"], "samples": sum(note["dataset"]["samples"] for note in notes)},
+        "shard": None,
+        "mlflow": None,
+    }
 
 
 def _check_config(folders: Sequence[Path]) -> None:

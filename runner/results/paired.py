@@ -1,32 +1,33 @@
 """Methods against the best baseline on the same episodes: mean paired difference, interval, sign-flip test.
 
-Pairs are episodes of the same sample and epoch that were scored on both sides. Interval: percentile bootstrap over
-clusters of paired differences, the same clusters drawn for all methods of a dataset. A win is a cluster (a patient,
-or a sample over its epochs) whose differences add up to more than nothing.
+On one dataset as ``runner.results.statistics`` has it; in the mean over several a bootstrap over clusters within each.
+A difference is positive where the method is better, also where the score is better low. A win is a cluster (a patient,
+or a sample over its epochs) that gains.
 """
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from runner.results.grid import MEAN, Column, Grid, Record
+from runner.results.directions import improved
+from runner.results.grid import MEAN, Grid
 from runner.results.intervals import Metric
 from runner.results.levels import average
 from runner.results.rows import Row
 from runner.results.significance import holm, sign_flip_p
+from runner.results.statistics.gains import gain_of
+from runner.results.statistics.pairing import pairs_of
 
-_NOTHING = 1e-12
 Differences = dict[str, dict[str, "Difference"]]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One method less another. ``metric``: mean difference over ``n`` pairs; ``unpaired``: episodes of one side only;
-    ``p`` two-sided, that the gain is nothing; ``p_holm`` adjusted (see ``differences``); None without a pair."""
+    """One method less another. ``metric``: mean gain over ``n`` pairs, positive where better; ``unpaired``: episodes
+    without a scored partner; ``p`` two-sided, that the gain is nothing; ``p_holm`` adjusted (see ``differences``); None
+    without a pair."""
 
     against: str
     metric: Metric
@@ -85,7 +86,8 @@ def _best(grid: Grid, name: str, row: Row, baselines: Collection[str]) -> Row | 
     if _score(grid, name, row) is None:
         return None
     alike = [one for one in rivals if _setting(one) == _setting(row)] or rivals
-    best = max(alike, key=lambda one: _score(grid, name, one) or 0.0, default=None)
+    direction = next(column.direction for column in grid.columns if name in (column.label, MEAN))
+    best = max(alike, key=lambda one: improved(_score(grid, name, one) or 0.0, direction), default=None)
     return None if best is row else best
 
 
@@ -101,55 +103,21 @@ def _score(grid: Grid, name: str, row: Row) -> float | None:
 def _difference(grid: Grid, name: str, row: str, other: str) -> Difference:
     """On one dataset, or the plain mean of the differences on all of them."""
     columns = [column for column in grid.columns if name in (column.label, MEAN)]
-    pairs = [_pairs(column, grid.cells[row, column.label], grid.cells[other, column.label]) for column in columns]
-    parts = [column.part(of, differences=True) for column, (of, _) in zip(columns, pairs, strict=True)]
+    pairs = [
+        pairs_of(grid.cells[row, column.label], grid.cells[other, column.label], column.score or "", column.direction)
+        for column in columns
+    ]
+    gains = [gain_of(of, column.levels, column.seed) for column, of in zip(columns, pairs, strict=True)]
+    lost = sum(of.n_lost for of in pairs)
+    if len(gains) == 1:
+        return Difference(other, gains[0].metric, gains[0].wins, gains[0].losses, lost, gains[0].p)
+    parts = [column.part(of.records, differences=True) for column, of in zip(columns, pairs, strict=True)]
     whole = average(parts) if all(part.value is not None for part in parts) else replace(parts[0], value=None)
-    signs = Counter(sign for of, _ in pairs for sign in _signs(of))
-    n = sum(len(of) for of, _ in pairs)
-    metric = replace(whole.metric, n=n, unscored=0)
-    shares = [one for column, (of, _) in zip(columns, pairs, strict=True) for one in _shares(column, of)]
+    n = sum(len(of.records) for of in pairs)
+    shares = [one for column, of in zip(columns, pairs, strict=True) for one in column.shares(of.records)]
     p = sign_flip_p(shares) if n and whole.value is not None else None
-    return Difference(other, metric, signs[1], signs[-1], sum(lost for _, lost in pairs), p)
-
-
-def _pairs(column: Column, mine: Sequence[Record], theirs: Sequence[Record]) -> tuple[list[Record], int]:
-    """Records of the differences, and how many episodes have no partner."""
-    other = {(record["sample_id"], record["epoch"]): record for record in theirs}
-    keys = {(record["sample_id"], record["epoch"]) for record in mine} | other.keys()
-    pairs: list[Record] = []
-    for record in mine:
-        partner = other.get((record["sample_id"], record["epoch"]))
-        value, less = column.value(record), None if partner is None else column.value(partner)
-        if value is not None and less is not None:
-            pairs.append({**record, "scores": {column.score: value - less}})
-    return pairs, len(keys) - len(pairs)
-
-
-def _shares(column: Column, pairs: Sequence[Record]) -> list[float]:
-    """What each cluster adds to the mean difference on a dataset, which is a mean of means where it has levels."""
-    paths = [tuple(record["strata"].get(level, "") for level in reversed(column.levels)) for record in pairs]
-    within = Counter(paths)
-    below: dict[tuple[str, ...], set[str]] = {}
-    for path in within:
-        for depth, step in enumerate(path):
-            below.setdefault(path[:depth], set()).add(step)
-    shares: dict[str, float] = {}
-    for record, path in zip(pairs, paths, strict=True):
-        (value,) = record["scores"].values()
-        weight = within[path] * math.prod(len(below[path[:depth]]) for depth in range(len(path)))
-        cluster = record["cluster"] or record["sample_id"]
-        shares[cluster] = shares.get(cluster, 0.0) + value / weight
-    return list(shares.values())
-
-
-def _signs(pairs: Sequence[Record]) -> list[int]:
-    """1 for every cluster that gains, -1 for every one that loses."""
-    sums: dict[str, float] = {}
-    for record in pairs:
-        (value,) = record["scores"].values()
-        cluster = record["cluster"] or record["sample_id"]
-        sums[cluster] = sums.get(cluster, 0.0) + value
-    return [1 if total > 0 else -1 for total in sums.values() if abs(total) > _NOTHING]
+    metric = replace(whole.metric, n=n, unscored=0)
+    return Difference(other, metric, sum(one.wins for one in gains), sum(one.losses for one in gains), lost, p)
 
 
 def _adjusted(of: Mapping[str, Difference]) -> dict[str, Difference]:

@@ -13,6 +13,8 @@ import yaml
 
 from runner import manifest
 from runner.records import read, slim
+from runner.results.directions import better
+from runner.results.page.parts import Better
 
 _APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "compare")  # may differ within a row
 
@@ -71,6 +73,10 @@ class Run:
         """The names of its scores, in the scorers' order."""
         return dict.fromkeys(name for record in self.records for name in record["scores"])
 
+    def better(self, metric: str) -> Better:
+        """In which direction a metric of this run improves; empty where in none."""
+        return better(metric, self.notes.get("lower") or ())
+
     @property
     def model(self) -> str:
         """The name of the main model."""
@@ -93,6 +99,16 @@ class Run:
         """The part of the config that makes a row."""
         kept = {key: value for key, value in self.cfg.items() if key not in _APART}
         return kept | {"budget": (kept.get("budget") or {}).get("sample")}
+
+    @cached_property
+    def settings(self) -> str:
+        """The same as one text."""
+        return json.dumps(self.same, sort_keys=True, default=str)
+
+    @cached_property
+    def flat(self) -> dict[str, dict[str, str]]:
+        """The same group by group: dotted key -> value."""
+        return {group: dict(leaves(of, group)) for group, of in self.same.items()}
 
     @cached_property
     def method(self) -> tuple[Any, ...] | None:
@@ -148,9 +164,7 @@ def rows_of(runs: Sequence[Run], *, by_dataset: bool = False) -> list[Row]:
 def _fits(run: Run, other: Run, by_dataset: bool) -> bool:
     """Whether two runs are of one row: alike, and without a part in common unless they are shards."""
     alike = by_dataset and run.method is not None and run.method == other.method
-    if not alike and json.dumps(run.same, sort_keys=True, default=str) != json.dumps(
-        other.same, sort_keys=True, default=str
-    ):
+    if not alike and run.settings != other.settings:
         return False
     parts = _datasets if by_dataset else _groups
     shards = run.notes.get("shard"), other.notes.get("shard")
@@ -191,8 +205,8 @@ def _label(run: Run, others: Sequence[Run], only: Collection[str] = ()) -> str:
     for group in groups:
         if (not only or group in only) and len({other.choices.get(group) for other in others}) > 1:
             words.append(str(run.choices.get(group, f"no {group}")))
-        alike = [dict(leaves(one.same.get(group), group)) for one in others if _alike(one, run, group)]
-        for key, value in leaves(run.same.get(group), group):
+        alike = [one.flat.get(group, {}) for one in others if _alike(one, run, group)]
+        for key, value in run.flat[group].items():
             counts = not key.endswith("_target_") and (not only or _is(key, only))
             if counts and any(one.get(key) != value for one in alike):
                 words.append(f"{key.rpartition('.')[2]}={value}")

@@ -50,17 +50,22 @@ class Share:
 @dataclass
 class Used:
     """The actions of one part. ``names``: per episode; ``facts``: those of the tools offered anywhere in it;
-    ``misused``: tool -> actions whose input the problem lacked, None where the records do not tell."""
+    ``misused``: tool -> actions whose input the problem lacked, None where the records do not tell; ``kinds``: actions
+    by the category of their tool in that episode, by its name where it has none; ``sizes``: tools offered to each."""
 
     names: list[list[str]] = field(default_factory=list)
     facts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     misused: Counter[str] | None = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    sizes: list[int] = field(default_factory=list)
 
     def add(self, names: Sequence[str], offered: Facts, kinds: Sequence[str] | None) -> None:
         """Count an episode; a tool that it was not offered is malformed."""
         tools = {name: facts for name, facts in offered.items() if facts.get("dimension") != "inner"}
         self.names.append([name if name in INNER or name in tools else MALFORMED for name in names])
         self.facts |= tools
+        self.kinds.update(str(tools[name].get("category") or name) for name in names if name in tools)
+        self.sizes.append(len(tools))
         if kinds is None:
             self.misused = None
         elif self.misused is not None:
@@ -113,13 +118,18 @@ def show_tools(rows: Sequence[Row], home: Path) -> list[str]:
 
 def shares_of(row: Row) -> list[Share]:
     """The shares of a row, per value of its outermost stratum; of all episodes together where it has none."""
+    return [share for part, used in used_of(row).items() for share in used.shares(row.label, part)]
+
+
+def used_of(row: Row) -> dict[str, Used]:
+    """The actions of a row per value of its outermost stratum, in the order of their names."""
     levels = next(iter(row.first.levels.values()), ())
     parts: dict[str, Used] = {}
     for run in row.runs:
         for record, names, offered in _episodes(run):
             part = str(record["strata"].get(levels[-1], ALL)) if levels else ALL
             parts.setdefault(part, Used()).add(names, offered, record.get("inputs"))
-    return [share for part in sorted(parts) for share in parts[part].shares(row.label, part)]
+    return {part: parts[part] for part in sorted(parts)}
 
 
 def _episodes(run: Run) -> Iterator[tuple[Mapping[str, Any], list[str], Facts]]:

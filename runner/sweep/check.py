@@ -21,6 +21,7 @@ from runner.facts import facts_of
 from runner.flaws import Flaws, complain
 from runner.resume import is_complete, quoted, refuse_changes
 from runner.sweep.plan import Cell
+from runner.sweep.shards import split
 
 
 def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path) -> None:
@@ -69,7 +70,7 @@ def _compose(cell: Cell, number: int, master: DictConfig, loader: Any, home: Pat
 
 def _check(cell: Cell, loader: Any) -> None:
     """Build the job, try it, and see what there is in its folder. Raises ConfigError."""
-    from runner.experiment import prepare
+    from runner.experiment import prepare, study
 
     HydraConfig.instance().set_config(cell.config)
     if cell.config.hydra.job.chdir or cell.config.hydra.job.env_set:
@@ -79,8 +80,11 @@ def _check(cell: Cell, loader: Any) -> None:
         raise ConfigError("run.resume is for a single run; a sweep goes on when hydra.sweep.dir is the same again")
     cell.cfg, cell.launch = experiment.cfg, replace(experiment.launch, swept=tuple(cell.varied))
     refuse_changes(cell.folder, cell.cfg)
-    manifest.refuse_others(cell.folder, facts_of(experiment))
+    if (cell.folder / manifest.FILE).exists():
+        study(experiment)  # what a model knows is part of what it is
+        manifest.refuse_others(cell.folder, facts_of(experiment))
     cell.complete = is_complete(cell.folder)
+    split(cell, replace(experiment, launch=cell.launch))
 
 
 def _data_of(cell: Cell) -> str:

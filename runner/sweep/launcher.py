@@ -1,7 +1,7 @@
 """Our launcher and sweeper: every job is composed and checked first, then all run in one process and one loop.
 
-Other launchers (joblib, submitit) work with the same sweeper. Registered without a distribution of plugins of its
-own, as ``hydra_plugins.wardround``; ``conf/hydra/`` makes both the default.
+Other launchers work with the same sweeper, see ``runner.sweep.others``. Registered without a distribution of plugins
+of its own, as ``hydra_plugins.wardround``; ``conf/hydra/`` makes both the default.
 """
 
 from __future__ import annotations
@@ -31,11 +31,14 @@ from runner.budget import Budget, Spent
 from runner.config.places import words_of
 from runner.resume import quoted, unused
 from runner.sweep.check import check_all
+from runner.sweep.others import launch
 from runner.sweep.plan import Cell, cells
+from runner.sweep.ray import Ray
+from runner.sweep.shards import gather
 
 if TYPE_CHECKING:
     from runner.__main__ import Task
-    from runner.commons import Commons
+    from runner.commons import Commons, Watch
 
 Plugins.instance()  # before the import below: its scan would load that module a second time
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper  # noqa: E402
@@ -52,8 +55,11 @@ def register() -> None:
         plugins = sys.modules[_HOME] = types.ModuleType(_HOME)
         plugins.__path__ = []
     plugins.wardround = sys.modules[f"{_HOME}.wardround"] = sys.modules[__name__]
-    for kind in (Launcher, Sweeper):
+    from runner.sweep.search.sweeper import Searcher
+
+    for kind in (Launcher, Sweeper, Ray, Searcher):
         kind.__module__ = f"{_HOME}.wardround"
+        setattr(plugins.wardround, kind.__name__, kind)
         Plugins.instance().register(kind)
 
 
@@ -74,7 +80,7 @@ class Sweeper(BasicSweeper):
         self.task.started = True
         parser = OverridesParser.create(config_loader=loader)
         plan = cells(parser.parse_overrides(self._parse_config()), parser.parse_overrides(arguments))
-        home = _sweep_folder(self.config)
+        home = sweep_folder(self.config)
         try:
             check_all(plan, self.config, loader, home)
         except (ConfigError, SystemExit):
@@ -83,18 +89,28 @@ class Sweeper(BasicSweeper):
                     folder.rmdir()
             raise
         self.task.resume = f"hydra.sweep.dir={quoted(home)}"
-        owed = [cell for cell in plan if not cell.complete]
-        _say(f"sweep of {len(plan)} jobs, {len(plan) - len(owed)} of them finished before: {home}")
-        if isinstance(self.launcher, Launcher):
-            self.launcher.plan, self.launcher.total_jobs, self.launcher.spent = owed, len(plan), (spent := Spent())
-            if owed and any(cell.cfg["run"]["preflight"] for cell in owed) and not self._cleared(owed, spent):
-                self.task.code = DECLINED
-                return
-        if owed:
-            results = self.launcher.launch([list(cell.overrides) for cell in owed], initial_job_idx=0)
-            for cell, result in zip(owed, results, strict=True):
-                _note(cell, result)
+        owed = [part for cell in plan for part in (cell.parts or (cell,)) if not part.complete]
+        finished = sum(cell.complete for cell in plan)
+        parts = f"; {len(owed)} parts are owed" if any(cell.parts for cell in plan) else ""
+        _say(f"sweep of {len(plan)} jobs, {finished} of them finished before{parts}: {home}")
+        spent = Spent()
+        if owed and any(cell.cfg["run"]["preflight"] for cell in owed) and not self._cleared(owed, spent):
+            self.task.code = DECLINED
+            return
+        self.play(plan, len(plan), spent)
         self.task.code = _conclude(plan)
+
+    def play(self, plan: Sequence[Cell], jobs: int, spent: Spent) -> None:
+        """Run what is owed of these of so many jobs, and note how each ended."""
+        owed = [part for cell in plan for part in (cell.parts or (cell,)) if not part.complete]
+        if isinstance(self.launcher, Launcher):
+            self.launcher.plan, self.launcher.total_jobs, self.launcher.spent = owed, jobs, spent
+        if owed:
+            for cell, result in zip(owed, launch(self.launcher, owed, jobs, spent), strict=True):
+                _note(cell, result)
+        for cell in plan:
+            if cell.parts:
+                gather(cell, jobs)
 
     def _cleared(self, owed: Sequence[Cell], spent: Spent) -> bool:
         """Whether to go on after the preflight."""
@@ -115,6 +131,7 @@ class Launcher(HydraLauncher):
     plan: Sequence[Cell] = ()
     total_jobs: int = 1
     spent: Spent | None = None
+    watch: Watch | None = None
 
     def __init__(self, jobs: int | None = None) -> None:
         if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
@@ -142,6 +159,7 @@ class Launcher(HydraLauncher):
         at_once = asyncio.Semaphore(self.jobs or len(self.plan))
         budget = Budget(**self.plan[0].cfg["budget"]["run"])  # check_all has seen that all have the same
         commons = Commons(budget, len(self.plan), self.total_jobs, self.spent)
+        commons.watch = self.watch
         async with commons, asyncio.TaskGroup() as group:
             begun = [group.create_task(self._lane(cells, commons, at_once)) for cells in lanes.values()]
         results = {id(cell): result for lane in begun for cell, result in lane.result()}
@@ -185,7 +203,7 @@ class Launcher(HydraLauncher):
         return code
 
 
-def _sweep_folder(config: DictConfig) -> Path:
+def sweep_folder(config: DictConfig) -> Path:
     """The folder of the sweep: the one that was given, else a new one."""
     folder = Path(config.hydra.sweep.dir)
     given = any(word.startswith("hydra.sweep.dir=") for word in words_of(config, "hydra"))
@@ -207,6 +225,11 @@ def _conclude(plan: Sequence[Cell]) -> int:
     from runner.sweep.summary import summarise
 
     summarise(plan)
+    return exit_code(plan)
+
+
+def exit_code(plan: Sequence[Cell]) -> int:
+    """Say what failed. Returns the sweep's exit code."""
     for cell in plan:
         if cell.code:
             _say(f"job {cell.label} ended with exit code {cell.code}{cell.error and f': {cell.error}'}: {cell.folder}")

@@ -21,7 +21,10 @@ _LONGEST = 80
 
 @dataclass
 class Cell:
-    """One job. ``varied``: the swept fields with their values; ``code`` None: not run; ``error``: why it broke off."""
+    """One job. ``varied``: the swept fields with their values; ``code`` None: not run; ``error``: why it broke off.
+
+    ``parts``: the jobs that play it in parts, and of such a job ``facts`` and ``ids``, those of its samples in order.
+    """
 
     overrides: tuple[str, ...]
     varied: Mapping[str, str]
@@ -33,6 +36,9 @@ class Cell:
     complete: bool = False
     code: int | None = None
     error: str = ""
+    parts: Sequence[Cell] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    ids: Sequence[str] = ()
 
 
 def cells(from_file: Sequence[Override], given: Sequence[Override]) -> list[Cell]:

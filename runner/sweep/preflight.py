@@ -62,8 +62,8 @@ class Pilot:
             kind = str(trajectory.error).partition(":")[0]
             self.errors[kind] = self.errors.get(kind, 0) + 1
             return
-        usage = usage_of(trajectory)
-        self.taken.append({name: usage[name] for name in COUNTED})
+        purposes = usage_of(trajectory)["purposes"].values()  # that of a judge is paid, too
+        self.taken.append({name: _sum([of[name] for of in purposes]) for name in COUNTED})
         self.longest.append(max((step.usage.input_tokens or 0 for step in trajectory.steps), default=0))
         self.seconds.append(seconds)
 
@@ -82,6 +82,12 @@ class Pilot:
         taken = zip((calls, tokens_in + tokens_out), self.per_minute, strict=True)
         paced = [60 * amount / limit for amount, limit in taken if limit]
         return max(fmean(self.seconds), fmean(self.seconds) * self.owed / self.connections, *paced)
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    """The sum; None where a value is not known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from components.errors import ConfigError
 from runner.facts import sweep_id
 from runner.sweep.plan import Cell
+
+if TYPE_CHECKING:
+    from runner.results.rows import Run
 
 MEANS = "means.json"
 _COLUMNS = 7
@@ -34,9 +39,22 @@ def summarise(plan: Sequence[Cell]) -> None:
         (home / MEANS).write_text(json.dumps(told, indent=1), encoding="utf-8")
     print(*warnings_of(runs), calls([run.notes for run in runs]), sep="\n")  # noqa: T201
     print(f"sweep folder: {home}")  # noqa: T201
-    sweep = sweep_id(str(plan[0].folder.parent))
-    if sweep and (url := finish_sweep([cell.folder for cell, _ in done], done[0][0].cfg, sweep=sweep)):
+    files, sweep = _report(runs, home), sweep_id(str(home))
+    if sweep and (url := finish_sweep([cell.folder for cell, _ in done], done[0][0].cfg, sweep=sweep, files=files)):
         print(f"MLflow:       {url}   (make ui starts it)")  # noqa: T201
+
+
+def _report(runs: Sequence[Run], home: Path) -> list[Path]:
+    """Write the sweep's page and tables, the page first; a report that cannot be written costs one line, no result."""
+    from runner.results.page.book import write
+
+    try:
+        files = write(runs, home)
+    except ConfigError as error:
+        print(f"no report:    {error}")  # noqa: T201
+        return []
+    print(f"report:       {files[0]}")  # noqa: T201
+    return files
 
 
 def calls(manifests: Sequence[Mapping[str, Any]]) -> str:

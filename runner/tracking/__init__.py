@@ -18,6 +18,7 @@ from typing import Any, Self
 import orjson
 
 from runner.tracking import describe, traces
+from runner.tracking.attached import attach
 from runner.tracking.describe import Job, job_of, safe
 from runner.tracking.store import Tracker, connect, database_of, texts_may_leave, troubles, without_password
 from runner.tracking.views import share, view_url
@@ -39,14 +40,16 @@ def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, 
     return _guarded(lambda: _track(folder, config, sweep, total_jobs), folder)
 
 
-def finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], *, sweep: str) -> str | None:
-    """Give a sweep of two or more jobs its parent run with the table of results, and its shared view.
+def finish_sweep(
+    folders: Sequence[Path], config: Mapping[str, Any], *, sweep: str, files: Sequence[Path] = ()
+) -> str | None:
+    """Give a sweep of two or more jobs its parent run with the table of results and these files, and its shared view.
 
     Returns the view's address.
     """
     if not enabled(config) or len(folders) < 2:
         return None
-    return _guarded(lambda: _finish_sweep(folders, config, safe(sweep)), folders[0].parent)
+    return _guarded(lambda: _finish_sweep(folders, config, safe(sweep), files), folders[0].parent)
 
 
 def prepare(config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1) -> None:
@@ -195,7 +198,7 @@ def _files(tracker: Tracker, run_id: str, folder: Path, patterns: Sequence[str])
                 tracker.client.log_artifact(run_id, str(path), None if below == "." else below)
 
 
-def _finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], sweep: str) -> str:
+def _finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], sweep: str, files: Sequence[Path]) -> str:
     tracker = connect(config)
     jobs = [job_of(folder) for folder in folders if (folder / "manifest.json").exists()]
     starts = [job.start for job in jobs if job.start is not None]
@@ -207,6 +210,7 @@ def _finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], sweep: str
     done = all(job.status == "FINISHED" for job in jobs)
     tracker.client.set_terminated(parent, "FINISHED" if done else "FAILED", max(ends, default=None))
     share(tracker, sweep, jobs)
+    attach(tracker, parent, files, jobs, config)
     url = view_url(config, tracker.experiment_id, sweep=sweep)
     _newest(config, url)
     return url

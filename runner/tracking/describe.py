@@ -14,6 +14,7 @@ from uuid import uuid4
 import orjson
 
 from runner.records import FILE
+from runner.results.directions import better, improved, lower_of
 from runner.results.table import headline
 
 _LATE = ("errors", "cost", "tokens", "calls", "time")  # groups that are never the headline
@@ -172,7 +173,10 @@ def table(jobs: Sequence[Job]) -> str:
     """The results of a sweep as Markdown, best first, as many rows as a note can hold."""
     _, metrics = columns(jobs)
     best = metrics[0] if metrics else ""
-    ranked = sorted(jobs, key=lambda job: -(_number(job.metrics.get(best, {}).get("value")) or -math.inf))
+    values = [_number(job.metrics.get(best, {}).get("value")) for job in jobs]
+    direction = better(best, lower_of(job.manifest for job in jobs))
+    gains = [-math.inf if value is None else improved(value, direction) for value in values]
+    ranked = [jobs[n] for n in sorted(range(len(jobs)), key=lambda n: -gains[n])]
     lines = [_simulated(jobs) + _row(["run", *metrics, "status"]), _row(["---"] * (len(metrics) + 2))]
     for n, job in enumerate(ranked):
         mark = " (simulated)" if _is_simulated(job) else ""

@@ -9,8 +9,8 @@ import orjson
 import pytest
 from aiohttp import web
 
-from components.models.simulated import serve
 from components.models.simulated.serve import Server
+from components.models.simulated.wire import asked_in
 from tests.acceptance.command import Served, counted, endpoint, here, told
 from tests.acceptance.own import HOSTILE, IDS, Trickster
 
@@ -41,11 +41,8 @@ class Careless(Server):
 
 
 def _read(body):
-    return (
-        tuple(serve._message(m) for m in body["messages"]),
-        tuple(serve._spec(t) for t in body.get("tools") or ()),
-        int(body.get("seed") or 0),
-    )
+    asked = asked_in(body)
+    return asked.messages, asked.tools, asked.seed
 
 
 @pytest.fixture(scope="module")

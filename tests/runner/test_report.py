@@ -4,6 +4,7 @@ import json
 
 from runner.report import main
 from runner.sweep.summary import calls
+from tests.acceptance.command import here
 from tests.runner.results.folders import write
 
 
@@ -43,3 +44,12 @@ def test_views_take_the_place_of_the_metrics(tmp_path, capsys):
 def test_a_sweeps_calls_are_added_up():
     told = calls([{"calls": {"sent": 1200, "from_journal": 3}}, {"calls": {"sent": 1, "from_journal": 900}}, {}])
     assert told == "calls:        1,201 sent, 903 answered by the journal, over 3 jobs"
+
+
+def test_a_report_of_counts_gives_the_intervals_that_the_run_gave(tmp_path):
+    """A count is no share, and the manifest says which scores are counts."""
+    done = here(tmp_path, "agent=llm2sql", "limit=4", "tracking=off", "hydra.run.dir=run", own=False)
+    assert done.code == 0, done.err
+    before = (tmp_path / "run" / "metrics.json").read_bytes()
+    assert main([str(tmp_path / "run")]) == 0
+    assert (tmp_path / "run" / "metrics.json").read_bytes() == before

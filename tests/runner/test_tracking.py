@@ -27,6 +27,7 @@ from components.types import (
 from runner import tracking, ui
 from runner.records import RecordWriter, record_of
 from runner.tracking import describe, store, traces, views
+from runner.tracking.found import folders_of
 from runner.tracking.spans import Spans
 
 T0 = 1_760_000_000.0
@@ -467,3 +468,44 @@ def test_the_page_starts_lean_and_opens_at_the_newest_view(tmp_path, capsys):
     line = ui.command(database, 5001, ["--gunicorn-opts", ""])
     assert line[1:4] == ["-m", "mlflow", "server"] and line[line.index("--workers") + 1] == "1" and "127.0.0.1" in line
     assert ui.environment()["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] == "false"
+
+
+def test_an_experiments_runs_are_found_where_they_are_and_else_fetched(base, tmp_path):
+    settings = config(base, "found")
+    folders = [
+        make(base / f"found/{n}", ["answered"], manifest={"start": f"2026-10-0{n}T08:00:00+00:00"}) for n in (1, 2)
+    ]
+    for folder in folders:
+        tracking.track(folder, settings, sweep="found", total_jobs=2)
+    uri = settings["tracking"]["uri"]
+    assert folders_of("found", tmp_path, uri) == folders, "without the sweep's own run"
+    records = (folders[0] / "records.jsonl").read_bytes()
+    folders[0].rename(base / "found/elsewhere")
+    fetched, there = folders_of("found", tmp_path, uri)
+    assert there == folders[1] and fetched.parent == tmp_path and (fetched / "records.jsonl").read_bytes() == records
+    make(folders[0], ["refused"], manifest={"mlflow": {"id": "of another run"}})
+    assert folders_of("found", tmp_path, uri)[0] == fetched, "the place has another run now"
+
+
+def test_an_experiment_that_is_not_there_or_has_no_records_is_refused(base, tmp_path):
+    settings = config(base, "bare", uri=f"sqlite:///{base}/.mlflow/mlflow.db")
+    folder = make(base / "bare/1", ["answered"], manifest={"dataset": {"privacy": "restricted"}})
+    (folder / "records.jsonl").rename(folder / "kept")
+    tracking.track(folder, settings)
+    uri = settings["tracking"]["uri"]
+    for name, said in (("nobody", "there is no such experiment; there are"), ("bare", "its records were not sent")):
+        with pytest.raises(ConfigError, match=said):
+            folders_of(name, tmp_path, uri)
+    with pytest.raises(ConfigError, match="does not exist; run an experiment first"):
+        folders_of("found", tmp_path, f"sqlite:///{tmp_path}/none.db")
+
+
+def test_a_sweep_by_a_score_that_is_better_low_is_shown_lowest_first(base):
+    low = {"lower": ["planning/levenshtein"]}
+    folders = [
+        make(base / f"low/{n}", ["answered"], {"agent": name}, {"swept": ["agent"], **low}, {"planning/levenshtein": value})
+        for n, (name, value) in enumerate([("far", 3.0), ("exact", 0.0), ("near", 1.0)])
+    ]  # fmt: skip
+    jobs = [describe.job_of(folder) for folder in folders]
+    order = [line.split("|")[1].strip() for line in describe.table(jobs).splitlines() if "simulated)" in line]
+    assert order == [f"{name} (simulated)" for name in ("exact", "near", "far")]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Interval
+from annotated_types import Ge, Interval, Lt
 
 from components.messages import Completion, Request, Sampling
 from components.models.simulated.core import VERSION, Core
@@ -29,7 +29,7 @@ class Simulated:
     malformed_rate: Rate = 0.02
     ignored_refusal_rate: Rate = 0.3
     latency_seconds: Annotated[float, Ge(0)] = 0.0
-    seed: int = 0
+    seed: Annotated[int, Ge(0), Lt(2**63)] = 0
     name: str = "simulated"
     max_connections: Annotated[int, Ge(1)] = 100
     temperature: Annotated[float, Interval(ge=0, le=2)] | None = 0.0
@@ -50,13 +50,13 @@ class Simulated:
             self.ignored_refusal_rate,
         )
         self.core = Core(rates)
-        self._identity = f"{self.name} {VERSION} {rates} seed={self.seed}"
+        self._made = f"{self.name} {VERSION} {rates} seed={self.seed}"
         self._sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
 
     @property
     def identity(self) -> str:
-        """Name, version and rates."""
-        return self._identity
+        """Name, version, rates, and a digest of what it has studied: whatever can change a reply."""
+        return f"{self._made} key={self.core.key.digest}"
 
     @property
     def vision(self) -> bool:

@@ -22,16 +22,19 @@ from components.models.simulated.skills.act import Move, decide
 from components.models.simulated.skills.answers import is_clinical
 from components.models.simulated.skills.choose import choose
 from components.models.simulated.skills.conclude import conclude, validate
+from components.models.simulated.skills.grading import graded
 from components.models.simulated.skills.learn import learnt
 from components.models.simulated.skills.opinions import Voice, believed, heart, voice_of
 from components.models.simulated.skills.panel import reply as on_panel
 from components.models.simulated.skills.panel import stage_of
 from components.models.simulated.skills.plan import plan
-from components.models.simulated.skills.querying import is_records, on_records
+from components.models.simulated.skills.querying import on_records
+from components.models.simulated.skills.record_key import is_records
+from components.models.simulated.skills.told import Reading
 from components.models.simulated.skills.write import Style, write
 from components.types import Sample
 
-VERSION = "7"
+VERSION = "8"
 TAUGHT_SLIPS = 0.3  # of the calls of a wrong radiology tool are left where a solved task is shown
 _CONCLUDE = ("Write the final answer", "Now answer the question", "Now write your opinion")
 _TAUGHT = re.compile(r"\[Example\].*^Action: TOOL", re.DOTALL | re.MULTILINE)
@@ -45,6 +48,7 @@ class Core:
     rates: Rates
     key: AnswerKey = field(default_factory=AnswerKey)
     _reader: Reader = field(default_factory=Reader, repr=False)
+    _reading: Reading = field(default_factory=Reading, repr=False)
 
     def study(self, samples: Iterable[Sample]) -> None:
         """Take samples as the private answer key."""
@@ -52,20 +56,25 @@ class Core:
 
     def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int) -> Completion:
         """One reply; tokens are estimated as a quarter of the bytes."""
-        message = self._message(messages, tools, Draws(seed, messages))
+        sample = self.key.find(messages)
+        draws = Draws(seed, messages, sample.problem.question if sample is not None else None)
+        message = self._message(messages, tools, sample, draws)
         asked = sum(len(m.wire) for m in messages) + sum(len(t.wire) for t in tools)
         usage = Usage(asked // 4, max(1, len(message.wire) // 4), 0.0)
         return Completion(message, usage, "tool_calls" if message.tool_calls else "stop")
 
-    def _message(self, messages: Sequence[Message], tools: Sequence[ToolSpec], draws: Draws) -> Message:
+    def _message(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], sample: Sample | None, draws: Draws
+    ) -> Message:  # fmt: skip
         """Recognise what is asked by the formats that the messages give."""
-        sample, last = self.key.find(messages), messages[-1].text
+        last = messages[-1].text
         if len(messages) == 1:  # what tools and stages ask stands alone
-            said = learnt(last) or clinical.as_tool(last, sample, self.rates, draws)
+            said = graded(last) or learnt(last) or clinical.as_tool(last, sample, self.rates, draws)
             if said is not None:
                 return _said(said)
         if is_records(sample) and stage_of(messages) is None:
-            return on_records(messages, tools, sample, self.rates, draws)
+            voice = voice_of(messages, sample)
+            return on_records(messages, tools, sample, voice, self.rates, draws, self._reading)
         situation = self._reader.read(messages, tools)
         style, stage = _style(situation, tools), stage_of(messages)
         if style is None and stage is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
@@ -55,8 +55,9 @@ def read_consultation(messages: Sequence[Message], tools: Sequence[ToolSpec]) ->
     opening = list(takewhile(lambda message: message.role != "assistant", messages))
     for message in opening:
         if message.role == "system":
-            offered |= _cards(message.text.partition("\n[Example]\n")[0])
-    read = Consultation(offered, _done(messages), frozenset(name for one in opening for name in _examples(one)))
+            offered |= cards(message.text.partition("\n[Example]\n")[0])
+    shown = frozenset(name for one in opening for name in _examples(one))
+    read = Consultation(offered, done_in(messages, _acted, observed), shown)
     last = messages[-1].text
     if last.endswith(SELECT):
         guide, _, listed = last.rpartition(_CANDIDATES)
@@ -81,23 +82,33 @@ def call_in(text: str) -> Done | None:
     return Done(found[1], arguments)
 
 
-def _done(messages: Sequence[Message]) -> Sequence[Done]:
-    """The calls in their order, each with the first message after it that tells no other call's result."""
+def done_in(
+    messages: Sequence[Message], acted: Callable[[Message], Sequence[Done]], seen: Callable[[str], str]
+) -> Sequence[Done]:
+    """What replies did (``acted``) in its order, each with the first message after it that tells no other's result; of
+    what the next reply came before it is empty."""
     done: list[Done] = []
     for message in messages:
         if message.role == "assistant":
             done = [one if one.saw is not None else replace(one, saw="") for one in done]
-            done += [Done(call.name, _parsed(call.arguments)) for call in message.tool_calls]
-            if not message.tool_calls and (found := call_in(message.text)) is not None:
-                done.append(found)
-            continue
-        waiting = next((n for n, one in enumerate(done) if one.saw is None), None)
-        if waiting is not None:
-            done[waiting] = replace(done[waiting], saw=_observed(message.text))
+            done += acted(message)
+        elif (waiting := next((n for n, one in enumerate(done) if one.saw is None), None)) is not None:
+            done[waiting] = replace(done[waiting], saw=seen(message.text))
     return tuple(done)
 
 
-def _observed(text: str) -> str:
+def native_calls(message: Message) -> Sequence[Done]:
+    """The native calls of a reply."""
+    return [Done(call.name, parsed(call.arguments)) for call in message.tool_calls]
+
+
+def _acted(message: Message) -> Sequence[Done]:
+    """The native calls of a reply, else the call that is written in it."""
+    found = None if message.tool_calls else call_in(message.text)
+    return native_calls(message) if found is None else [found]
+
+
+def observed(text: str) -> str:
     """An observation without what the grammar puts around it and a verifier behind it."""
     if text.endswith((SELECT, REFINE)):
         text = text.rpartition(f"\n\n{_GUIDE}")[0]
@@ -106,8 +117,8 @@ def _observed(text: str) -> str:
     return text.removeprefix("Observation: ")
 
 
-def _parsed(arguments: str) -> Mapping[str, Any]:
-    """The parameters of a native call; none where they cannot be read."""
+def parsed(arguments: str) -> Mapping[str, Any]:
+    """A JSON object, such as the parameters of a native call; empty where it cannot be read."""
     try:
         value = json.loads(arguments or "{}")
     except (ValueError, RecursionError):
@@ -136,13 +147,13 @@ def _numbered(text: str) -> Sequence[str]:
     return tuple(found)
 
 
-def _cards(text: str) -> dict[str, Sequence[str]]:
+def cards(text: str) -> dict[str, Sequence[str]]:
     """The cards of a text grammar: one JSON object per line."""
-    cards: dict[str, Sequence[str]] = {}
+    found: dict[str, Sequence[str]] = {}
     for line in text.split("\n"):
         if line.startswith('{"name":'):
-            card = _parsed(line)
+            card = parsed(line)
             parameters = card.get("parameters")
             properties = parameters.get("properties") if isinstance(parameters, dict) else None
-            cards[str(card.get("name"))] = tuple(properties) if isinstance(properties, dict) else ()
-    return cards
+            found[str(card.get("name"))] = tuple(properties) if isinstance(properties, dict) else ()
+    return found

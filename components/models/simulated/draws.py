@@ -16,15 +16,15 @@ T = TypeVar("T")
 class Draws:
     """Named, independent draws; the same name gives the same draw."""
 
-    def __init__(self, seed: int, messages: Sequence[Message]) -> None:
-        digests = [m.digest for m in messages]
-        self._seed = seed.to_bytes(8, "little", signed=True)
-        self._base, self._whole = self._seed + b"".join(digests), self._seed + b"".join(digests[:2])
+    def __init__(self, seed: int, messages: Sequence[Message], question: str | None = None) -> None:
+        self._seed = (seed % 2**64).to_bytes(8, "little")
+        self._base = self._seed + b"".join([m.digest for m in messages])
+        self._question = None if question is None else question.encode("utf-8", "surrogatepass")
 
     def share(self, what: str, whole: bool = False) -> float:
-        """A number in [0, 1); ``whole``: the same for a whole conversation, which its first two messages tell."""
-        digest = blake2b(self._whole if whole else self._base, digest_size=8, person=what.encode()[:16]).digest()
-        return int.from_bytes(digest, "little") / 2**64
+        """A number in [0, 1); ``whole``: the same for all conversations on the question, as long as one is found."""
+        base = self._seed + self._question if whole and self._question is not None else self._base
+        return int.from_bytes(blake2b(base, digest_size=8, person=what.encode()[:16]).digest(), "little") / 2**64
 
     def happens(self, what: str, rate: float, whole: bool = False) -> bool:
         """True with probability ``rate``."""

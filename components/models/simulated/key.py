@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from string import punctuation
 from typing import Any
 
+import orjson
 import yaml
 
 from components.errors import ConfigError
@@ -31,7 +34,9 @@ class AnswerKey:
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
         self._by_line: dict[str, list[Sample]] = {}
         self._seen: dict[bytes, tuple[Sample, ...]] = {}
-        for sample in samples:
+        held = [*samples]
+        self.digest = _digest(held)
+        for sample in held:
             for line in _first_lines(sample.problem.question):
                 self._by_line.setdefault(line, []).append(sample)
 
@@ -64,6 +69,30 @@ class AnswerKey:
         return [sample for _, sample in found]
 
 
+def _digest(samples: Sequence[Sample]) -> str:
+    """16 hexadecimal digits for all that the samples hold, in whatever order they come; empty without any."""
+    parts = sorted(blake2b(_told(one), digest_size=8).digest() for one in samples)
+    return blake2b(b"".join(parts), digest_size=8).hexdigest() if parts else ""
+
+
+def _told(sample: Sample) -> bytes:
+    """What a sample asks, holds and is answered with, as JSON; without what images show."""
+    problem = sample.problem
+    held = [problem.question, dict(problem.choices), problem.context, dict(problem.inputs), sample.target]
+    held.append(dict(sample.metadata))
+    try:
+        return orjson.dumps(held, _plain, orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
+    except TypeError:  # half surrogates
+        return json.dumps(held, sort_keys=True, default=_plain).encode()
+
+
+def _plain(value: Any) -> Any:
+    """What JSON does not know, always in one order."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    return sorted(map(str, value)) if isinstance(value, set | frozenset) else str(value)
+
+
 def _of_its_database(found: Sequence[Sample], messages: Sequence[Message]) -> Sample:
     """Of samples with the first one's question the one whose context begins as a message tells, else the first."""
     if not found[0].problem.context:
@@ -91,8 +120,8 @@ def _first_lines(question: str) -> tuple[str, ...]:
     return (line, f"{line}?") if line and line[-1] not in punctuation else (line,)
 
 
-def dataset_samples(name: str, arguments: Mapping[str, str], profile: str = "paper") -> list[Sample]:
-    """All samples of a dataset of ``conf/dataset``, for the answer key. Raises ConfigError."""
+def dataset_samples(name: str, arguments: Mapping[str, Any], profile: str = "paper") -> list[Sample]:
+    """The samples of a dataset of ``conf/dataset`` that a run evaluates: those of its split. Raises ConfigError."""
     node = _choice(name)
     module, _, attribute = node.pop("_target_").rpartition(".")
     switches = yaml.safe_load((_CONF / "profile" / f"{profile}.yaml").read_text())
@@ -101,7 +130,7 @@ def dataset_samples(name: str, arguments: Mapping[str, str], profile: str = "pap
         dataset = getattr(importlib.import_module(module), attribute)(**{**given, **arguments})
     except TypeError as error:
         raise ConfigError(f"--dataset-arg: {error}") from None
-    return [sample for split in dataset.splits for sample in dataset.load(split)]
+    return [*dataset.load(dataset.split)]
 
 
 def _choice(name: str) -> dict[str, Any]:

@@ -83,6 +83,7 @@ class Reader:
 
     def __init__(self) -> None:
         self._known: dict[bytes, Situation] = {}
+        self._notes: dict[bytes, Noted] = {}
 
     def read(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Situation:
         """All that the messages tell. A call counts as finished when its outputs are in memory later."""
@@ -96,24 +97,20 @@ class Reader:
             cards = {t.name: card for t in tools if (card := _native_card(t.name, t.description))}
             situation, start = Situation(cards), 0
         for message in messages[start:]:
-            situation = situation.after(_note(message))
+            situation = situation.after(self._note(message))
         if len(self._known) >= _REMEMBERED:
             self._known.clear()
         self._known[natives + b"".join(keys)] = situation
         return situation
 
-
-_NOTES: dict[bytes, Noted] = {}
-
-
-def _note(message: Message) -> Noted:
-    """Read one message; remembered by its digest, since conversations repeat their beginnings."""
-    noted = _NOTES.get(message.digest)
-    if noted is None:
-        if len(_NOTES) > _REMEMBERED:
-            _NOTES.clear()
-        noted = _NOTES[message.digest] = _read_one(message)
-    return noted
+    def _note(self, message: Message) -> Noted:
+        """Read one message; remembered by its digest, since conversations repeat their beginnings."""
+        noted = self._notes.get(message.digest)
+        if noted is None:
+            if len(self._notes) > _REMEMBERED:
+                self._notes.clear()
+            noted = self._notes[message.digest] = _read_one(message)
+        return noted
 
 
 def _read_one(message: Message) -> Noted:

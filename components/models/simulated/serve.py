@@ -18,12 +18,15 @@ from random import Random
 from typing import Any
 
 import orjson
+import yaml
 from aiohttp import web
 
 from components.errors import ConfigError
-from components.messages import Image, Message, ToolCall, ToolSpec
 from components.models.simulated import Simulated
 from components.models.simulated.key import dataset_samples
+from components.models.simulated.wire import Unreadable, asked_in, body_of
+
+RATES = ("competence", "planning_slip_rate", "wrong_tool_rate", "malformed_rate", "ignored_refusal_rate")
 
 
 @dataclass(frozen=True)
@@ -76,10 +79,10 @@ class Server:
         self.in_flight += 1
         self.seen["most_in_flight"] = max(self.seen["most_in_flight"], self.in_flight)
         try:
-            body = orjson.loads(await request.read())
+            body = body_of(await request.read())
             bad = await self._fault(request)
             return bad if bad is not None else await self._answer(body)
-        except (ValueError, KeyError, TypeError) as error:
+        except Unreadable as error:
             self.seen["bad_requests"] += 1
             return _error(400, f"unreadable request: {error}", "invalid_request_error")
         finally:
@@ -112,10 +115,8 @@ class Server:
         return web.Response(status=500)
 
     async def _answer(self, body: Mapping[str, Any]) -> web.Response:
-        started = time.monotonic()
-        messages = tuple(_message(m) for m in body["messages"])
-        tools = tuple(_spec(t) for t in body.get("tools") or ())
-        completion = self.model.core.reply(messages, tools, int(body.get("seed") or 0) ^ self.model.seed)
+        started, asked = time.monotonic(), asked_in(body)
+        completion = self.model.core.reply(asked.messages, asked.tools, asked.seed ^ self.model.seed)
         message, usage = completion.message, completion.usage
         said: dict[str, Any] = {"role": "assistant", "content": message.content}
         if message.tool_calls:
@@ -127,7 +128,7 @@ class Server:
             "id": f"chatcmpl-{self.seen['answered']}",
             "object": "chat.completion",
             "created": int(time.time()),
-            "model": body.get("model", self.model.name),
+            "model": asked.model or self.model.name,
             "choices": [{"index": 0, "message": said, "finish_reason": completion.finish}],
             "usage": {
                 "prompt_tokens": usage.input_tokens,
@@ -149,22 +150,6 @@ def _error(status: int, text: str, kind: str) -> web.Response:
     return web.Response(status=status, body=body, content_type="application/json")
 
 
-def _message(wire: Mapping[str, Any]) -> Message:
-    """A message from its wire form, with the same digest."""
-    content = wire.get("content") or ""
-    if not isinstance(content, str):
-        content = tuple(p["text"] if p["type"] == "text" else Image(p["image_url"]["url"]) for p in content)
-    calls = tuple(
-        ToolCall(c["id"], c["function"]["name"], c["function"]["arguments"]) for c in wire.get("tool_calls") or ()
-    )
-    return Message(wire["role"], content, calls, wire.get("tool_call_id"))
-
-
-def _spec(wire: Mapping[str, Any]) -> ToolSpec:
-    function = wire["function"]
-    return ToolSpec(function["name"], function.get("description", ""), function.get("parameters") or {})
-
-
 def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m components.models.simulated.serve",
@@ -172,14 +157,15 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("--dataset", default="radabench_mini", help="dataset of the answer key, as in conf/dataset")
-    parser.add_argument("--dataset-arg", action="append", default=[], metavar="NAME=VALUE", help="such as path=DIR")
+    told = "such as path=DIR or split=train; values are YAML"
+    parser.add_argument("--dataset-arg", action="append", default=[], metavar="NAME=VALUE", help=told)
     parser.add_argument("--profile", choices=("paper", "code"), default="paper", help="profile of the dataset")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=int, default=8000, help="port; 0 picks a free one")
     parser.add_argument("--latency", type=float, default=0.0, help="time of every good reply")
-    for name, default in (("competence", 0.85), ("planning-slip-rate", 0.1), ("wrong-tool-rate", 0.05),
-                          ("malformed-rate", 0.02), ("ignored-refusal-rate", 0.3)):  # fmt: skip
-        parser.add_argument(f"--{name}", type=float, default=default, help="of the core")
+    for name in RATES:
+        flag, default = f"--{name.replace('_', '-')}", getattr(Simulated, name)
+        parser.add_argument(flag, type=float, default=default, help="of the core")
     for name in ("status-429", "status-500", "resets", "stalls", "malformed"):
         parser.add_argument(f"--{name}", type=float, default=0.0, help="share of requests")
     parser.add_argument("--retry-after", type=float, default=0.1, help="header of a 429")
@@ -188,12 +174,19 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
+def _value(name: str, text: str) -> Any:
+    """A value as YAML reads it. Raises ConfigError."""
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise ConfigError(f"--dataset-arg {name}: {text!r} is no YAML") from None
+
+
 def from_arguments(argv: Sequence[str]) -> tuple[Server, str, int]:
     """The server that a command line asks for, with host and port. Raises ConfigError."""
     given = _arguments(argv)
-    pairs = dict(pair.partition("=")[::2] for pair in given.dataset_arg)
-    rates = {name: value for name, value in vars(given).items() if name.endswith("_rate") or name == "competence"}
-    model = Simulated(**rates, seed=given.seed)
+    pairs = {name: _value(name, value) for name, _, value in (one.partition("=") for one in given.dataset_arg)}
+    model = Simulated(**{name: getattr(given, name) for name in RATES}, seed=given.seed)
     model.study(dataset_samples(given.dataset, pairs, given.profile))
     faults = Faults(**{one.name: getattr(given, one.name) for one in fields(Faults)})
     return Server(model, faults, given.latency), given.host, given.port

@@ -1,10 +1,12 @@
 """Paired comparisons."""
 
+from itertools import product
 from random import Random
 
 import pytest
 
-from runner.results.significance import compare, holm, incomplete_beta, sign_flip_p, sign_test_p, t_test_p
+from runner.results.significance import compare, holm, sign_flip_p, sign_test_p, t_test_p
+from tests.runner.results.significance_data import SLEEP
 
 
 @pytest.mark.parametrize(
@@ -22,10 +24,10 @@ def test_p_values_of_tables(t: float, df: int, p: float) -> None:
     assert t_test_p(t, df) == pytest.approx(p, abs=1e-7)
 
 
-def test_the_incomplete_beta_function() -> None:
-    assert incomplete_beta(1.0, 1.0, 0.3) == pytest.approx(0.3)
-    assert incomplete_beta(2.0, 3.0, 0.4) == pytest.approx(0.5248)
-    assert incomplete_beta(2.0, 3.0, 0.0) == 0.0 and incomplete_beta(2.0, 3.0, 1.0) == 1.0
+def test_the_paired_t_test_of_students_sleep_data() -> None:
+    found = compare(*SLEEP)  # R: t.test(extra ~ group, data = sleep, paired = TRUE): t = -4.0621, df = 9, p = 0.002833
+    assert (found.t, found.p_value) == pytest.approx((-4.0621, 0.002833), abs=5e-5) and found.df == 9
+    assert (found.win, found.tie, found.loss) == (9, 1, 0)
 
 
 def test_wins_follow_the_direction() -> None:
@@ -66,3 +68,34 @@ def test_flipped_signs_are_exact_where_parts_weigh_the_same_and_test_the_sum_els
     assert sign_flip_p([rng.gauss(0.0, 1.0) for _ in range(200)]) > 0.05
     # many small losses against one gain that outweighs them: the sum decides, not how many
     assert sign_flip_p([-0.01] * 8 + [1.0]) > 0.5
+
+
+def test_few_parts_have_all_their_signs_tried():
+    gains = [right - left for left, right in zip(*SLEEP, strict=True)]
+    sums = [
+        abs(sum(sign * gain for sign, gain in zip(signs, gains, strict=True))) for signs in product((1, -1), repeat=10)
+    ]
+    assert sign_flip_p(gains) == sum(one >= abs(sum(gains)) - 1e-9 for one in sums) / 1024 == pytest.approx(2 / 512)
+
+
+@pytest.mark.parametrize(("wins", "losses"), [(0, 1), (8, 2), (86, 150), (5, 5), (17, 1)])
+def test_the_sign_test_is_mcnemars_exact_test_of_statsmodels(wins, losses):
+    from statsmodels.stats.contingency_tables import mcnemar
+
+    assert sign_test_p(wins, losses) == pytest.approx(mcnemar([[3, wins], [losses, 9]], exact=True).pvalue, rel=1e-9)
+
+
+def test_mcnemar_of_agrestis_approval_ratings():
+    # Agresti 1990, Categorical Data Analysis, p. 350, as in R's ?mcnemar.test: 794 approve twice, 150 change to
+    # disapproval, 86 to approval; the test without correction gives p = 3.1e-05 (R's, corrected: 4.115e-05).
+    assert 2.5e-5 < sign_test_p(86, 150) < 5e-5
+
+
+def test_holm_is_that_of_statsmodels_and_of_r():
+    from statsmodels.stats.multitest import multipletests
+
+    given = [0.01, 0.02, 0.03, 0.04, 0.05]  # R: p.adjust(c(...), "holm") is 0.05 0.08 0.09 0.09 0.09
+    assert holm(given) == pytest.approx([0.05, 0.08, 0.09, 0.09, 0.09])
+    rng = Random(1)
+    many = [rng.random() ** 3 for _ in range(40)]
+    assert holm(many) == pytest.approx(list(multipletests(many, method="holm")[1]))

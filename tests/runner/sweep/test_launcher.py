@@ -69,7 +69,7 @@ def test_what_is_no_sweep_is_refused(words, said):
 
 
 def jobs(home, folder="sweep"):
-    return sorted(path.name for path in (home.path / folder).iterdir() if path.is_dir())
+    return sorted(path.name for path in (home.path / folder).iterdir() if (path / "manifest.json").exists())
 
 
 def status(home, job):
@@ -84,7 +84,8 @@ def test_a_sweep_runs_all_jobs_and_ends_in_one_table(home):
     assert done.code == 0, done.err
     (sweep,) = home.runs()
     names = ["times-1", "times-2"]
-    assert sorted(path.name for path in sweep.iterdir()) == ["compare.json", "compare.md", *names]
+    reports = ["compare.json", "compare.md", "report.html", "report.md", "tables"]
+    assert sorted(path.name for path in sweep.iterdir()) == [*reports, *names]
     assert "2 of 2 jobs" in done.out
     assert all(name in done.out for name in names)
     manifest = home.manifest(sweep / "times-2")

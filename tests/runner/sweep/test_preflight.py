@@ -88,7 +88,7 @@ def test_whoever_says_no_has_spent_no_more_than_the_pilot(home, monkeypatch):
 def test_the_pilot_is_charged_to_the_budget(home):
     done = home.run("-m", "seed=0,1", "dataset.n=7", *ASK, "run.pilot=2", "budget.run.calls=6")
     assert done.code == 3
-    spent = [home.manifest(path)["calls"]["sent"] for path in (home.runs()[0]).iterdir() if path.is_dir()]
+    spent = [home.manifest(path)["calls"]["sent"] for path in home.runs()[0].glob("seed-*")]
     assert sum(spent) <= 2
 
 

@@ -58,6 +58,8 @@ def test_a_sweep_over_methods_and_datasets_ends_in_their_tables(home):
     told = json.loads((folder / "compare.json").read_text())
     assert told["rows"].keys() == {"asks", "twice"} and told["rows"]["asks"].keys() == {"easy", "hard", "mean"}
     assert told["rows"]["twice"]["mean"]["value"] == (1 + 2 / 3) / 2
+    assert "report:       outputs/own/" in done.out and (folder / "report.html").is_file()
+    assert (folder / "tables/leaderboard-scores.tex").is_file()
     assert told["differences"].keys() == {"easy", "hard", "mean"}
     assert all(list(of) == ["twice"] for of in told["differences"].values())
     assert told["per_question"]["twice"]["calls"] == 2 and told["baselines"] == ["asks"]

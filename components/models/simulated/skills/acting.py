@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from components.action_lines import action_lines
 from components.messages import Message
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
-from components.models.simulated.skills.coding import PROSE, wrong
-from components.models.simulated.skills.knowing import GIVES_WAY, NO_CODE, OPEN, SILENT, mend_rate, right_rate
-from components.models.simulated.skills.programs import plan
-from components.models.simulated.skills.told import Gold, Told, argument, done, said
+from components.models.simulated.skills.knowing import BY_HAND, GIVES_WAY, NO_CODE, OPEN, SILENT, mend_rate, right_rate
+from components.models.simulated.skills.programs import FUNCTIONS, plan
+from components.models.simulated.skills.record_key import Gold
+from components.models.simulated.skills.repairs import fault_in, repaired
+from components.models.simulated.skills.slips import wrong
+from components.models.simulated.skills.told import Told, argument, done, said
 from components.models.simulated.skills.translate import translated
 
 BY_STEPS = 0.6  # of what can be done without SQL is
-BY_HAND = 0.6  # of what would be mended in code is mended without
 _REFERENCE = re.compile(r"#(\d+)")
-_WORKED = {
+# How a result of each tool begins; of GetValue, which may give any text, how none does.
+WORKED = {
     "LoadDB": re.compile(r"\w+: [\d,]+ rows? with"),
     "FilterDB": re.compile(r"The current table is down to"),
-    "GetValue": re.compile(r"(?!There is no |No table is |`.*` needs |The table has |Your reply)"),
+    "GetValue": re.compile(
+        r"(?!There is no (?:tool|column|operation) |No table is |The table has |The arguments of GetValue |"
+        r"GetValue (?:needs|takes)|`(?:[^`]|\n)*`(?:\.\.\. \(\d+ characters\))? needs |Your reply)"
+    ),
     "SQLInterpreter": re.compile(r"\["),
     "Calendar": re.compile(r"\d{4}-"),
     "Calculate": re.compile(r"-?\d"),
@@ -42,8 +47,6 @@ class _Past:
 
 def act(messages: Sequence[Message], gold: Gold, told: Told, rates: Rates, draws: Draws) -> Message:
     """The next action of a dialogue, or the answer."""
-    if draws.happens("malformed", rates.malformed):
-        return said(draws.pick("prose", PROSE))
     if _refuses(gold, told, rates, draws):
         return told.refuse()
     past = _past(messages)
@@ -54,6 +57,8 @@ def act(messages: Sequence[Message], gold: Gold, told: Told, rates: Rates, draws
         return told.end(_answer(past.results[-1]))
     right = _filled(actions[len(past.results)], past.results)
     line = next(action_lines(_taken(right, len(actions), past, gold, told, rates, draws)))
+    if others := _others(line.name, told, rates, draws):
+        line = replace(line, name=draws.pick("which tool", others))
     return told.call(line.name, line.argument or "", last=len(past.results) == len(actions) - 1)
 
 
@@ -66,7 +71,9 @@ def whole_plan(gold: Gold, told: Told, rates: Rates, draws: Draws) -> str:
         return "It is not said which actions there are."
     if gold.sql and not draws.happens("right", right_rate(gold, told, rates, NO_CODE + OPEN)):
         place = int(draws.share("place") * len(actions))
-        actions[place] = wrong(actions[place], gold.names - gold.tables, SILENT, draws)
+        actions[place] = wrong(actions[place], gold.may_misspell, SILENT, draws)
+    if len(actions) > 1 and draws.happens("left out", rates.planning_slip):
+        actions.pop(int(draws.share("left out where") * len(actions)))
     lines = [*actions, f"Finish[#{len(actions)}]"]
     listed = "\n".join(f"{n}. {line}" for n, line in enumerate(lines, 1))
     return f"The question is about {', '.join(sorted(gold.tables)) or told.any_table}.\nPlan:\n{listed}"
@@ -93,9 +100,11 @@ def module(names: Sequence[str], number: int, gold: Gold, told: Told, rates: Rat
     fits = [one for one in actions[number - 1 :] + actions[: number - 1] if one.partition("[")[0] == name]
     if not fits:
         return f"{name}[{told.any_table}]"
+    if others := _others(name, told, rates, draws):
+        return fits[0].replace(name, draws.pick("which tool", others), 1)
     if not gold.sql or draws.happens("right", right_rate(gold, told, rates, NO_CODE + OPEN) ** (1 / len(actions))):
         return fits[0]
-    return wrong(fits[0], gold.names - gold.tables, SILENT, draws)
+    return wrong(fits[0], gold.may_misspell, SILENT, draws)
 
 
 def chosen(gold: Gold, told: Told, draws: Draws, begun: Sequence[str]) -> list[str]:
@@ -122,19 +131,25 @@ def _refuses(gold: Gold, told: Told, rates: Rates, draws: Draws) -> bool:
 def _taken(
     right: str, n: int, past: _Past, gold: Gold, told: Told, rates: Rates, draws: Draws
 ) -> str:  # fmt: skip
-    """The action that is taken where ``right`` would be, one of ``n``."""
-    columns = gold.names - gold.tables
+    """The action that is taken where ``right`` would be, one of ``n``: what failed there is mended where the failure
+    tells how, else thought of anew."""
     if not gold.sql:
         return right
     if past.failed:
-        rate = mend_rate(gold, told, rates, right, past.wrong, past.failed)
-        return (
-            right
-            if draws.happens("mends", rate if rate >= 1 else BY_HAND * rate)
-            else wrong(right, columns, GIVES_WAY, draws)
-        )
+        better = repaired(past.wrong, fault_in(past.wrong, past.failed, told.listed))
+        if not draws.happens("mends", mend_rate(gold, told, rates, past.wrong, past.failed, BY_HAND)):
+            return wrong(better, gold.may_misspell, GIVES_WAY, draws)
+        if better != past.wrong:
+            return better
     rate = right_rate(gold, told, rates, NO_CODE) ** (1 / n)
-    return right if draws.happens("right", rate) else wrong(right, columns, SILENT, draws)
+    return right if draws.happens("right", rate) else wrong(right, gold.may_misspell, SILENT, draws)
+
+
+def _others(name: str, told: Told, rates: Rates, draws: Draws) -> list[str]:
+    """The other actions that are offered, where one of them is taken by mistake."""
+    if not draws.happens("wrong tool", rates.wrong_tool):
+        return []
+    return [one for one in FUNCTIONS if one != name and told.names(frozenset({one}))]
 
 
 def _past(messages: Sequence[Message]) -> _Past:
@@ -142,7 +157,7 @@ def _past(messages: Sequence[Message]) -> _Past:
     past = _Past()
     for one in done(messages):
         saw, text = one.saw or "", f"{one.name}[{argument(one)}]"
-        pattern = _WORKED.get(one.name)
+        pattern = WORKED.get(one.name)
         if pattern is not None and pattern.match(saw):
             past.results.append(saw)
             past.names.append(one.name)

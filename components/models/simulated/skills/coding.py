@@ -1,4 +1,8 @@
-"""Skill: answering questions on health records with code that runs: cells with slips, mended from what came of them."""
+"""Skill: answering questions on health records with code that runs: cells with slips, mended from what came of them.
+
+The key's statement goes into a cell where competence, and nothing else, lets it. What comes after a cell is decided by
+the text of the cell and of what came of it: whether it is right the core does not know.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +13,18 @@ from dataclasses import replace
 from components.messages import Message
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
-from components.models.simulated.skills.knowing import FINDS, GIVES_WAY, LOOKS_AGAIN, SILENT, mend_rate, right_rate
+from components.models.simulated.skills.knowing import GIVES_WAY, LOOKS_OVER, SILENT, mend_rate, right_rate
 from components.models.simulated.skills.programs import functions_in, program, sql_cell
-from components.models.simulated.skills.slips import loud, silent
-from components.models.simulated.skills.told import CODE_TOOL, Gold, Told, argument, done, said
+from components.models.simulated.skills.record_key import Gold
+from components.models.simulated.skills.repairs import fault_in, repaired, turned_back
+from components.models.simulated.skills.slips import wrong
+from components.models.simulated.skills.told import CODE_TOOL, Told, argument, done, said, words_of
 from components.models.simulated.skills.translate import translated
 
 PROGRAM = 0.5  # of what can be written without SQL is
-PROSE = (
-    "I would load the tables first, look at their columns, and then filter them.",
-    "The last run has given what was asked for.",
-)
-_FAILED = re.compile(
-    r"The cell (?:failed|was stopped|ended without|ran to its end, but nothing)|Traceback|python takes one argument"
+FAILED = re.compile(
+    r"The cell (?:failed|was stopped|ended without|ran to its end, but nothing)|Traceback|python (?:takes|needs) |"
+    r"The arguments of python |There is no tool |Your reply could not"
 )
 _NOTHING = ("", "[]", "None", "nan", "set()", "{}")
 _EXPLAINS = "Explain the cell line by line"
@@ -29,29 +32,28 @@ _EXPLAINS = "Explain the cell line by line"
 
 def code(messages: Sequence[Message], gold: Gold, told: Told, rates: Rates, draws: Draws) -> Message:
     """The next reply of a dialogue in which cells are run."""
-    if draws.happens("malformed", rates.malformed):
-        return said(draws.pick("prose", PROSE))
     refuses = not gold.sql and told.refusal is not None
     if refuses and draws.happens("sees the gap", rates.competence, whole=True):
         return told.refuse()
     right = right_cells(gold, told, draws)
     if not right:
         return said("It is not said which functions there are, so no cell can be written.")
-    ran = [one for one in done(messages) if one.name == CODE_TOOL]
-    reviews, last = _EXPLAINS in messages[-1].text, ran[-1] if ran else None
-    if last is None or last.saw is None or done(messages)[-1] != last:
-        return _sent(_first(right[0], gold, told, rates, draws), told, rates, draws)
-    cell, saw = argument(last).strip(), last.saw
-    if _FAILED.match(saw):
-        return _explained(
-            told.call(CODE_TOOL, _mended(right, cell, saw, gold, told, rates, draws), last=True), gold, reviews
-        )
-    if cell not in right and (
-        (saw.strip() in _NOTHING and draws.happens("looks again", LOOKS_AGAIN))
-        or (reviews and draws.happens("finds it", FINDS))
-    ):
-        return _explained(told.call(CODE_TOOL, right[0], last=True), gold, reviews)
-    return _explained(told.end(saw), gold, reviews)
+    past = done(messages)
+    if not past or past[-1].name != CODE_TOOL or past[-1].saw is None or not argument(past[-1]).strip():
+        return _sent(_written(right[0], gold, told, rates, draws), told, rates, draws)
+    cell, saw = argument(past[-1]).strip(), past[-1].saw.strip()
+    earlier = [(one.saw or "").strip() for one in past[:-1] if one.name == CODE_TOOL]
+    reviews, following = _EXPLAINS in messages[-1].text, cell
+    if FAILED.match(saw):
+        following = _mended(right, cell, saw, gold, told, rates, draws)
+    elif saw in _NOTHING and not set(_NOTHING) & set(earlier):
+        if draws.happens("looks again", mend_rate(gold, told, rates, cell, "")):
+            following = _anew(right, cell, gold, told, rates, draws)
+    elif reviews and draws.happens("looks over", rates.competence**LOOKS_OVER):
+        following = turned_back(cell, gold.question)
+    goes_on = following != cell or bool(FAILED.match(saw))
+    reply = told.call(CODE_TOOL, following, last=True) if goes_on else told.end(past[-1].saw)
+    return _explained(reply, cell, told, goes_on) if reviews else reply
 
 
 def right_cells(gold: Gold, told: Told, draws: Draws) -> list[str]:
@@ -69,29 +71,28 @@ def right_cells(gold: Gold, told: Told, draws: Draws) -> list[str]:
     return [one for one in cells if told.names(functions_in(one))]
 
 
-def wrong(text: str, columns: frozenset[str], rate: float, draws: Draws) -> str:
-    """A text with a slip; with ``rate`` one that nobody notices, where it can have one."""
-    turned = silent(text) if draws.happens("silent", rate) else text
-    return turned if turned != text else loud(text, columns, draws)
-
-
-def _first(right: str, gold: Gold, told: Told, rates: Rates, draws: Draws) -> str:
+def _written(right: str, gold: Gold, told: Told, rates: Rates, draws: Draws) -> str:
     """A cell, right or wrong."""
     if not gold.sql or draws.happens("right", right_rate(gold, told, rates)):
         return right
-    return wrong(right, gold.names - gold.tables, SILENT, draws)
+    return wrong(right, gold.may_misspell, SILENT, draws)
+
+
+def _anew(right: Sequence[str], cell: str, gold: Gold, told: Told, rates: Rates, draws: Draws) -> str:
+    """Another cell, of the other kind where there is one."""
+    others = [one for one in right if ("SQLInterpreter" in one) != ("SQLInterpreter" in cell)]
+    return _written([*others, *right][0], gold, told, rates, draws)
 
 
 def _mended(
     right: Sequence[str], cell: str, saw: str, gold: Gold, told: Told, rates: Rates, draws: Draws
 ) -> str:  # fmt: skip
-    """The cell that is tried after one that failed: another that is right where this one was, too."""
-    if cell in right:
-        return right[(right.index(cell) + 1) % len(right)]
-    meant = next((one for one in right if ("SQLInterpreter" in one) == ("SQLInterpreter" in cell)), right[0])
-    if draws.happens("mends", mend_rate(gold, told, rates, meant, cell, saw)):
-        return meant
-    return wrong(meant, gold.names - gold.tables, GIVES_WAY, draws)
+    """What is tried after a cell that failed: the cell mended where the failure tells how, else one written anew; or
+    with another slip."""
+    better = repaired(cell, fault_in(cell, saw, told.listed))
+    if draws.happens("mends", mend_rate(gold, told, rates, cell, saw)):
+        return better if better != cell else _anew(right, cell, gold, told, rates, draws)
+    return wrong(better, gold.may_misspell, GIVES_WAY, draws) if gold.sql else right[0]
 
 
 def _sent(cell: str, told: Told, rates: Rates, draws: Draws) -> Message:
@@ -102,11 +103,12 @@ def _sent(cell: str, told: Told, rates: Rates, draws: Draws) -> Message:
     return message
 
 
-def _explained(message: Message, gold: Gold, reviews: bool) -> Message:
-    """A reply below an explanation, where one is asked for."""
-    if not reviews or message.tool_calls:
+def _explained(message: Message, cell: str, told: Told, goes_on: bool) -> Message:
+    """A reply below an explanation of the cell."""
+    if message.tool_calls:
         return message
-    right = message.text == "TERMINATE"
-    lines = f"The cell reads {', '.join(sorted(gold.tables)) or 'a table'} and takes the answer from what is left."
-    judged = "That is what the question asks for." if right else "That is not what the question asks for."
+    here = words_of(cell)
+    read = ", ".join(table for table in told.tables if table.lower() in here)
+    judged = "That is not what the question asks for." if goes_on else "That is what the question asks for."
+    lines = f"The cell reads {read or 'a table'} and takes the answer from what is left."
     return replace(message, content=f"{lines}\n{judged}\n\n{message.text}")

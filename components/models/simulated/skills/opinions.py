@@ -14,6 +14,7 @@ from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.answers import answer_text, is_clinical, is_right
 from components.models.simulated.skills.consult import by_heart
+from components.models.simulated.skills.record_key import BY_HEART, gold_of, is_records
 from components.types import Problem, Sample
 
 MARK = "Most plausible: "
@@ -89,6 +90,8 @@ def favoured(text: str) -> list[str]:
 
 def heart(sample: Sample, rates: Rates) -> float:
     """How often an opinion is right that nothing was looked up for: as often as a direct answer."""
+    if is_records(sample):
+        return float(rates.competence**BY_HEART) if gold_of(sample).sql else rates.competence
     return by_heart(sample, rates) if is_clinical(sample) else rates.competence
 
 
@@ -97,6 +100,8 @@ def believed(sample: Sample | None, known: bool, draws: Draws, besides: str | No
     if sample is None:
         return ""
     target = sample.target
+    if is_records(sample):
+        return gold_of(sample).by_heart(known, draws)
     if isinstance(target, str) or is_clinical(sample):
         return answer_text(sample, known, draws, letter_in(sample.problem.choices, besides or ""))
     words = _words(target)
@@ -113,6 +118,8 @@ def letter_in(choices: Mapping[str, str], text: str) -> str:
 
 def right(sample: Sample, text: str) -> bool:
     """Whether an opinion is the key's."""
+    if is_records(sample):
+        return text.split() == gold_of(sample).by_heart(True, Draws(0, ())).split()
     if isinstance(sample.target, str) or is_clinical(sample):
         return is_right(sample, letter_in(sample.problem.choices, text))
     return text.split() == _words(sample.target)

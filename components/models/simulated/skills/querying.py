@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TypeGuard
 
 from components.action_lines import action_lines
 from components.messages import Message, ToolSpec
@@ -13,44 +13,42 @@ from components.models.simulated.dialogue import REFINE, SELECT, read_consultati
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.review import review
-from components.models.simulated.skills.acting import act, chosen, module, module_names, whole_plan
-from components.models.simulated.skills.coding import code, right_cells, wrong
-from components.models.simulated.skills.knowing import OPEN, SILENT, right_rate
-from components.models.simulated.skills.programs import FUNCTIONS
-from components.models.simulated.skills.slips import lacking
-from components.models.simulated.skills.told import Gold, Told, done, gold_of, read_told, said
+from components.models.simulated.skills.acting import act, module, module_names, whole_plan
+from components.models.simulated.skills.coding import code
+from components.models.simulated.skills.knowing import LOOKS_OVER, OPEN, RECALLS, SILENT, right_rate
+from components.models.simulated.skills.opinions import Voice
+from components.models.simulated.skills.record_key import BY_HEART, Gold, gold_of
+from components.models.simulated.skills.repairs import fault_in, repaired, turned_back, unlisted
+from components.models.simulated.skills.slips import wrong
+from components.models.simulated.skills.told import PROSE, Reading, Told, done, said
 from components.models.simulated.skills.write import Style
 from components.types import Sample
 
-RECALLS = 0.5  # facts that knowledge takes, and the cause of a failure
-CORRECTS = 0.2  # a wrong statement is corrected on second thought
-BY_HEART = 12.0  # facts that an answer takes without looking
+UNCAUSED = "A name or a value may not be there as it is written."
 _MODULE = re.compile(r"^Next, as number (\d+), comes (\w+)\.", re.MULTILINE)
 _MODULES = re.compile(r"^Modules, in their order: (.*)$", re.MULTILINE)
-_RUN = re.compile(r"What was run:\n(.*?)\n\nWhat came of it:\n", re.DOTALL)
+_RUN = re.compile(r"What was run:\n(.*?)\n\nWhat came of it:\n(.*?)\n\nMost likely cause:\Z", re.DOTALL)
 _DRAFT = re.compile(r"^Statement:\n```sql\n(.*?)\n```", re.DOTALL | re.MULTILINE)
 _CONCLUDE = ("Now answer the question", "Now write your opinion")
 
 
-def is_records(sample: Sample | None) -> TypeGuard[Sample]:
-    """Whether the answer key's sample is a question on health records."""
-    if sample is None or "task" in sample.metadata or "sql_dialect" not in sample.metadata:
-        return False
-    return isinstance(sample.target, Mapping) and isinstance(sample.target.get("answer"), list | None)
-
-
 def on_records(
-    messages: Sequence[Message], tools: Sequence[ToolSpec], sample: Sample, rates: Rates, draws: Draws
+    messages: Sequence[Message], tools: Sequence[ToolSpec], sample: Sample, voice: Voice, rates: Rates, draws: Draws,
+    reading: Reading,
 ) -> Message:  # fmt: skip
     """The reply to whatever is asked; what it is stands in the last message, else in the first ones."""
-    gold, told, last = gold_of(sample), read_told(messages, tools), messages[-1].text
+    if draws.happens("malformed", rates.malformed):
+        return said(draws.pick("prose", PROSE))
+    gold, told, last = gold_of(sample), reading.read(messages, tools), messages[-1].text
     if any(words in last for words in _CONCLUDE):
-        return said(_concluded(messages, gold, rates, draws))
+        return said(voice.worded(_concluded(messages, gold, rates, draws), draws))
     single = _single(last, gold, told, rates, draws) if messages[-1].role == "user" else None
     if single is not None:
         return said(single)
     if told.channel is None:
-        return said(_by_heart(gold, rates, draws))
+        return said(voice.worded(_by_heart(gold, rates, draws), draws))
+    if voice.field:
+        told = replace(told, says=partial(voice.worded, draws=draws))
     step = code if told.runs_code else act
     if last.endswith((SELECT, REFINE)):  # a verifier's question; one proposal is as good as another here
         style: Style = told.channel if told.channel in ("native", "xml") else "bracket"
@@ -62,7 +60,7 @@ def on_records(
 def _single(last: str, gold: Gold, told: Told, rates: Rates, draws: Draws) -> str | None:
     """What stands alone; None for a step of a dialogue."""
     if last.endswith("Most likely cause:"):
-        return cause(last, gold, told, rates, draws)
+        return cause(last, gold, rates, draws)
     if last.endswith(("\nKnowledge:", "\nSchema links:")):
         return knowledge(gold, told, rates, draws)
     if "Write a note to yourself" in last:
@@ -72,7 +70,7 @@ def _single(last: str, gold: Gold, told: Told, rates: Rates, draws: Draws) -> st
     if "Reply with the names alone" in last:
         return module_names(gold, told, rates, draws)
     if found := _MODULE.search(last):
-        names = _MODULES.findall(last)[-1].split(", ")
+        names = (_MODULES.findall(last) or [found[2]])[-1].split(", ")
         return module(names, int(found[1]), gold, told, rates, draws)
     if "below it the numbered actions" in last:
         return whole_plan(gold, told, rates, draws)
@@ -96,34 +94,36 @@ def knowledge(gold: Gold, told: Told, rates: Rates, draws: Draws) -> str:
     return "\n".join(lines[:5])
 
 
-def cause(last: str, gold: Gold, told: Told, rates: Rates, draws: Draws) -> str:
-    """What is wrong with what was run, by what it differs in from what is right."""
-    found, able = _RUN.search(last), Told(f"{told.text}\n{' '.join(FUNCTIONS)}")
-    ran = found[1] if found else ""
-    if line := next(action_lines(ran), None):
-        ran = line.text
-    rights = [*right_cells(gold, able, draws), *chosen(gold, able, draws, [ran.partition("[")[0]])]
-    right = min(rights, key=lambda one: len(lacking(one, ran)) + len(lacking(ran, one)))
-    should, stands = lacking(right, ran), lacking(ran, right)
-    if not (should or stands) or not draws.happens("recalls", rates.competence**RECALLS):
-        return "A name or a value may not be there as it is written."
-    if not should:
-        return f"`{stands[-1]}` does not belong there."
-    return f"`{should[0]}` is meant where `{stands[0]}` stands." if stands else f"`{should[0]}` is missing."
+def cause(last: str, gold: Gold, rates: Rates, draws: Draws) -> str:
+    """What is wrong with what was run, by what came of it: with the names that the error lists, else with those that
+    are known of the database."""
+    found = _RUN.search(last)
+    if found is None or not found[2].strip():
+        return "Nothing is told of what came of it, so the cause cannot be seen."
+    line, known = next(action_lines(found[1]), None), draws.happens("recalls", rates.competence**RECALLS)
+    names = [*gold.spelt, *(one for columns in gold.spelt.values() for one in columns)]
+    fault = fault_in(found[1] if line is None else line.text, found[2], names) if known else None
+    return UNCAUSED if fault is None else str(fault)
 
 
 def statement(last: str, gold: Gold, told: Told, rates: Rates, draws: Draws) -> str:
-    """A fenced statement, a corrected one, or null where none answers."""
+    """A fenced statement, one that was looked over, or null where none answers."""
     if not gold.sql:
         if told.refusal is not None and draws.happens("sees the gap", rates.competence):
             return "null: no table of the database holds what is asked."
         return f"```sql\nselect count(*) from {told.any_table}\n```"
     if draft := _DRAFT.search(last):
-        right = draft[1].strip() == gold.sql or not draws.happens("corrects", CORRECTS)
-        return f"```sql\n{draft[1].strip() if right else gold.sql}\n```"
+        looks = draws.happens("looks over", rates.competence**LOOKS_OVER)
+        return f"```sql\n{_looked_over(draft[1].strip(), gold, told) if looks else draft[1].strip()}\n```"
     if draws.happens("right", right_rate(gold, told, rates, OPEN)):
         return f"```sql\n{gold.sql}\n```"
-    return f"```sql\n{wrong(gold.sql, gold.names - gold.tables, SILENT, draws)}\n```"
+    return f"```sql\n{wrong(gold.sql, gold.may_misspell, SILENT, draws)}\n```"
+
+
+def _looked_over(sql: str, gold: Gold, told: Told) -> str:
+    """A statement with a name that the schema lacks, or a comparison that the question does not speak of, mended."""
+    mended = repaired(sql, unlisted(sql, told.tables))
+    return mended if mended != sql else turned_back(sql, gold.question)
 
 
 def note(gold: Gold, told: Told, rates: Rates, draws: Draws) -> str:
@@ -143,11 +143,10 @@ def _classified(gold: Gold) -> str:
 
 
 def _by_heart(gold: Gold, rates: Rates, draws: Draws) -> str:
-    """An answer that nothing was looked up for."""
+    """An answer that nothing was looked up for; where no table answers, it is seen that there is none."""
     if not gold.sql:
-        return "no result" if draws.happens("sees the gap", rates.competence) else "1"
-    known = draws.happens("by heart", rates.competence**BY_HEART)
-    return str(list(gold.answer)) if known else str(1 + int(draws.share("guess") * 40))
+        return gold.by_heart(draws.happens("sees the gap", rates.competence), draws)
+    return gold.by_heart(draws.happens("by heart", rates.competence**BY_HEART), draws)
 
 
 def _concluded(messages: Sequence[Message], gold: Gold, rates: Rates, draws: Draws) -> str:

@@ -1,87 +1,54 @@
-"""What a prompt on health records tells: functions, knowledge, solved questions, how to refuse, and what was run.
-
-Everything here is read from the messages; the answer key only adds which tables and columns the question is about.
+"""What a prompt on health records tells: functions, tables, knowledge, solved questions, how to refuse, and what was
+run. Everything here is read from the messages alone.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
-from typing import Any, Literal
+from typing import Literal
 
 import orjson
 
 from components.action_lines import action_lines
-from components.ehr.complexity import tables_of
-from components.ehr.metadata import metadata
-from components.errors import ConfigError
 from components.messages import Message, ToolCall, ToolSpec
-from components.models.simulated.dialogue import Done, call_in
+from components.models.simulated.dialogue import Done, call_in, cards, done_in, native_calls, observed, parsed
 from components.models.simulated.review import written
-from components.types import Sample
 
 Channel = Literal["fence", "native", "bracket", "xml", "line"]
 CODE_TOOL = "python"
+PROSE = (
+    "I would load the tables first, look at their columns, and then filter them.",
+    "The last run has given what was asked for.",
+)
+_REMEMBERED = 256  # openings, about a hundred kilobytes each
 _WORD = re.compile(r"\w+")
-_COLUMN = re.compile(r"\b[A-Za-z]\w*\.([A-Za-z]\w*)")
-_TEXT = re.compile(r"'(?:[^']|'')*'")
 _QUESTION = re.compile(r"^Question: ", re.MULTILINE)
 _END = "### The solved questions end here"
 _KNOWN = re.compile(r"^(?:Knowledge|Schema links):\n(.*)\Z", re.DOTALL | re.MULTILINE)
 _NOTES = re.compile(r"^This is what you noted.*?\n(.*?)\n\nNow try again", re.DOTALL | re.MULTILINE)
 _FIELDS = re.compile(r"Refuse\[(\{[^\n]*\})\]")
 _REFUSES = re.compile(r"\bRefuse\b|write the word null")
-_TABLE = re.compile(r"^(\w+): \w+(?:, \w+)+$", re.MULTILINE)
+_TABLE = re.compile(r"^(\w+): (\w+(?:, \w+)+)$", re.MULTILINE)
+_CARD = re.compile(r"^(\w+)\[(\w+)\]: ", re.MULTILINE)
 _FENCE = re.compile(r"```python\n(.*?)\n```", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Gold:
-    """What the answer key holds: the statement ("" where no table answers), the tables and columns that it reads."""
-
-    sql: str
-    database: str
-    answer: Sequence[str]
-    tables: frozenset[str]
-    names: frozenset[str]
-
-    @cached_property
-    def spelt(self) -> Mapping[str, Sequence[str]]:
-        """Its tables with those of its columns that they have, spelt as the tables have them."""
-        try:
-            tables = metadata(self.database).tables
-        except ConfigError:
-            return {}
-        return {
-            table: [one for one in columns if one.lower() in self.names]
-            for table, columns in tables.items()
-            if table.lower() in self.tables
-        }
-
-
-def gold_of(sample: Sample) -> Gold:
-    """The key's part of a sample."""
-    sql = " ".join(str(sample.metadata.get("sql") or "").split())
-    answer = sample.target.get("answer") or ()
-    tables = frozenset(tables_of(sql)) if sql else frozenset()
-    columns = frozenset(one.lower() for one in _COLUMN.findall(_TEXT.sub("''", sql)))
-    return Gold(sql, str(sample.metadata.get("sql_dialect")), answer, tables, tables | columns)
 
 
 @dataclass(frozen=True)
 class Told:
     """``text``: all that stands before the first reply. ``known``: knowledge on this question; ``solved``: other
     questions with what solved them. ``channel``: how an action is written, None where none is asked for; ``offered``:
-    tools -> names of their parameters."""
+    tools -> names of their parameters; ``says``: how who replies words an answer."""
 
     text: str
     known: str = ""
     solved: Sequence[str] = ()
     channel: Channel | None = None
     offered: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    says: Callable[[str], str] = str
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -89,11 +56,31 @@ class Told:
         return words_of(self.text)
 
     @cached_property
+    def known_words(self) -> frozenset[str]:
+        """Those of the knowledge."""
+        return words_of(self.known)
+
+    @cached_property
+    def solved_words(self) -> Sequence[frozenset[str]]:
+        """Those of each solved question."""
+        return [words_of(one) for one in self.solved]
+
+    @cached_property
+    def tables(self) -> Mapping[str, Sequence[str]]:
+        """The tables that are listed, each with its columns."""
+        return {table: columns.split(", ") for table, columns in _TABLE.findall(self.text)}
+
+    @cached_property
+    def listed(self) -> Sequence[str]:
+        """The names of these tables and columns, each once."""
+        return list(dict.fromkeys([*self.tables, *(one for columns in self.tables.values() for one in columns)]))
+
+    @cached_property
     def refusal(self) -> Mapping[str, str] | None:
         """The grounds of a refusal by the fields that are asked for; None where the prompt tells no way to refuse."""
         why = "No table of the database holds what is asked."
-        if found := _FIELDS.search(self.text):
-            return dict.fromkeys(orjson.loads(found[1]), why)
+        if fields := self._fields:
+            return dict.fromkeys(fields, why)
         if "refuse" in self.offered:
             return dict.fromkeys(self.offered["refuse"], why)
         tags = re.findall(r"^<([A-Z]\w+)>what is missing", self.text.partition("<NoCall>")[2], re.MULTILINE)
@@ -103,8 +90,7 @@ class Told:
     @cached_property
     def any_table(self) -> str:
         """The first table that is listed."""
-        found = _TABLE.search(self.text)
-        return found[1] if found else "sqlite_master"
+        return next(iter(self.tables), "sqlite_master")
 
     @property
     def runs_code(self) -> bool:
@@ -115,6 +101,11 @@ class Told:
     def ends_so(self) -> bool:
         """Whether the dialogue is ended by a word of its own."""
         return "TERMINATE" in self.text
+
+    @property
+    def _fields(self) -> Sequence[str]:
+        """The fields of a refusal that is written as an object."""
+        return [*parsed(found[1])] if (found := _FIELDS.search(self.text)) else []
 
     def names(self, functions: frozenset[str]) -> bool:
         """Whether the prompt names all of these functions."""
@@ -135,6 +126,7 @@ class Told:
 
     def end(self, answer: str) -> Message:
         """The final answer as the prompt asks for it."""
+        answer = self.says(answer)
         if self.channel == "line":
             return said(f"Thought: This is the answer.\nAction: Finish[{answer}]")
         if self.channel == "bracket":
@@ -151,12 +143,30 @@ class Told:
             inner = "\n".join(f"<{name.capitalize()}>{why}</{name.capitalize()}>" for name, why in grounds.items())
             return said(f"<NoCall>\n{inner}\n</NoCall>")
         lead = "" if self.channel == "fence" else "Action: "
-        return said(f"{lead}Refuse[{shown if _FIELDS.search(self.text) else next(iter(grounds.values()), '')}]")
+        return said(f"{lead}Refuse[{shown if self._fields else next(iter(grounds.values()), '')}]")
 
 
-def read_told(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Told:
+class Reading:
+    """Reads what stands before the first reply, and remembers it: each call of a dialogue repeats it."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Told] = {}
+
+    def read(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Told:
+        """What the messages and native tools tell."""
+        opening = list(takewhile(lambda message: message.role != "assistant", messages))
+        key = b"".join([*(tool.digest for tool in tools), *(message.digest for message in opening)])
+        told = self._known.get(key)
+        if told is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            told = self._known[key] = read_told(opening, tools)
+        return told
+
+
+def read_told(opening: Sequence[Message], tools: Sequence[ToolSpec]) -> Told:
     """Read what stands before the first reply."""
-    opening = list(takewhile(lambda message: message.role != "assistant", messages))
+    opening = list(takewhile(lambda message: message.role != "assistant", opening))
     text = "\n\n".join([*(tool.description for tool in tools), *(message.text for message in opening)])
     *solved, asked = _QUESTION.split(text)
     before = solved[-1].rpartition(_END)[2] if solved and _END in solved[-1] else solved[0] if len(solved) == 1 else ""
@@ -164,7 +174,8 @@ def read_told(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Told:
     known = [found[1] for part in (before, asked) if (found := _KNOWN.search(part))]
     known += [asked.partition("Sub-questions:")[0].partition("Schema links:\n")[2], notes[1] if notes else ""]
     shown = [one.partition(_END)[0] for one in solved[1:]]
-    offered = {tool.name: tuple(tool.parameters.get("properties", {})) for tool in tools} or _cards(text)
+    offered = {tool.name: tuple(tool.parameters.get("properties", {})) for tool in tools}
+    offered = offered or cards(text) | {name: (one,) for name, one in _CARD.findall(text)}
     return Told(text, "\n".join(known), shown, _channel(text, tools), offered)
 
 
@@ -181,21 +192,9 @@ def _channel(text: str, tools: Sequence[ToolSpec]) -> Channel | None:
     return "bracket" if 'Finish[{"response"' in text else "line"
 
 
-def _cards(text: str) -> dict[str, Sequence[str]]:
-    """The tools of a text grammar: a JSON object a line, or Name[argument]: what it does."""
-    cards: dict[str, Sequence[str]] = {}
-    for line in text.split("\n"):
-        if line.startswith('{"name":'):
-            card = orjson.loads(line)
-            cards[card["name"]] = tuple(card.get("parameters", {}).get("properties", {}))
-        elif found := re.match(r"(\w+)\[(\w+)\]: ", line):
-            cards[found[1]] = (found[2],)
-    return cards
-
-
 def words_of(text: str) -> frozenset[str]:
     """The words of a text, in lower case."""
-    return frozenset(one.lower() for one in _WORD.findall(text))
+    return frozenset(_WORD.findall(text.lower()))
 
 
 def said(text: str) -> Message:
@@ -203,15 +202,9 @@ def said(text: str) -> Message:
     return Message("assistant", text)
 
 
-def done(messages: Sequence[Message]) -> list[Done]:
+def done(messages: Sequence[Message]) -> Sequence[Done]:
     """What was done, each with what came of it; of a reply that does nothing the name is empty."""
-    found: list[Done] = []
-    for message in messages:
-        if message.role == "assistant":
-            found += [Done(call.name, arguments(call)) for call in message.tool_calls] or [_written(message.text)]
-        elif (waiting := next((n for n, one in enumerate(found) if one.saw is None), None)) is not None:
-            found[waiting] = replace(found[waiting], saw=_seen(message.text))
-    return found
+    return done_in(messages, _acted, _seen)
 
 
 def argument(one: Done) -> str:
@@ -219,27 +212,20 @@ def argument(one: Done) -> str:
     return str(next(iter(one.arguments.values()), ""))
 
 
-def arguments(call: ToolCall) -> Mapping[str, Any]:
-    """The arguments of a call; none where they cannot be read."""
-    try:
-        return call.parsed
-    except ValueError:
-        return {}
-
-
-def _written(text: str) -> Done:
-    """The action of a reply: the last cell, else a call in JSON, else the first line of the form Name[argument]."""
+def _acted(message: Message) -> Sequence[Done]:
+    """What a reply does: its native calls, else its last cell, else a call in JSON, else the first line of the form
+    Name[argument]."""
+    if message.tool_calls:
+        return native_calls(message)
+    text = message.text
     if blocks := _FENCE.findall(text):
-        return Done(CODE_TOOL, {"cell": blocks[-1]})
+        return [Done(CODE_TOOL, {"cell": blocks[-1]})]
     if (call := call_in(text)) is not None:
-        return call
+        return [call]
     line = next(action_lines(text), None)
-    return Done("") if line is None else Done(line.name, {"argument": line.argument or ""})
+    return [Done("") if line is None else Done(line.name, {"argument": line.argument or ""})]
 
 
 def _seen(text: str) -> str:
     """What came back, without what is put around it."""
-    if text.startswith("<Observation>\n"):
-        text = text.removeprefix("<Observation>\n").partition("\n</Observation>")[0]
-    text = text.removeprefix("Observation: ").removeprefix("What came of the cell:\n")
-    return text.partition("\n\nExplain the cell line by line")[0]
+    return observed(text).removeprefix("What came of the cell:\n").partition("\n\nExplain the cell line by line")[0]

@@ -1,9 +1,10 @@
 """Plays the real agents on the project's own questions over health records, with a simulated core."""
 
+import atexit
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from components.agents.chameleon import Chameleon
@@ -74,8 +75,10 @@ BASELINES: dict[str, tuple[Any, Any]] = {
 
 @cache
 def columns() -> str:
-    """The folder of the tables in columns, made once."""
-    return mkdtemp(prefix="chartroom-")
+    """The folder of the tables in columns, made once and gone at the end."""
+    folder = TemporaryDirectory(prefix="chartroom-")
+    atexit.register(folder.cleanup)
+    return folder.name
 
 
 @cache
@@ -136,6 +139,6 @@ class ChartRoom:
 
     async def learn(self, samples: Sequence[Sample]) -> SolvedQuestions:
         """What the real stage makes of training questions, beside the demonstrations."""
-        files = await Solve(databases=DATABASES).run(Practice(self.agent, self.parts(), self.door()), samples)
+        files = await Solve().run(Practice(self.agent, self.parts(), self.door()), samples)
         found = [Entry(**values) for values in files["solved.json"]]
         return SolvedQuestions("learnt", (*own_seeds("ehr_demonstrations", DATABASES), *found))

@@ -1,5 +1,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
+from hashlib import blake2b
+from random import Random
 from statistics import fmean
 
 import pytest
@@ -10,8 +12,8 @@ from components.conditions.insufficient import InsufficientConfig1, Insufficient
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
-from components.messages import Message
-from components.models.simulated.core import Core
+from components.messages import Message, ToolCall, ToolSpec
+from components.models.simulated.core import VERSION, Core
 from components.models.simulated.rates import Rates
 from components.prompts import load
 from components.types import Problem, Sample, Trajectory
@@ -150,3 +152,72 @@ async def test_a_core_that_refuses_nothing_and_one_that_refuses_all(perform, sam
     for rate, refused in ((0.0, 1.0), (1.0, 0.0)):
         found = await perform(samples[:44], condition=InsufficientConfig1(PAPER), ignored_refusal_rate=rate)
         assert fmean(one.stop == "refused" for one in found) == refused
+
+
+SQL = "select patients.gender from patients where patients.subject_id = 7"
+RECORD = Sample(Problem("r", "Is patient 7 male?"), {"answer": ["m"]}, {"sql": SQL, "sql_dialect": "mimic_iii"})
+GAP = Sample(Problem("g", "Where does patient 7 live?"), {"answer": None}, {"sql": None, "sql_dialect": "mimic_iii"})
+FUNCTIONS = "LoadDB(name)\nFilterDB(table, conditions)\nGetValue(table, argument)\nSQLInterpreter(sql)\npatients: SUBJECT_ID, GENDER"
+ACTIONS = "LoadDB[name]: x\nFilterDB[conditions]: x\nGetValue[argument]: x\nSQLInterpreter[sql]: x\npatients: SUBJECT_ID, GENDER\nFinish[answer]"
+CELL = "patients = LoadDB('patients')\nanswer = GetValue(patients, 'GENDER_no')"
+WHY = "The cell failed: There is no column `GENDER_no`; the columns are SUBJECT_ID, GENDER."
+# System prompts, what is asked below them, and what was said and seen since: as agents write them, but never changed.
+ASKED = [
+    (f"One cell between ```python and ```, then TERMINATE.\n{FUNCTIONS}", "Question: {}", ()),
+    (f"One cell between ```python and ```, then TERMINATE.\n{FUNCTIONS}", "Question: {}", (f"```python\n{CELL}\n```", WHY)),
+    (f"One cell between ```python and ```, then TERMINATE.\n{FUNCTIONS}", "Question: {}", (f"```python\n{CELL}\n```", f"{WHY}\n\nPotential reasons:\n`GENDER` is meant where `GENDER_no` stands.")),
+    (f"{ACTIONS}\nRefuse[why]", "Question: {}", ()),
+    (ACTIONS, "Question: {}", ("Action: LoadDB[PATIENTS]", "Observation: There is no table `PATIENTS`; there are patients.")),
+    ("Help.", f"Question: {{}}\n\nWhat was run:\n{CELL}\n\nWhat came of it:\n{WHY}\n\nMost likely cause:", ()),
+    ("patients: SUBJECT_ID, GENDER", "Question: {}\nKnowledge:", ()),
+    ("A statement between ```sql and ```.\npatients: SUBJECT_ID, GENDER", "Question: {}\nSQL:", ()),
+    ("Answer.", "{}", ()),
+    ("You are on a panel.", "Question: {}\nDo you agree?\nYES or NO", ()),
+]  # fmt: skip
+GOLDEN = {"8": "7924ac218c01cdb0"}
+
+
+def conversations() -> list[list[Message]]:
+    """Of records, a gap, a choice and a decision, each below each prompt."""
+    found = []
+    for sample in (RECORD, GAP, CHOICE, DECISION):
+        for system, asked, since in ASKED:
+            turns = [Message("assistant" if n % 2 == 0 else "user", text) for n, text in enumerate(since)]
+            found.append([Message("system", system), Message("user", asked.format(sample.problem.question)), *turns])
+    return found
+
+
+def test_what_it_replies_to_the_same_messages_changes_with_its_version_alone():
+    core = Core(Rates(0.7, 0.2, 0.1, 0.1, 0.3))
+    core.study([RECORD, GAP, CHOICE, DECISION])
+    said = [core.reply(messages, (), seed).message.wire for messages in conversations() for seed in range(12)]
+    digest = blake2b(b"\0".join(said), digest_size=8).hexdigest()
+    assert GOLDEN.get(VERSION) == digest, f"replies have changed: raise VERSION and note {digest} beside it"
+
+
+ODD = ['{"name": "x", "parameters": []}', '{"name":"x", ', 'Refuse[{"reason": ...}]', "Next, as number 3, comes LoadDB.",
+       "What was run:\n\nWhat came of it:\n\n\nMost likely cause:", "```python\n```", "Action: [", "Finish[", "<EndCall>",
+       "Selected action:", "Refined action:", "[Candidate_Actions]\n1. Action: ", "`x` is meant where `` stands.",
+       "There is no column `(`; the columns are (, ).", "```sql and ```", "Statement:\n```sql\n'\n```", "TERMINATE", "#9", "\x00",
+       "between ```python and ```", 'Finish[{"response"', "Now answer the question", "Explain the cell line by line", "Traceback"]  # fmt: skip
+
+
+def test_it_never_fails_on_odd_messages():
+    core, random = Core(Rates(0.5, 0.5, 0.3, 0.1, 0.3)), Random(0)
+    core.study([RECORD, GAP, CHOICE, DECISION])
+    tools = [
+        ToolSpec("python", "x"),
+        ToolSpec("SQLInterpreter", "", {"properties": {"sql": {}}}),
+        ToolSpec("refuse", "x", {}),
+    ]
+    for seed in range(1500):
+        sample = random.choice((RECORD, GAP, CHOICE))
+        messages = [
+            Message("user", "\n".join([*random.sample(ODD, 4), sample.problem.question, *random.sample(ODD, 2)]))
+        ]
+        for role in random.choices(("assistant", "user", "tool", "system"), k=random.randrange(5)):
+            calls = (
+                (ToolCall("c", "python", random.choice(("{", '{"cell": "x"}', "[]"))),) if random.random() < 0.3 else ()
+            )
+            messages.append(Message(role, random.choice(ODD), calls if role == "assistant" else ()))
+        assert core.reply(messages, random.sample(tools, random.randrange(3)), seed).message.role == "assistant"

@@ -18,6 +18,19 @@ def test_seed_messages_and_name_each_change_a_draw():
     assert base not in (Draws(4, CHATS[0]).share("a"), Draws(3, CHATS[1]).share("a"), Draws(3, CHATS[0]).share("b"))
 
 
+def test_a_draw_for_the_whole_dialogue_hangs_on_seed_and_question_alone():
+    longer = [Message("system", "another"), *CHATS[0][1:], Message("assistant", "x"), Message("user", "y")]
+    whole = [Draws(seed, chat, question).share("a", whole=True) for seed, chat, question in
+             ((3, CHATS[0], "q"), (3, CHATS[0][1:], "q"), (3, longer, "q"), (4, CHATS[0], "q"), (3, CHATS[0], "other"))]  # fmt: skip
+    assert whole[0] == whole[1] == whole[2] and len(set(whole)) == 3
+    assert Draws(3, CHATS[0], "q").share("a") != Draws(3, longer, "q").share("a")
+
+
+@pytest.mark.parametrize("seed", [2**64, -(2**63) - 1, 2**200])
+def test_any_number_is_a_seed(seed):
+    assert 0 <= Draws(seed, CHATS[0]).share("a") < 1
+
+
 def test_shares_are_uniform_and_independent():
     first = [Draws(0, chat).share("competence") for chat in CHATS]
     second = [Draws(0, chat).share("malformed") for chat in CHATS]

@@ -18,6 +18,7 @@ from components.verifiers.refine import Refine
 from components.verifiers.select import Select
 from runner.door import Door
 from runner.play import Parts, play
+from tests.components.models.simulated.chartroom import ChartRoom, each
 from tests.components.models.simulated.clinic import ALL, STEADY, Clinic, noting, of, served_alike
 from tests.components.models.simulated.conftest import PERFECT, SAMPLES
 from tests.golden.vectors import PAPER
@@ -49,6 +50,13 @@ async def played(agent: Any, competence: float, seeds: int = 6) -> tuple[float, 
             right.append(value)
             agreed += [set(votes) == {"yes"}] if votes else []
     return fmean(right), fmean(agreed) if agreed else None
+
+
+async def test_a_panel_without_tools_knows_records_little_better_than_a_direct_answer():
+    found = {}
+    for name, agent in (("direct", Direct()), ("panel", panel(1, 2))):
+        found[name] = fmean(value for _, value in await ChartRoom(agent, BracketJson()).play(each(5)))
+    assert found["panel"] < found["direct"] + 0.15 and found["panel"] < 0.4, found
 
 
 @slow

@@ -1,6 +1,7 @@
 """The real agents on the project's own questions over health records: what helps them stands in their prompts."""
 
 import asyncio
+from itertools import pairwise
 from random import Random
 from statistics import fmean
 
@@ -17,8 +18,7 @@ from components.grammars.bracket_text import BracketText
 from components.grammars.code_block import CodeBlock
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
-from components.models.simulated import Simulated
-from components.models.simulated.serve import Server
+from components.models.simulated.serve import from_arguments
 from tests.components.models.simulated.chartroom import (
     ABLATIONS,
     BASELINES,
@@ -47,13 +47,10 @@ async def test_it_refuses_what_no_table_answers_and_the_prompt_lets_it_refuse():
     assert {one.stop for one, _ in found} == {"refused"}
 
 
+FUNCTIONS, SOLUTIONS = {'{% include "_shared/ehr_functions.jinja" %}': ""}, {"{{ shot.solution }}": ""}
 # What the prompt forgets, how the episode ends then.
 FORGOTTEN = {
-    "the functions": (
-        "ehragent",
-        "problem",
-        {'{% include "_shared/ehr_functions.jinja" %}': "", "{{ shot.solution }}": ""},
-    ),
+    "the functions and what shows them": ("ehragent", "problem", {**FUNCTIONS, **SOLUTIONS}),
     "the form of a cell": ("code_block", "instructions", {"between ```python and ```": ""}),
 }
 
@@ -72,6 +69,30 @@ async def test_it_writes_no_cell_when_the_prompt_forgets(forgetful, what):
     )
 
 
+@pytest.mark.parametrize("changes", [FUNCTIONS, SOLUTIONS])
+async def test_one_of_the_two_texts_that_name_functions_is_enough_and_none_that_they_lack_is_called(forgetful, changes):
+    agent = EhrAgent(prompts=forgetful("ehragent", "problem", changes))
+    found = await ChartRoom(agent, rates=PERFECT).play(each(40))
+    assert {value for _, value in found} == {1.0}
+
+
+NOBODY = {"competence": 0.0, "malformed_rate": 0.0}
+
+
+@pytest.mark.parametrize("name", ["ehragent", "no_code", "self_debugging", "din_sql", "cot_plan"])
+async def test_a_core_that_knows_nothing_is_wrong(name):
+    agent, grammar = BASELINES[name]
+    assert fmean(value for _, value in await ChartRoom(agent, grammar, rates=NOBODY).play(each(40))) == 0.0
+
+
+@pytest.mark.parametrize("rate", ["malformed_rate", "wrong_tool_rate"])
+async def test_every_rate_costs_the_agents_that_it_concerns(rate):
+    for name in ["llm2sql", "cot_plan", "autogen"] if rate == "malformed_rate" else ["chameleon"]:
+        agent, grammar = BASELINES[name]
+        found = await ChartRoom(agent, grammar, rates={**PERFECT, rate: 1.0}).play(each(100))
+        assert fmean(value for _, value in found) == 0.0
+
+
 async def test_without_the_form_of_an_action_it_takes_none(forgetful):
     grammar = BracketText(prompts=forgetful("bracket_text", "instructions", {"Finish[": "..."}))
     agent = ReAct(**{**REACT, "shots": 0})  # solved questions show the form too
@@ -83,9 +104,7 @@ async def test_the_served_core_gives_the_same_replies():
     asked, model = noting()
     await ChartRoom().play(each(60), model)
     await ChartRoom(*BASELINES["react_native"]).play(each(60), model)
-    served = Simulated()
-    served.study([*questions(), *questions("train", True)])
-    server = Server(served)
+    server, _, _ = from_arguments(["--dataset", "ehr_mini", "--port", "0"])
     url = await server.start()
     async with aiohttp.ClientSession() as session:
         for request, completion in asked:
@@ -117,6 +136,16 @@ async def mean(agent, grammar=None, memory=None) -> float:
     samples = each(len(questions()) // LIMIT)[:LIMIT]
     rooms = [ChartRoom(agent, grammar or CodeBlock(), memory=memory, seed=seed) for seed in range(3)]
     return fmean(value for found in await asyncio.gather(*(room.play(samples) for room in rooms)) for _, value in found)
+
+
+@slow
+@pytest.mark.parametrize("name", ["ehragent", "no_code", "autogen", "self_debugging", "ehr_react", "din_sql"])
+async def test_scores_rise_with_competence_from_nothing_to_all(name):
+    agent, grammar = BASELINES[name]
+    rooms = [ChartRoom(agent, grammar, rates={**PERFECT, "competence": one}) for one in (0.0, 0.6, 0.85, 0.95, 1.0)]
+    found = [fmean(value for _, value in await room.play(each(4))) for room in rooms]
+    assert found[0] <= 0.04 and found[-1] == 1.0, found
+    assert all(later > one - 0.05 for one, later in pairwise(found)) and found[3] > found[1], found
 
 
 @slow

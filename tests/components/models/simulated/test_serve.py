@@ -10,10 +10,12 @@ import orjson
 import pytest
 
 from components.agents.radagent import Radagent
+from components.datasets.radabench import RadABench
 from components.errors import ConfigError
 from components.grammars.native_tools import NativeTools
-from components.messages import Image, Message, Request, ToolCall, ToolSpec
+from components.messages import Message, Request
 from components.models.simulated import Simulated
+from components.models.simulated.core import Core
 from components.models.simulated.serve import Faults, Server, dataset_samples, from_arguments, main
 from tests.golden.vectors import PAPER
 
@@ -75,19 +77,6 @@ async def test_replies_are_the_same_bytes_over_http_and_in_process(perform, samp
         )
 
 
-async def test_a_message_that_came_over_the_wire_has_the_same_digest():
-    from components.models.simulated.serve import _message, _spec
-
-    messages = [
-        Message("user", ("text", Image("data:image/png;base64,AA"))),
-        Message("assistant", "", (ToolCall("1", "add", '{"n": 1}'),)),
-        Message("tool", "2", tool_call_id="1"),
-    ]
-    assert [_message(orjson.loads(m.wire)).digest for m in messages] == [m.digest for m in messages]
-    tool = ToolSpec("add", "Adds.", {"type": "object", "properties": {"n": {"type": "integer"}}})
-    assert _spec(orjson.loads(tool.wire)).digest == tool.digest
-
-
 async def test_it_tells_its_models_and_what_it_has_seen(serving):
     url, session = await serving(Server(Simulated(), latency=0.02))
     async with session.get(f"{url}/models") as reply:
@@ -98,7 +87,9 @@ async def test_it_tells_its_models_and_what_it_has_seen(serving):
         assert await reply.json() == {"requests": 5, "answered": 5, "most_in_flight": 5, "in_flight": 0}
 
 
-@pytest.mark.parametrize("wrong", [b"{", b"[]", b'{"messages": 3}', b'{"messages": [{"content": "x"}]}'])
+@pytest.mark.parametrize(
+    "wrong", [b"{", b"[]", b'{"messages": 3}', b'{"messages": [{"content": "x"}]}', b'{"messages": []}']
+)
 async def test_an_unreadable_request_is_the_clients_fault(serving, wrong):
     server = Server(Simulated())
     url, session = await serving(server)
@@ -165,13 +156,42 @@ def test_the_command_line_makes_a_server():
     assert (host, port, server.latency) == ("127.0.0.1", 0, 0.2)
     assert (server.faults.status_429, server.faults.stall_seconds, server.faults.seed) == (0.1, 3.0, 7)
     assert (server.model.competence, server.model.seed) == (0.4, 7)
-    assert server.model.identity == Simulated(competence=0.4, seed=7).identity
+    same = Simulated(competence=0.4, seed=7)
+    same.study(RadABench(shipped="radabench_mini").load("test"))
+    assert server.model.identity == same.identity
+
+
+def test_values_for_the_dataset_are_read_as_yaml_and_its_split_is_studied():
+    def key(*words):
+        return from_arguments(["--dataset", "ehr_mini", *(w for one in words for w in ("--dataset-arg", one))])[
+            0
+        ].model.core.key
+
+    plain, databases = key(), key("databases=[mimic_iii]")
+    assert key("unanswerable=false").digest == plain.digest != key("unanswerable=true").digest
+    assert databases.digest not in (plain.digest, key("split=train").digest)
+    with pytest.raises(ConfigError, match="no YAML"):
+        key("databases=[")
+
+
+async def test_what_goes_wrong_in_the_core_is_the_servers_fault(serving):
+    class Broken(Core):
+        def reply(self, messages, tools, seed):
+            raise KeyError("a mistake in the core")
+
+    model = Simulated()
+    model.core = Broken(model.core.rates)
+    server = Server(model)
+    url, session = await serving(server)
+    async with session.post(f"{url}/chat/completions", json=HELLO) as reply:
+        assert reply.status == 500
+    assert server.seen["bad_requests"] == 0 and server.in_flight == 0
 
 
 def test_the_answer_key_is_that_of_any_dataset(tmp_path):
     (tmp_path / "one.json").write_bytes((ROOT / "components/datasets/radabench_mini/train.json").read_bytes())
     found = dataset_samples("radabench", {"path": str(tmp_path)})
-    assert len(found) == 22 * 11
+    assert {one.problem.id for one in found} <= {one.problem.id for one in RadABench(path=str(tmp_path)).load("test")}
 
 
 BAD = {

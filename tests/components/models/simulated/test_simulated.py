@@ -1,8 +1,12 @@
+from dataclasses import replace
+
 import pytest
 
+from components.errors import ConfigError
 from components.messages import Message, Request, Sampling
 from components.models.simulated import Simulated
 from components.protocols import Model
+from runner.build import part
 
 
 def request(text="question", seed=1):
@@ -23,6 +27,24 @@ def test_its_identity_names_what_changes_its_replies_and_nothing_else():
         Simulated(malformed_rate=0.5), Simulated(ignored_refusal_rate=0.5), Simulated(seed=1), Simulated(name="other"),
     ]  # fmt: skip
     assert len({model.identity for model in (same[0], *others)}) == 8
+
+
+def test_its_identity_names_what_it_has_studied_in_whatever_order(samples):
+    def studied(given):
+        model = Simulated()
+        model.study(given)
+        return model.identity
+
+    corrected = [replace(samples[0], target="another"), *samples[1:9]]
+    relabelled = [replace(samples[0], metadata={**samples[0].metadata, "x": frozenset("ab")}), *samples[1:9]]
+    assert studied(samples[:9]) == studied(reversed(samples[:9])) != Simulated().identity
+    assert len({studied(one) for one in (samples[:9], samples[:8], corrected, relabelled)}) == 4
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_a_seed_out_of_bounds_is_refused(seed):
+    with pytest.raises(ConfigError, match="seed"):
+        part({"_target_": "components.models.simulated.Simulated", "seed": seed}, "model", (), Model)
 
 
 async def test_request_seed_and_model_seed_both_change_what_is_drawn(samples):

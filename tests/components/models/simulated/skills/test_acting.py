@@ -4,7 +4,8 @@ from components.messages import Message
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.acting import act, chosen, module, module_names, whole_plan
-from components.models.simulated.skills.told import Told, gold_of, read_told
+from components.models.simulated.skills.record_key import gold_of
+from components.models.simulated.skills.told import Told, read_told
 from components.types import Problem, Sample
 
 SQL = "select patients.gender from patients where patients.subject_id = 7"
@@ -73,7 +74,16 @@ def test_it_takes_no_action_that_the_prompt_does_not_name():
 
 def test_slips_and_prose():
     assert not {STEPS[0], f"SQLInterpreter[{SQL}]"} & set(said(OPENING, rates=UNSURE))
-    assert set(said(OPENING, rates=Rates(malformed=1.0))) == {""}
+
+
+def test_another_action_is_taken_at_the_rate_of_wrong_tools_and_one_is_left_out_of_plans_at_that_of_slips():
+    told, strays, slips = read_told(OPENING, ()), Rates(wrong_tool=1.0), Rates(planning_slip=1.0)
+    for right, stray in zip(said(OPENING), said(OPENING, rates=strays), strict=True):
+        assert stray.partition("[")[0] != right.partition("[")[0] and stray.partition("[")[2] == right.partition("[")[2]
+    first = {module(["LoadDB", "Finish"], 1, GOLD, told, strays, drawn(n)) for n in SEEDS}
+    assert first == {f"{name}[patients]" for name in ("FilterDB", "GetValue", "SQLInterpreter")}
+    plans = {whole_plan(GOLD, told, slips, drawn(n)).count("\n") for n in SEEDS}
+    assert plans == {3, 4}  # of three actions and the answer one is gone; a single statement stays
 
 
 def test_a_whole_plan_ends_with_the_last_result_and_has_one_slip_at_most():

@@ -1,8 +1,11 @@
+from itertools import pairwise
+
 import pytest
 
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.knowing import is_alike, is_known, mend_rate, right_rate
-from components.models.simulated.skills.told import Told, gold_of
+from components.models.simulated.skills.record_key import gold_of
+from components.models.simulated.skills.told import Told
 from components.types import Problem, Sample
 
 SQL = (
@@ -12,8 +15,14 @@ GOLD = gold_of(Sample(Problem("g", "Which?"), {"answer": ["m"]}, {"sql": SQL, "s
 ALL = "patients GENDER SUBJECT_ID admissions"
 FULL = Told(ALL, known="- patients and admissions", solved=(ALL,))
 RATES = Rates(competence=0.85)
-RIGHT, WRONG = "answer = GetValue(patients, 'GENDER')", "answer = GetValue(patients, 'SEX')"
-ERROR = "The cell failed in line 1 with EhrError."
+WRONG = "answer = GetValue(patients, 'GENDRE')"
+ERROR = "The cell failed in line 1 with EhrError: There is no column `GENDRE`."
+TOLDS = {
+    "a cause": f"{ERROR}\n\nPotential reasons:\nThe column `patients.GENDER` is meant.",
+    "an error that lists what there is": ERROR.replace("`.", "`; the columns are GENDER, DOB."),
+    "an error": ERROR,
+    "a traceback": f"Traceback (most recent call last)\n{ERROR}",
+}
 
 
 def test_knowledge_and_solved_questions_are_recognised_by_names():
@@ -28,18 +37,18 @@ def test_each_text_makes_it_right_more_often_and_goes_with_the_text():
     assert right_rate(GOLD, Told(""), Rates()) == 1
 
 
-@pytest.mark.parametrize(
-    "better,worse",
-    [
-        (f"{ERROR}\n\nPotential reasons:\n`GENDER` is meant.", f"{ERROR}\n\nPotential reasons:\nA value is not there."),
-        (f"{ERROR} The columns are GENDER, DOB.", ERROR),
-        (ERROR, "Traceback (most recent call last)"),
-    ],
-)
-def test_what_is_told_of_a_failure_decides_how_often_it_is_mended(better, worse):
-    rates = [mend_rate(GOLD, told, RATES, RIGHT, WRONG, text) for text in (better, worse) for told in (FULL, Told(ALL))]
-    assert rates[0] > rates[2] and rates[1] > rates[3] and rates[0] > rates[1]
+@pytest.mark.parametrize("told", [FULL, Told(ALL)])
+def test_what_is_told_of_a_failure_decides_how_often_it_is_mended(told):
+    rates = [mend_rate(GOLD, told, RATES, WRONG, text) for text in TOLDS.values()]
+    assert rates == sorted(rates, reverse=True) and len(set(rates)) == 4
+    assert mend_rate(GOLD, told, RATES, WRONG, "") == mend_rate(GOLD, told, RATES, WRONG, ERROR)
 
 
-def test_a_core_that_never_errs_mends_everything():
-    assert mend_rate(GOLD, Told(""), Rates(), RIGHT, WRONG, "Traceback") == 1
+@pytest.mark.parametrize("what", TOLDS)
+def test_mending_rises_with_competence_without_a_step(what):
+    grid = [n / 200 for n in range(201)]
+    for told in (FULL, Told("")):
+        rates = [mend_rate(GOLD, told, Rates(competence=one), WRONG, TOLDS[what]) for one in grid]
+        assert (rates[0], rates[-1]) == (0, 1) and rates == sorted(rates)
+        assert max(later - one for one, later in pairwise(rates)) < 0.12
+        assert mend_rate(GOLD, FULL, RATES, WRONG, TOLDS[what]) >= mend_rate(GOLD, told, RATES, WRONG, TOLDS[what])

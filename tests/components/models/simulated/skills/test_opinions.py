@@ -71,6 +71,16 @@ def test_knowing_by_heart_is_as_rare_as_in_a_direct_answer():
     assert heart(CHOICE, Rates(competence=0.85)) == 0.85
 
 
+def test_records_are_known_by_heart_as_rarely_as_anywhere_and_a_wrong_opinion_on_them_does_not_hold_the_answer():
+    facts = {"sql": "select 1", "sql_dialect": "mimic_iii"}
+    record, gap = (Sample(Problem(n, "How many?"), {"answer": answer}, {**facts, "sql": sql}) for n, answer, sql in (("r", ["500"], "select 1"), ("g", None, None)))  # fmt: skip
+    assert (
+        heart(record, Rates(competence=0.85)) == pytest.approx(0.85**12) and heart(gap, Rates(competence=0.85)) == 0.85
+    )
+    assert right(record, believed(record, True, draws())) and right(gap, believed(gap, True, draws()))
+    assert not any(right(record, believed(record, False, draws(n))) for n in range(60))
+
+
 def test_an_expert_on_the_question_quotes_it_and_names_no_answer():
     voice = voice_of(asked("question"), CHOICE)
     said = voice.worded("B. pancreas", draws())

@@ -5,7 +5,10 @@ import pytest
 from components.messages import Message
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
-from components.models.simulated.skills.querying import is_records, on_records
+from components.models.simulated.skills.opinions import Voice, favoured
+from components.models.simulated.skills.programs import sql_cell
+from components.models.simulated.skills.querying import UNCAUSED, on_records
+from components.models.simulated.skills.told import Reading
 from components.prompts import load
 from components.types import Demonstration, Problem, Sample
 
@@ -23,19 +26,13 @@ SEEDS = range(150)
 BASE = {"question": QUESTION, "metadata": HELD, "shots": [SHOT], "demonstrations": [SHOT], "code": True, "links": "- x"}
 
 
-def said(messages, sample=SAMPLE, competence=1.0):
-    rates = Rates(competence=competence)
-    return [on_records(messages, (), sample, rates, Draws(n, messages)).text for n in SEEDS]
+def said(messages, sample=SAMPLE, competence=1.0, voice=None, **more):
+    rates, reading = Rates(competence=competence, **more), Reading()
+    return [on_records(messages, (), sample, voice or Voice(), rates, Draws(n, messages), reading).text for n in SEEDS]
 
 
 def asking(prompts, template, **values):
     return [Message("system", "x"), load(prompts).user(template, **{**BASE, **values})]
-
-
-def test_samples_with_a_database_of_records_are_known():
-    assert is_records(SAMPLE) and is_records(NONE)
-    assert not any(is_records(one) for one in (None, Sample(SAMPLE.problem, {"answer": "5"}, FACTS),
-                   Sample(SAMPLE.problem, "A"), Sample(SAMPLE.problem, SAMPLE.target, {**FACTS, "task": "ehrsql"})))  # fmt: skip
 
 
 def test_knowledge_names_tables_columns_and_what_joins_them():
@@ -50,26 +47,35 @@ def test_knowledge_names_tables_columns_and_what_joins_them():
     assert set(said(unlisted)) == {"- No table is known that holds this."}
 
 
-CELL = 'answer = SQLInterpreter("""%s""")'
+CELL = sql_cell(SQL)
+FAILED = "The cell failed in line 1 with EhrError: The statement failed: "
+
+
+def caused(ran, failed, **rates):
+    return said(asking("ehragent", "debug", cell=ran, failed=failed), **rates)
 
 
 @pytest.mark.parametrize(
-    "ran,told",
+    "ran,failed,told",
     [
-        (CELL % SQL.replace("gender", "sex"), "`gender` is meant where `sex` stands."),
-        ((CELL % SQL).replace("answer", "found"), "`answer` is meant where `found` stands."),
-        (f"{(CELL % SQL)}\nresult", "`result` does not belong there."),
-        ((CELL % SQL).replace("count(*) ", ""), "is missing."),
-        ("Thought: x\nAction: LoadDB[PATIENTS]", "`patients`"),
-        (CELL % SQL, "A name or a value may not be there as it is written."),
+        (CELL.replace("gender", "gender_no"), f"{FAILED}no such column: patients.gender_no.", "`GENDER` is meant where `gender_no` stands."),
+        (CELL.replace("answer", "found"), "nothing was assigned to the variable `answer`", "`answer` is meant where `found` stands."),
+        (CELL.replace("answer", "found") + "\nanswer = result", "name 'result' is not defined", "`found` is meant where `result` stands."),
+        (CELL.replace("'m'", "'m"), f'{FAILED}unrecognized token: "x".', "`'m'` is meant where `'m` stands."),
+        ("Thought: x\nAction: LoadDB[PATIENTS]", "There is no table `PATIENTS`; there are admissions, patients.", "`patients` is meant where `PATIENTS` stands."),
     ],
-)
-def test_the_cause_is_what_the_code_differs_in_from_what_is_right(ran, told):
-    assert all(told in text for text in said(asking("ehragent", "debug", cell=ran, failed="It failed.")))
-    assert any(
-        "may not be there" in text
-        for text in said(asking("ehragent", "debug", cell=ran, failed="It failed."), competence=0.3)
-    )
+)  # fmt: skip
+def test_a_cause_is_read_off_the_error_by_competence(ran, failed, told):
+    assert set(caused(ran, failed)) == {told}
+    assert set(caused(ran, failed, competence=0.3)) == {told, UNCAUSED}
+    assert set(caused(ran, failed, competence=0.0)) == {UNCAUSED}
+    assert set(caused(ran, "")) == {"Nothing is told of what came of it, so the cause cannot be seen."}
+    assert set(caused(ran, "It failed.")) == {UNCAUSED}
+
+
+def test_a_cause_does_not_tell_what_the_key_holds_beside_what_the_error_names():
+    other = "answer = GetValue(LoadDB('cost'), 'PRICE')"
+    assert set(caused(other, "There is no column `PRICE`; the columns are ROW_ID, COST.")) == {UNCAUSED}
 
 
 def sql(template, **values):
@@ -84,7 +90,13 @@ def test_the_four_stages_of_a_statement():
         assert set(said(sql(template))) == {f"```sql\n{SQL}\n```"}
         assert f"```sql\n{SQL}\n```" not in said(sql(template), competence=0.0)
     assert set(said(sql("correction", sql=SQL), competence=0.0)) == {f"```sql\n{SQL}\n```"}
-    assert 0.1 < fmean(SQL in text for text in said(sql("correction", sql="select 9"))) < 0.3
+    assert set(said(sql("correction", sql="select 9"))) == {"```sql\nselect 9\n```"}
+
+
+@pytest.mark.parametrize("slip", [("patients.gender", "patients.gender_no"), ("from patients", "from patients_table"), ("= 'm'", "!= 'm'")])  # fmt: skip
+def test_a_draft_is_mended_by_the_schema_and_the_question_as_often_as_competence_sees_it(slip):
+    found = [fmean(SQL in text.lower() for text in said(sql("correction", sql=SQL.replace(*slip)), competence=c)) for c in (0.0, 0.85, 1.0)]  # fmt: skip
+    assert found[0] == 0 and 0.25 < found[1] < 0.5 and found[2] == 1
 
 
 def test_links_to_the_schema_make_statements_right_more_often():
@@ -129,3 +141,23 @@ def test_a_verifier_is_answered_with_what_is_proposed():
     assert set(said([*opening, Message("user", asked)])) == {"LoadDB[a]"}
     current = "[Review]\nCurrent action: LoadDB[c]\n\nRefined action:"
     assert set(said([*opening, Message("user", current)])) == {"Action: LoadDB[c]"}
+
+
+@pytest.mark.parametrize("template", ["easy", "linking", "classification"])
+def test_at_the_rate_of_malformed_replies_every_agents_are_prose(template):
+    for asked in (sql(template), asking("ehragent", "debug", cell="x", failed="y"), [Message("user", QUESTION)]):
+        texts = said(asked, malformed=1.0)
+        assert not any("```" in text or "`" in text or "- " in text for text in texts) and len(set(texts)) == 2
+    assert 0.35 < fmean("```" in text for text in said(sql("easy"), malformed=0.5)) < 0.65
+
+
+def test_an_expert_says_by_heart_what_it_believes_and_as_rarely_as_anybody_knows_it():
+    voice = Voice("Surgery", problem=SAMPLE.problem)
+    texts = said([Message("user", QUESTION)], competence=0.85, voice=voice)
+    assert all(favoured(text) for text in texts) and 0.05 < fmean("['5']" in text for text in texts) < 0.3
+
+
+def test_a_module_that_is_asked_for_without_the_order_of_all_is_written():
+    opening = [Message("system", "LoadDB[name]: x\nSQLInterpreter[sql]: x")]
+    asked = Message("user", f"Question: {QUESTION}\nNext, as number 2, comes SQLInterpreter.")
+    assert set(said([*opening, asked])) == {"Finish[#1]"}

@@ -6,9 +6,9 @@ from components.grammars.code_block import CodeBlock
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.messages import Message, ToolCall
-from components.models.simulated.skills.told import argument, done, gold_of, read_told
+from components.models.simulated.skills.told import Reading, argument, done, read_told
 from components.prompts import load
-from components.types import Demonstration, Offer, Problem, Sample
+from components.types import Demonstration, Offer
 from tests.components.models.simulated.chartroom import questions, toolset
 
 SAMPLE = questions()[0]
@@ -91,8 +91,40 @@ def test_what_was_done_is_read_in_every_form():
     ]  # fmt: skip
 
 
-def test_gold_holds_the_names_of_the_statement():
-    gold = gold_of(questions()[0])
-    assert gold.tables == {"patients"} and gold.names == {"patients", "gender", "subject_id"}
-    assert gold.spelt == {"patients": ["SUBJECT_ID", "GENDER"]}
-    assert gold_of(Sample(Problem("u", "?"), {"answer": None}, {"sql": None})).names == frozenset()
+def test_of_what_the_next_reply_came_before_nothing_was_seen():
+    twice = [
+        Message("assistant", "Action: LoadDB[a]"),
+        Message("assistant", "Action: LoadDB[b]"),
+        Message("user", "b: 3 rows"),
+    ]
+    assert [one.saw for one in done(twice)] == ["", "b: 3 rows"]
+
+
+ODD = {
+    "a broken card": '{"name": "x", "parameters": \nFinish[answer]',
+    "a list of parameters": '{"name":"x", "parameters": []}\nFinish[{"response": ""}]',
+    "a broken refusal": 'Refuse[{"reason": ...}]\nFinish[answer]',
+    "an empty refusal": "Refuse[{}]\nFinish[answer]",
+}
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_odd_prompts_are_read_as_far_as_they_go(what):
+    told = read_told([Message("user", ODD[what])], ())
+    assert told.channel in ("line", "bracket")
+    assert "refusal" not in what or told.refuse().text.startswith("Action: Refuse[No table")
+
+
+def test_tables_are_those_that_are_listed_with_columns():
+    told = opening(
+        CodeBlock(), python=True, metadata={**HELD, "columns": "patients: ROW_ID, GENDER\ncost: ROW_ID, COST"}
+    )
+    assert told.tables == {"patients": ["ROW_ID", "GENDER"], "cost": ["ROW_ID", "COST"]}
+    assert list(told.listed) == ["patients", "cost", "ROW_ID", "GENDER", "COST"]
+
+
+def test_an_opening_is_read_once():
+    reading, messages = Reading(), [Message("user", "Finish[answer]")]
+    first = reading.read(messages, ())
+    assert reading.read([*messages, Message("assistant", "x")], ()) is first
+    assert reading.read([Message("user", "Finish[another]")], ()) is not first

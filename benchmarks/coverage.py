@@ -1,0 +1,136 @@
+"""How often the 95 % intervals of metrics and of paired differences hold the truth: simulated, target 93 to 97 %.
+
+Small, middle and large runs: 30, 100 and 400 samples; clustered ones are of patients with one to five samples, so of
+10, 33 and 133 patients. A figure is the mean over its cases, which stand beside it; none is about time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from benchmarks.figures import Figure, Settings
+from runner.results.intervals import Mean, settle, unsettled
+from runner.results.statistics.gains import unsettled_gain
+
+SIZES = (30, 100, 400)
+TARGET, NOMINAL = 2.0, 95.0
+_PER_CLUSTER = 3  # samples of a patient, on average: 1 to 5
+Values = NDArray[np.float64]
+Draw = Callable[[Generator, NDArray[np.intp], int], Values]
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is drawn: given the cluster of each sample and how many clusters there are, values whose mean is ``truth``.
+
+    ``gain``: they are differences of two methods, with ``binary`` of 0 and 1.
+    """
+
+    truth: float
+    draw: Draw
+    clustered: bool = False
+    gain: bool = False
+    binary: bool = False
+
+    def unsettled(self, rng: Generator, n: int) -> Mean:
+        """A simulated run of n samples."""
+        k = max(2, round(n / _PER_CLUSTER)) if self.clustered else n
+        clusters = np.repeat(np.arange(k), rng.integers(1, 2 * _PER_CLUSTER, k) if self.clustered else 1)
+        values = self.draw(rng, clusters, k)
+        return unsettled_gain(values, clusters, float(self.binary)) if self.gain else unsettled(values, clusters)
+
+
+def _share(p: float) -> Draw:
+    return lambda rng, clusters, _: (rng.random(len(clusters)) < p).astype(float)
+
+
+def _patients(p: float, alike: float = 0.3) -> Draw:
+    """Proportions that differ between patients, with this correlation within them (beta-binomial)."""
+    a, b = p * (1 / alike - 1), (1 - p) * (1 / alike - 1)
+    return lambda rng, clusters, k: (rng.random(len(clusters)) < rng.beta(a, b, k)[clusters]).astype(float)
+
+
+def _changes(won: float, lost: float, alike: float = 0.0) -> Draw:
+    """Differences of two scores of 0 and 1; ``alike``: the part of a patient in a normal variable behind them."""
+    from scipy.special import ndtr
+
+    def draw(rng: Generator, clusters: NDArray[np.intp], k: int) -> Values:
+        behind = np.sqrt(alike) * rng.normal(size=k)[clusters] + np.sqrt(1 - alike) * rng.normal(size=len(clusters))
+        u = ndtr(behind)
+        return (u < won).astype(float) - (u > 1 - lost)
+
+    return draw
+
+
+def _steps(rng: Generator, clusters: NDArray[np.intp], k: int) -> Values:
+    """Counts such as edit distances: negative binomial, mean 1."""
+    return rng.poisson(rng.gamma(0.7, 1 / 0.7, len(clusters))).astype(float)
+
+
+def _graded(rng: Generator, clusters: NDArray[np.intp], k: int) -> Values:
+    """Shares of which most are small: beta (0.6, 3)."""
+    return rng.beta(0.6, 3.0, len(clusters))
+
+
+def _graded_patients(rng: Generator, clusters: NDArray[np.intp], k: int) -> Values:
+    """The same, half of it the patient's."""
+    return (rng.beta(0.6, 3.0, len(clusters)) + rng.beta(0.6, 3.0, k)[clusters]) / 2
+
+
+def _graded_gains(rng: Generator, clusters: NDArray[np.intp], k: int) -> Values:
+    """Skewed shares less others that have a part in common with them."""
+    common = rng.beta(0.6, 3.0, k)[clusters]
+    return (rng.beta(0.6, 3.0, len(clusters)) + common) / 2 - rng.beta(2.0, 6.0, len(clusters)) * common
+
+
+CASES: Mapping[str, Mapping[str, Case]] = {
+    "0 or 1 by sample": {f"p {p}": Case(p, _share(p)) for p in (0.5, 0.8, 0.95)},
+    "0 or 1 by patient": {f"p {p}": Case(p, _patients(p), clustered=True) for p in (0.5, 0.8, 0.95)},
+    "graded, skewed": {"shares": Case(1 / 6, _graded), "steps": Case(1.0, _steps)},
+    "graded, skewed, by patient": {"shares": Case(1 / 6, _graded_patients, clustered=True)},
+    "gain of 0 or 1": {
+        f"{won} won {lost} lost": Case(won - lost, _changes(won, lost), gain=True, binary=True)
+        for won, lost in ((0.2, 0.1), (0.1, 0.1), (0.3, 0.05), (0.1, 0.02))
+    },
+    "gain of 0 or 1 by patient": {
+        f"{won} won {lost} lost": Case(won - lost, _changes(won, lost, 0.4), clustered=True, gain=True, binary=True)
+        for won, lost in ((0.2, 0.1), (0.1, 0.1), (0.3, 0.05))
+    },
+    "gain of graded": {"shares": Case(1 / 6 - 0.25 / 6, _graded_gains, gain=True)},
+    "gain of graded by patient": {"shares": Case(1 / 6 - 0.25 / 6, _graded_gains, clustered=True, gain=True)},
+}  # fmt: skip
+
+
+def coverage(case: Case, n: int, draws: int, seed: int = 0) -> float:
+    """Percentage of simulated runs whose interval holds the truth."""
+    rng = np.random.default_rng([seed, n])
+    means = [case.unsettled(rng, n) for _ in range(draws)]
+    settle(means)
+    return 100 * float(np.mean([_holds(one, case.truth) for one in means]))
+
+
+def _holds(one: Mean, truth: float) -> bool:
+    low, high = one.metric.ci_low, one.metric.ci_high
+    return low is not None and high is not None and low - 1e-12 <= truth <= high + 1e-12
+
+
+def row(settings: Settings) -> Sequence[Figure]:
+    """Coverage of the 95 % intervals of metrics and of paired differences, in simulation."""
+    draws, figures = settings.count(4_000, 50), []
+    for what, cases in CASES.items():
+        for n in SIZES:
+            found = {label: coverage(case, n, draws) for label, case in cases.items()}
+            mean = sum(found.values()) / len(found)
+            single = ", ".join(f"{label} {value:.1f}" for label, value in found.items()) if len(found) > 1 else ""
+            beside = f"{mean:.1f} %" + (f": {single}" if single else "")
+            figures.append(
+                Figure(
+                    "coverage", f"{what}, {n} samples", abs(mean - NOMINAL), "points off 95 %", TARGET, False, beside
+                )
+            )
+    return figures

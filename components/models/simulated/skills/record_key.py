@@ -1,0 +1,94 @@
+"""What the answer key holds on a question over health records: its statement, what that reads, and the answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TypeGuard
+
+from components.ehr.complexity import tables_of
+from components.ehr.metadata import metadata
+from components.errors import ConfigError
+from components.models.simulated.draws import Draws
+from components.types import Sample
+
+BY_HEART = 12.0  # facts that an answer takes without looking
+_WORD = re.compile(r"\w+")
+_TEXT = re.compile(r"'(?:[^']|'')*'")
+_COLUMN = re.compile(r"\b[A-Za-z]\w*\.\"?([A-Za-z]\w*)")
+_ALIAS = re.compile(r"\bas +\"?(\w+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """``sql`` is empty where no table answers. ``tables`` and ``columns``: those that it reads, in lower case, without
+    names that it makes itself; ``may_misspell``: all columns of those tables."""
+
+    question: str
+    sql: str
+    database: str
+    answer: Sequence[str]
+    tables: frozenset[str]
+    columns: frozenset[str]
+    may_misspell: frozenset[str]
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Tables and columns."""
+        return self.tables | self.columns
+
+    @cached_property
+    def spelt(self) -> Mapping[str, Sequence[str]]:
+        """Its tables with those of its columns that they have, spelt as the tables have them."""
+        return {
+            table: [one for one in columns if one.lower() in self.columns]
+            for table, columns in _schema(self.database, self.tables).items()
+        }
+
+    def by_heart(self, known: bool, draws: Draws) -> str:
+        """An answer that nothing was looked up for: the key's, or a guess."""
+        if not self.sql:
+            return "no result" if known else "1"
+        return str(list(self.answer)) if known else str(1 + int(draws.share("guess") * 40))
+
+
+def is_records(sample: Sample | None) -> TypeGuard[Sample]:
+    """Whether the answer key's sample is a question on health records."""
+    if sample is None or "task" in sample.metadata or "sql_dialect" not in sample.metadata:
+        return False
+    return isinstance(sample.target, Mapping) and isinstance(sample.target.get("answer"), list | None)
+
+
+def gold_of(sample: Sample) -> Gold:
+    """The key's part of a sample."""
+    sql, database = " ".join(str(sample.metadata.get("sql") or "").split()), str(sample.metadata.get("sql_dialect"))
+    answer = tuple(map(str, sample.target.get("answer") or ()))
+    return Gold(sample.problem.question, sql, database, answer, *_names(sql, database))
+
+
+@lru_cache(maxsize=4096)
+def _names(sql: str, database: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """The tables and columns of a statement, and all columns of its tables; of an unknown database what is written
+    behind a dot and is not made by the statement."""
+    if not sql:
+        return frozenset(), frozenset(), frozenset()
+    tables, plain = frozenset(tables_of(sql)), _TEXT.sub("''", sql)
+    schema = _schema(database, tables)
+    if not schema:
+        made = {one.lower() for one in _ALIAS.findall(plain)}
+        columns = frozenset(one.lower() for one in _COLUMN.findall(plain)) - made
+        return tables, columns, columns
+    held = frozenset(one.lower() for columns in schema.values() for one in columns)
+    dotted = {one.lower() for one in _COLUMN.findall(plain)}
+    return tables, held & (dotted | {one.lower() for one in _WORD.findall(plain)} - tables), held
+
+
+def _schema(database: str, tables: frozenset[str]) -> Mapping[str, Sequence[str]]:
+    """These tables of a database with their columns; none of an unknown one."""
+    try:
+        held = metadata(database).tables
+    except ConfigError:
+        return {}
+    return {table: tuple(columns) for table, columns in held.items() if table.lower() in tables}

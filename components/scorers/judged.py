@@ -1,0 +1,80 @@
+"""A model grades free text by a rubric that people can be given too.
+
+Its question is asked when the episode is over and stands in the record as a step of purpose ``judge``; what it says
+is read from there, so that records are scored again without asking. How far it agrees with people is measured by
+``python -m runner.report FOLDER --ratings``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from components.prompts import load
+from components.protocols import Episode
+from components.rubric import Rubric
+from components.rubric_texts import texts_of
+from components.types import Sample, Score, Step, Trajectory
+
+SCORE = "judged/{}/{}/{}"  # rubric, field, category
+_SHOWN = 600  # characters of the judge's reasons that an explanation keeps
+
+
+@dataclass(frozen=True)
+class Judged:
+    """``judged/RUBRIC/FIELD/CATEGORY`` for everything that can be picked: 1 where the judge picks it, else 0.
+
+    A field that cannot be read in its reply is unscored, and so is an episode that the rubric does not draw (all
+    but failures, say) or that errored. The judge is the model of the role ``asks``; the model under test is refused
+    unless ``allow_self``.
+    """
+
+    rubric: Rubric
+    prompts: str = "judged"
+    allow_self: bool = False
+    asks: ClassVar[str] = "judge"
+
+    @property
+    def version(self) -> str:
+        """Changes when a score can; the prompt's own digest stands in the manifest."""
+        return f"1 {self.rubric.digest}"
+
+    @property
+    def lower(self) -> Sequence[str]:
+        """The scores that are better low: the worst category of an ordered field."""
+        fields = ((name, field) for name, field in self.rubric.fields.items() if field.ordered)
+        return [self._names[name, list(field.categories)[-1]] for name, field in fields]
+
+    async def consult(
+        self, sample: Sample, trajectory: Trajectory, scores: Mapping[str, float | None], episode: Episode
+    ) -> None:
+        """Ask the judge about a finished episode, if the rubric draws it. Raises ModelError, ConfigError."""
+        if not self.rubric.draw.takes(trajectory.stop, scores):
+            return
+        judge = episode.branch(self.rubric.name, role=self.asks)
+        texts = texts_of(self.rubric.shows, sample, trajectory)
+        images = sample.problem.images if judge.sees_images else ()
+        await judge.ask([load(self.prompts).user("grade", images, rubric=self.rubric, texts=texts)], "judge")
+
+    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
+        """Read what the judge said of this episode."""
+        step = self._asked(trajectory)
+        if step is None or trajectory.stop == "error":
+            return [Score(name, None, "the judge was not asked") for name in self._names.values()]
+        said, why = self.rubric.said(step.reply.text), step.reply.text.strip()[:_SHOWN]
+        found = []
+        for (field, category), name in self._names.items():
+            picked, first = said[field], category == next(iter(self.rubric.fields[field].categories))
+            value = None if picked is None else float(category in picked)
+            found.append(Score(name, value, f"{'unreadable: ' if picked is None else ''}{why}" if first else ""))
+        return found
+
+    @property
+    def _names(self) -> dict[tuple[str, str], str]:
+        return {mark: SCORE.format(self.rubric.name, *mark) for mark in self.rubric.marks()}
+
+    def _asked(self, trajectory: Trajectory) -> Step | None:
+        """The newest step in which this rubric was asked about."""
+        own = (s for s in reversed(trajectory.steps) if s.purpose == "judge" and s.branch.startswith("judge/"))
+        return next((step for step in own if step.branch.rpartition("/")[2] == self.rubric.name), None)

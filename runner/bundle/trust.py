@@ -1,0 +1,48 @@
+"""What of a stranger's bundle could run a stranger's code here, beside what is in it for anyone to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any
+
+from components.errors import ConfigError
+from runner.bundle.places import BUNDLE
+from runner.targets import locate
+
+WORD = "bundle.trust=true"
+
+
+def refuse_strangers(cfg: Mapping[str, Any], own_prompts: bool) -> None:
+    """Raises ConfigError for a config that names code which is not ours, as ``takes_code`` of the parts says.
+
+    Templates are code, too: the prompts of a user's own folder are rendered by an engine that can call functions.
+    """
+    allowed = cfg["run"].get("allow_targets") or ()
+    what = f"parts of the packages {', '.join(map(str, allowed))}" if allowed else ""
+    what = what or ("prompts that are not ours" if own_prompts or _own_prompts(cfg) else "")
+    what = what or next(_programs(cfg, ""), "")
+    if what:
+        raise ConfigError(f"the bundle would run its maker's own code here ({what}); if you trust it: {WORD}")
+
+
+def _own_prompts(cfg: Mapping[str, Any]) -> bool:
+    return f"{BUNDLE}prompts/" in str(cfg)
+
+
+def _programs(node: Any, key: str) -> Iterator[str]:
+    """The arguments of parts that name code, where they are not what they are by default."""
+    if isinstance(node, Mapping):
+        if "_target_" in node:
+            kind = locate(node["_target_"], ())
+            if not isinstance(kind, type):
+                yield f"{key}._target_={node['_target_']}, a function"
+            usual = {one.name: one.default for one in fields(kind)} if is_dataclass(kind) else {}
+            for name in getattr(kind, "takes_code", ()):
+                if name in node and node[name] != usual.get(name, MISSING):
+                    yield f"{key}.{name}={node[name]!r:.100}"
+        for name, inner in node.items():
+            yield from _programs(inner, f"{key}.{name}" if key else str(name))
+    elif isinstance(node, list | tuple):
+        for number, inner in enumerate(node):
+            yield from _programs(inner, f"{key}[{number}]")

@@ -1,0 +1,128 @@
+"""How far raters agree beyond chance: Cohen's kappa for two, Fleiss' for more, with 95 % intervals.
+
+Source: Cohen 1960; Fleiss 1971; the interval of Cohen's kappa for independent items by Fleiss, Cohen & Everitt 1969
+(statsmodels), all others by a percentile bootstrap over clusters (patients), with a fixed seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from runner.results.intervals import RESAMPLES, drawn_sums
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_LEAST = 1e-12  # a spread below this is none
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """``share``: of the n items, all raters pick the same. ``kappa`` is None where all picks are of one category, and
+    its interval where all agree or there is one cluster: chance leaves nothing to tell."""
+
+    kind: str
+    n: int
+    share: float | None
+    kappa: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return asdict(self)
+
+
+def agreement(ratings: Sequence[Sequence[Hashable]], clusters: Sequence[str]) -> Agreement:
+    """Of two or more raters, each with a pick per item; ``clusters`` of the items, in the same order."""
+    import numpy as np
+
+    kind = "Cohen's kappa" if len(ratings) == 2 else "Fleiss' kappa"
+    n, categories = len(clusters), list(dict.fromkeys(pick for rater in ratings for pick in rater))
+    if not n:
+        return Agreement(kind, 0, None)
+    numbers = np.array([[categories.index(pick) for pick in rater] for rater in ratings])
+    same = float((numbers == numbers[0]).all(axis=0).mean())
+    if len(categories) < 2:
+        return Agreement(kind, n, same)
+    apart = len(set(clusters)) == n
+    columns = _pairs(numbers, len(categories)) if len(ratings) == 2 else _counts(numbers, len(categories))
+    kappa, low, high = _point(columns, len(ratings), len(categories))
+    if same == 1.0:
+        return Agreement(kind, n, same, kappa)
+    if len(ratings) > 2 or not apart:
+        low, high = _drawn(columns, clusters, len(ratings), len(categories))
+    return Agreement(kind, n, same, kappa, low, high)
+
+
+def _pairs(numbers: NDArray[np.intp], k: int) -> NDArray[np.float64]:
+    """A row per item with a 1 where its two picks meet in a k x k table."""
+    import numpy as np
+
+    pairs: NDArray[np.float64] = np.eye(k * k)[numbers[0] * k + numbers[1]]
+    return pairs
+
+
+def _counts(numbers: NDArray[np.intp], k: int) -> NDArray[np.float64]:
+    """A row per item: how many raters pick each category."""
+    import numpy as np
+
+    counts: NDArray[np.float64] = np.eye(k)[numbers].sum(axis=0)
+    return counts
+
+
+def _point(columns: NDArray[np.float64], raters: int, k: int) -> tuple[float, float | None, float | None]:
+    """Kappa by statsmodels, for two raters with the interval of independent items."""
+    import numpy as np
+    from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
+
+    if raters > 2:
+        return float(fleiss_kappa(columns)), None, None
+    table = columns.sum(axis=0).reshape(k, k)
+    if table.trace() == table.sum():  # its standard error is nothing then
+        return 1.0, None, None
+    with np.errstate(divide="ignore", invalid="ignore"):  # its tests, where a rater always says the same
+        found = cohens_kappa(table)
+    if not found.std_kappa > _LEAST:
+        return float(found.kappa), None, None
+    return float(found.kappa), max(-1.0, float(found.kappa_low)), min(1.0, float(found.kappa_upp))
+
+
+def _drawn(
+    columns: NDArray[np.float64], clusters: Sequence[str], raters: int, k: int
+) -> tuple[float | None, float | None]:
+    """The interval over clusters that are drawn again; None for one cluster."""
+    import numpy as np
+
+    names = {name: number for number, name in enumerate(dict.fromkeys(clusters))}
+    if len(names) < 2:
+        return None, None
+    if raters > 2:  # pairs of raters that agree, item by item, and the pairs there are
+        agreed = (columns * (columns - 1)).sum(axis=1, keepdims=True)
+        columns = np.hstack([columns, agreed, np.full((len(columns), 1), raters * (raters - 1.0))])
+    sums = np.zeros((len(names), columns.shape[1]))
+    np.add.at(sums, [names[name] for name in clusters], columns)
+    drawn = drawn_sums(sums, RESAMPLES, np.random.default_rng(0))
+    observed, chance = _fleiss(drawn) if raters > 2 else _cohen(drawn.reshape(-1, k, k))
+    there = 1 - chance > _LEAST
+    if not there.any():
+        return None, None
+    low, high = np.percentile((observed[there] - chance[there]) / (1 - chance[there]), [2.5, 97.5])
+    return float(low), float(high)
+
+
+def _cohen(tables: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Observed agreement, and that by chance, of each table."""
+    n = tables.sum(axis=(1, 2))
+    margins = tables.sum(axis=1) * tables.sum(axis=2)
+    return tables.trace(axis1=1, axis2=2) / n, margins.sum(axis=1) / n**2
+
+
+def _fleiss(sums: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The same, from counts per category, agreeing pairs and all pairs."""
+    counts, agreed, pairs = sums[:, :-2], sums[:, -2], sums[:, -1]
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    return agreed / pairs, (shares**2).sum(axis=1)

@@ -1,0 +1,107 @@
+"""``python -m runner.report FOLDER --annotate RUBRIC`` and ``--ratings SHEET ...``: out to raters, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from components.errors import ConfigError
+from runner.config.roots import CONF
+from runner.rating.agreement import Agreement
+from runner.rating.drawing import draw
+from runner.rating.reading import read_sheets
+from runner.rating.result import Result
+from runner.rating.rubrics import load
+from runner.rating.sheets import KEY, SHEETS, Key, write_sheets, write_table
+from runner.results.compare import Table
+from runner.results.rows import Run
+from runner.results.table import interval, number, plain
+
+FILE, READ, OPEN = "ratings.json", "ratings.md", "disagreements.csv"
+_HEAD = ("", "items", "all agree", "kappa", "95 % interval")
+
+
+def annotate(
+    runs: Sequence[Run], name: str, home: Path, *, n: int | None = None, raters: int = 2, seed: int = 0
+) -> None:
+    """Write sheets for raters below ``home``. Raises ConfigError."""
+    if (n is not None and n < 1) or raters < 1:
+        raise ConfigError(f"--n {n} --raters {raters}: at least one item and one rater are needed")
+    rubric = load(CONF / "rubrics", name)
+    wanted = rubric.draw.n if n is None else n
+    items = draw(runs, rubric, wanted, seed)
+    paths = write_sheets(items, rubric, home / "ratings" / rubric.name, raters, seed)
+    for path in paths:
+        print("written to", path)  # noqa: T201
+    if len(items) < wanted:
+        print(f"note: {len(items)} of {wanted} items; there are no more that this rubric draws")  # noqa: T201
+    classes = {str((run.notes.get("dataset") or {}).get("privacy", "open")) for run in runs} - {"open"}
+    if classes:
+        print(f"note: the sheets hold {' and '.join(sorted(classes))} data; the terms of use hold for raters too")  # noqa: T201
+    print(f"raters get what is in {SHEETS}/, and not {KEY}; what they hand back: --ratings SHEET SHEET")  # noqa: T201
+
+
+def show_ratings(runs: Sequence[Run], sheets: Sequence[str], home: Path) -> None:
+    """Read sheets back, print what they say and keep it beside the key. Raises ConfigError."""
+    paths = [Path(sheet) for sheet in sheets]
+    place = _place(home, paths)
+    key = Key.read(place / KEY)
+    result = Result(key, read_sheets(paths, key), runs)
+    told, tables = result.as_dict(), list(_tables(result))
+    for table in tables:
+        table.show()
+    (place / FILE).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = "\n\n".join([f"# {plain(key.rubric.question)}", *(table.text for table in tables)])
+    (place / READ).write_text(text + "\n", encoding="utf-8")
+    written = [place / READ, place / FILE]
+    if rows := result.disagreements():
+        head = list(dict.fromkeys(name for row in rows for name in row))
+        write_table(place / OPEN, [*head, "decided"], [[*(row.get(name, "") for name in head), ""] for row in rows])
+        written.append(place / OPEN)
+        print(f"raters differ on {len(rows)} values, for adjudication in {place / OPEN}")  # noqa: T201
+    print("written to", *written)  # noqa: T201
+
+
+def _place(home: Path, sheets: Sequence[Path]) -> Path:
+    """The folder with the key of these sheets: the codes of a draw begin alike. Raises ConfigError."""
+    found = sorted(path.parent for path in (home / "ratings").glob(f"*/{KEY}"))
+    if len(found) == 1:
+        return found[0]
+    for place in found:
+        drawn = Key.read(place / KEY).set.encode()
+        if any(drawn + b"-" in sheet.read_bytes() for sheet in sheets if sheet.is_file()):
+            return place
+    have = ", ".join(map(str, found)) or "none"
+    raise ConfigError(f"no {KEY} of these sheets in {home / 'ratings'}/*/ (there are {have}); name another --out")
+
+
+def _tables(result: Result) -> Iterator[Table]:
+    """Shares, agreement of the raters, agreement of the model with each of them."""
+    rubric, groups = result.key.rubric, result.groups
+    body = [
+        (f"{field}/{category}", *(_share(found[group].as_dict()) for group in groups))
+        for field, category in rubric.marks()
+        for found in [result.shares(field, category)]
+    ]
+    below = [f"{len(result.sheets)} raters, {len(result.key.items)} items; source of the categories: {rubric.source}"]
+    if rubric.draw.by or len(groups) > 1:
+        over = " and ".join([*(["runs"] if len(groups) > 1 else []), *rubric.draw.by])
+        below.append(f"drawn evenly over {over}: shares are of the items drawn, not of all that there are")
+    yield Table(f"{rubric.name}: share of items, 95 % interval below", ("", *groups), body, below)
+    if agreements := result.agreements():
+        kind = next(iter(agreements.values())).kind
+        yield Table(f"agreement of the raters ({kind})", _HEAD, _lines(agreements))
+    for rater, found in result.judged().items():
+        yield Table(f"agreement of the model's grades with {plain(rater)} (Cohen's kappa)", _HEAD, _lines(found))
+
+
+def _share(metric: Mapping[str, float | None]) -> str:
+    return "\n".join(filter(None, (number(metric["value"]), interval(metric))))
+
+
+def _lines(found: Mapping[str, Agreement]) -> list[tuple[str, ...]]:
+    return [
+        (name, str(one.n), number(one.share), number(one.kappa), interval(one.as_dict()) or "-")
+        for name, one in found.items()
+    ]

@@ -1,0 +1,111 @@
+"""Which episodes are rated: a seeded draw over runs and strata, and the texts of what was drawn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from components.errors import ConfigError
+from components.rubric import Rubric
+from components.rubric_texts import texts_of
+from components.types import Sample
+from runner.records import read
+from runner.rescore import reopened
+from runner.results.rows import Row, Run, rows_of
+from runner.stored import Unpacker
+from runner.texts import TextReader
+
+_MODEL = "[the model]"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One that is rated. ``cluster``: items of one are not independent (a patient). ``texts``: title -> text."""
+
+    run: Run
+    sample_id: str
+    epoch: int
+    cluster: str
+    texts: Mapping[str, str]
+    images: Sequence[str] = ()
+
+
+def draw(runs: Sequence[Run], rubric: Rubric, n: int, seed: int) -> list[Item]:
+    """Up to n items that the rubric draws, as many of each run and stratum as there are, in an order that tells
+    nothing. Samples that are rated themselves count once, whatever runs played them. Raises ConfigError."""
+    rng = Random(f"{seed}/{rubric.name}/draw")
+    groups: dict[tuple[str, ...], list[Item]] = {}
+    seen: set[str] = set()
+    for row in rows_of(runs):
+        for run, record in _eligible(row, rubric):
+            if rubric.draw.of == "samples":
+                if record["sample_id"] in seen:
+                    continue
+                seen.add(record["sample_id"])
+            strata = tuple(str(record["strata"].get(name, "")) for name in rubric.draw.by)
+            group = strata if rubric.draw.of == "samples" else (row.label, *strata)
+            cluster = record["cluster"] or record["sample_id"]
+            groups.setdefault(group, []).append(Item(run, record["sample_id"], record["epoch"], str(cluster), {}))
+    if not groups:
+        raise ConfigError(f"nothing to rate: rubric {rubric.name!r} draws {rubric.draw.which}, and there are none here")
+    return _told(_spread(groups, n, rng), rubric)
+
+
+def _eligible(row: Row, rubric: Rubric) -> list[tuple[Run, Mapping[str, Any]]]:
+    """The records of a row that may be drawn, in an order that does not depend on when they were finished."""
+    found = []
+    for run in row.runs:
+        try:
+            found += [(run, one) for one in run.records if rubric.draw.takes(one["stop"], one["scores"])]
+        except ConfigError as error:
+            raise ConfigError(f"{run.folder}: {error}") from None
+    return sorted(found, key=lambda one: (one[1]["sample_id"], one[1]["epoch"]))
+
+
+def _spread(groups: Mapping[tuple[str, ...], list[Item]], n: int, rng: Random) -> list[Item]:
+    """Items of all groups in turn, each group's by lot."""
+    lots = [rng.sample(groups[name], len(groups[name])) for name in sorted(groups)]
+    rng.shuffle(lots)
+    turns = [lot[turn] for turn in range(max(map(len, lots))) for lot in lots if turn < len(lot)]
+    return rng.sample(turns[:n], min(n, len(turns)))
+
+
+def _told(items: Sequence[Item], rubric: Rubric) -> list[Item]:
+    """The items with their texts, read run by run."""
+    found: dict[tuple[str, str, int], Item] = {}
+    for folder in dict.fromkeys(item.run.folder for item in items):
+        own = {(item.sample_id, item.epoch): item for item in items if item.run.folder == folder}
+        run = next(iter(own.values())).run
+        samples, unpacker = _samples(run), Unpacker(TextReader(folder))
+        for record in read(folder):
+            if (item := own.get((record["sample_id"], record["epoch"]))) is not None:
+                sample = samples[item.sample_id]
+                texts = texts_of(rubric.shows, sample, unpacker.trajectory(record))
+                images = [image.url for image in sample.problem.images if image.url.startswith("data:image/")]
+                told = {title: unnamed(text, run) for title, text in texts.items()}
+                found[str(folder), *_key(item)] = replace(item, texts=told, images=images)
+    return [found[str(item.run.folder), *_key(item)] for item in items]
+
+
+def _key(item: Item) -> tuple[str, int]:
+    return item.sample_id, item.epoch
+
+
+def _samples(run: Run) -> dict[str, Sample]:
+    """The samples that a run played. Raises ConfigError when they are not there any more, or others are."""
+    experiment = reopened(run.folder, run.cfg)
+    was, now = (run.notes.get("dataset") or {}).get("fingerprint"), experiment.dataset.fingerprint
+    if was != now:
+        raise ConfigError(f"{run.folder} was played on data of fingerprint {was!r}, and they are {now!r} now")
+    return {sample.problem.id: sample for sample in experiment.samples}
+
+
+def unnamed(text: str, run: Run) -> str:
+    """A text without the names of the run's models, with which an answer may begin."""
+    names = {str(name) for name in (run.notes.get("models") or {}).values()}
+    names |= {name.rpartition("/")[2] for name in names}
+    parts = "|".join(re.escape(name) for name in sorted(filter(None, names), key=len, reverse=True))
+    return re.sub(rf"(?<!\w)(?:{parts})(?!\w)", _MODEL, text, flags=re.IGNORECASE) if parts else text

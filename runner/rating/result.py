@@ -1,0 +1,144 @@
+"""What filled sheets say: shares per category with intervals, by run; agreement of raters; the judge beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from components.errors import ConfigError
+from components.rubric import NONE
+from runner.rating.agreement import Agreement, agreement
+from runner.rating.reading import Sheet
+from runner.rating.sheets import Key
+from runner.results.intervals import Metric, mean
+from runner.results.rows import Run, rows_of
+
+ALL, JUDGE = "all", "judge"
+_SCORE = "judged/{}/{}/{}"  # how a scorer that grades by a rubric names its scores: rubric, field, category
+Pick = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Result:
+    """Sheets of one draw, and the runs that its items come from."""
+
+    key: Key
+    sheets: Sequence[Sheet]
+    runs: Sequence[Run]
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """Item -> what its run is called. Raises ConfigError for an item of a run that is not given."""
+        known = {str(run.notes.get("id")): row.label for row in rows_of(self.runs) for run in row.runs}
+        for code, origin in self.key.items.items():
+            if str(origin["run"]) not in known:
+                folder = origin.get("folder", origin["run"])
+                raise ConfigError(f"item {code} is of the run {folder}, which is not among the folders given")
+        return {code: known[str(origin["run"])] for code, origin in self.key.items.items()}
+
+    @property
+    def groups(self) -> list[str]:
+        """All items, and each run's where there are several and episodes are rated."""
+        names = dict.fromkeys(self.labels.values()) if self.key.rubric.draw.of == "episodes" else {}
+        return [ALL, *(names if len(names) > 1 else ())]
+
+    def shares(self, field: str, category: str) -> dict[str, Metric]:
+        """Group -> share of items that raters put there: the mean over items of the share of raters."""
+        return {group: self._share(self._of(group), field, category) for group in self.groups}
+
+    def _share(self, codes: Sequence[str], field: str, category: str) -> Metric:
+        values = [
+            sum(category in sheet.picked[code][field] for sheet in self.sheets) / len(self.sheets) for code in codes
+        ]
+        numbers: dict[str, int] = {}
+        found = mean(values, [numbers.setdefault(name, len(numbers)) for name in self._clusters(codes)])
+        flat = found.ci_low == found.ci_high  # raters are divided on every item alike
+        return replace(found, ci_low=None, ci_high=None) if flat else found
+
+    def _of(self, group: str) -> list[str]:
+        return [code for code in self.key.items if group in (ALL, self.labels[code])]
+
+    def _clusters(self, codes: Sequence[str]) -> list[str]:
+        return [str(self.key.items[code]["cluster"]) for code in codes]
+
+    def agreements(self) -> dict[str, Agreement]:
+        """Field, or field/category where several may be picked -> agreement of the raters; empty for one rater."""
+        if len(self.sheets) < 2:
+            return {}
+        picks = {sheet.rater: {code: sheet.picked[code] for code in self.key.items} for sheet in self.sheets}
+        return self._agreements(list(picks.values()))
+
+    def _agreements(self, raters: Sequence[Mapping[str, Mapping[str, Pick]]]) -> dict[str, Agreement]:
+        """Of raters, on the items that all of them rated."""
+        found = {}
+        for name, field in self.key.rubric.fields.items():
+            codes = [code for code in self.key.items if all(name in rater.get(code, {}) for rater in raters)]
+            clusters, picks = self._clusters(codes), [[rater[code][name] for code in codes] for rater in raters]
+            if field.pick == "one":
+                found[name] = agreement(picks, clusters)
+                continue
+            for category in field.categories:
+                chosen = [[category in pick for pick in rater] for rater in picks]
+                found[f"{name}/{category}"] = agreement(chosen, clusters)
+        return found
+
+    def judged(self) -> dict[str, dict[str, Agreement]]:
+        """Rater -> agreements of the model's grades with the rater's, where both rated an item; empty without any."""
+        if not any(self.grades.values()):
+            return {}
+        return {sheet.rater: self._agreements([self.grades, sheet.picked]) for sheet in self.sheets}
+
+    @cached_property
+    def grades(self) -> dict[str, dict[str, Pick]]:
+        """Item -> field -> what the model picked; fields that it did not grade are left out."""
+        records = {
+            (str(run.notes.get("id")), one["sample_id"], one["epoch"]): one for run in self.runs for one in run.records
+        }
+        found = {}
+        for code, origin in self.key.items.items():
+            record = records.get((str(origin["run"]), origin["sample_id"], origin["epoch"]))
+            found[code] = {} if record is None else self._graded(record["scores"])
+        return found
+
+    def _graded(self, scores: Mapping[str, float | None]) -> dict[str, Pick]:
+        rubric, found = self.key.rubric, {}
+        for name, field in rubric.fields.items():
+            values = {one: scores.get(_SCORE.format(rubric.name, name, one)) for one in field.categories}
+            if None not in values.values():
+                found[name] = tuple(one for one, value in values.items() if value)
+        return found
+
+    def disagreements(self) -> list[dict[str, str]]:
+        """A row per item and field on which raters differ: what each says, and the model where it graded."""
+        rows = []
+        for code in self.key.items:
+            for name in self.key.rubric.fields:
+                said = {sheet.rater: sheet.picked[code][name] for sheet in self.sheets}
+                if len(set(said.values())) > 1:
+                    told = {rater: said_as(pick) for rater, pick in said.items()}
+                    judge = {JUDGE: said_as(self.grades[code][name])} if name in self.grades[code] else {}
+                    rows.append({"item": code, "field": name, **told, **judge})
+        return rows
+
+    def as_dict(self) -> dict[str, Any]:
+        """All numbers, JSON-ready."""
+        return {
+            "rubric": self.key.rubric.name, "source": self.key.rubric.source, "n": len(self.key.items),
+            "raters": [sheet.rater for sheet in self.sheets],
+            "shares": {
+                f"{field}/{category}": {group: one.as_dict() for group, one in self.shares(field, category).items()}
+                for field, category in self.key.rubric.marks()
+            },
+            "agreement": {name: one.as_dict() for name, one in self.agreements().items()},
+            "judge": {
+                rater: {name: one.as_dict() for name, one in of.items()} for rater, of in self.judged().items()
+            },
+            "disagreements": self.disagreements(),
+        }  # fmt: skip
+
+
+def said_as(pick: Pick) -> str:
+    """A pick as it stands in a sheet."""
+    return "; ".join(pick) or NONE

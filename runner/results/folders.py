@@ -1,0 +1,26 @@
+"""Which run folders a name on the command line means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from components.errors import ConfigError
+from runner import manifest
+from runner.records import FILE
+
+
+def run_folders(folder: Path) -> list[Path]:
+    """The folder, or the runs of a sweep's folder, in the order in which they began. Raises ConfigError for one that is
+    neither."""
+    found = [folder]
+    if not (folder / FILE).is_file():
+        below = sorted(path.parent for path in folder.glob(f"*/{FILE}"))
+        found = sorted(below, key=lambda one: str(manifest.read(one).get("start", ""))) or found
+    return [_checked(one) for one in found]
+
+
+def _checked(folder: Path) -> Path:
+    for name in (FILE, manifest.FILE, "config.yaml"):
+        if not (folder / name).is_file():
+            raise ConfigError(f"{folder} is no run folder: it has no {name}")
+    return folder

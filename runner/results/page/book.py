@@ -1,0 +1,93 @@
+"""The report of runs in all its formats: which sections it has, and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from components.errors import ConfigError
+from runner.results.compare import warnings_of
+from runner.results.page import (
+    cards,
+    checks,
+    comparisons,
+    episodes,
+    frontier,
+    leaderboard,
+    papers,
+    refusals,
+    settings,
+    strata,
+    tools_used,
+)
+from runner.results.page.parts import Section
+from runner.results.page.shell import page
+from runner.results.page.written import comma, latex, markdown, sheets
+from runner.results.rows import Run
+
+# What stands on the page, in this order: a module with ``section(runs: Sequence[Run]) -> Section | None`` each.
+SECTIONS = (leaderboard, comparisons, settings, strata, frontier, tools_used, checks, refusals, papers, cards, episodes)
+PAGE, READ, TABLES = "report.html", "report.md", "tables"
+
+
+def sections_of(runs: Sequence[Run]) -> list[Section]:
+    """The sections that have something to show."""
+    return [found for module in SECTIONS if (found := module.section(runs)) is not None]
+
+
+def home_of(runs: Sequence[Run], out: str | None = None) -> Path:
+    """Where the report goes: the folder that is given, that of the run, or of the sweep that all of them are of.
+
+    Raises ConfigError for runs that share no folder.
+    """
+    if out is not None:
+        return Path(out)
+    folders = {run.folder.resolve() for run in runs}
+    homes = {folder.parent for folder in folders}
+    if len(folders) == 1:
+        return runs[0].folder
+    if len(homes) == 1 and all(run.notes.get("sweep") for run in runs):
+        return runs[0].folder.parent
+    raise ConfigError("--page: these runs are of no common sweep; say where their report goes: --out FOLDER")
+
+
+def write(runs: Sequence[Run], home: Path, title: str | None = None) -> list[Path]:
+    """Write page, Markdown and tables of runs into a folder. Returns what was written, the page first.
+
+    ``report.md`` is that of a run in its own folder, and left as it is.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    sections, told = sections_of(runs), (title or home.resolve().name, about(runs), warnings_of(runs))
+    written = [_put(home / PAGE, page(*told, sections))]
+    if all(run.folder.resolve() != home.resolve() for run in runs):
+        written.append(_put(home / READ, markdown(*told, sections)))
+    (home / TABLES).mkdir(exist_ok=True)
+    for name, sheet in sheets(sections):
+        written += [
+            _put(home / TABLES / f"{name}.csv", comma(sheet)),
+            _put(home / TABLES / f"{name}.tex", latex(sheet)),
+        ]
+    return written
+
+
+def about(runs: Sequence[Run]) -> str:
+    """What is reported on, in a line: how many runs, of which data, models and commits, from when to when."""
+    data = {f"{of.get('name')} ({of.get('split')})" for run in runs if (of := run.notes.get("dataset") or {})}
+    commits = {str((run.notes.get("git") or {}).get("commit") or "unknown")[:10] for run in runs}
+    days = sorted(
+        str(run.notes[key])[:16].replace("T", " ") for run in runs for key in ("start", "end") if run.notes.get(key)
+    )
+    parts = [
+        "1 run" if len(runs) == 1 else f"{len(runs)} runs", f"data: {', '.join(sorted(data))}",
+        f"models: {', '.join(sorted({run.model for run in runs}))}", f"commit: {', '.join(sorted(commits))}",
+        *([f"from {days[0]} to {days[-1]} UTC"] if days else []),
+    ]  # fmt: skip
+    return "; ".join(parts)
+
+
+def _put(path: Path, text: str) -> Path:
+    """Write a file in one move."""
+    fresh = path.with_name(path.name + ".tmp")
+    fresh.write_text(text, encoding="utf-8", newline="")
+    fresh.replace(path)
+    return path

@@ -1,0 +1,171 @@
+"""A card per dataset: what its samples are, how long its conversations and chains of calls are, how varied its words.
+
+The records tell of episodes; what only the dataset knows stands in the manifest's ``card``: fact -> number, text, or
+{value: samples}.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean, median
+from typing import Any
+
+from runner.records import read
+from runner.results.page.parts import Cell, Column, Section, Sheet
+from runner.results.page.told import Told, told
+from runner.results.rows import Run
+from runner.stored import Unpacker
+from runner.texts import TextReader
+
+_WORDED = 200  # episodes of a run whose words are counted
+_WINDOW = 50  # words
+_VALUES = 30  # of a stratum that are told
+_WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
+
+
+@dataclass
+class Episodes:
+    """What is counted in the episodes of a run: per episode calls of the model, tool calls, tokens in and out, and the
+    words of the first ones, asked (the first message of the user) and replied."""
+
+    calls: list[int] = field(default_factory=list)
+    chain: list[int] = field(default_factory=list)
+    tokens_in: list[int] = field(default_factory=list)
+    tokens_out: list[int] = field(default_factory=list)
+    asked: list[list[str]] = field(default_factory=list)
+    replied: list[list[str]] = field(default_factory=list)
+
+
+def section(runs: Sequence[Run]) -> Section | None:
+    """Two tables per dataset: its samples, and the episodes that runs played on them."""
+    found = told(runs)
+    counted = {id(one): episodes_of(one.run) for one in found}
+    there = [one for one in found if counted[id(one)].calls]
+    parts: list[Sheet] = []
+    for data in dict.fromkeys(one.run.data for one in there):
+        of = [one for one in there if one.run.data == data]
+        parts += [_samples(of), _lengths(of, counted), _words(of, counted)]
+    if not parts:
+        return None
+    intro = (
+        "What was played, from the records: calls of the model are the length of the conversation, tool calls that of "
+        "the chain. An episode that ended in an error is left out."
+    )
+    return Section("cards", "Datasets", intro, parts)
+
+
+def episodes_of(run: Run) -> Episodes:
+    """Count the episodes of a run that did not error."""
+    found, unpacker = Episodes(), Unpacker(TextReader(run.folder))
+    for record in read(run.folder):
+        if record["stop"] == "error":
+            continue
+        used = record["usage"]
+        found.calls.append(used["calls"])
+        found.tokens_in.append(used["input_tokens"])
+        found.tokens_out.append(used["output_tokens"])
+        steps = [step for step in record["steps"] if step.get("committed", True)]
+        found.chain.append(sum(len(step.get("observed", ())) for step in steps))
+        if len(found.asked) < _WORDED:
+            found.asked.append(_WORD.findall(" ".join(_asked(record, unpacker)).lower()))
+            found.replied.append(_WORD.findall(" ".join(_replied(record, unpacker)).lower()))
+    return found
+
+
+def _asked(record: Mapping[str, Any], unpacker: Unpacker) -> Iterator[str]:
+    """The first message of the user, without images."""
+    asked = record["steps"][0]["asked"] if record["steps"] else ()
+    message: Mapping[str, Any] = next((one for one in asked if one["role"] == "user"), {})
+    for part in (message, *message.get("parts", ())):
+        if "text" in part:
+            yield unpacker.text(part["text"])
+
+
+def _replied(record: Mapping[str, Any], unpacker: Unpacker) -> Iterator[str]:
+    """What the model said."""
+    return (unpacker.text(step["reply"]["text"]) for step in record["steps"] if "text" in step["reply"])
+
+
+def _samples(of: Sequence[Told]) -> Sheet:
+    """What is known of the samples: the manifest, the strata, and what the dataset says of itself."""
+    notes, records = of[0].run.notes, [record for one in of for record in one.run.records]
+    data = notes.get("dataset") or {}
+    once = {record["sample_id"]: record for record in records}
+    inputs = Counter(kind for record in once.values() for kind in record.get("inputs") or ())
+    rows: list[list[Cell]] = [
+        ["split", str(data.get("split", ""))],
+        ["samples played", len(once)],
+        ["patients, or groups of samples that belong together", len({_cluster(record) for record in once.values()})],
+        ["fingerprint", str(data.get("fingerprint", ""))[:16]],
+        ["class of the data", str(data.get("privacy", "unknown"))],
+    ]
+    if inputs:
+        rows.append(["inputs beside the question", _told(inputs)])
+    for stratum in dict.fromkeys(name for record in once.values() for name in record["strata"]):
+        values = Counter(str(record["strata"][stratum]) for record in once.values() if stratum in record["strata"])
+        rows.append([f"{stratum}, samples of each", _told(values)])
+    for name, value in (notes.get("card") or {}).items():
+        rows.append([str(name), _told(value) if isinstance(value, Mapping) else value])
+    return Sheet(f"{of[0].dataset}: samples", [Column("fact"), Column("value")], rows)
+
+
+def _cluster(record: Mapping[str, Any]) -> str:
+    return str(record["cluster"] or record["sample_id"])
+
+
+def _told(values: Mapping[str, int]) -> str:
+    """Values and how many there are of each, the most first."""
+    ordered = sorted(values.items(), key=lambda pair: -pair[1])
+    more = f", and {len(ordered) - _VALUES} more values" if len(ordered) > _VALUES else ""
+    return ", ".join(f"{name} {n:,}" for name, n in ordered[:_VALUES]) + more
+
+
+def _lengths(of: Sequence[Told], counted: Mapping[int, Episodes]) -> Sheet:
+    """How long episodes were: median and most of each."""
+    names = {"calls": "calls of the model", "chain": "tool calls", "tokens_in": "tokens in", "tokens_out": "tokens out"}
+    columns = [Column("run"), Column("episodes", "n")]
+    columns += [Column(name, f"per episode, {what}") for name in names.values() for what in ("median", "most")]
+    rows: list[list[Cell]] = []
+    for one in of:
+        values: list[list[int]] = [getattr(counted[id(one)], name) for name in names]
+        rows.append([one.label, len(values[0]), *(cell for part in values for cell in (median(part), max(part)))])
+    return Sheet(f"{of[0].dataset}: length of conversations and chains", columns, rows)
+
+
+def _words(of: Sequence[Told], counted: Mapping[int, Episodes]) -> Sheet:
+    """How many words and how varied they are."""
+    columns = [Column("run"), Column("episodes", "n")]
+    for what in ("asked", "replied"):
+        columns += [Column(f"{what}, words", "per episode"), Column(f"{what}, different words", "n")]
+        columns.append(Column(f"{what}, diversity", f"share in {_WINDOW} words"))
+    rows: list[list[Cell]] = []
+    for one in of:
+        cells: list[Cell] = []
+        for words in (counted[id(one)].asked, counted[id(one)].replied):
+            flat = [word for part in words for word in part]
+            cells += [fmean(map(len, words)), len(set(flat)), diversity(flat)]
+        rows.append([one.label, len(counted[id(one)].asked), *cells])
+    below = [
+        f"Of the first {_WORDED} episodes at most. asked: the first message of the user, as the agent put it. "
+        f"diversity: different words among {_WINDOW} that follow one another, the mean over all such stretches "
+        "(moving-average type-token ratio, Covington and McFall 2010)."
+    ]
+    return Sheet(f"{of[0].dataset}: words", columns, rows, below)
+
+
+def diversity(words: Sequence[str], window: int = _WINDOW) -> float | None:
+    """Moving-average type-token ratio, 0 to 1; None for fewer words than the window holds."""
+    if len(words) < window:
+        return None
+    counts = Counter(words[:window])
+    total = len(counts)
+    for old, new in zip(words, words[window:], strict=False):
+        counts[old] -= 1
+        if not counts[old]:
+            del counts[old]
+        counts[new] += 1
+        total += len(counts)
+    return total / (len(words) - window + 1) / window

@@ -1,0 +1,78 @@
+"""Plots as Plotly's JSON. Colours and fonts are the page's, which knows whether it is light or dark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runner.results.page.parts import Value
+
+_LINE = 24  # pixels for a line of a plot with names on its left
+_MARGIN = 110
+_ROOM = 90  # characters below a plot; names that need more are turned
+LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}  # above the plot
+Figure = Mapping[str, Any]
+
+
+def intervals(names: Sequence[str], values: Sequence[Value], title: str) -> Figure:
+    """A point with its interval for every name, from the bottom up."""
+    trace = {
+        "type": "scatter", "mode": "markers", "y": list(names), "x": [one.value for one in values],
+        "error_x": spread(values), "marker": {"size": 9}, "showlegend": False,
+        "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",
+    }  # fmt: skip
+    layout = {
+        "height": _MARGIN + _LINE * len(names),
+        "xaxis": {"title": {"text": title}, "zeroline": False},
+        "yaxis": {"type": "category", "automargin": True, "ticks": ""},
+    }
+    return {"data": [trace], "layout": layout}
+
+
+def groups(names: Sequence[str], series: Mapping[str, Sequence[Value | None]], title: str, below: str) -> Figure:
+    """Bars with their intervals, one for every series at every name."""
+    data = [
+        {
+            "type": "bar", "name": label, "x": list(names), "y": [None if one is None else one.value for one in values],
+            "error_y": spread(values) | {"thickness": 1},
+            "hovertemplate": "%{x}: %{y:.4g}<extra>%{fullData.name}</extra>",
+        }
+        for label, values in series.items()
+    ]  # fmt: skip
+    layout = {
+        "barmode": "group", "height": 420, "xaxis": {"type": "category", "title": {"text": below}, "automargin": True},
+        "yaxis": {"title": {"text": title}, "automargin": True}, "legend": LEGEND,
+    }  # fmt: skip
+    return {"data": data, "layout": layout}
+
+
+def shades(rows: Sequence[str], columns: Sequence[str], z: Sequence[Sequence[float | None]]) -> Figure:
+    """A field of shades, the first row at the top; numbers stand in it where they have room."""
+    longest = max((len(name) for name in columns), default=0)
+    trace = {
+        "type": "heatmap", "x": list(columns), "y": list(rows), "z": [list(line) for line in z],
+        "colorbar": {"thickness": 14}, "hoverongaps": False,
+        "hovertemplate": "%{y}, %{x}: %{z:.4g}<extra></extra>", "xgap": 1, "ygap": 1,
+    }  # fmt: skip
+    if len(columns) <= 12:
+        trace["texttemplate"] = "%{z:.2f}"
+    layout = {
+        "height": _MARGIN - 30 + (min(longest * 4, 110) if longest * len(columns) > _ROOM else 0) + _LINE * len(rows),
+        "xaxis": {"type": "category", "automargin": True, "ticks": ""},
+        "yaxis": {"type": "category", "automargin": True, "autorange": "reversed", "ticks": ""},
+        "margin": {"l": 60, "r": 20, "t": 30, "b": 30},
+    }
+    return {"data": [trace], "layout": layout}
+
+
+def spread(values: Sequence[Value | None]) -> dict[str, Any]:
+    """Error bars of both sides; none where an interval is not known."""
+    if all(one is None or one.low is None or one.high is None for one in values):
+        return {"type": "data", "visible": False}
+    up = [None if one is None or one.high is None else _apart(one.high, one.value) for one in values]
+    down = [None if one is None or one.low is None else _apart(one.value, one.low) for one in values]
+    return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "thickness": 1.5, "width": 3}
+
+
+def _apart(high: float | None, low: float | None) -> float | None:
+    return None if high is None or low is None else max(0.0, high - low)

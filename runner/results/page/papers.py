@@ -1,0 +1,136 @@
+"""Runs beside what is in print, for every publication in ``conf/papers`` that has a row for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from runner.config.roots import CONF
+from runner.results.beside import Beside
+from runner.results.differences import differences, remarks
+from runner.results.levels import Part
+from runner.results.page.parts import Cell, Column, Section, Sheet, Value
+from runner.results.page.shell import PERCENT
+from runner.results.page.told import rows
+from runner.results.paper import TOTAL, Paper, Published, load
+from runner.results.rows import Row, Run, rows_of
+
+_HUNDRED = 100.0
+
+
+def section(runs: Sequence[Run]) -> Section | None:
+    """A table over all rows and one of their parts for every publication that has values for them; else None."""
+    known = [load(CONF, str(path)) for path in sorted((CONF / "papers").glob("*.yaml"))]
+    sheets = [sheet for paper in known for sheet in sheets_of(paper, runs)]
+    if not sheets:
+        return None
+    intro = (
+        "Means and totals in print are worked out from its values per task. Lines below a table name what forbids a "
+        "direct comparison."
+    )
+    return Section("papers", "Beside what is in print", intro, sheets)
+
+
+def sheets_of(paper: Paper, runs: Sequence[Run]) -> list[Sheet]:
+    """The tables of a publication; none where it has nothing to hold against these runs."""
+    there = [run for run in runs if paper.line(run) is not None and paper.metric in run.scores]
+    if not there:
+        return []
+    found = [one for one in (Beside.of(paper, row) for row in _rows(paper, there, runs)) if _meets(one)]
+    overview = [_overview(found)] if len(found) > 1 else []
+    return [*overview, _parts(found)] if found else []
+
+
+def _rows(paper: Paper, there: Sequence[Run], runs: Sequence[Run]) -> Sequence[Row]:
+    """The rows that these runs are in, called as everywhere on the page where that can be."""
+    if paper.by_dataset:
+        return rows_of(there, by_dataset=True)
+    return [row for row in rows(runs) if any(run in there for run in row.runs)]
+
+
+def _meets(one: Beside) -> bool:
+    """Whether a row and its published ones have a part in common."""
+    known = {path for other in one.published for path, value in other.values.items() if value is not None}
+    return any(path in known and part.value is not None for path, part in one.leaves.items())
+
+
+def _parts(found: Sequence[Beside]) -> Sheet:
+    """Every row and its published ones, part by part, with what forbids a comparison below."""
+    paper, unit = found[0].paper, _unit(found[0].paper)
+    backbones = list(dict.fromkeys(one.backbone for beside in found for one in beside.published))
+    body: list[list[Cell]] = [line for beside in found for line in _lines(beside, backbones)]
+    columns = [Column("run"), Column("part"), Column("this run", unit, "higher"), Column("samples")]
+    columns += [Column(f"{name}, in print", unit, "higher") for name in backbones]
+    methods = ", ".join(dict.fromkeys(f"{one.row.label}: {one.published[0].method}" for one in found))
+    below = [f"In print: {paper.citation.strip()}; score {paper.metric}. Held against: {methods}."]
+    below += _of_all("Not directly comparable", {one.row.label: differences(one) for one in found})
+    below += _of_all("Of what is in print", {one.row.label: remarks(one) for one in found})
+    return Sheet(f"{paper.title}: part by part", columns, body, below)
+
+
+def _of_all(title: str, lines: Mapping[str, Sequence[str]]) -> list[str]:
+    """Lines that rows share said once, with the rows where not all have it."""
+    whose: dict[str, list[str]] = {}
+    for label, of in lines.items():
+        for line in of:
+            whose.setdefault(line, []).append(label)
+    names = {line: "" if len(of) == len(lines) else f" ({', '.join(of)})" for line, of in whose.items()}
+    return [f"{title}{name}: {line}" for line, name in names.items()]
+
+
+def _lines(beside: Beside, backbones: Sequence[str]) -> Iterator[list[Cell]]:
+    """A row's parts, means of them where they are grouped, and the total over what it and its published ones share."""
+    paper, label = beside.paper, beside.row.label
+    printed = [next((one for one in beside.published if one.backbone == name), None) for name in backbones]
+    for group in dict.fromkeys(path[0] for path in beside.paths):
+        paths = [path for path in beside.paths if path[0] == group]
+        for path in paths:
+            values = [None if one is None else one.values.get((path[0], path[-1])) for one in printed]
+            name = path[-1] if paper.flat else "/".join(path)
+            yield [
+                label,
+                name,
+                _ours(beside.leaves.get(path), paper),
+                beside.count(path).replace("- of", "0 of"),
+                *values,
+            ]
+        if not paper.flat:
+            means = [one.outer[group].value if one and group in one.outer else None for one in printed]
+            yield [label, f"{group}, mean", _ours(beside.outer.get(group), paper), f"{len(paths)} tasks", *means]
+    groups = beside.common
+    totals = [None if one is None else one.total(groups).value for one in printed]
+    name = f"{TOTAL} of what all columns share"
+    yield [label, name, _ours(beside.over(groups), paper), f"{len(groups)} parts", *totals]
+
+
+def _overview(found: Sequence[Beside]) -> Sheet:
+    """All rows and all that they are held against: means per group, and the total of each over what it has."""
+    paper = found[0].paper
+    printed = {one.label: one for beside in found for one in beside.published}
+    known = {group for beside in found for group in beside.outer} | {g for one in printed.values() for g in one.outer}
+    groups = list(dict.fromkeys(path[0] for beside in found for path in beside.paths if path[0] in known))
+    body: list[list[Cell]] = [
+        [one.row.label, "ours", *(_ours(one.outer.get(group), paper) for group in groups), _ours(one.total, paper)]
+        for one in found
+    ]
+    body += [[label, "in print", *_printed(one, groups)] for label, one in printed.items()]
+    unit = _unit(paper)
+    columns = [Column("row"), Column("whose"), *(Column(group, unit, "higher") for group in (*groups, TOTAL))]
+    below = [f"In print: {paper.citation.strip()}; score {paper.metric}."]
+    return Sheet(f"{paper.title}: all rows", columns, body, below)
+
+
+def _printed(one: Published, groups: Sequence[str]) -> list[Cell]:
+    return [*(one.outer[group].value if group in one.outer else None for group in groups), one.total().value]
+
+
+def _unit(paper: Paper) -> str:
+    return PERCENT if paper.scale == _HUNDRED else ""
+
+
+def _ours(part: Part | None, paper: Paper) -> Value | None:
+    """A mean with its interval in the publication's unit."""
+    metric = None if part is None else part.metric
+    if metric is None or metric.value is None:
+        return None
+    low, high = (None if end is None else end * paper.scale for end in (metric.ci_low, metric.ci_high))
+    return Value(metric.value * paper.scale, low, high, metric.n)

@@ -1,0 +1,171 @@
+"""Main effects and two-way interactions of the fields that a sweep varied, where every combination was played.
+
+An effect is a contrast of cells on the same sample: a level less the first one, averaged over all other fields; an
+interaction is by how much that contrast changes with a level of another field. Its mean over the samples, interval and
+p value are those of a gain (``runner.results.statistics.gains``), whole patients together. The estimate and, but for
+the small-sample factor, the standard error are those of a linear model with covariance clustered by patient.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+from typing import Any
+
+from runner.results.directions import improved
+from runner.results.page.parts import Better
+from runner.results.rows import Run
+from runner.results.significance import holm
+from runner.results.statistics.gains import Gain, gain_of
+from runner.results.statistics.pairing import OWN, Pairs, Record, value_of
+
+Cell = tuple[str, ...]
+Key = tuple[str, int]
+_APART = ("dataset", "name", "limit")
+_NAMED = 8  # missing cells that are named
+
+
+@dataclass(frozen=True)
+class Factors:
+    """The fields that runs on the same data vary, with their levels; ``cells``: levels -> records; ``twice``:
+    those that two runs played."""
+
+    dataset: str
+    levels: Mapping[str, Sequence[str]]
+    cells: Mapping[Cell, Sequence[Record]]
+    first: Run
+    twice: Sequence[Cell] = ()
+
+    @property
+    def missing(self) -> list[Cell]:
+        """Combinations that nobody played."""
+        return [cell for cell in product(*self.levels.values()) if cell not in self.cells]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """``fields`` has one name for a main effect and two for an interaction; ``name`` says which levels."""
+
+    fields: tuple[str, ...]
+    name: str
+    gain: Gain
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {"fields": list(self.fields), "name": self.name, **self.gain.as_dict()}
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What a grid says of its fields by a metric; nothing, and why, where it has holes."""
+
+    dataset: str
+    metric: str
+    direction: Better
+    found: Sequence[Effect]
+    samples: int
+    left_out: int
+    notes: Sequence[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        told = {"dataset": self.dataset, "metric": self.metric, "better": self.direction or "not said"}
+        counts = {"samples": self.samples, "left_out": self.left_out, "notes": list(self.notes)}
+        return {**told, **counts, "effects": [one.as_dict() for one in self.found]}
+
+
+def factors_of(runs: Sequence[Run], dataset: str) -> Factors | None:
+    """The grid of runs on one dataset; None where they do not vary two or more fields, all the same ones."""
+    varied = [{key: str(value) for key, value in (run.notes.get("varied") or {}).items()} for run in runs]
+    swept = [set(run.notes.get("swept") or ()) for run in runs]
+    keys = dict.fromkeys(key for of in varied for key in of if key.partition(".")[0] not in _APART)
+    levels = {key: list(dict.fromkeys(of.get(key, "") for of in varied)) for key in keys}
+    levels = {key: of for key, of in levels.items() if len(of) > 1}
+    if len(levels) < 2 or not all({key, short(key)} & names for key in levels for names in swept):
+        return None
+    cells: dict[Cell, list[Record]] = {}
+    played: dict[Cell, list[Run]] = {}
+    for run, of in zip(runs, varied, strict=True):
+        cell = tuple(of[key] for key in levels)
+        cells.setdefault(cell, []).extend(run.records)
+        played.setdefault(cell, []).append(run)
+    twice = [cell for cell, of in played.items() if len({str(run.notes.get("shard")) for run in of}) < len(of)]
+    return Factors(dataset, levels, cells, runs[0], twice)
+
+
+def effects_of(factors: Factors, metric: str, strata: Sequence[str] = ()) -> Effects:
+    """Main effects and interactions of a full grid. ``strata``: of a metric that is a mean of means."""
+    direction = factors.first.better(metric)
+    for said, wrong in (("not played", factors.missing), ("played twice", factors.twice)):
+        if wrong:
+            named = "; ".join(", ".join(cell) for cell in wrong[:_NAMED])
+            more = f" and {len(wrong) - _NAMED} more" if len(wrong) > _NAMED else ""
+            return Effects(factors.dataset, metric, direction, [], 0, 0, [f"no effects: {said}: {named}{more}"])
+    values = {cell: _values(records, metric) for cell, records in factors.cells.items()}
+    keys = set.intersection(*(set(of) for of in values.values()))
+    every = {_key(record) for of in factors.cells.values() for record in of}
+    first = next(iter(factors.cells.values()))
+    records = [record for record in first if _key(record) in keys]
+    found = [
+        Effect(fields, name, gain_of(_pairs(records, values, weights, metric, direction), strata))
+        for fields, name, weights in _contrasts(factors.levels)
+        if records
+    ]
+    adjusted = holm([one.gain.p for one in found if one.gain.p is not None])
+    if len(adjusted) == len(found):
+        found = [replace(one, gain=replace(one.gain, p_holm=p)) for one, p in zip(found, adjusted, strict=True)]
+    notes = [] if records else ["no effects: no sample is scored in every cell"]
+    return Effects(factors.dataset, metric, direction, found, len(records), len(every) - len(keys), notes)
+
+
+def _values(records: Sequence[Record], metric: str) -> dict[Key, float]:
+    """The scored episodes of a cell."""
+    return {_key(one): value for one in records if (value := value_of(one, metric)) is not None}
+
+
+def _key(record: Record) -> Key:
+    return str(record["sample_id"]), int(record["epoch"])
+
+
+def _pairs(
+    records: Sequence[Record], values: Mapping[Cell, Mapping[Key, float]], weights: Mapping[Cell, float], metric: str,
+    direction: Better,
+) -> Pairs:  # fmt: skip
+    """The contrast of each sample."""
+    made = []
+    binary = metric.startswith("stop/") or metric not in OWN
+    binary = binary and all(one in (0.0, 1.0) for of in values.values() for one in of.values())
+    for record in records:
+        value = math.fsum(weight * values[cell][_key(record)] for cell, weight in weights.items())
+        made.append({**record, "scores": {metric: improved(value, direction)}})
+    return Pairs(metric, made, {}, binary, sum(weight for weight in weights.values() if weight > 0))
+
+
+def _contrasts(levels: Mapping[str, Sequence[str]]) -> Iterator[tuple[tuple[str, ...], str, dict[Cell, float]]]:
+    """Fields, what is said, and the weight of each cell: of every level but the first, and of every two of them."""
+    for fields in [*((name,) for name in levels), *combinations(levels, 2)]:
+        for chosen in product(*(levels[name][1:] for name in fields)):
+            told = [f"{short(name)} {level} less {levels[name][0]}" for name, level in zip(fields, chosen, strict=True)]
+            yield fields, " x ".join(told), _weights(levels, dict(zip(fields, chosen, strict=True)))
+
+
+def _weights(levels: Mapping[str, Sequence[str]], chosen: Mapping[str, str]) -> dict[Cell, float]:
+    """+ for the level chosen, - for the first one, multiplied over the fields; means over the other fields."""
+    weights: dict[Cell, float] = {}
+    for cell in product(*levels.values()):
+        weight = 1.0
+        for (name, of), level in zip(levels.items(), cell, strict=True):
+            if name not in chosen:
+                weight /= len(of)
+            else:
+                weight *= (level == chosen[name]) - (level == of[0])
+        if weight:
+            weights[cell] = weight
+    return weights
+
+
+def short(field: str) -> str:
+    """A dotted key's last part."""
+    return field.rpartition(".")[2]

@@ -1,0 +1,141 @@
+"""Comparisons as tables: for the page, for files and for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runner.results.grid import grid_of
+from runner.results.page.parts import Cell, Column, Section, Sheet, Value
+from runner.results.rows import Run
+from runner.results.statistics.effects import Effect, Effects, factors_of, short
+from runner.results.statistics.effects import effects_of as _effects
+from runner.results.statistics.gains import Gain
+from runner.results.statistics.versus import Compared, Versus
+from runner.results.table import interval, number, show
+
+EXPLAINED = (
+    "Gain: the mean difference over pairs (same sample, same epoch), positive where the first is better. Its 95 % "
+    "interval and p draw or change whole patients, or samples where there are none.",
+    "Won:tied:lost are patients or samples. Test: McNemar's exact one for scores of 0 and 1 on independent samples, "
+    "else signs of whole clusters changed (permutation). t: paired t-test over the clusters' means.",
+    "Detectable: the smallest true gain that these pairs find with a power of 80 % at 5 %. More samples: how many "
+    "beside these find the gain observed so; a dash where there is none.",
+    "p below 0.05 is seen once in twenty comparisons of methods that are alike; Holm p allows for their number.",
+)
+
+
+def section_of(found: Compared, effects: Sequence[Effects]) -> Section:
+    """All tables."""
+    parts = [*_versus(found), *(_effects_sheet(one) for one in effects)]
+    return Section("comparisons", "Paired comparisons", " ".join(EXPLAINED), parts)
+
+
+def effects_of(runs: Sequence[Run], metrics: Sequence[str] = ()) -> list[Effects]:
+    """Effects per dataset and metric, where the runs on it are a grid over two or more fields."""
+    found = []
+    for column in grid_of(runs).columns:
+        here = [run for run in runs if run.data == column.data]
+        if (factors := factors_of(here, column.label)) is None:
+            continue
+        for metric in metrics or ([column.score] if column.score else []):
+            strata = column.levels if metric == column.score else here[0].levels.get(metric, ())
+            found.append(_effects(factors, metric, strata))
+    return found
+
+
+def show_section(section: Section) -> None:
+    """Print the tables on the terminal."""
+    for part in section.parts:
+        if isinstance(part, Sheet):
+            if part.rows:
+                show(
+                    [one.name for one in part.columns],
+                    [[_text(cell) for cell in row] for row in part.rows],
+                    part.title,
+                )
+            else:
+                print(part.title)  # noqa: T201
+            for line in part.below:
+                print(line)  # noqa: T201
+
+
+def _versus(found: Compared) -> list[Sheet]:
+    """A table per metric and dataset."""
+    groups: dict[tuple[str, str], list[Versus]] = {}
+    for one in found.found:
+        groups.setdefault((one.metric, one.dataset), []).append(one)
+    sheets = []
+    for (metric, dataset), of in groups.items():
+        columns = [
+            Column("method"),
+            Column("less"),
+            *_gain_columns(),
+            Column("detectable"),
+            Column("more samples", "n"),
+        ]
+        rows: list[list[Cell]] = [
+            [one.mine, one.theirs, *_cells(one.gain), one.detectable, one.more_samples] for one in of
+        ]
+        sheets.append(Sheet(_title(metric, dataset, of[0].direction), columns, rows, [*_lost(of)]))
+    if sheets and found.notes:
+        sheets[-1] = Sheet(sheets[-1].title, sheets[-1].columns, sheets[-1].rows, [*sheets[-1].below, *found.notes])
+    return sheets
+
+
+def _title(metric: str, dataset: str, direction: str) -> str:
+    return f"{metric} on {dataset}: {direction or 'higher'} is taken for better"
+
+
+def _gain_columns() -> list[Column]:
+    return [
+        Column("gain", "", "higher"), Column("pairs", "n"), Column("clusters", "n"), Column("won:tied:lost"),
+        Column("p"), Column("Holm p"), Column("t"), Column("p of t"), Column("test"),
+    ]  # fmt: skip
+
+
+def _cells(gain: Gain) -> list[Cell]:
+    metric = gain.metric
+    return [
+        Value(metric.value, metric.ci_low, metric.ci_high, metric.n), metric.n, gain.clusters,
+        f"{gain.wins}:{gain.ties}:{gain.losses}", p_text(gain.p), p_text(gain.p_holm), gain.t, p_text(gain.t_p),
+        gain.test,
+    ]  # fmt: skip
+
+
+def _lost(found: Sequence[Versus]) -> list[str]:
+    """Episodes without a partner, by reason; pairs of methods that lost the same ones are named once."""
+    said: dict[str, list[str]] = {}
+    for one in found:
+        for reason, names in one.lost.items():
+            shown = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+            said.setdefault(f"{len(names):,} left out, {reason}: {shown}", []).append(f"{one.mine} - {one.theirs}")
+    return [f"{line} ({'; '.join(of[:3])}{'' if len(of) <= 3 else '; ...'})" for line, of in said.items()]
+
+
+def _effects_sheet(one: Effects) -> Sheet:
+    title = f"main effects and interactions, {_title(one.metric, one.dataset, one.direction)}"
+    columns = [Column("effect"), Column("kind"), *_gain_columns()]
+    rows: list[list[Cell]] = [[of.name, _kind(of), *_cells(of.gain)] for of in one.found]
+    below = list(one.notes)
+    if one.found:
+        below.append(f"{one.samples:,} episodes scored in every cell; {one.left_out:,} left out, which some cell lacks")
+    return Sheet(title, columns, rows, below)
+
+
+def _kind(effect: Effect) -> str:
+    return " x ".join(map(short, effect.fields)) if len(effect.fields) > 1 else "main"
+
+
+def p_text(p: float | None) -> str:
+    """Three digits."""
+    return "-" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _text(cell: Cell) -> str:
+    if isinstance(cell, str):
+        return cell
+    if not isinstance(cell, Value):
+        return number(cell)
+    ends = interval({"ci_low": cell.low, "ci_high": cell.high})
+    told = "-" if cell.value is None else f"{round(cell.value, 4) + 0.0:+.4f}"
+    return f"{told}\n{ends}" if ends else told

@@ -1,0 +1,149 @@
+"""Jobs in other processes: what such a process is given, what it does, and what it says in the end."""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import sys
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from components.models.redaction import redact
+from runner import records
+from runner.budget import Spent
+from runner.sweep.plan import Cell
+
+
+@dataclass(frozen=True)
+class Order:
+    """A job as it was checked. ``jobs``: how many the sweep has; ``before``: what the records in its folder had taken
+    when the command was given, where there is a budget; ``until``: when the time is over, in seconds since the epoch;
+    the last three are the surroundings that the command was given in."""
+
+    label: str
+    folder: Path
+    cfg: Mapping[str, Any]
+    launch: Any
+    jobs: int
+    before: Spent | None
+    until: float | None
+    cwd: str
+    path: Sequence[str]
+    argv: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a job ended: its exit code, why it broke off, and what it printed."""
+
+    code: int
+    error: str = ""
+    said: str = ""
+
+
+@dataclass(frozen=True)
+class Died:
+    """A job's process ended without a word."""
+
+    why: str
+
+
+def orders_of(plan: Sequence[Cell], jobs: int, spent: Spent) -> list[Order]:
+    """What to play elsewhere. Processes share no purse, so each job has its part of what ``budget.run`` has left."""
+    here = os.getcwd(), tuple(sys.path), tuple(sys.argv)
+    orders = []
+    for n, cell in enumerate(plan):
+        budget = cell.cfg["budget"]
+        seconds = budget["run"]["seconds"]
+        cfg = {**cell.cfg, "budget": {**budget, "run": _part(budget["run"], n, len(plan), spent)}}
+        until = None if seconds is None else time.time() + seconds
+        before = None if set(budget["run"].values()) == {None} else _taken(cell.folder)
+        orders.append(Order(cell.label, cell.folder, cfg, cell.launch, jobs, before, until, *here))
+    return orders
+
+
+def _taken(folder: Path) -> Spent:
+    """What the samples that are finished took; those that a dying process left unfinished are not known."""
+    spent = Spent()
+    for record in records.read(folder):
+        usage = record["usage"]
+        spent.calls += usage["calls"]
+        spent.input_tokens += usage["input_tokens"]
+        spent.output_tokens += usage["output_tokens"]
+        spent.usd += usage["cost_usd"] or 0.0
+    return spent
+
+
+def taken_since(order: Order) -> Spent:
+    """What a job has taken of its part, by its records; nothing where there is no budget."""
+    before, now = order.before, _taken(order.folder) if order.before is not None else Spent()
+    if before is None:
+        return now
+    return Spent(
+        max(0.0, now.usd - before.usd),
+        max(0, now.input_tokens - before.input_tokens),
+        max(0, now.output_tokens - before.output_tokens),
+        max(0, now.calls - before.calls),
+    )
+
+
+def _part(budget: Mapping[str, Any], n: int, parts: int, spent: Spent) -> dict[str, Any]:
+    """The budget of the n-th of so many jobs; what does not divide goes to the first ones."""
+    usd, tokens, calls = budget["usd"], budget["tokens"], budget["calls"]
+    return {
+        "usd": None if usd is None else max(0.0, usd - spent.usd) / parts,
+        "tokens": None if tokens is None else (max(0, tokens - spent.tokens) + parts - 1 - n) // parts,
+        "calls": None if calls is None else (max(0, calls - spent.calls) + parts - 1 - n) // parts,
+        "seconds": budget["seconds"],
+    }
+
+
+def play(order: Order) -> Ended:
+    """Play a job to its end, whatever that is: nothing that it raises may stop the others."""
+    return _play(order, (Exception, SystemExit))
+
+
+def play_on(order: Order) -> Ended:
+    """The same where a SystemExit is how the process is told to leave."""
+    return _play(order, (Exception,))
+
+
+def _play(order: Order, caught: tuple[type[BaseException], ...]) -> Ended:
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    os.chdir(order.cwd)
+    sys.path += [entry for entry in order.path if entry not in sys.path]
+    sys.argv[:] = order.argv  # resuming is told in its words
+    said = io.StringIO()
+    try:
+        with redirect_stdout(said):
+            code = _run(order)
+    except caught as error:
+        logging.getLogger(__name__).exception("job %s broke off", order.label)
+        return Ended(1, redact(traceback.format_exception_only(error)[-1].strip()))
+    return Ended(code, said=said.getvalue())
+
+
+def _run(order: Order) -> int:
+    from runner.__main__ import Task
+    from runner.budget import Budget
+    from runner.commons import Commons
+    from runner.experiment import check
+
+    experiment = check(order.cfg, order.launch)
+    left = None if order.until is None else max(0.0, order.until - time.time())
+    budget = Budget(**{**order.cfg["budget"]["run"], "seconds": left})
+    spent = taken_since(order)  # by a process that died
+    task = Task()
+
+    async def work() -> int:
+        async with Commons(budget, jobs=order.jobs, spent=spent, terminal=False) as commons:
+            return await task.play(experiment, order.folder, commons)
+
+    code: int = task.run(work())
+    return code

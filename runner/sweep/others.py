@@ -1,0 +1,111 @@
+"""Launchers that take jobs to other processes: joblib and submitit by their Hydra plugins, Ray by our own.
+
+A plugin brings the settings and the library. The jobs are those that the sweeper checked, and each is looked after
+here: one whose process dies is begun again and goes on from its folder and the journal.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from typing import Any, Protocol
+
+from hydra.core.utils import JobReturn, JobStatus
+
+from runner.budget import Spent
+from runner.facts import sweep_id
+from runner.sweep.elsewhere import Died, Ended, Order, orders_of, taken_since
+from runner.sweep.joblib import Joblib
+from runner.sweep.plan import Cell
+from runner.sweep.submitit import Submitit
+
+RESTARTS = 2
+_PLUGINS: dict[str, Callable[[Any], Engine]] = {
+    "JoblibLauncher": lambda launcher: Joblib(dict(launcher.joblib)),
+    "LocalLauncher": lambda launcher: Submitit("local", dict(launcher.params)),
+    "SlurmLauncher": lambda launcher: Submitit("slurm", dict(launcher.params)),
+}
+
+
+class Engine(Protocol):
+    """Plays what stands in a queue, which may grow meanwhile. Closed before its end it stops its processes."""
+
+    def play(self, queue: deque[Order]) -> Generator[tuple[Order, Ended | Died]]: ...
+
+
+def launch(launcher: Any, owed: Sequence[Cell], jobs: int, spent: Spent) -> Sequence[JobReturn]:
+    """Run what is owed of a sweep of so many ``jobs`` by a launcher that was set up. Raises ConfigError.
+
+    ``spent`` is what was spent before, and after it what these took, too.
+    """
+    engine = _engine(launcher)
+    if engine is None:
+        results: Sequence[JobReturn] = launcher.launch([list(cell.overrides) for cell in owed], initial_job_idx=0)
+        return results
+    from runner.tracking import prepare
+
+    first = owed[0]
+    prepare(first.cfg, sweep=sweep_id(first.launch.sweep), total_jobs=jobs)
+    if any(limit is not None for limit in first.cfg["budget"]["run"].values()):
+        _say(f"budget.run is divided: each of {len(owed)} jobs may take its part, since they share no process")
+    callbacks = launcher.hydra_context.callbacks
+    for cell in owed:
+        callbacks.on_job_start(config=cell.config, task_function=launcher.task_function)
+    orders = orders_of(owed, jobs, spent)
+    ended = watch(engine, orders)
+    for one in map(taken_since, orders):
+        spent.usd += one.usd
+        spent.calls += one.calls
+        spent.input_tokens += one.input_tokens
+        spent.output_tokens += one.output_tokens
+    results = [_returned(cell, one) for cell, one in zip(owed, ended, strict=True)]
+    for cell, result in zip(owed, results, strict=True):
+        callbacks.on_job_end(config=cell.config, job_return=result)
+    return results
+
+
+def watch(engine: Engine, orders: Sequence[Order]) -> list[Ended]:
+    """Play all. A job whose process dies is begun again ``RESTARTS`` times at most, which is told in the end."""
+    ended: dict[str, Ended] = {}
+    deaths: Counter[str] = Counter()
+    queue = deque(orders)
+    with closing(engine.play(queue)) as playing:
+        for order, end in playing:
+            if isinstance(end, Ended):
+                ended[order.label] = end
+                print(end.said, end="", flush=True)  # noqa: T201
+                continue
+            deaths[order.label] += 1
+            if deaths[order.label] <= RESTARTS:
+                queue.append(order)
+                _say(f"job {order.label}: {end.why}; it is begun again, what is finished is kept")
+            else:
+                ended[order.label] = Ended(1, f"{end.why}, and so it did {RESTARTS} times before")
+    if deaths:
+        told = ", ".join(f"{label} {min(n, RESTARTS)} x" for label, n in deaths.items())
+        _say(f"begun again since their processes died: {told}")
+    return [ended[order.label] for order in orders]
+
+
+def _engine(launcher: Any) -> Engine | None:
+    """How a launcher takes jobs elsewhere; None for one that is left to itself."""
+    if hasattr(launcher, "engine"):
+        ours: Engine = launcher.engine()
+        return ours
+    make = _PLUGINS.get(type(launcher).__name__)
+    return None if make is None else make(launcher)
+
+
+def _returned(cell: Cell, ended: Ended) -> JobReturn:
+    """What Hydra calls the end of a job."""
+    result = JobReturn(cell.overrides, cell.config, cell.config.hydra, os.getcwd(), cell.label)
+    result.status = JobStatus.FAILED if ended.error else JobStatus.COMPLETED
+    result.return_value = ended.error or ended.code
+    return result
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)  # noqa: T201

@@ -1,0 +1,124 @@
+"""``run.shards=n``: a job played as n parts, which any launcher spreads, and made one run folder again.
+
+The parts lie below the job's folder, where reports do not look, and are not sent to MLflow; the merged run is.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from components.errors import ConfigError
+from runner import manifest, records
+from runner.facts import facts_of, sweep_id
+from runner.resume import is_complete, parts_of, refuse_changes, written
+from runner.sweep.plan import Cell
+
+if TYPE_CHECKING:
+    from runner.experiment import Experiment
+
+PARTS = "parts"
+_MERGED = "merged"
+_ERRORS, _BUDGET = 1, 3
+_OF_THE_PARTS = ("memory", "notes", "sandbox", "counts", "identities")  # what they found while they ran
+
+
+def split(cell: Cell, experiment: Experiment) -> None:
+    """Give a job that is to be played in parts its parts; a finished one needs none. Raises ConfigError."""
+    n = parts_of(cell.cfg)
+    _refuse_other_parts(cell.folder, n)
+    if n is None or cell.complete:
+        return
+    if cell.cfg.get("stage") is not None:
+        raise ConfigError("run.shards: a stage makes a memory, which has no parts; leave it out")
+    if getattr(experiment.source, "grows", False):
+        raise ConfigError("memory.update: the memory grows from question to question, so run.shards cannot part them")
+    if n > len(experiment.samples):
+        raise ConfigError(f"run.shards={n}: there are {len(experiment.samples)} samples; one part has one at least")
+    cell.facts, cell.ids = facts_of(experiment), tuple(sample.problem.id for sample in experiment.samples)
+    cell.parts = [_part(cell, experiment, i, n) for i in range(1, n + 1)]
+
+
+def _refuse_other_parts(folder: Path, n: int | None) -> None:
+    """Raises ConfigError for a folder that was begun whole, or in another number of parts."""
+    begun = {int(path.name.rpartition("-of-")[2]) for path in folder.glob(f"{PARTS}/*-of-*")}
+    if n is not None and not begun and (folder / records.FILE).exists() and not is_complete(folder):
+        raise ConfigError(f"{folder} was begun whole; go on without run.shards")
+    if begun and n not in begun and not is_complete(folder):
+        raise ConfigError(f"{folder} was begun in {max(begun)} parts; go on with run.shards={max(begun)}")
+
+
+def _part(cell: Cell, experiment: Experiment, i: int, n: int) -> Cell:
+    """The i-th part, its folder compared with what was begun there. Raises ConfigError."""
+    label, shard = f"{cell.label}/{PARTS}/{i}-of-{n}", f"{i}/{n}"
+    tracking = {**cell.cfg["tracking"], "uri": None}
+    cfg = {**cell.cfg, "run": {**cell.cfg["run"], "shard": shard, "shards": None}, "tracking": tracking}
+    own = [word for word in cell.overrides if not word.startswith(("run.shards=", "hydra.sweep.subdir="))]
+    words = (*own, f"hydra.sweep.subdir={label}", "run.shards=null", f"run.shard={shard}", "tracking.uri=null")
+    launch = replace(cell.launch, label=label)
+    part = replace(
+        cell, label=label, folder=cell.folder / PARTS / f"{i}-of-{n}", cfg=cfg, launch=launch, overrides=words
+    )
+    if (part.folder / manifest.FILE).exists():
+        from runner.experiment import study
+
+        refuse_changes(part.folder, cfg)
+        mine = replace(experiment, cfg=cfg, launch=launch, samples=experiment.samples[i - 1 :: n])
+        study(mine)
+        manifest.refuse_others(part.folder, facts_of(mine))
+    part.complete = is_complete(part.folder)
+    return part
+
+
+def gather(cell: Cell, jobs: int) -> None:
+    """Make one run of a job's parts, send it to MLflow as one of so many ``jobs``, and say how it ended.
+
+    A part that broke off leaves the others as they are: the same command goes on.
+    """
+    broken = [part for part in cell.parts if part.error or part.code not in (None, 0, _ERRORS, _BUDGET)]
+    if broken:
+        reasons = "; ".join(f"part {part.folder.name}: {part.error or f'exit code {part.code}'}" for part in broken)
+        cell.code, cell.error = 1, f"{len(broken)} of {len(cell.parts)} parts broke off: {reasons}"
+        return
+    from runner.results.report import status_line
+    from runner.tracking import track
+
+    notes = _merge(cell)
+    counts = notes["counts"]
+    share = counts["errored"] / counts["finished"] if counts["finished"] else 0.0
+    stopped = any(part.code == _BUDGET for part in cell.parts)
+    cell.code = _BUDGET if stopped else _ERRORS if share > cell.cfg["run"]["max_error_rate"] else 0
+    track(cell.folder, cell.cfg, sweep=sweep_id(cell.launch.sweep), total_jobs=jobs)
+    print(f"{cell.label}: {status_line(notes)} {cell.folder}", file=sys.stdout)  # noqa: T201
+
+
+def _merge(cell: Cell) -> Mapping[str, Any]:
+    """Put the merged run into the job's folder, its manifest last. Returns that."""
+    from runner.results.merge import merge
+    from runner.results.metrics import summarise
+    from runner.results.report import report
+
+    fresh, old = cell.folder / PARTS / _MERGED, manifest.read(cell.folder)
+    shutil.rmtree(fresh, ignore_errors=True)
+    merge([part.folder for part in cell.parts], fresh, cell.ids)
+    told = {key: value for key, value in cell.facts.items() if key not in _OF_THE_PARTS}
+    notes = manifest.read(fresh) | told
+    notes |= {"mlflow": old.get("mlflow"), "id": old.get("id") or notes["id"]}
+    (fresh / "config.yaml").write_text(written(cell.cfg), encoding="utf-8")
+    slim = [records.slim(record) for record in records.read(fresh)]
+    summary = summarise(slim, notes["levels"], notes["by"], cell.facts["count_scores"])
+    (fresh / "metrics.json").write_text(json.dumps(summary, indent=1), encoding="utf-8")
+    (fresh / "report.md").write_text(report(notes, summary, None), encoding="utf-8")
+    manifest.write(fresh, notes)
+    names = sorted((path.name for path in fresh.iterdir()), key=lambda name: name == manifest.FILE)
+    for stale in cell.folder.glob("texts-*.jsonl.gz"):
+        stale.unlink()
+    for name in names:
+        (fresh / name).replace(cell.folder / name)
+    fresh.rmdir()
+    return notes

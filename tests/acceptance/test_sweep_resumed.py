@@ -1,0 +1,20 @@
+"""A sweep on the simulated core, whose identity tells what it knows, goes on in its folder."""
+
+import json
+
+import pytest
+
+from tests.acceptance.command import here
+
+WORDS = ("-m", "agent=direct,cot", "dataset=cab_mini", "toolset=none", "condition=intact", "tracking=off",
+         "hydra.sweep.dir=sweep")  # fmt: skip
+
+
+@pytest.mark.parametrize("more", [(), ("run.shards=2",)])
+def test_a_sweep_that_was_stopped_is_finished_by_the_same_command(more, tmp_path):
+    first = here(tmp_path, *WORDS, "limit=8", *more, "budget.run.calls=6", own=False)
+    assert first.code == 3, first.err
+    again = here(tmp_path, *WORDS, "limit=8", *more, own=False)
+    assert again.code == 0, again.err
+    counts = [json.loads(path.read_text())["counts"] for path in sorted(tmp_path.glob("sweep/*/manifest.json"))]
+    assert counts == [{"finished": 8, "wanted": 8, "errored": 0}] * 2

@@ -1,0 +1,30 @@
+"""The simulated runs are what they say; how often intervals hold the truth is measured at full scale."""
+
+import numpy as np
+import pytest
+
+from benchmarks.coverage import CASES, SIZES, Case, coverage, row
+from benchmarks.figures import Settings
+
+ALL = {f"{what}, {label}": case for what, cases in CASES.items() for label, case in cases.items()}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_truth_of_a_case_is_its_mean(name):
+    case, rng = ALL[name], np.random.default_rng(1)
+    k = 30_000
+    clusters = np.repeat(np.arange(k), rng.integers(1, 6, k) if case.clustered else 1)
+    assert case.draw(rng, clusters, k).mean() == pytest.approx(case.truth, abs=0.015 if case.truth < 1 else 0.03)
+
+
+def test_coverage_is_the_share_of_intervals_that_hold_the_truth():
+    certain = Case(1.0, lambda rng, clusters, k: np.ones(len(clusters)))
+    assert coverage(certain, 30, 20) == 100.0
+    assert coverage(Case(0.0, certain.draw), 30, 20) == 0.0, "an interval of something else"
+    half = coverage(ALL["0 or 1 by sample, p 0.5"], 100, 400)
+    assert 90 < half < 99
+
+
+def test_every_kind_of_metric_is_measured_at_every_size():
+    figures = row(Settings(scale=0.001))
+    assert len(figures) == len(CASES) * len(SIZES) and all(figure.target == 2.0 for figure in figures)

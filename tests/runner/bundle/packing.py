@@ -1,0 +1,73 @@
+"""The commands that pack and replay, in this process, and bundles with something changed."""
+
+import io
+import shutil
+import zipfile
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from runner import report
+from tests.in_process import command
+
+
+@dataclass(frozen=True)
+class Site:
+    """A working folder."""
+
+    home: Path
+
+    def play(self, *words: str, code: int = 0, env: Mapping[str, str] | None = None) -> str:
+        """``python -m runner``; returns what it said."""
+        ended, out, err = command(self.home, words, env or {})
+        assert ended == code, out + err
+        return out + err
+
+    def pack(self, name: str, *words: str, target: str = "") -> tuple[int, str]:
+        """``python -m runner.report NAME --bundle NAME.zip``; exit code, and what it said."""
+        said = io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
+            patch.chdir(self.home)
+            code = report.main([name, "--bundle", target or f"{name}.zip", *words])
+        return code, said.getvalue()
+
+    def bundle(self, name: str) -> Path:
+        """Where a bundle is."""
+        return self.home / f"{name}.zip"
+
+
+def members(path: Path) -> dict[str, bytes]:
+    """What a bundle holds."""
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def changed(path: Path, target: Path, member: str, change: Callable[[bytes], bytes]) -> Path:
+    """A copy of a bundle in which one member is another, and its list is as it was."""
+    held = members(path)
+    (name,) = [name for name in held if name.endswith(member)]
+    fresh = change(held[name])
+    assert fresh != held[name]
+    return zipped(target, held | {name: fresh})
+
+
+def zipped(target: Path, held: Mapping[str, bytes]) -> Path:
+    """A zip of these members."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in held.items():
+            archive.writestr(name, content)
+    return target
+
+
+def flipped(path: Path, target: Path, member: str) -> Path:
+    """A copy in which one bit in the middle of a compressed member is another."""
+    shutil.copy(path, target)
+    with zipfile.ZipFile(path) as archive:
+        (info,) = [info for info in archive.infolist() if info.filename.endswith(member)]
+    raw = bytearray(target.read_bytes())
+    raw[info.header_offset + 30 + len(info.filename) + info.compress_size // 2] ^= 1
+    target.write_bytes(raw)
+    return target

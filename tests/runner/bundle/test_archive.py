@@ -1,0 +1,137 @@
+"""A bundle is the same file for the same content, and a hostile zip is refused in one line."""
+
+import stat
+import zipfile
+
+import pytest
+
+from components.errors import ConfigError
+from runner.bundle.archive import LIST, Archive, write
+from tests.runner.bundle.packing import members, zipped
+
+RUN = {"label": "one", "own": {}, "prompts": {}}
+HEAD = {"name": "x", "runs": [RUN]}
+
+
+@pytest.fixture
+def bundle(tmp_path):
+    write(tmp_path / "a.zip", HEAD, {"journal.jsonl": b"entry\n", "runs/one/config.yaml": b"seed: 0\n"})
+    return tmp_path / "a.zip"
+
+
+def test_the_same_content_is_the_same_file_whatever_its_order(bundle, tmp_path):
+    file = tmp_path / "config"
+    file.write_bytes(b"seed: 0\n")
+    write(tmp_path / "b.zip", HEAD, {"runs/one/config.yaml": file, "journal.jsonl": b"entry\n"})
+    assert bundle.read_bytes() == (tmp_path / "b.zip").read_bytes()
+
+
+def test_what_was_packed_is_unpacked(bundle, tmp_path):
+    assert Archive.open(bundle).extract(tmp_path / "out") == []
+    assert (tmp_path / "out/runs/one/config.yaml").read_bytes() == b"seed: 0\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("../outside", "leads out"),
+        ("/etc/passwd", "leads out"),
+        ("runs/../../x", "leads out"),
+        ("a//b", "leads out"),
+        ("folder/", "no file"),
+        ("C:\\x", "no file's everywhere"),
+        ("a\nb", "no file's everywhere"),
+        ("x" * 300, "no file's everywhere"),
+        ("JOURNAL.jsonl", "there twice"),
+        ("journal.jsonl/x", "is a file, not a folder"),
+        ("more", "is not in its list"),
+    ],
+)
+def test_a_member_with_such_a_name_is_refused(bundle, tmp_path, name, said):
+    hostile = zipped(tmp_path / "b.zip", members(bundle) | {name: b"x"})
+    with pytest.raises(ConfigError, match=said) as refused:
+        Archive.open(hostile)
+    assert "\n" not in str(refused.value)
+
+
+def special(name: str = "link", mode: int = stat.S_IFLNK | 0o777) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)
+    info.create_system, info.external_attr = 3, mode << 16
+    return info
+
+
+@pytest.mark.parametrize("mode", [stat.S_IFLNK | 0o777, stat.S_IFIFO | 0o644, stat.S_IFCHR | 0o644])
+def test_links_and_devices_are_refused(bundle, mode):
+    with zipfile.ZipFile(bundle, "a") as archive:
+        archive.writestr(special(mode=mode), "/etc/passwd")
+    with pytest.raises(ConfigError, match="a link or something else"):
+        Archive.open(bundle)
+
+
+def test_a_name_that_is_there_twice_is_refused(bundle):
+    with zipfile.ZipFile(bundle, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr("journal.jsonl", "other")
+    with pytest.raises(ConfigError, match="there twice"):
+        Archive.open(bundle)
+
+
+def sized(path, size):
+    """A bundle of a megabyte of zeros, of which the directory says that it is of another size."""
+    write(path, HEAD, {"journal.jsonl": bytes(1 << 20)})
+    raw = path.read_bytes()
+    path.write_bytes(raw.replace((1 << 20).to_bytes(4, "little"), size.to_bytes(4, "little")))
+    return path
+
+
+def test_a_bomb_is_refused_before_anything_is_unpacked(tmp_path):
+    with pytest.raises(ConfigError, match=r"it would be 4,026,53\d,\d+ bytes when unpacked"):
+        Archive.open(sized(tmp_path / "a.zip", 0xF0000000))
+
+
+def test_a_member_is_never_larger_than_the_directory_says(tmp_path):
+    archive = Archive.open(sized(tmp_path / "a.zip", 1 << 10))
+    assert archive.extract(tmp_path / "out") == ["journal.jsonl"]
+    assert (tmp_path / "out/journal.jsonl").stat().st_size <= 1 << 10
+
+
+@pytest.mark.parametrize("content", [b"", b"no zip", b"PK\x05\x06" + bytes(18), b"PK\x03\x04" + bytes(100)])
+def test_what_is_no_bundle_is_refused(tmp_path, content):
+    (tmp_path / "a.zip").write_bytes(content)
+    with pytest.raises(ConfigError, match="is no bundle"):
+        Archive.open(tmp_path / "a.zip")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (b'"one"', b'"two"', "its digest is not"),
+        (b"{", b"[", "is not what was packed"),
+        (b'"digest"', b'"digast"', "is not what was packed"),
+    ],
+)
+def test_a_list_that_was_changed_is_refused(bundle, tmp_path, old, new, said):
+    held = members(bundle)
+    with pytest.raises(ConfigError, match=said):
+        Archive.open(zipped(tmp_path / "b.zip", held | {LIST: held[LIST].replace(old, new, 1)}))
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ({"name": "x", "runs": []}, "it has no runs"),
+        ({"name": "x", "runs": [RUN | {"label": "../up"}]}, "a run is called"),
+        ({"name": "x", "runs": [RUN | {"own": []}]}, "the prompts of one"),
+        ({"name": "x", "runs": ["one"]}, "is not what was packed"),
+    ],
+)
+def test_a_list_that_says_nothing_of_use_is_refused(tmp_path, head, said):
+    write(tmp_path / "a.zip", head, {"journal.jsonl": b""})
+    with pytest.raises(ConfigError, match=said):
+        Archive.open(tmp_path / "a.zip")
+
+
+def test_a_member_that_is_missing_is_refused(bundle, tmp_path):
+    held = members(bundle)
+    del held["journal.jsonl"]
+    with pytest.raises(ConfigError, match="is in its list and not there"):
+        Archive.open(zipped(tmp_path / "b.zip", held))

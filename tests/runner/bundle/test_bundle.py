@@ -1,0 +1,87 @@
+"""What goes into a bundle, and what never does."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+from tests.runner.bundle.packing import members
+
+
+def test_a_bundle_of_a_sweep_holds_the_share_of_the_journal_once_and_all_that_explains_it(sweep):
+    held = members(sweep.bundle("sweep"))
+    head = json.loads(held["bundle.json"])
+    assert {run["label"] for run in head["runs"]} == {"seed-0", "seed-1"} and head["versions"]["python"]
+    calls = [json.loads(line.split(b" ", 2)[2]) for line in held["journal.jsonl"].splitlines()]
+    asked = sum(
+        len(json.loads(line)["steps"])
+        for name, text in held.items()
+        if name.endswith("records.jsonl")
+        for line in text.splitlines()
+    )
+    assert len(calls) == asked == 4 and {call["model"].split()[0] for call in calls} == {"simulated"}
+    assert held["prompts/direct/problem.jinja"] and not any(name.startswith("data/") for name in held)
+
+
+def test_packing_twice_gives_the_same_file_and_no_path_of_this_machine_is_in_its_configs(site, tmp_path):
+    assert site.pack("single", "--with-data", target=str(tmp_path / "again.zip"))[0] == 0
+    assert (tmp_path / "again.zip").read_bytes() == site.bundle("single").read_bytes()
+    config = members(site.bundle("single"))["runs/single/config.yaml"].decode()
+    assert "path: '{bundle}/data/dataset.path/mine'" in config and str(site.home) not in config
+
+
+def test_a_run_that_is_not_complete_is_not_packed(site, tmp_path):
+    folder = shutil.copytree(site.home / "single", tmp_path / "cut")
+    notes = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(notes | {"status": "interrupted"}))
+    code, told = site.pack(str(folder))
+    assert code == 2 and "is not complete" in told and "run.resume=" in told
+
+
+def test_a_run_whose_records_its_journal_does_not_give_is_not_packed(site, tmp_path):
+    folder = shutil.copytree(site.home / "single", tmp_path / "other")
+    text = (folder / "records.jsonl").read_text()
+    (folder / "records.jsonl").write_text(text.replace('"text":"', '"text":"x', 1))
+    code, told = site.pack(str(folder))
+    assert code == 2 and re.search(
+        r"does not replay here.*sample 'medqa-test-\d', epoch 0, branch 'main', call 0", told
+    )
+
+
+def test_data_that_are_not_open_stay_here_and_their_texts_too_unless_it_is_said(site, tmp_path):
+    words = ("dataset=medqa", f"dataset.path={site.home / 'mine'}", "dataset.privacy=credentialed", "agent=cot")
+    site.play(*words, "tracking=off", "hydra.run.dir=closed")
+    code, told = site.pack("closed")
+    assert code == 2 and "its data are credentialed" in told and "--with-data" in told
+    assert not site.bundle("closed").exists()
+    code, told = site.pack("closed", "--with-data")
+    assert code == 0 and "trajectories of data that are not open" in told and "left out, they are credentialed" in told
+    assert not any(name.startswith("data/") for name in members(site.bundle("closed")))
+    site.bundle("closed").unlink()
+
+
+def test_the_value_of_a_secret_variable_is_in_no_bundle(site, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "A man of 40 coughs")
+    code, told = site.pack("single", target=str(tmp_path / "b.zip"))
+    assert code == 2 and "holds the value of SOME_API_KEY: no bundle is made" in told
+    assert not (tmp_path / "b.zip").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--rescore", "--bundle", "b.zip"), "--bundle packs and does nothing else"),
+        (("--with-data",), "--with-data says what a bundle may hold"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(site, capsys, monkeypatch, words, said):
+    from runner.report import main
+
+    monkeypatch.chdir(site.home)
+    assert main(["single", *words]) == 2 and said in capsys.readouterr().err
+
+
+def test_a_bundle_is_called_zip(site):
+    code, told = site.pack("single", target="b.tar")
+    assert code == 2 and "a bundle is a zip, call it b.zip" in told

@@ -1,0 +1,107 @@
+"""A stranger's bundle runs none of its maker's code unless that is said."""
+
+import json
+import shutil
+
+import pytest
+import yaml
+
+from components.errors import ConfigError
+from components.prompts import __file__ as PROMPTS
+from runner.bundle import archive
+from runner.bundle.trust import refuse_strangers
+from runner.config.described import described
+from tests.runner.bundle.packing import members
+
+AGAIN = ["x"]
+RUN = {"run": {"allow_targets": []}}
+
+
+@pytest.mark.parametrize(
+    ("cfg", "said"),
+    [
+        ({"run": {"allow_targets": ["mine"]}}, "parts of the packages mine"),
+        ({"agent": {"prompts": "{bundle}/prompts/own-1"}}, "prompts that are not ours"),
+        (
+            {"scorer": {"r": {"_target_": "components.scorers.ratescore.RaTEScore", "source": "rm -rf x"}}},
+            "scorer.r.source='rm -rf x'",
+        ),
+        (
+            {"sandbox": {"_target_": "components.sandbox.Sandbox", "unsafe_local": True}},
+            "sandbox.unsafe_local=True",
+        ),
+        (
+            {"x": [{"_target_": "components.made_files.keep", "home": "runner"}]},
+            "components.made_files.keep, a function",
+        ),
+    ],
+)
+def test_code_of_ones_own_is_named_and_refused(cfg, said):
+    with pytest.raises(ConfigError, match=r"bundle\.trust=true") as refused:
+        refuse_strangers({**RUN, **cfg}, own_prompts=False)
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "cfg",
+    [
+        {"scorer": {"r": {"_target_": "components.scorers.ratescore.RaTEScore", "source": "RaTEScore"}}},
+        {"sandbox": {"_target_": "components.sandbox.Sandbox", "unsafe_local": False}},
+    ],
+)
+def test_what_is_ours_is_let_pass(cfg):
+    refuse_strangers({**RUN, **cfg}, own_prompts=False)
+
+
+@pytest.mark.parametrize("group", ["toolset", "scorer", "agent", "condition"])
+def test_every_choice_of_ours_is_let_pass(group):
+    for one in described(group):
+        refuse_strangers({**RUN, group: one.node}, own_prompts=False)
+
+
+def test_prompts_of_ones_own_go_along_and_are_used_where_the_bundle_is_trusted(site, elsewhere):
+    own = shutil.copytree(PROMPTS.rpartition("/")[0] + "/direct", elsewhere.home / "words" / "mine")
+    (own / "problem.jinja").write_text("Say a letter. " + (own / "problem.jinja").read_text())
+    elsewhere.play("agent=direct", f"agent.prompts={own}", "limit=2", "hydra.run.dir=own", "tracking=off")
+    assert elsewhere.pack("own")[0] == 0
+    shutil.rmtree(own)
+    told = elsewhere.play("run.replay=own.zip", code=2)
+    assert "prompts that are not ours" in told and "bundle.trust=true" in told
+    assert "the same: 2 records" in elsewhere.play("run.replay=own.zip", "bundle.trust=true")
+
+
+@pytest.mark.parametrize("name", ["journal/0.segment", "more"])
+def test_a_member_that_no_bundle_has_is_refused_though_it_is_in_the_list(site, elsewhere, name):
+    held = members(site.bundle("single"))
+    head = json.loads(held.pop("bundle.json"))
+    head = {key: value for key, value in head.items() if key not in ("digest", "members", "schema")}
+    archive.write(elsewhere.home / "b.zip", head, held | {name: b"x"})
+    assert "is no part of a bundle" in elsewhere.play("run.replay=b.zip", code=2)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"dataset": {"path": "/etc"}}, "names a path of this machine"),
+        ({"dataset": {"path": "{bundle}/../../x"}}, "leads out of it"),
+        ({"dataset": {"_target_": "os.system"}}, "os.system is not one of ours"),
+        ({"run": {"allow_targets": ["os"]}}, "parts of the packages os"),
+        ({"run": None}, "cannot be read"),
+        ({"dataset": {"again": AGAIN, "more": AGAIN}}, "it has aliases"),
+        ({"dataset": {"split": "deep"}}, "cannot be read"),
+    ],
+)
+def test_a_config_that_reaches_for_more_is_refused_though_its_digests_are_right(site, elsewhere, change, said):
+    held = members(site.bundle("single"))
+    cfg = yaml.safe_load(held["runs/single/config.yaml"])
+    for group, fields in change.items():
+        cfg[group] = fields if fields is None else {**cfg[group], **fields}
+    head = json.loads(held.pop("bundle.json"))
+    head = {key: value for key, value in head.items() if key not in ("digest", "members", "schema")}
+    held["runs/single/config.yaml"] = (
+        yaml.safe_dump(cfg).replace("split: deep", f"split: {'[' * 999}{']' * 999}").encode()
+    )
+    archive.write(elsewhere.home / "b.zip", head, held)
+    told = elsewhere.play("run.replay=b.zip", code=2)
+    assert said in told and len(told.strip().splitlines()) <= 2, told
+    assert not list((elsewhere.home / "outputs").glob("*/*"))

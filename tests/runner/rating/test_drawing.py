@@ -1,0 +1,70 @@
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from components.errors import ConfigError
+from components.rubric import Draw, Rubric
+from runner.rating.drawing import draw, unnamed
+from runner.results.rows import Run
+from tests.runner.rating.cases import CAUSE
+
+
+def rubric(**values):
+    return Rubric("mine", "us", "Why?", ["question", "answer"], {"cause": CAUSE}, draw=Draw(**values))
+
+
+def names(items):
+    return [(item.run.folder.name, item.sample_id) for item in items]
+
+
+@pytest.fixture
+def both(rated):
+    return [Run.at(rated.one), Run.at(rated.two)]
+
+
+def test_a_draw_is_seeded_even_over_runs_and_strata_and_in_no_order(both):
+    wanted = rubric(by=["task"])
+    items = draw(both, wanted, 8, 0)
+    assert names(items) == names(draw(list(both), wanted, 8, 0)) != names(draw(both, wanted, 8, 1))
+    tasks = Counter((item.run.folder.name, int(item.sample_id[-1]) % 2) for item in items)
+    assert set(tasks.values()) == {2} and len(tasks) == 4
+    assert names(items) != sorted(names(items))
+
+
+def test_failures_are_drawn_alone_and_no_more_than_there_are(both):
+    items = draw(both, rubric(which="failures", score="score/strict"), 50, 0)
+    assert {item.sample_id for item in items} == {"case 2", "case 3", "case 4", "case 5"} and len(items) == 8
+    assert {item.cluster for item in items} == {"patient 1", "patient 2"}
+
+
+def test_samples_count_once_whatever_runs_played_them(both):
+    wanted = Rubric("mine", "us", "Fit?", ["question", "reference"], {"cause": CAUSE}, draw=Draw(of="samples"))
+    items = draw(both, wanted, 50, 0)
+    assert sorted(item.sample_id for item in items) == [f"case {i}" for i in range(6)]
+    assert {item.texts["Reference"] for item in items} == {"A", "@B2", "@B3", "@B4", "@B5"}
+
+
+def test_nothing_to_draw_and_a_score_that_is_not_there_are_refused(rated):
+    right = Run.at(rated.changed(slice(0, 2)))
+    with pytest.raises(ConfigError, match="nothing to rate: rubric 'mine' draws failures"):
+        draw([right], rubric(which="failures", score="score/strict"), 5, 0)
+    with pytest.raises(ConfigError, match="changed: failures are told by score/x, which is no score here"):
+        draw([right], rubric(which="failures", score="score/x"), 5, 0)
+
+
+def test_data_that_have_changed_are_refused(rated):
+    other = Run.at(rated.changed(fingerprint="cases-6-0"))
+    with pytest.raises(
+        ConfigError, match="was played on data of fingerprint 'cases-6-0', and they are 'cases-6-1' now"
+    ):
+        draw([other], rubric(), 5, 0)
+
+
+def test_models_are_not_named_in_texts():
+    run = Run(Path("x"), {"models": {"main": "acme/gpt-9-mini", "tool": "eye"}}, {})
+    assert (
+        unnamed("As GPT-9-mini (acme/gpt-9-mini), I see an eyelid.", run)
+        == "As [the model] ([the model]), I see an eyelid."
+    )
+    assert unnamed("It is gpt-9-minimal.", Run(Path("x"), {}, {})) == "It is gpt-9-minimal."

@@ -1,0 +1,93 @@
+import pytest
+
+from components.errors import ConfigError
+from runner.rating.reading import Sheet
+from runner.rating.result import Result
+from tests.runner.rating.cases import key
+
+CODES = [f"abc123-{i:03d}" for i in range(1, 5)]
+
+
+class Played:
+    """A run as results need it: an id and records."""
+
+    def __init__(self, scores):
+        self.notes = {"id": "r1"}
+        self.records = [
+            {
+                "sample_id": f"s{i}",
+                "epoch": 0,
+                "scores": {f"judged/mine/cause/{name}": value for name, value in one.items()},
+            }
+            for i, one in enumerate(scores, 1)
+        ]
+
+
+def sheet(rater, causes, also=((), (), (), ())):
+    told = zip(CODES, causes, also, strict=True)
+    return Sheet(rater, {code: {"cause": (cause,), "also": tuple(more)} for code, cause, more in told})
+
+
+def result(*sheets, scores=(), labels=("one",) * 4):
+    made = Result(key(), sheets, [Played(scores)])
+    made.__dict__["labels"] = dict(zip(CODES, labels, strict=True))
+    return made
+
+
+FIRST = sheet("first", ["facts", "facts", "logic", "logic"], [("late",), ("late", "long"), (), ()])
+SECOND = sheet("second", ["facts", "logic", "logic", "logic"], [("late",), ("late",), (), ()])
+
+
+def test_a_share_is_the_mean_over_items_of_the_share_of_raters():
+    found = result(FIRST, SECOND)
+    assert found.shares("cause", "facts")["all"].value == pytest.approx((1 + 0.5) / 4)
+    assert found.shares("also", "long")["all"].value == pytest.approx(0.5 / 4)
+    assert found.shares("cause", "facts")["all"].ci_low is not None
+
+
+def test_shares_are_told_by_run_where_there_are_several():
+    found = result(FIRST, SECOND, labels=("one", "one", "two", "two")).shares("cause", "facts")
+    assert {name: one.value for name, one in found.items()} == {"all": 0.375, "one": 0.75, "two": 0.0}
+
+
+def test_raters_divided_on_every_item_alike_claim_no_interval():
+    divided = sheet("a", ["facts"] * 4), sheet("b", ["logic"] * 4)
+    assert result(*divided).shares("cause", "facts")["all"].as_dict() == {
+        "value": 0.5, "ci_low": None, "ci_high": None, "n": 4, "unscored": 0,
+    }  # fmt: skip
+
+
+def test_agreement_is_by_field_and_of_several_picks_by_category():
+    found = result(FIRST, SECOND).agreements()
+    assert list(found) == ["cause", "also/late", "also/long"]
+    assert found["cause"].kappa == pytest.approx(0.5) and found["also/late"].kappa == 1.0
+    assert result(FIRST).agreements() == {}
+
+
+def test_differences_are_listed_with_what_each_says():
+    rows = result(FIRST, SECOND, scores=[{}, {"facts": 1.0, "logic": 0.0}]).disagreements()
+    assert rows == [
+        {"item": "abc123-002", "field": "cause", "first": "facts", "second": "logic", "judge": "facts"},
+        {"item": "abc123-002", "field": "also", "first": "late; long", "second": "late"},
+    ]
+
+
+def test_the_models_grades_are_compared_where_it_graded():
+    graded = [
+        {"facts": 1.0, "logic": 0.0},
+        {"facts": 0.0, "logic": 1.0},
+        {"facts": 0.0, "logic": 1.0},
+        {"facts": None, "logic": None},
+    ]
+    found = result(FIRST, SECOND, scores=graded).judged()
+    assert {rater: (of["cause"].n, of["cause"].share) for rater, of in found.items()} == {
+        "first": (3, pytest.approx(2 / 3)), "second": (3, 1.0),
+    }  # fmt: skip
+    assert found["first"]["also/late"].n == 0
+    assert result(FIRST, SECOND).judged() == {}
+
+
+def test_a_run_that_is_not_given_is_named():
+    made = Result(key(), [FIRST], [])
+    with pytest.raises(ConfigError, match="item abc123-001 is of the run one, which is not among the folders given"):
+        made.as_dict()

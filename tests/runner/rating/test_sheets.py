@@ -1,0 +1,94 @@
+import json
+
+import pytest
+
+from components.errors import ConfigError
+from runner.rating.sheets import Key, harmless, write_table
+from tests.runner.rating.cases import key, table
+
+WORDS = ("--annotate", "mine.yaml", "--n", 6)
+
+
+@pytest.fixture
+def sheets(rated):
+    code, out, err = rated.report(rated.one, rated.two, *WORDS, "--out", "rated")
+    assert code == 0, err
+    assert "raters get what is in sheets/, and not key.json" in out
+    return rated.path / "rated" / "ratings" / "mine"
+
+
+def test_every_rater_gets_all_items_in_an_order_of_their_own(sheets):
+    first, second = ([row[0] for row in table(sheets / "sheets" / f"rater_{n}.csv")[1:]] for n in (1, 2))
+    assert sorted(first) == sorted(second) == sorted(json.loads((sheets / "key.json").read_text())["items"])
+    assert first != second and len(first) == 6
+    page = (sheets / "sheets" / "rater_1.html").read_text()
+    assert [page.index(f'<article id="{code}"') for code in first] == sorted(
+        page.index(f'<article id="{code}"') for code in first
+    )
+
+
+def test_the_head_says_what_is_allowed(sheets):
+    assert table(sheets / "sheets" / "rater_1.csv")[0] == [
+        "item", "Question", "Answer", "Reference", "cause [one of: facts | logic]",
+        "also [one or more, with ; between them, or none, of: late | long]", "note",
+    ]  # fmt: skip
+
+
+def test_raters_are_not_told_who_did_it(sheets, rated):
+    run = json.loads((rated.one / "manifest.json").read_text())
+    for path in (sheets / "sheets").iterdir():
+        text = path.read_text()
+        assert not [secret for secret in ("hidden", run["id"], "mine.", "asks", "case 2", "patient") if secret in text]
+        assert path.name == "rubric.md" or ("[the model]?" in text and "echo" not in text)
+    items = json.loads((sheets / "key.json").read_text())["items"]
+    assert {item["folder"] for item in items.values()} == {"hidden_one", "hidden_two"}
+
+
+def test_the_same_draw_gives_the_same_bytes_and_another_seed_others(sheets, rated):
+    for name, seed in (("again", 0), ("other", 1)):
+        rated.report(rated.one, rated.two, *WORDS, "--out", name, "--seed", seed)
+    for path in (sheets / "sheets").glob("rater_*"):
+        again, other = ((rated.path / name / "ratings" / "mine" / "sheets" / path.name) for name in ("again", "other"))
+        assert path.read_bytes() == again.read_bytes() != other.read_bytes()
+
+
+def test_sheets_that_may_be_filled_are_never_written_over(sheets, rated):
+    code, _, err = rated.report(rated.one, *WORDS, "--out", "rated")
+    assert code == 2 and "has sheets already, which may be filled; give --out another folder" in err
+
+
+def test_no_cell_is_a_formula(sheets):
+    questions = [row[1] for row in table(sheets / "sheets" / "rater_1.csv")[1:]]
+    assert all(question.startswith("'=cmd|") for question in questions)
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "\n-", "  =1", "＝1", "|x", "%x"])
+def test_what_could_begin_a_formula_gets_an_apostrophe(text):
+    assert harmless(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["", "1=1", "a-b", "'=1", "(3,)"])
+def test_other_cells_stay_as_they_are(text):
+    assert harmless(text) == text
+
+
+def test_a_table_holds_any_text_in_one_cell(tmp_path):
+    cells = ['a "quote", a; b', "two\nlines", "ü"]
+    write_table(tmp_path / "t.csv", ["x", "y", "z"], [cells])
+    assert table(tmp_path / "t.csv")[1] == cells and harmless("a\0b") == "ab"
+
+
+def test_a_key_is_read_as_it_was_written(tmp_path):
+    key().write(tmp_path / "key.json")
+    found = Key.read(tmp_path / "key.json")
+    assert found.items == key().items and found.rubric.as_dict() == key().rubric.as_dict() | {
+        "draw": found.rubric.draw.__dict__
+    }
+    assert found.set == "abc123" and found.rubric.digest == key().rubric.digest
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"rubric": {}, "seed": 0, "items": {"a": {"run": 1}}}', '{"seed": 1}'])
+def test_another_file_is_no_key(tmp_path, text):
+    (tmp_path / "key.json").write_text(text)
+    with pytest.raises(ConfigError, match="is no key of rating sheets"):
+        Key.read(tmp_path / "key.json")

@@ -1,0 +1,46 @@
+"""Run folders with their metrics, and pages as a browser would read them."""
+
+import json
+
+from lxml import html
+
+from runner.records import read, slim
+from runner.results.metrics import summarise
+from runner.results.rows import Run
+from tests.runner.results.folders import CFG, CHOICES, write
+
+HOSTILE = '</script><script>alert("1")</script><img src=x onerror=alert(2)> & a|b $_{x}$ \\input{y} =1+1'
+
+
+def made(folder, scored, cfg=None, lower=(), **notes):
+    """A run with ``metrics.json``, as after its end."""
+    path = write(folder, scored, cfg, lower=list(lower), **notes)
+    records = [slim(record) for record in read(path)]
+    told = summarise(records, json.loads((path / "manifest.json").read_text()).get("levels"))
+    (path / "metrics.json").write_text(json.dumps(told))
+    return Run.at(path)
+
+
+def grid(home, values, agents=("react", "cot"), conditions=("intact", "withheld"), **notes):
+    """Runs of a sweep over agents and conditions. ``values``: (agent, condition) -> values of the task one."""
+    runs = []
+    for agent in agents:
+        for condition in conditions:
+            cfg = {"agent": CFG["agent"] | {"kind": agent}, "condition": {"_target_": "mine.C", "kind": condition}}
+            choices = CHOICES | {"agent": agent, "condition": condition}
+            scored = {"one": ("k", values[agent, condition])}
+            swept = {"sweep": home.name, "swept": ["agent", "condition"]}
+            varied = {"agent": agent, "condition": condition}
+            name = f"{agent}+{condition}"
+            runs.append(made(home / name, scored, cfg, choices=choices, varied=varied, **swept, **notes))
+    return runs
+
+
+def cells(sheet):
+    """The rows of a table, by column."""
+    return [dict(zip([column.name for column in sheet.columns], row, strict=True)) for row in sheet.rows]
+
+
+def parsed(text):
+    """A page as a tree."""
+    return html.document_fromstring(text)

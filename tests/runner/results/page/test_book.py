@@ -1,0 +1,72 @@
+"""The whole report of runs, and the commands that write it."""
+
+import csv
+import json
+
+import pytest
+
+from components.errors import ConfigError
+from runner.report import main
+from runner.results.page import book
+from tests.runner.results.page.pages import HOSTILE, grid, made, parsed
+
+VALUES = {(agent, condition): [1, 0, 1] for agent in ("react", "cot") for condition in ("intact", "withheld")}
+
+
+def test_a_sweep_has_page_markdown_and_tables_beside_its_jobs(tmp_path):
+    runs = grid(tmp_path / "sweep", VALUES, model_kind="simulated")
+    written = book.write(runs, book.home_of(runs))
+    assert written[:2] == [tmp_path / "sweep/report.html", tmp_path / "sweep/report.md"]
+    tree = parsed(written[0].read_text())
+    assert [one.get("id") for one in tree.xpath("//section")] == [
+        "leaderboard",
+        "comparisons",
+        "settings",
+        "frontier",
+        "cards",
+        "episodes",
+    ]
+    assert "simulated model: these numbers say nothing about any real model" in tree.xpath("//main")[0].text_content()
+    lines = list(csv.DictReader((tmp_path / "sweep/tables/leaderboard-scores.csv").read_text().splitlines()))
+    for run, line in zip(runs, lines, strict=True):
+        metric = json.loads((run.folder / "metrics.json").read_text())["metrics"]["score/x"]
+        assert [float(line[f"score/x{end}"]) for end in ("", " low", " high")] == [
+            metric[key] for key in ("value", "ci_low", "ci_high")
+        ]
+    assert (tmp_path / "sweep/tables/leaderboard-scores.tex").read_text().count("\\\\") == 5
+
+
+def test_hostile_names_and_strata_stay_texts_in_every_format(tmp_path):
+    names = {"agent": HOSTILE, "model": "m"}
+    runs = [
+        made(tmp_path / n, {HOSTILE: ("k", [1, 0]), "b": ("k", [1])}, choices=names | {"model": n}, notes=[HOSTILE])
+        for n in "ab"
+    ]
+    tree = parsed(book.write(runs, tmp_path / "out", title=HOSTILE)[0].read_text())
+    assert not tree.xpath("//img | //main//script[not(@type)]") and HOSTILE in tree.xpath("//h1")[0].text
+    assert r"\textbackslash{}input\{y\}" in (tmp_path / "out/tables/strata-by-task.tex").read_text()
+    assert "<img" not in (tmp_path / "out/report.md").read_text().replace("\\<img", "")
+
+
+def test_a_run_keeps_its_own_report(tmp_path, capsys):
+    run = made(tmp_path / "a", {"one": ("k", [1, 0])})
+    assert main([str(run.folder), "--page"]) == 0
+    assert (run.folder / "report.md").read_text().startswith("# a\n\nStatus complete")
+    out = capsys.readouterr().out.splitlines()
+    assert out[:2] == ["written to", str(run.folder / "report.html")] and "score/x" not in out[2]
+
+
+def test_runs_of_no_common_sweep_need_a_folder(tmp_path, capsys):
+    runs = [made(tmp_path / "x" / "a", {"one": ("k", [1])}), made(tmp_path / "y" / "b", {"one": ("k", [0])})]
+    with pytest.raises(ConfigError, match="--out FOLDER"):
+        book.home_of(runs)
+    words = [str(run.folder) for run in runs]
+    assert main([*words, "--page"]) == 2 and main([*words, "--page", "--out", str(tmp_path / "z")]) == 0
+    assert (tmp_path / "z/report.html").is_file() and (tmp_path / "z/report.md").is_file()
+
+
+def test_what_is_reported_on_is_said_in_a_line(tmp_path):
+    run = made(tmp_path / "a", {"one": ("k", [1])}, start="2024-01-02T03:04:05+00:00", git={"commit": "c" * 40})
+    assert book.about([run]) == (
+        "1 run; data: cab (test); models: qwen/Qwen2-7B-Instruct; commit: cccccccccc; from 2024-01-02 03:04 to 2024-01-02 03:04 UTC"
+    )

@@ -1,0 +1,66 @@
+"""Marks are equal where steps are."""
+
+from dataclasses import replace
+
+import pytest
+
+from components.messages import Message, ToolCall
+from components.types import Action, Observation, Observed, Refusal, Trajectory
+from runner.results.page.episodes_marks import Marker
+from tests.runner.results.folders import step
+
+RECORD = {"sample_id": "a", "epoch": 0}
+BASE = replace(
+    step("Books"),
+    asked=(Message("user", "Which?"),),
+    observed=[Observed(ToolCall("0", "Books", "{}"), Observation("page"))],
+)
+OTHER_ID = Action(Message("assistant"), (ToolCall("other", "Books", "{}"),))
+OTHER_TOOL = Action(Message("assistant"), (ToolCall("0", "Query", "{}"),))
+
+
+def differing(other, tools=None):
+    """In which marks of their only step a step differs from the base."""
+    marker = Marker()
+    (_, one), (_, two) = (marker.marks(RECORD, Trajectory([each]), tools or {}) for each in (BASE, other))
+    names = ("who", "asked", "said", "called", "observed")
+    return {name for name, a, b in zip(names, one[0], two[0], strict=True) if a != b}
+
+
+@pytest.mark.parametrize(
+    ("changes", "differs"),
+    [
+        ({}, set()),
+        ({"started": 9.0, "seconds": 9.0, "index": 7}, set()),
+        ({"action": OTHER_ID}, set()),
+        ({"action": OTHER_TOOL}, {"called"}),
+        ({"action": None}, {"called"}),
+        ({"purpose": "plan"}, {"who"}),
+        ({"branch": "expert/1"}, {"who"}),
+        ({"committed": False}, {"who"}),
+        ({"asked": (Message("user", "What?"),)}, {"asked"}),
+        ({"reply": Message("assistant", "so")}, {"said"}),
+        ({"verdict": "no"}, {"said"}),
+        ({"observed": []}, {"observed"}),
+        ({"observed": [], "tried": BASE.observed}, {"observed"}),
+    ],
+)
+def test_a_mark_changes_with_its_part_alone(changes, differs):
+    assert differing(replace(BASE, **changes)) == differs
+
+
+def test_a_tool_under_another_name_is_the_same_tool():
+    renamed = replace(BASE, action=OTHER_TOOL, observed=[Observed(ToolCall("0", "Query", "{}"), Observation("page"))])
+    assert differing(renamed) == {"called", "observed"}
+    assert differing(renamed, {"Books": "card", "Query": "card"}) == set()
+
+
+def test_nothing_is_zero_and_the_end_has_a_mark_of_its_own():
+    marker = Marker()
+    ends = [{"stop": "answered", "answer": "A"}, {"stop": "answered", "answer": "B"}, {"stop": "answered", "answer": "A"},
+            {"stop": "refused", "refusal": Refusal({"why": "none"})}]  # fmt: skip
+    found = [marker.marks(RECORD, Trajectory([step(answer="A")], **end), {}) for end in ends]
+    assert {tuple(purposes) for purposes, _ in found} == {("act",)}
+    assert found[0][1][0][1] == found[0][1][0][3:][0] == found[0][1][0][4] == 0
+    last = [marks[-1] for _, marks in found]
+    assert last[0] == last[2] and len({tuple(one) for one in last}) == 3

@@ -1,0 +1,61 @@
+"""What a page holds can be read back, and nothing in it means anything to a browser."""
+
+import base64
+import gzip
+import json
+import re
+
+import pytest
+
+from runner.results.page.episodes_packed import Blocks, Texts, packed
+
+HOSTILE = '</script><!-- <script> \u2028 \x1b[31m \u202e"\\'
+
+
+def unpacked(block):
+    """What a block of a page holds."""
+    return json.loads(gzip.decompress(base64.b64decode(block)))
+
+
+def test_a_packed_value_comes_back_and_is_only_letters_and_digits():
+    value = {"text": HOSTILE, "list": [1, None, 2.5]}
+    assert unpacked(packed(value)) == value
+    assert re.fullmatch(r"[A-Za-z0-9+/=]+", packed(value))
+    assert packed(value) == packed(value)
+
+
+def test_a_list_is_cut_into_blocks_that_say_where_they_start():
+    blocks, values = Blocks(), [{"n": n, "text": str(n) * 200_000} for n in range(9)]
+    assert [blocks.add(value) for value in values] == list(range(9))
+    blocks.close()
+    assert blocks.starts == [0, 3, 6]
+    assert [one for block in blocks.written for one in unpacked(block)] == values
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "short", "x" * 119, "x" * 120, "a line\n" * 40, f"{'long ' * 100}\n{HOSTILE * 9}\n\nend\n", "y" * 1_000_000],
+)
+def test_a_text_is_the_sum_of_its_paragraphs(text):
+    texts = Texts()
+    found = texts.add(text)
+    texts.blocks.close()
+    stored = [one for block in texts.blocks.written for one in unpacked(block)]
+    assert (found if isinstance(found, str) else "\n".join(stored[n] for n in found)) == text
+
+
+def test_a_paragraph_is_stored_once():
+    texts = Texts()
+    assert texts.add("same " * 100) == texts.add("same " * 100) == [0]
+    assert texts.add("other " * 100 + "\n" + "same " * 100) == [1, 0]
+    assert texts.add("z" * 5_000) == texts.add("z" * 5_000) == [2]
+    assert texts.blocks.count == 3
+
+
+@pytest.mark.parametrize("text", ["a\ud800b", "\udfff" + "x" * 200, "\ud800" + "x" * 5_000])
+def test_a_lone_surrogate_is_a_question_mark(text):
+    texts = Texts()
+    found = texts.add(text)
+    texts.blocks.close()
+    stored = found if isinstance(found, str) else unpacked(texts.blocks.written[0])[0]
+    assert stored == text.replace("\ud800", "?").replace("\udfff", "?")

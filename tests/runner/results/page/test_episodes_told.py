@@ -1,0 +1,80 @@
+"""An episode is told whole, and what it lacks is not told."""
+
+from components.messages import Image, Message, ToolCall, Usage
+from components.types import Action, Observation, Observed, Refusal, Step, Trajectory
+from runner.results.page.episodes_packed import Texts
+from runner.results.page.episodes_told import Teller, question_of
+
+BOOKS, OTHER, NATIVE = ToolCall("1", "Books", '{"q": 1}'), ToolCall("2", "Image", "{}"), ToolCall("3", "Native", "{}")
+USED = {"purposes": {"act": {"calls": 1, "input_tokens": 10, "output_tokens": 5, "cost_usd": None}}}
+RECORD = {"scores": {"x": 1.0, "y": None}, "ceilings": {"x": 1}, "explanations": {"x": "read 'B'"}, "usage": USED}
+
+
+def step(reply, **fields):
+    """A step with what is always there."""
+    given = {
+        "purpose": "act",
+        "role": "main",
+        "branch": "main",
+        "kept": 0,
+        "asked": (Message("user", "Which?"),),
+    } | fields
+    return Step(index=0, reply=reply, usage=Usage(10, 5, None), **given)
+
+
+def told(*steps, **fields):
+    """A trajectory as the page has it; its texts are short and stand in it."""
+    return Teller(Texts()).episode(RECORD, Trajectory(list(steps), **fields), [])
+
+
+def test_a_step_says_what_was_asked_said_tried_called_and_not_run():
+    acted = step(
+        Message("assistant", "I look", (BOOKS, NATIVE), reasoning="hm"), verdict="refine: 1 of 2", finish="length",
+        role="planner", branch="expert/1", kept=2, committed=False, remarks={"label": "first", "hits": [1]},
+        action=Action(Message("assistant"), (BOOKS, OTHER)), seconds=1.23456,
+        observed=[Observed(BOOKS, Observation("a page", images=(Image("data:x"),)), seconds=0.5)],
+        tried=[Observed(BOOKS, Observation("none"), "not_found", control=True)],
+    )  # fmt: skip
+    assert told(acted)["steps"] == [
+        {
+            "purpose": "act", "role": "planner", "branch": "expert/1", "label": "first", "kept": 2,
+            "asked": [{"role": "user", "text": "Which?"}],
+            "reply": {"role": "assistant", "text": "I look", "thought": "hm", "calls": [["Native", "{}"]]},
+            "finish": "length", "aside": True, "verdict": "refine: 1 of 2",
+            "tried": [{"call": ["Books", '{"q": 1}'], "text": "none", "error": "not_found", "control": True}],
+            "observed": [{"call": ["Books", '{"q": 1}'], "text": "a page\n[an image]", "seconds": 0.5}],
+            "skipped": [["Image", "{}"]], "remarks": '{\n  "hits": [\n    1\n  ]\n}', "usage": [10, 5, None],
+            "seconds": 1.235,
+        }
+    ]  # fmt: skip
+
+
+def test_an_episode_says_how_it_ended_and_what_it_scored():
+    found = told(step(Message("assistant", "B")), stop="answered", answer="B")
+    assert found["answer"] == "B" and found["question"] == "Which?"
+    assert found["scores"] == RECORD["scores"] and found["explanations"] == {"x": "read 'B'"}
+    assert found["purposes"] == USED["purposes"]
+    assert found["steps"] == [
+        {"purpose": "act", "branch": "main", "asked": [{"role": "user", "text": "Which?"}],
+         "reply": {"role": "assistant", "text": "B"}, "usage": [10, 5, None]}
+    ]  # fmt: skip
+
+
+def test_a_refusal_a_failure_and_an_unreadable_reply_are_told():
+    bad = step(
+        Message("assistant", "?"), action=Action(Message("assistant"), error="unreadable", error_text="no action")
+    )
+    found = told(bad, stop="failed", failure="lost", error="why", refusal=Refusal({"problem": "ToolMissing"}))
+    assert found["steps"][0]["unreadable"] == "no action"
+    assert (found["failure"], found["error"], found["grounds"]) == ("lost", "why", {"problem": "ToolMissing"})
+
+
+def test_the_question_is_what_a_user_said_last_before_the_first_reply():
+    asked = (
+        Message("system", "s"),
+        Message("user", "one"),
+        Message("user", ("two", Image("data:x"))),
+        Message("assistant", "a"),
+    )
+    assert question_of(Trajectory([step(Message("assistant"), asked=asked)])) == "two\n[an image]"
+    assert question_of(Trajectory()) == ""

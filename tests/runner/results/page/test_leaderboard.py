@@ -1,0 +1,44 @@
+"""All runs beside each other."""
+
+import json
+
+import plotly.graph_objects as go
+
+from runner.results.page.leaderboard import section
+from runner.results.page.parts import Plot, Sheet, Value
+from tests.runner.results.page.pages import cells, grid, made
+
+VALUES = {
+    ("react", "intact"): [1, 1], ("react", "withheld"): [1, 0], ("cot", "intact"): [0, 0], ("cot", "withheld"): [1, 1],
+}  # fmt: skip
+
+
+def test_scores_and_costs_are_those_of_metrics_json(tmp_path):
+    runs = grid(tmp_path, VALUES)
+    scores, costs = (part for part in section(runs).parts if isinstance(part, Sheet))
+    for run, row, cost in zip(runs, cells(scores), cells(costs), strict=True):
+        known = json.loads((run.folder / "metrics.json").read_text())["metrics"]
+        assert row["score/x"] == Value(*(known["score/x"][key] for key in ("value", "ci_low", "ci_high", "n")))
+        assert cost["tokens/input"].value == known["tokens/input"]["value"]
+    assert scores.columns[-1].better == "higher" and {c.name: c.unit for c in costs.columns}["cost/usd"] == "USD"
+
+
+def test_the_best_run_is_drawn_at_the_top(tmp_path):
+    for lower, first in (((), "react intact"), (("score/x",), "cot intact")):
+        plot = next(
+            part
+            for part in section(grid(tmp_path / str(bool(lower)), VALUES, lower=lower)).parts
+            if isinstance(part, Plot)
+        )
+        values = plot.figure["data"][0]["x"]
+        assert values == sorted(values, reverse=bool(lower)) and first in plot.figure["data"][0]["y"][-2:]
+        go.Figure(plot.figure)
+
+
+def test_a_run_that_did_not_end_is_named(tmp_path):
+    scores = section([made(tmp_path / "a", {"one": ("k", [1])}, status="interrupted")]).parts[0]
+    assert scores.below == ["react openai: Status interrupted: 4 of 4 episodes played, 0 errored."]
+
+
+def test_nothing_is_no_section():
+    assert section([]) is None

@@ -1,0 +1,47 @@
+"""What was missing against what the agent said."""
+
+import json
+
+from runner.results.page import refusals
+from runner.results.page.parts import Sheet
+from runner.results.rows import Run
+from tests.runner.results.folders import write
+from tests.runner.results.page.pages import cells
+
+LACKING = {"kind": "insufficient", "condition": "some", "ability": "Missing", "accepted": ["Scales", "Rulers"]}
+RIGHT, WRONG = {"ability": "Missing", "category": "Rulers", "purpose": "so"}, {"ability": "Weak", "category": "Rulers"}
+ENDED = [(LACKING, RIGHT), (LACKING, RIGHT), (LACKING, WRONG), (LACKING, None), ({"kind": "baseline"}, WRONG)]
+
+
+def run_of(folder, ended):
+    """A run whose episodes had these facts and refusals."""
+    path = write(folder, {"one": ("k", [1] * len(ended))})
+    lines = [json.loads(line) for line in (path / "records.jsonl").read_text().splitlines()]
+    for record, (facts, grounds) in zip(lines, ended, strict=True):
+        record |= {"facts": facts, "refusal": grounds, "stop": "answered" if grounds is None else "refused"}
+    (path / "records.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return Run.at(path)
+
+
+def test_refusals_are_counted_by_what_was_missing_and_field(tmp_path):
+    found = refusals.section([run_of(tmp_path / "a", ENDED)])
+    sheets = {part.title: cells(part) for part in found.parts if isinstance(part, Sheet)}
+    ended = {
+        row["missing"]: (row["refused"], row["refused, every field right"]) for row in sheets["How episodes ended"]
+    }
+    assert ended == {"some": (0.75, 0.5), "nothing": (1.0, None)}
+    ability = {row["missing"]: row for row in sheets["ability: missing against said"]}
+    assert (ability["Missing"]["right"], ability["Missing"]["Weak"], ability["Missing"]["no refusal"]) == (0.5, 1, 1)
+    assert ability["nothing"]["Weak"] == 1
+    category = {row["missing"]: row["right"] for row in sheets["category: missing against said"]}
+    assert category == {"Scales or Rulers": 0.75, "nothing": None} and len(sheets) == 3, "purpose is nobody's fact"
+
+
+def test_withheld_tools_are_named(tmp_path):
+    facts = {"kind": "withhold", "condition": "withhold", "withheld": ["mri"]}
+    (sheet,) = refusals.section([run_of(tmp_path / "a", [(facts, None), (facts, {"why": "no mri"})])]).parts
+    assert [(row["missing"], row["refused"]) for row in cells(sheet)] == [("mri", 0.5)]
+
+
+def test_where_nothing_is_missing_and_nobody_refuses_there_is_no_section(tmp_path):
+    assert refusals.section([run_of(tmp_path / "a", [({"kind": "baseline"}, None)])]) is None

@@ -1,0 +1,34 @@
+"""Scores by what the runs vary."""
+
+from runner.results.page.parts import Plot, Sheet
+from runner.results.page.settings import section, varied
+from tests.runner.results.page.pages import cells, grid
+
+VALUES = {
+    ("react", "intact"): [1, 1], ("react", "withheld"): [1, 0], ("cot", "intact"): [0, 0], ("cot", "withheld"): [0, 1],
+}  # fmt: skip
+
+
+def test_a_field_that_varies_has_a_column_per_value(tmp_path):
+    found = section(grid(tmp_path, VALUES))
+    sheets = {part.title: cells(part) for part in found.parts if isinstance(part, Sheet)}
+    assert list(sheets) == ["By condition", "By agent"]
+    assert [(row["agent"], row["intact"].value, row["withheld"].value) for row in sheets["By condition"]] == [
+        ("react", 1.0, 0.5), ("cot", 0.0, 0.5),
+    ]  # fmt: skip
+    assert sheets["By agent"][0]["score"] == "score/x ↑"
+    assert [part.title for part in found.parts if isinstance(part, Plot)] == [
+        "score/x by condition",
+        "score/x by agent",
+    ]
+
+
+def test_one_field_alone_is_the_leaderboard(tmp_path):
+    assert section(grid(tmp_path, VALUES, agents=["react"])) is None
+
+
+def test_a_field_that_follows_from_another_is_left_out(tmp_path):
+    runs = grid(tmp_path, VALUES)
+    for run in runs:
+        run.notes["choices"]["memory"] = f"of {run.choices['agent']}"
+    assert varied(runs) == {"condition": ["intact", "withheld"], "agent": ["react", "cot"]}

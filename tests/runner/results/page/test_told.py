@@ -1,0 +1,60 @@
+"""What runs are called and in which direction their metrics improve."""
+
+import json
+
+import pytest
+
+from runner.results.page.parts import Value
+from runner.results.page.told import axis, better, column, headlines, told
+from tests.runner.results.page.pages import grid, made
+
+
+def test_values_are_those_of_metrics_json(tmp_path):
+    run = made(tmp_path / "a", {"one": ("k", [1, 0, 1])})
+    (one,) = told([run])
+    metric = json.loads((run.folder / "metrics.json").read_text())["metrics"]["score/x"]
+    assert one.value("score/x") == Value(metric["value"], metric["ci_low"], metric["ci_high"], 3)
+    assert one.value("no/such") is None and one.dataset == "cab"
+
+
+def test_a_run_without_metrics_has_none(tmp_path):
+    run = made(tmp_path / "a", {"one": ("k", [1])})
+    (run.folder / "metrics.json").unlink()
+    assert told([run])[0].metrics == {} and headlines(told([run])) == []
+
+
+def test_runs_of_a_row_are_told_apart_by_what_they_played(tmp_path):
+    parts = [("a", "one"), ("b", "two")]
+    runs = [made(tmp_path / name, {task: ("k", [1])}, dataset={"name": f"data {name}"}) for name, task in parts]
+    assert [one.label for one in told(runs)] == ["react openai data a", "react openai data b"]
+
+
+def test_runs_of_a_sweep_are_called_by_what_it_varies(tmp_path):
+    runs = grid(tmp_path, {(a, c): [1] for a in ("react", "cot") for c in ("intact", "withheld")})
+    assert [one.label for one in told(runs)] == ["react intact", "react withheld", "cot intact", "cot withheld"]
+
+
+@pytest.mark.parametrize(
+    ("name", "lower", "way"),
+    [
+        ("score/x", (), "higher"),
+        ("score/x", ("score/x",), "lower"),
+        ("cost/usd", (), "lower"),
+        ("stop/refused", (), ""),
+    ],
+)
+def test_columns_and_axes_tell_the_direction(tmp_path, name, lower, way):
+    found = told([made(tmp_path / "a", {"one": ("k", [1, 0])}, lower=lower)])
+    assert column(found, name).better == way
+    assert (f"{way} is better" in axis(found, name)) is bool(way)
+
+
+def test_runs_that_do_not_say_are_judged_by_what_a_perfect_agent_reaches(tmp_path):
+    run = made(tmp_path / "a", {"one": ("k", [1, 0])})
+    path = run.folder / "metrics.json"
+    known = json.loads(path.read_text())
+    known["metrics"]["score/x"]["ceiling"] = 0.0
+    path.write_text(json.dumps(known))
+    notes = {name: value for name, value in run.notes.items() if name != "lower"}
+    old = type(run)(run.folder, notes, run.cfg)
+    assert better(told([run]), "score/x") == "higher" and better(told([old]), "score/x") == "lower"

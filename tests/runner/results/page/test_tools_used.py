@@ -1,0 +1,22 @@
+"""Which tools were used."""
+
+import pytest
+
+from runner.results.page import tools_used
+from runner.results.rows import Run
+from tests.runner.results.folders import step, write
+from tests.runner.results.page.pages import cells
+
+
+def test_actions_are_counted_by_run_part_and_tool(tmp_path):
+    steps = [step("Books", "Query"), step("Books"), step("Nonsense"), step(answer="A")]
+    run = Run.at(write(tmp_path / "a", {"one": ("knowledge", [1, 0])}, steps=steps))
+    actions, _, by_tool = tools_used.section([run]).parts
+    (row,) = cells(actions)
+    assert (row["part"], row["actions"], row["malformed"]) == ("knowledge", 8, pytest.approx(0.2))
+    assert row["matching"] == pytest.approx(2 / 3) and row["tools offered"] == 2
+    assert [(row["tool or category"], row["actions"]) for row in cells(by_tool)] == [("Books", 4), ("Query", 2)]
+
+
+def test_no_tool_is_no_section(tmp_path):
+    assert tools_used.section([Run.at(write(tmp_path / "a", {"one": ("k", [1])}))]) is None

@@ -1,0 +1,15 @@
+"""Small records, as runs write them."""
+
+
+def record(sample, value, cluster=None, epoch=0, stop="answered", score="score/x", **strata):
+    """The record of an episode."""
+    usage = {"calls": 3, "input_tokens": 20, "output_tokens": 5, "cost_usd": None}
+    return {
+        "sample_id": str(sample), "epoch": epoch, "cluster": cluster, "strata": strata, "stop": stop,
+        "scores": {score: value}, "usage": usage, "seconds": 0.5,
+    }  # fmt: skip
+
+
+def records(values, clusters=None, **strata):
+    """One record per value; ``clusters``: the patient of each."""
+    return [record(n, value, clusters and f"p{clusters[n]}", **strata) for n, value in enumerate(values)]

@@ -1,0 +1,119 @@
+"""Main effects and interactions, by hand and against a regression with clustered covariance."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from runner.results.statistics.effects import effects_of, factors_of
+from tests.runner.results.statistics.sweeps import job
+
+AGENTS, CONDITIONS, N = ("react", "direct"), ("few", "many", "all"), 24
+CLUSTERS = [f"p{n // 2}" for n in range(N)]
+
+
+def value(n, agent, condition):
+    """Cell means 3, 5 (react, direct) + 0, 1, 2 (conditions) + 4 for direct in all, and something of each sample's."""
+    noise = ((7 * n + 3 * AGENTS.index(agent) * n + 5 * CONDITIONS.index(condition) * (n // 2)) % 11 - 5) / 10
+    return (
+        3
+        + 2 * (agent == "direct")
+        + CONDITIONS.index(condition)
+        + 4 * (agent == "direct" and condition == "all")
+        + noise
+    )
+
+
+@pytest.fixture
+def runs(tmp_path):
+    return [
+        job(
+            tmp_path,
+            [value(n, agent, condition) for n in range(N)],
+            agent,
+            clusters=CLUSTERS,
+            varied={"condition": condition},
+        )
+        for agent, condition in product(AGENTS, CONDITIONS)
+    ]
+
+
+def test_a_full_grid_has_all_contrasts(runs):
+    factors = factors_of(runs, "cab")
+    assert factors.levels == {"agent": ["react", "direct"], "condition": ["few", "many", "all"]} and not factors.missing
+    found = effects_of(factors, "score/x")
+    assert [one.name for one in found.found] == [
+        "agent direct less react", "condition many less few", "condition all less few",
+        "agent direct less react x condition many less few", "agent direct less react x condition all less few",
+    ]  # fmt: skip
+    assert (found.samples, found.left_out, found.notes) == (N, 0, [])
+    by_name = {one.name: one.gain for one in found.found}
+    cells = {cell: np.mean([value(n, *cell) for n in range(N)]) for cell in product(AGENTS, CONDITIONS)}
+    main = np.mean([cells["direct", one] - cells["react", one] for one in CONDITIONS])
+    assert by_name["agent direct less react"].metric.value == pytest.approx(main)
+    twice = cells["direct", "all"] - cells["react", "all"] - cells["direct", "few"] + cells["react", "few"]
+    assert by_name["agent direct less react x condition all less few"].metric.value == pytest.approx(twice)
+    assert all(one.gain.p_holm >= one.gain.p for one in found.found) and found.found[0].gain.clusters == N // 2
+
+
+def test_estimates_and_standard_errors_are_those_of_a_clustered_regression(runs):
+    import statsmodels.api as sm
+
+    found = {one.name: one.gain for one in effects_of(factors_of(runs, "cab"), "score/x").found}
+    rows, values, groups = [], [], []
+    for agent, condition, n in product(AGENTS, CONDITIONS, range(N)):
+        a = (agent == "direct") - 0.5  # centred: the other field's mean, not its first level
+        m, w = (condition == "many") - 1 / 3, (condition == "all") - 1 / 3
+        rows.append([1.0, a, m, w, a * m, a * w])
+        values.append(value(n, agent, condition))
+        groups.append(int(CLUSTERS[n][1:]))
+    fit = sm.OLS(values, np.array(rows)).fit(
+        cov_type="cluster", cov_kwds={"groups": np.array(groups), "use_correction": False}
+    )
+    k = N // 2
+    for gain, estimate, error in zip(found.values(), fit.params[1:], fit.bse[1:], strict=True):
+        assert gain.metric.value == pytest.approx(estimate)
+        assert gain.standard_error == pytest.approx(error * np.sqrt(k / (k - 1)))
+
+
+def test_a_grid_with_holes_names_them_and_gives_no_effects(runs):
+    found = effects_of(factors_of(runs[:-1], "cab"), "score/x")
+    assert found.found == [] and found.notes == ["no effects: not played: direct, all"]
+    found = effects_of(factors_of([*runs, runs[0]], "cab"), "score/x")
+    assert found.found == [] and found.notes == ["no effects: played twice: react, few"]
+
+
+def test_one_field_or_another_difference_is_no_grid(runs, tmp_path):
+    assert factors_of(runs[:3], "cab") is None, "conditions only"
+    other = [job(tmp_path / "x", [1.0], "react", varied={"condition": "few"}, swept=["condition"])]
+    assert factors_of([*runs, *other], "cab") is None, "the agent is nothing that this one's sweep varied"
+    assert factors_of([], "cab") is None
+
+
+def test_samples_that_some_cell_lacks_are_left_out_and_counted(tmp_path):
+    runs = [
+        job(tmp_path, [1.0, None if (agent, n) == ("direct", "many") else 0.0, 1.0], agent, varied={"condition": n})
+        for agent, n in product(AGENTS, ("few", "many"))
+    ]
+    found = effects_of(factors_of(runs, "cab"), "score/x")
+    assert (found.samples, found.left_out) == (2, 1)
+
+
+def test_an_effect_on_a_score_that_is_better_low_is_positive_where_it_lowers(tmp_path):
+    runs = [
+        job(tmp_path, [3.0 - (agent == "direct")] * 4, agent, varied={"condition": n}, lower=["score/x"])
+        for agent, n in product(AGENTS, ("few", "many"))
+    ]
+    found = effects_of(factors_of(runs, "cab"), "score/x")
+    assert found.direction == "lower" and found.found[0].gain.metric.value == 1.0
+    assert found.as_dict()["effects"][0]["gain"] == 1.0
+
+
+def test_effects_of_shares_stay_within_what_they_can_be(tmp_path):
+    runs = [
+        job(tmp_path, [float(agent == "direct" and n < 9) for n in range(10)], agent, varied={"condition": condition})
+        for agent, condition in product(AGENTS, ("few", "many"))
+    ]
+    main, _, twice = effects_of(factors_of(runs, "cab"), "score/x").found
+    assert main.gain.metric.value == 0.9 and main.gain.metric.ci_high <= 1.0
+    assert twice.gain.metric.value == 0.0 and -2.0 < twice.gain.metric.ci_low < 0.0, "nothing varies: no certainty"

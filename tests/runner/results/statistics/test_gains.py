@@ -1,0 +1,80 @@
+"""Gains: intervals and tests against values from print, from statsmodels and by hand."""
+
+import numpy as np
+import pytest
+
+from runner.results.intervals import standard_error, student
+from runner.results.levels import Nested
+from runner.results.significance import sign_test_p
+from runner.results.statistics.gains import binary_interval, gain_of, shares_of
+from runner.results.statistics.pairing import pairs_of
+from tests.runner.results.significance_data import SLEEP
+from tests.runner.results.statistics.records import record, records
+
+
+def gained(mine, theirs, clusters=None):
+    return gain_of(pairs_of(records(mine, clusters), records(theirs, clusters), "score/x"))
+
+
+def test_the_approval_ratings_of_agresti():
+    # Agresti 2002, Categorical Data Analysis, 10.1: of 1,600 people 794 approve twice, 150 change to disapproval, 86 to
+    # approval. Difference -0.04, standard error 0.0095, interval -0.059 to -0.021; McNemar's z squared is 17.36.
+    values = np.array([-1.0] * 150 + [1.0] * 86 + [0.0] * 1364)
+    low, high = binary_interval(values, values - values.mean(), 1.0)
+    assert values.mean() == -0.04 and (low, high) == pytest.approx((-0.059, -0.021), abs=5e-4)
+
+
+def test_scores_of_0_and_1_on_independent_samples_have_mcnemars_test():
+    found = gained([1.0] * 9 + [0.0] * 6, [1.0] * 1 + [0.0] * 12 + [1.0] * 2)
+    assert (found.wins, found.ties, found.losses) == (8, 5, 2) and found.test == "McNemar"
+    assert found.p == pytest.approx(2 * (1 + 10 + 45) / 1024) == sign_test_p(8, 2)
+    assert found.metric.value == pytest.approx(6 / 15) and found.metric.n == found.clusters == 15
+    centre, half = 6 / 17, 1.959964 * np.sqrt((11 / 17 - (6 / 17) ** 2) / 17)  # half a pair more in each cell, by hand
+    assert (found.metric.ci_low, found.metric.ci_high) == pytest.approx((centre - half, centre + half), abs=1e-6)
+
+
+def test_patients_are_changed_as_a_whole():
+    mine, theirs = [1, 1, 1, 0, 1, 1], [0, 0, 0, 0, 0, 0]
+    found = gained(mine, theirs, [0, 0, 0, 1, 2, 2])
+    assert (found.test, found.clusters, found.wins, found.ties) == ("permutation", 3, 2, 1)
+    assert found.p == 0.5, "of the four signs of two patients two are as extreme"
+    spread = np.array([3 - 3 * 5 / 6, -5 / 6, 2 - 2 * 5 / 6])
+    half = student(2) * standard_error(spread, 6)
+    assert found.metric.ci_high == 1.0 and found.metric.ci_low == pytest.approx(5 / 6 - half)
+
+
+def test_students_sleep_data():
+    found = gained(SLEEP[1], SLEEP[0])  # R: mean of the differences 1.58, t = 4.0621, df = 9, p-value = 0.002833
+    assert (found.metric.value, found.t, found.t_p) == pytest.approx((1.58, 4.0621, 0.002833), abs=5e-5)
+    assert (found.wins, found.ties, found.losses) == (9, 1, 0) and found.p == pytest.approx(2 / 512)
+    assert found.standard_error == pytest.approx(1.58 / 4.0621, abs=1e-4)
+
+
+def test_gains_that_are_all_alike_are_no_proof():
+    binary = gained([1.0, 0.0, 1.0], [1.0, 0.0, 1.0])
+    assert binary.metric.ci_low < 0 < binary.metric.ci_high and binary.p == 1.0 and binary.t is None
+    graded = gained([2.5, 1.5], [2.0, 1.0])
+    assert (graded.metric.value, graded.metric.ci_low, graded.metric.ci_high) == (0.5, None, None)
+
+
+def test_without_a_pair_nothing_is_told():
+    found = gain_of(pairs_of(records([1.0]), records([None]), "score/x"))
+    assert (found.metric.value, found.metric.n, found.p, found.standard_error) == (None, 0, None, None)
+    assert found.as_dict()["gain"] is None
+
+
+def test_rounding_makes_no_winner():
+    assert gained([0.1 + 0.2], [0.3]).ties == 1
+
+
+def test_a_mean_of_means_weighs_its_groups_alike():
+    mine = [record(n, 1.0, task="a") for n in range(4)] + [record("b", 0.0, task="b")]
+    theirs = [record(n, 0.0, task="a") for n in range(4)] + [record("b", 1.0, task="b")]
+    pairs = pairs_of(mine, theirs, "score/x")
+    found = gain_of(pairs, ["task"])
+    assert found.metric.value == 0.0 == Nested(pairs.records, "score/x", ["task"], True).total().value
+    assert shares_of(pairs.records, ["task"]) == pytest.approx(
+        {"0": 1 / 8, "1": 1 / 8, "2": 1 / 8, "3": 1 / 8, "b": -0.5}
+    )
+    assert gain_of(pairs).metric.value == pytest.approx(3 / 5), "without levels all pairs weigh the same"
+    assert found.test == "permutation" and found.p == 1.0

@@ -1,0 +1,49 @@
+"""Comparisons as tables."""
+
+from itertools import product
+
+from runner.results.grid import grid_of
+from runner.results.page.parts import Value
+from runner.results.statistics.sheets import effects_of, p_text, section_of, show_section
+from runner.results.statistics.versus import compared
+from tests.runner.results.statistics.sweeps import job
+
+
+def section(runs, **given):
+    return section_of(compared(grid_of(runs), **given), effects_of(runs))
+
+
+def test_a_table_per_metric_and_dataset_and_one_of_effects(tmp_path):
+    runs = [
+        job(tmp_path, [1, int(agent == "a"), None, 1], agent, varied={"condition": condition})
+        for agent, condition in product("ab", ("few", "many"))
+    ]
+    made = section(runs, metrics=["score/x", "calls/per_sample"])
+    assert [sheet.title for sheet in made.parts] == [
+        "score/x on cab: higher is taken for better", "calls/per_sample on cab: lower is taken for better",
+        "main effects and interactions, score/x on cab: higher is taken for better",
+    ]  # fmt: skip
+    first = made.parts[0]
+    assert len(first.rows) == 6 and all(len(row) == len(sheet.columns) for sheet in made.parts for row in sheet.rows)
+    row = dict(zip((column.name for column in first.columns), first.rows[1], strict=True))
+    assert (row["method"], row["less"], row["won:tied:lost"], row["pairs"]) == ("a few", "b few", "1:2:0", 3)
+    assert isinstance(row["gain"], Value) and row["gain"].low <= row["gain"].value <= row["gain"].high
+    assert first.columns[2].better == "higher", "a gain is always better high"
+    assert "1 left out, unscored: t-2 (a few - a many; a few - b few; a few - b many; ...)" in first.below
+    assert "3 episodes scored in every cell; 1 left out, which some cell lacks" in made.parts[2].below
+
+
+def test_tables_are_shown_on_a_terminal(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    runs = [
+        job(tmp_path, [1, 0.5, 0.25, n], agent, varied={"condition": c})
+        for n, (agent, c) in enumerate(product("ab", "xy"))
+    ]
+    show_section(section(runs[:-1]))
+    out = capsys.readouterr().out
+    assert "score/x on cab" in out and "won:tied:lost" in out and "no effects: not played: b, y" in out
+    assert max(map(len, out.splitlines())) <= 101
+
+
+def test_p_values_are_read_with_three_digits():
+    assert [p_text(p) for p in (None, 0.00001, 0.0123, 1.0)] == ["-", "<0.001", "0.012", "1.000"]

@@ -1,0 +1,116 @@
+"""Who is compared with whom, and what is refused."""
+
+import pytest
+
+from components.errors import ConfigError
+from runner.results.grid import grid_of
+from runner.results.statistics.versus import compared
+from tests.runner.results.statistics.sweeps import job
+
+VALUES = {"react": [1, 1, 1, 1, 0, 1], "direct": [0, 0, 1, 0, 0, 0], "cot": [1, 0, 1, 0, 0, 1]}
+
+
+@pytest.fixture
+def three(tmp_path):
+    return grid_of([job(tmp_path, values, agent) for agent, values in VALUES.items()])
+
+
+def who(found):
+    return [(one.mine, one.theirs) for one in found.found]
+
+
+def test_every_pair_is_compared_once_and_adjusted_for_all(three):
+    found = compared(three)
+    assert who(found) == [("react", "direct"), ("react", "cot"), ("direct", "cot")]
+    first = found.found[0]
+    assert (first.metric, first.direction, first.gain.wins, first.gain.losses) == ("score/x", "higher", 4, 0)
+    assert first.gain.p == 0.125 and first.gain.p_holm == 0.375, "of three comparisons"
+    assert first.detectable > 0 and first.more_samples >= 0 and not found.notes
+    assert first.as_dict()["pairs"] == 6 and first.as_dict()["mine"] == "react"
+
+
+def test_named_baselines_are_what_the_others_are_held_against(three):
+    assert who(compared(three, baselines=["direct"])) == [("react", "direct"), ("cot", "direct")]
+    assert len(who(compared(three, baselines=["direct", "cot"]))) == 2, "baselines are not held against each other"
+
+
+def test_a_baseline_is_the_one_with_the_same_other_settings(tmp_path):
+    runs = [
+        job(tmp_path, [1, 0, 1], agent, varied={"condition": condition})
+        for agent in ("react", "direct") for condition in ("few", "many")
+    ]  # fmt: skip
+    assert who(compared(grid_of(runs), baselines=["direct"])) == [
+        ("react few", "direct few"), ("react many", "direct many"),
+    ]  # fmt: skip
+    assert who(compared(grid_of(runs), baselines=["many"])) == [
+        ("react few", "react many"), ("direct few", "direct many"),
+    ], "any choice that was swept may be the baseline"  # fmt: skip
+
+
+def test_of_very_many_pairs_only_those_with_the_best_are_told_unasked(tmp_path):
+    grid = grid_of([job(tmp_path, [1, 0, n == 7], f"a{n}") for n in range(13)])
+    found = compared(grid)
+    assert len(found.found) == 12 and {one.mine for one in found.found} == {"a7"}
+    assert "78 pairs on cab: only those with a7, the best on these data" in found.notes[0]
+    assert len(compared(grid, every=True).found) == 78
+
+
+def test_less_is_more_where_a_score_is_better_low(tmp_path):
+    runs = [
+        job(tmp_path, of, agent, lower=["score/x"]) for agent, of in (("a", [0.5, 1.5, 2.5]), ("b", [4.5, 4.0, 3.0]))
+    ]
+    (one,) = compared(grid_of(runs)).found
+    assert one.direction == "lower" and one.gain.metric.value == pytest.approx(7 / 3) and one.gain.wins == 3
+
+
+def test_what_has_no_partner_is_named(tmp_path):
+    runs = [job(tmp_path, [1, None, 1], "a"), job(tmp_path, [1, 1, 0, 0], "b")]
+    (one,) = compared(grid_of(runs)).found
+    assert one.lost == {"unscored": ["t-1"], "played on one side only": ["t-3"]} and one.gain.metric.n == 2
+
+
+def test_several_metrics_are_compared_by_their_own_directions(three):
+    found = compared(three, ["score/x", "calls/per_sample"], baselines=["direct"]).found
+    assert [(one.metric, one.direction) for one in found] == [
+        ("score/x", "higher"), ("score/x", "higher"), ("calls/per_sample", "lower"), ("calls/per_sample", "lower"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"metrics": ["score/y"]}, "--metric: no run here has 'score/y'; there are score/x, stop/answered"),
+        ({"baselines": ["tree"]}, "--baselines: no method here is 'tree'; there are react, direct, cot"),
+    ],
+)
+def test_what_is_not_there_is_refused_by_name(three, given, said):
+    with pytest.raises(ConfigError, match=said):
+        compared(three, **given)
+
+
+def test_other_data_cannot_be_paired(tmp_path):
+    runs = [job(tmp_path, [1, 0], "a", "medicine"), job(tmp_path, [1, 0], "b", "surgery")]
+    with pytest.raises(ConfigError, match="nothing can be paired: a, b played other data: a medicine; b surgery"):
+        compared(grid_of(runs))
+    changed = {"name": "cab", "split": "test", "samples": 2, "fingerprint": "1" * 16}
+    runs = [job(tmp_path, [1, 0], "a"), job(tmp_path, [1, 0], "b", dataset="cab")]
+    runs[1] = type(runs[1])(runs[1].folder, {**runs[1].notes, "dataset": changed}, runs[1].cfg)
+    with pytest.raises(ConfigError, match="not paired on cab: a and b played data of other content"):
+        compared(grid_of(runs))
+
+
+def test_one_method_is_nothing_to_compare(tmp_path):
+    with pytest.raises(ConfigError, match="nothing to compare: there is one method"):
+        compared(grid_of([job(tmp_path, [1, 0])]))
+
+
+def test_no_scored_sample_in_common_is_said(tmp_path):
+    runs = [job(tmp_path, [1, None], "a"), job(tmp_path, [None, 1], "b")]
+    with pytest.raises(ConfigError, match="a and b have no scored sample in common \\(2 unscored\\)"):
+        compared(grid_of(runs))
+
+
+def test_runs_that_do_not_say_directions_are_pointed_out(tmp_path):
+    runs = [job(tmp_path, [1, 0, 1], agent) for agent in "ab"]
+    old = [type(run)(run.folder, {k: v for k, v in run.notes.items() if k != "lower"}, run.cfg) for run in runs]
+    assert "older runs do not say which scores are better low" in compared(grid_of(old)).notes[0]

@@ -1,0 +1,51 @@
+"""The end of a sweep holds methods against each other with the statistics of ``python -m runner.compare``."""
+
+import pytest
+
+from runner.results.compare import show_compare
+from runner.results.grid import MEAN, grid_of
+from runner.results.paired import differences
+from runner.results.statistics.versus import compared
+from tests.runner.results.statistics.sweeps import job
+
+STEPS = {"react": [0.0, 1.0, 0.0, 2.0, 0.0], "direct": [4.0, 5.0, 3.0, 4.0, 6.0], "cot": [2.0, 2.0, 1.0, 3.0, 2.0]}
+
+
+@pytest.fixture
+def runs(tmp_path):
+    return [job(tmp_path, values, agent, score="steps", lower=["steps"]) for agent, values in STEPS.items()]
+
+
+def test_where_low_is_better_the_lowest_is_the_best_and_lower_is_a_gain(runs):
+    found = differences(grid_of(runs))["cab"]
+    assert {label: one.against for label, one in found.items()} == {"react": "cot", "direct": "react", "cot": "react"}
+    assert found["react"].metric.value == pytest.approx(1.4) and (found["react"].wins, found["react"].losses) == (5, 0)
+    assert found["direct"].metric.value < 0 and (found["direct"].wins, found["direct"].losses) == (0, 5)
+
+
+def test_the_sweeps_end_and_the_command_say_the_same(runs):
+    at_end = differences(grid_of(runs), ["direct"])["cab"]
+    for one in compared(grid_of(runs), baselines=["direct"]).found:
+        same = at_end[one.mine]
+        assert (same.metric, same.p, same.wins, same.losses) == (
+            one.gain.metric,
+            one.gain.p,
+            one.gain.wins,
+            one.gain.losses,
+        )
+
+
+def test_a_reader_is_told_the_direction(runs, capsys):
+    show_compare(runs)
+    out = capsys.readouterr().out
+    assert "lower is better: steps" in out and "a gain is by how much steps is lower" in out
+
+
+def test_the_mean_over_datasets_follows_the_direction_too(tmp_path):
+    runs = [
+        job(tmp_path, [one + n for one in STEPS[agent]], agent, dataset=name, score="steps", lower=["steps"],
+            varied={"dataset": name})
+        for agent in ("react", "direct") for n, name in enumerate(("medicine", "surgery"))
+    ]  # fmt: skip
+    found = differences(grid_of(runs))[MEAN]
+    assert found["react"].metric.value == pytest.approx(3.8) and found["react"].wins == 10

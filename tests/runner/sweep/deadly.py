@@ -1,0 +1,107 @@
+"""A model that kills its process, and sweeps of it in other processes."""
+
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from runner.budget import Spent
+from runner.experiment import Launch
+from runner.sweep.elsewhere import Order, orders_of
+from runner.sweep.plan import Cell
+
+DEADLY = """
+import os, signal
+from dataclasses import dataclass
+from pathlib import Path
+from mine.parts import Echo
+
+@dataclass
+class Deadly(Echo):
+    after: int = 3
+    answered: int = 0
+
+    async def generate(self, request):
+        lives = Path("lives")
+        if self.name == "deadly" and self.answered >= self.after and (left := int(lives.read_text())):
+            lives.write_text(str(left - 1))
+            os.kill(os.getpid(), signal.SIGKILL)
+        reply = await super().generate(request)
+        self.answered += 1
+        with open("asked", "a") as file:
+            file.write(f"{self.name} {request.seed}\\n")
+        return reply
+"""
+MODEL = (
+    "name: deadly\npace: {seconds: 0.02, style: quick}\nretries: 1\nin_process: true\npermits: []\nbreaks: false\n"
+    "max_connections: 1\nafter: 3\n_target_: mine.deadly.Deadly"
+)
+WORDS = ("model=deadly", "dataset.n=6", "run.journal=journal")
+
+
+def furnish(home, lives: int) -> None:
+    """Let the model kill its process so many times: at its fourth call."""
+    (home.path / "mine" / "deadly.py").write_text(DEADLY)
+    (home.path / "lives").write_text(str(lives))
+    home.write("model/deadly", MODEL)
+
+
+def cell(home, name: str, after: int, **budget) -> Cell:
+    """A job as the sweeper hands it on."""
+    made = home.path / "made"
+    if not made.exists():
+        assert home.run(*WORDS, "model.name=other", "limit=1", "hydra.run.dir=made").code == 0
+        (home.path / "asked").unlink()
+    cfg = yaml.safe_load((made / "config.yaml").read_text()) | {"limit": None}
+    cfg["budget"]["run"] |= budget
+    cfg["model"] |= {"name": name, "after": after}
+    return Cell((), {}, name, Path("sweep") / name, cfg, Launch(sweep="sweep", label=name))
+
+
+def orders(home, *names: str, spent: Spent | None = None, after: int = 3, **budget) -> list[Order]:
+    """Jobs that differ in the name of their model; the one named ``deadly`` dies after so many calls."""
+    return orders_of([cell(home, name, after, **budget) for name in names], len(names), spent or Spent())
+
+
+def asked(home) -> Counter:
+    """How often each call was answered, by the name of its model and its seed."""
+    path = home.path / "asked"
+    return Counter(path.read_text().splitlines()) if path.exists() else Counter()
+
+
+@dataclass
+class Swept:
+    """How a sweep in a process of its own ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def sweep(home, *words: str) -> Swept:
+    """The command in a process of its own."""
+    line = [sys.executable, "-m", "runner", "-m", *home.words(*WORDS, "hydra.sweep.dir=sweep", *words)]
+    done = subprocess.run(line, cwd=home.path, capture_output=True, text=True, timeout=110, check=False)
+    return Swept(done.returncode, done.stdout, done.stderr)
+
+
+def survives_a_death(home, launcher: str) -> None:
+    """Six jobs on a launcher: one kills its process once, one breaks off, the others are complete; nothing is paid
+    twice, the table is there, and the same folder goes on."""
+    furnish(home, lives=1)
+    words = (f"hydra/launcher={launcher}", "model.name=deadly,b,c", "model.breaks=false,true", "model.after=2")
+    done = sweep(home, *words)
+    assert done.code == 1, done.err
+    assert "job name-deadly+breaks-false: its process died" in done.err or launcher == "joblib"
+    assert "begun again since their processes died: name-deadly+breaks-false 1 x" in done.err
+    assert done.err.count("ended with exit code 1: RuntimeError: broken model") == 3
+    assert "3 of 6 jobs" in done.out
+    assert set(asked(home).values()) == {1} and len(asked(home)) == 3 * 6
+    for name in ("deadly", "b", "c"):
+        assert home.manifest(home.path / "sweep" / f"name-{name}+breaks-false")["status"] == "complete"
+    again = sweep(home, *words)
+    assert "sweep of 6 jobs, 3 of them finished before" in again.err
+    assert sum(asked(home).values()) == 3 * 6

@@ -1,0 +1,22 @@
+"""Jobs in processes of this machine."""
+
+import pytest
+
+from runner.sweep.joblib import Joblib
+from runner.sweep.others import watch
+from tests.runner.sweep.deadly import asked, furnish, orders, survives_a_death
+
+pytest.importorskip("joblib")
+
+
+def test_a_job_that_kills_every_process_takes_no_other_with_it(home):
+    furnish(home, lives=9)
+    found = watch(Joblib({"n_jobs": 2}), orders(home, "deadly", "b", after=0))
+    assert [one.code for one in found] == [1, 0]
+    assert "a process of joblib died" in found[0].error
+    assert set(asked(home).values()) == {1} and len(asked(home)) == 6
+
+
+def test_six_jobs_by_the_plugin(home):
+    pytest.importorskip("hydra_plugins.hydra_joblib_launcher", reason="extra joblib")
+    survives_a_death(home, "joblib")

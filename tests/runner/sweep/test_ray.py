@@ -1,0 +1,39 @@
+"""Jobs on Ray."""
+
+import pytest
+
+from components.errors import ConfigError
+from runner.sweep.ray import Ray
+from tests.runner.sweep.deadly import furnish, survives_a_death, sweep
+
+
+def test_jobs_reach_ray_from_the_sweeper_that_checks_them():
+    with pytest.raises(ConfigError, match="hydra/sweeper=wardround"):
+        Ray().launch([], 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"cpus": 0}, "hydra.launcher.cpus: found 0, it should be a number above 0"),
+        ({"memory_gb": "much"}, "hydra.launcher.memory_gb: found 'much', it should be a number above 0"),
+        ({"address": "auto", "processors": 2}, "hydra.launcher.processors is for a Ray that is started here"),
+    ],
+)
+def test_settings_are_checked_before_any_job(words, said):
+    pytest.importorskip("ray", reason="extra ray")
+    with pytest.raises(ConfigError, match=said):
+        Ray(**words).setup(hydra_context=None, task_function=None, config=None)
+
+
+def test_a_cluster_that_is_not_there_is_said_at_once(home):
+    pytest.importorskip("ray", reason="extra ray")
+    furnish(home, lives=0)
+    done = sweep(home, "hydra/launcher=ray", "hydra.launcher.address=127.0.0.1:9", "model.name=a,b")
+    assert done.code == 2
+    assert "hydra.launcher.address: there is no Ray at '127.0.0.1:9'" in done.err
+
+
+def test_six_jobs(home):
+    pytest.importorskip("ray", reason="extra ray")
+    survives_a_death(home, "ray")

@@ -1,0 +1,136 @@
+"""A job played in parts is the job."""
+
+import json
+
+import pytest
+
+from runner.records import RecordWriter
+from tests.runner.sweep.deadly import asked, furnish
+
+TIMES = {"seconds", "started"}
+
+
+def without_times(value):
+    if isinstance(value, dict):
+        return {key: without_times(inner) for key, inner in value.items() if key not in TIMES}
+    return [without_times(inner) for inner in value] if isinstance(value, list) else value
+
+
+def read(folder):
+    """Records, metrics, and of the manifest what tells of the result."""
+    lines = [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
+    metrics = json.loads((folder / "metrics.json").read_text())
+    metrics["metrics"] = {name: found for name, found in metrics["metrics"].items() if not name.startswith("time/")}
+    manifest = json.loads((folder / "manifest.json").read_text())
+    keys = ("status", "counts", "dataset", "shard", "varied", "choices", "identities", "spent", "calls", "errors")
+    return without_times(lines), metrics, {key: manifest[key] for key in keys}
+
+
+def test_merged_parts_are_the_run_that_was_not_parted(home):
+    words = ("-m", "tracking=off", "agent=react", "limit=7", "model.max_connections=1", "epochs=2")
+    assert home.run(*words, "hydra.sweep.dir=whole", "run.journal=j1", plain=True).code == 0
+    done = home.run(*words, "hydra.sweep.dir=parted", "run.journal=j2", "run.shards=3", plain=True)
+    assert done.code == 0, done.err
+    assert read(home.path / "parted" / "only") == read(home.path / "whole" / "only")
+
+
+@pytest.mark.parametrize("launcher", ["wardround", "basic"])
+def test_every_job_of_a_sweep_is_parted(home, launcher):
+    words = ("-m", "seed=0,1", "model.max_connections=1", f"hydra/launcher={launcher}")
+    assert home.run(*words, "hydra.sweep.dir=whole").code == 0
+    done = home.run(*words, "hydra.sweep.dir=parted", "run.shards=4")
+    assert done.code == 0, done.err
+    assert "sweep of 2 jobs, 0 of them finished before; 8 parts are owed" in done.err
+    assert "2 of 2 jobs" in done.out
+    for job in ("seed-0", "seed-1"):
+        assert read(home.path / "parted" / job) == read(home.path / "whole" / job)
+
+
+def test_reports_count_what_is_merged_and_not_its_parts(home, capsys):
+    from runner.report import main
+
+    assert home.run("-m", "run.shards=2", "model.name=a,b", "hydra.sweep.dir=sweep").code == 0
+    capsys.readouterr()
+    assert main(["sweep"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("run folder: ") == 2
+    assert "parts" not in out
+    assert main(["sweep/name-a", "--show", "q3", "--prompts"]) == 0
+    assert "question 3?" in capsys.readouterr().out
+
+
+def test_a_single_command_with_shards_is_a_sweep_of_its_parts(home):
+    done = home.run("run.shards=3", "hydra.sweep.dir=sweep")
+    assert done.code == 0, done.err
+    assert "1 of 1 jobs" in done.out
+    records = (home.path / "sweep" / "only" / "records.jsonl").read_text().splitlines()
+    assert [json.loads(line)["sample_id"] for line in records] == ["q0", "q1", "q2", "q3"]
+    assert sorted(path.name for path in (home.path / "sweep" / "only" / "parts").iterdir()) == [
+        "1-of-3", "2-of-3", "3-of-3",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("word", ["run.shards=1", "run.shards=null"])
+def test_one_part_is_no_sweep(home, word):
+    assert home.run(word, "hydra.run.dir=one").code == 0
+    assert (home.path / "one" / "records.jsonl").exists()
+
+
+def test_a_parted_job_goes_on_where_its_budget_ended(home):
+    furnish(home, lives=0)
+    words = ("model=deadly", "dataset.n=6", "run.journal=journal", "run.shards=2", "hydra.sweep.dir=sweep")
+    stopped = home.run(*words, "budget.run.calls=4")
+    assert stopped.code == 3
+    assert home.manifest(home.path / "sweep" / "only")["status"] == "budget"
+    id_before = home.manifest(home.path / "sweep" / "only")["id"]
+    assert home.run(*words).code == 0
+    merged = home.manifest(home.path / "sweep" / "only")
+    assert (merged["status"], merged["counts"]["finished"], merged["id"]) == ("complete", 6, id_before)
+    assert sum(asked(home).values()) == 6
+    again = home.run(*words)
+    assert "1 of them finished before" in again.err
+    assert sum(asked(home).values()) == 6
+
+
+def test_a_part_that_breaks_off_is_named_and_gone_on_with(home):
+    busy = RecordWriter(home.path / "sweep" / "only" / "parts" / "2-of-2")
+    done = home.run("run.shards=2", "hydra.sweep.dir=sweep")
+    assert done.code == 1
+    assert "1 of 2 parts broke off: part 2-of-2: " in done.err and "is in use by another process" in done.err
+    assert not (home.path / "sweep" / "only" / "records.jsonl").exists()
+    busy.close()
+    again = home.run("run.shards=2", "hydra.sweep.dir=sweep")
+    assert (again.code, "; 1 parts are owed" in again.err) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run.shards=5"], "run.shards=5: there are 4 samples"),
+        (["run.shards=0"], "run.shards: found 0"),
+        (["run.shards=2", "run.shard=1/2"], "run.shard plays one part of a job, run.shards all of them"),
+    ],
+)
+def test_what_cannot_be_parted_is_refused(home, words, said):
+    done = home.run(*words)
+    assert (done.code, said in done.complaint) == (2, True)
+    assert not (home.path / "outputs").exists()
+
+
+def test_a_file_that_wants_parts_wants_a_sweep(home):
+    home.write("experiment/parted", "# @package _global_\ndefaults: [own]\nrun: {shards: 2}")
+    words = ("--config-dir", "conf", "experiment=parted", "hydra.sweep.dir=sweep")
+    assert "run.shards=2 makes a sweep of 2 parts, which needs -m" in home.run(*words, plain=True).complaint
+    assert home.run("-m", *words, plain=True).code == 0
+    assert len(list((home.path / "sweep" / "only" / "parts").iterdir())) == 2
+
+
+def test_a_folder_is_gone_on_with_as_it_was_begun(home):
+    assert home.run("run.shards=2", "hydra.sweep.dir=sweep", "budget.run.calls=2").code == 3
+    for words in (["-m", "seed=0"], ["run.shards=3"]):
+        done = home.run(*words, "hydra.sweep.dir=sweep")
+        assert done.code == 2
+        assert "was begun in 2 parts; go on with run.shards=2" in done.complaint
+    assert home.run("-m", "seed=0", "hydra.sweep.dir=whole", "budget.run.calls=2").code == 3
+    done = home.run("run.shards=2", "hydra.sweep.dir=whole")
+    assert "was begun whole; go on without run.shards" in done.complaint

@@ -1,0 +1,38 @@
+"""A sweep's report beside its parent run."""
+
+from pathlib import Path
+
+import pytest
+
+from runner.tracking.attached import attach
+from runner.tracking.describe import Job
+from runner.tracking.store import Tracker
+
+
+class Sent:
+    """A client that keeps what it is sent."""
+
+    def __init__(self):
+        self.files = []
+
+    def log_artifact(self, run_id, path, below):
+        self.files.append((run_id, Path(path).name, below))
+
+
+def job(privacy):
+    return Job(Path("."), {"dataset": {"privacy": privacy}}, {})
+
+
+@pytest.mark.parametrize(
+    ("uri", "privacies", "leaves"),
+    [
+        ("https://host", ["open", "open"], True),
+        ("https://host", ["open", "credentialed"], False),
+        ("sqlite:///here.db", ["credentialed"], True),
+    ],
+)
+def test_files_are_sent_where_all_texts_may_leave(tmp_path, uri, privacies, leaves):
+    client, config = Sent(), {"tracking": {"uri": uri, "permits": []}}
+    files = [tmp_path / "report.html", tmp_path / "tables/a.csv"]
+    attach(Tracker(client, uri, "1", tmp_path / "lock"), "r", files, [job(one) for one in privacies], config)
+    assert client.files == ([("r", "report.html", None), ("r", "a.csv", "tables")] if leaves else [])

@@ -1,0 +1,74 @@
+"""``python -m runner.compare``."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from runner.compare import main
+from tests.runner.results.statistics.sweeps import job
+
+
+@pytest.fixture
+def sweep(tmp_path):
+    values = {"react": [1, 1, 1, 0, 1], "direct": [0, 0, 1, 0, 0], "cot": [1, 0, 1, 0, 0]}
+    for n, agent in enumerate(values):
+        job(tmp_path / "sweep", values[agent], agent, start=f"2026-01-0{n + 1}")
+    return tmp_path / "sweep"
+
+
+def test_a_sweep_is_compared_printed_and_written(sweep, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main([str(sweep), "--out", str(out)]) == 0
+    said = capsys.readouterr().out
+    for text in ("score/x on cab", "react", "won:tied:lost", "McNemar", "Holm p", "Detectable", "written to"):
+        assert text in said, text
+    told = json.loads((out / "compare.json").read_text())
+    assert [(one["mine"], one["theirs"]) for one in told["comparisons"]] == [
+        ("react", "direct"), ("react", "cot"), ("direct", "cot"),
+    ]  # fmt: skip
+    first = told["comparisons"][0]
+    assert (first["gain"], first["pairs"], first["wins"], first["losses"], first["p"]) == (0.6, 5, 3, 0, 0.25)
+    assert first["p_holm"] == 0.75 and first["ci_low"] < 0.6 < first["ci_high"] and first["test"] == "McNemar"
+    text = (out / "compare.md").read_text()
+    assert "| react | direct | 0.6000 (" in text and "3 runs, 3 comparisons" in text
+
+
+def test_baselines_and_all_pairs(sweep, capsys):
+    assert main([str(sweep), "--baselines", "direct"]) == 0
+    rows = [line.split()[:2] for line in capsys.readouterr().out.splitlines() if line.startswith(("  react", "  cot"))]
+    assert ["react", "direct"] in rows and ["cot", "direct"] in rows and ["react", "cot"] not in rows
+    with pytest.raises(SystemExit):
+        main([str(sweep), "--baselines", "direct", "--all-pairs"])
+
+
+def test_runs_may_be_named_one_by_one_and_twice(sweep, tmp_path, capsys):
+    a, b, _ = sorted(map(str, sweep.iterdir()))
+    assert main([a, b, a, "--metric", "score/x", "--out", str(tmp_path / "o")]) == 0
+    assert len(json.loads((tmp_path / "o" / "compare.json").read_text())["runs"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("{one}", "nothing to compare: there is one method"),
+        ("{one} {other}", "nothing can be paired: react, direct played other data"),
+        ("{sweep}/nothing", "is no run folder"),
+        ("{sweep} --metric score/y", "no run here has 'score/y'"),
+        ("{sweep} --out {sweep}", "is the folder of a run or a sweep"),
+        ("mlflow:mine --uri sqlite:///{sweep}/none.db", "does not exist; run an experiment first"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_line_and_exit_2(sweep, tmp_path, capsys, given, said):
+    one = sweep / "react-cab"
+    other = job(tmp_path / "other", [1, 0], "direct", "elsewhere").folder
+    assert main(given.format(sweep=sweep, one=one, other=other).split()) == 2
+    out, err = capsys.readouterr()
+    assert said in err and err.count("\n") == 1 and err.startswith("error: ") and not out
+
+
+def test_help_loads_no_statistics():
+    code = "import sys, runner.compare; print([m for m in ('scipy', 'statsmodels', 'mlflow', 'numpy') if m in sys.modules])"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"

@@ -1,0 +1,38 @@
+"""The doctor says what this machine can do, changes nothing, and tells no key."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from runner import doctor
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_whole_is_told_in_one_table_and_the_default_run_works(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "never-to-be-shown")
+    monkeypatch.delenv("CLINICAL_DATA_DIR", raising=False)
+    started = time.monotonic()
+    assert doctor.main([]) == 0
+    told = capsys.readouterr().out
+    assert time.monotonic() - started < 60 and not list(tmp_path.iterdir())
+    assert re.search(r"\n  ok   OPENAI_API_KEY +set\n", told) and "never-to-be-shown" not in told
+    assert re.search(r"\n  -    CLINICAL_DATA_DIR +not set  ->  export CLINICAL_DATA_DIR=", told)
+    assert re.search(r"\n  (ok|-)    ? ?tier +\w", told) and re.search(r"\n  ok   one sample +played", told)
+    assert re.search(r"\n  -    outputs/.journal +not there yet", told) and "\nengines and extras\n" in told
+
+
+def test_a_default_run_that_does_not_work_ends_with_1_and_what_is_missing_is_told(tmp_path):
+    """A file before ours on the path hides a library that every run needs."""
+    (tmp_path / "orjson.py").write_text("raise ImportError('broken on purpose')\n")
+    code = f"import sys; from runner import doctor; doctor._HOME = {str(tmp_path)!r}; sys.exit(doctor.main([]))"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 1 and "BAD  one sample" in done.stdout and not done.stderr, done.stderr
+    assert "BAD  python" in done.stdout and done.stdout.count("broken on purpose") > 1, done.stdout

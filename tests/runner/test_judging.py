@@ -1,0 +1,96 @@
+"""Scorers that ask a model: where their calls stand, what they cost, and that nobody grades itself."""
+
+import json
+
+import pytest
+
+from runner.report import main
+from tests.runner.rating.cases import GRADED, WORDS, settle
+
+JUDGED = ("scorer=[told,judged]",)
+FAILURES = "rubrics@scorer.judged.rubric=medagents_errors"
+
+
+def played(home, *words):
+    settle(home.path)
+    return home.run(*WORDS, "hydra.run.dir=one", *words)
+
+
+def records(home):
+    return [json.loads(line) for line in (home.path / "one" / "records.jsonl").read_text().splitlines()]
+
+
+def test_grades_stand_in_records_apart_from_what_the_agent_cost_and_are_read_from_there(home):
+    assert played(home, *GRADED, "budget.sample.calls=1").code == 0
+    found = {record["sample_id"]: record for record in records(home)}
+    assert found["case 0"]["scores"]["judged/agreement/verdict/same"] == 1.0
+    assert found["case 5"]["scores"]["judged/agreement/verdict/other"] == 1.0
+    step = found["case 0"]["steps"][-1]
+    assert (step["purpose"], step["role"], step["branch"]) == ("judge", "judge", "judge/agreement")
+    assert found["case 0"]["usage"]["calls"] == 1 and found["case 0"]["usage"]["purposes"]["judge"]["calls"] == 1
+    assert main([str(home.path / "one"), "--rescore"]) == 0
+    assert {record["sample_id"]: record["scores"] for record in records(home)} == {
+        name: record["scores"] for name, record in found.items()
+    }
+
+
+def test_only_what_the_rubric_draws_is_graded(home):
+    assert played(home, *GRADED, FAILURES).code == 0
+    for record in records(home):
+        wrong = record["scores"]["score/strict"] == 0.0
+        graded = [value for name, value in record["scores"].items() if name.startswith("judged/")]
+        assert len(record["steps"]) == 1 + wrong and ((sum(graded) == 1.0) if wrong else graded == [None] * 4)
+
+
+def test_unreadable_grades_are_unscored(home):
+    assert played(home, *JUDGED, "+model@models.judge=echo", "models.judge.name=other").code == 0
+    metrics = json.loads((home.path / "one" / "metrics.json").read_text())["metrics"]
+    assert metrics["judged/agreement/verdict/same"]["value"] is None
+    assert metrics["judged/agreement/verdict/same"]["unscored"] == 6
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        ((), "models.judge, which grades, is not named; name another, as in +model@models.judge=openai"),
+        (("+model@models.judge=echo",), "models.judge, which grades, is echo, which is tested here (as main)"),
+        (("+model@models.judge=echo", "models.judge.name=acme/Echo"), "is acme/Echo, which is tested here (as main)"),
+    ],
+)
+def test_the_model_under_test_does_not_grade_itself(home, words, wrong):
+    done = played(home, *JUDGED, *words)
+    assert done.code == 2 and wrong in done.complaint and "scorer.judged.allow_self=true" in done.complaint
+
+
+def test_it_does_so_where_that_is_said(home):
+    assert played(home, *JUDGED, "scorer.judged.allow_self=true").code == 0
+
+
+BROKEN = """
+from dataclasses import dataclass
+from pathlib import Path
+from components.errors import ModelError
+from components.messages import Completion, Message, Usage
+from mine.parts import Echo
+
+@dataclass
+class Broken(Echo):
+    async def generate(self, request):
+        if not Path("mended").exists():
+            raise ModelError("gone", "server")
+        return Completion(Message("assistant", "verdict: part"), Usage(1, 1, 0.0))
+"""
+
+
+def test_a_judge_that_cannot_be_asked_is_an_error_and_only_the_judge_is_asked_again_on_resume(home):
+    settle(home.path)
+    (home.path / "mine" / "broken.py").write_text(BROKEN)
+    home.write("model/broken", "_target_: mine.broken.Broken\nname: broken")
+    words = (*JUDGED, "+model@models.judge=broken", "run.journal=journal")
+    assert played(home, *words).code == 1
+    assert {(record["error"], len(record["scores"])) for record in records(home)} == {("server: gone", 0)}
+    (home.path / "mended").touch()
+    assert home.run(*WORDS, *words, "run.resume=one").code == 0
+    assert {record["scores"]["judged/agreement/verdict/part"] for record in records(home)} == {1.0}
+    last = home.manifest(home.path / "one")["sessions"][-1]
+    assert (last["sent"], last["from_journal"]) == (6, 6)
