@@ -23,7 +23,7 @@ class SandboxError(Exception):
 @dataclass(frozen=True)
 class Limits:
     """What one cell may use. ``memory_bytes`` is address space, ``output_bytes`` standard output beyond which is cut;
-    an ``answer`` above ``answer_bytes`` is too large. CPU seconds are rounded up to whole ones by the kernel."""
+    an ``answer`` above ``answer_bytes`` is too large. Wall and CPU time are looked at every quarter of a second."""
 
     wall_seconds: Annotated[float, Gt(0)] = 30.0
     cpu_seconds: Annotated[float, Gt(0)] = 20.0
@@ -80,3 +80,8 @@ class Ran:
     output: str = ""
     error: CellError | None = None
     seconds: float = 0.0
+
+
+def failed(status: Status, kind: str, text: str) -> Ran:
+    """The result of a cell that told none."""
+    return Ran(status, error=CellError(kind, "", text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -63,8 +64,9 @@ class Child:
         self.descriptors = (self.output, self.process)
 
     def drain(self) -> None:
-        """Drop output that nobody wants."""
-        os.read(self.output, 1 << 16)
+        """Drop output that nobody wants; the host may have been quicker."""
+        with contextlib.suppress(BlockingIOError):
+            os.read(self.output, 1 << 16)
 
     def cpu_seconds(self) -> float:
         """CPU time that the process has used so far."""

@@ -12,7 +12,7 @@ from collections.abc import Generator
 from dataclasses import replace
 from typing import Any
 
-from components.sandbox.api import CellError, Library, Limits, Ran, SandboxError, Status
+from components.sandbox.api import Library, Limits, Ran, SandboxError, failed
 from components.sandbox.ends import Ends
 from components.sandbox.frames import FrameError, Reader, cap, pack
 from components.sandbox.raised import Clean
@@ -22,17 +22,12 @@ _SETUP_SECONDS = 60.0  # imports of the library and the first episode, on a slow
 _GRACE_SECONDS = 2.0  # beyond the wall limit, which the supervisor keeps
 _GONE_SECONDS = 10.0
 _MOMENT_SECONDS = 0.01  # a cell that is over by then has not to be watched
-_EAGER = 3  # episodes at once of which each has a worker waiting; beyond, memory counts for more than time
+_EAGER = 5  # episodes at once of which each has a worker waiting; beyond, memory counts for more than time
 LOST = "; variables of earlier cells are lost"
 _open: weakref.WeakSet[Episode] = weakref.WeakSet()
 
 Steps = Generator[tuple[int, float | None], bool, Any]
 """Yields descriptors to wait for, and how long at most; is told whether there is something to read."""
-
-
-def failed(status: Status, kind: str, text: str) -> Ran:
-    """The result of a cell that told none."""
-    return Ran(status, error=CellError(kind, "", text))
 
 
 class Episode:
@@ -49,18 +44,23 @@ class Episode:
         self._promised = True  # the supervisor gives a worker without being asked
         self._clean: Clean | None = None
         self._number = self._seen = 0  # of cells; of those whose variables the worker holds
+        self._watched = False  # the supervisor was told of the cell that runs
+        self._waiting: tuple[asyncio.AbstractEventLoop, int, asyncio.Future[bool]] | None = None
         self._over: tuple[Ends | None, dict[str, Any]] | None = None  # what the supervisor is to be told of a cell
         _open.add(self)
 
     async def begin(self) -> None:
         """Wait until there is a worker. Raises Gone, SandboxError, TimeoutError."""
         if self._ends is None:
-            await _follow(self._ready(), _SETUP_SECONDS)
+            await self._follow(self._ready(), _SETUP_SECONDS)
 
     async def run(self, cell: str) -> Ran:
         """Run a cell, after ``begin``. Raises Gone, SandboxError, TimeoutError."""
-        ran: Ran = await _follow(self._run(cell), self._limits.wall_seconds + _GRACE_SECONDS)
-        asyncio.get_running_loop().call_soon(self._finish)  # whoever waits goes on first: what follows takes its time
+        ran: Ran = await self._follow(self._run(cell), self._limits.wall_seconds + _GRACE_SECONDS)
+        if self._watched:
+            self._finish()
+        else:  # whoever waits goes on first: what follows takes its time, and no limit runs
+            asyncio.get_running_loop().call_soon(self._finish)
         return ran
 
     def run_here(self, cell: str) -> Ran:
@@ -88,24 +88,24 @@ class Episode:
         self._number += 1
         began = time.perf_counter()
         try:
-            ran = yield from self._watched(self._ends, cell)
+            ran = yield from self._result(self._ends, cell)
         except FrameError as error:
             ran = failed("error", "Protocol", f"the worker's reply is no result: {error}")
         if ran is None:
             ran = yield from self._fate()
         return self._settled(self._ends, ran, time.perf_counter() - began)
 
-    def _watched(self, ends: Ends, cell: str) -> Steps:
+    def _result(self, ends: Ends, cell: str) -> Steps:
         """The result of the cell; None when the worker closed its pipe without one. Raises FrameError."""
         ends.begin(cell, os.urandom(16).hex())
-        watched = flooded = False
+        self._watched = flooded = False
         while True:
-            came = yield ends.fileno(), None if watched else _MOMENT_SECONDS
+            came = yield ends.fileno(), None if self._watched else _MOMENT_SECONDS
             enough = not ends.work()
             if (ran := ends.hear()) is not None or ends.finished:
                 return ran
-            if not watched and (enough or not came):
-                watched = True
+            if not self._watched and (enough or not came):
+                self._watched = True
                 self._tell(begin=self._number)
             if enough and not flooded:
                 flooded = True
@@ -178,6 +178,13 @@ class Episode:
         if self._leash.fileno() < 0:
             return
         _open.discard(self)
+        if (
+            self._waiting is not None
+        ):  # while a cell is awaited: whoever waits hears of it, and watches no closed number
+            loop, descriptor, readable = self._waiting
+            loop.remove_reader(descriptor)
+            if not readable.done():
+                readable.set_exception(Gone("the session was closed"))
         self._channel.close()
         for ends in {self._ends, self._over and self._over[0]}:
             if ends is not None:
@@ -194,35 +201,39 @@ class Episode:
                 self.warm.close()
         self._leash.close()
 
-
-async def _follow(steps: Steps, seconds: float) -> Any:
-    """Go through steps on the running event loop; what they return. Raises TimeoutError."""
-    try:
-        descriptor, patience = next(steps)
+    async def _follow(self, steps: Steps, seconds: float) -> Any:
+        """Go through steps on the running event loop; what they return. Raises TimeoutError."""
         loop = asyncio.get_running_loop()
-        async with asyncio.timeout(seconds):
+        until = loop.time() + seconds
+        try:
+            descriptor, patience = next(steps)
             while True:
-                descriptor, patience = steps.send(await _readable(loop, descriptor, patience))
-    except StopIteration as end:
-        return end.value
+                left = max(0.0, until - loop.time())
+                came = await self._readable(loop, descriptor, left if patience is None else min(left, patience))
+                if not came and loop.time() >= until:
+                    raise TimeoutError("it took too long")
+                descriptor, patience = steps.send(came)
+        except StopIteration as end:
+            return end.value
 
+    async def _readable(self, loop: asyncio.AbstractEventLoop, descriptor: int, seconds: float) -> bool:
+        """Wait for a descriptor; False when the seconds are over and there is nothing to read."""
+        readable: asyncio.Future[bool] = loop.create_future()
 
-async def _readable(loop: asyncio.AbstractEventLoop, descriptor: int, seconds: float | None) -> bool:
-    """Wait for a descriptor; False when the seconds are over before it can be read."""
-    readable: asyncio.Future[bool] = loop.create_future()
+        def tell(there: bool) -> None:
+            if not readable.done():
+                readable.set_result(there)
 
-    def tell(there: bool) -> None:
-        if not readable.done():
-            readable.set_result(there)
-
-    loop.add_reader(descriptor, tell, True)
-    timer = None if seconds is None else loop.call_later(seconds, tell, False)
-    try:
-        return await readable
-    finally:
-        loop.remove_reader(descriptor)
-        if timer is not None:
+        self._waiting = loop, descriptor, readable
+        loop.add_reader(descriptor, tell, True)
+        timer = loop.call_later(seconds, tell, False)
+        try:
+            return await readable or bool(select.select([descriptor], [], [], 0)[0])  # the loop may have been busy
+        finally:
             timer.cancel()
+            if self._leash.fileno() >= 0:
+                loop.remove_reader(descriptor)
+            self._waiting = None
 
 
 def _follow_here(steps: Steps, seconds: float) -> Any:

@@ -1,4 +1,4 @@
-"""What users of a sandbox hold: cells in, results out, limits kept even when the supervisor does not."""
+"""What users of a sandbox hold: cells in, results out; the wall limit is kept even when the supervisor does not."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import os
 import weakref
 from collections.abc import Callable
 
-from components.sandbox.api import Limits, Ran, SandboxError, Status
-from components.sandbox.episode import LOST, Episode, failed
+from components.sandbox.api import Limits, Ran, SandboxError, Status, failed
+from components.sandbox.episode import LOST, Episode
 from components.sandbox.warm import Gone
 
 _slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[int | None, asyncio.Semaphore]] = (
@@ -46,8 +46,6 @@ class Session:
 
     async def run(self, cell: str) -> Ran:
         """Run a cell, after those given before. Raises SandboxError when the machine cannot."""
-        if self._closed:
-            raise SandboxError("the session is closed")
         loop = asyncio.get_running_loop()
         turn = self._turn.get(loop) or self._turn.setdefault(loop, asyncio.Lock())
         async with turn, slots(self._max_running):
@@ -57,6 +55,7 @@ class Session:
             except TimeoutError:
                 ran = self._broken("timeout", "Timeout", self._limits.too_long)
             except Gone as gone:
+                self._refuse_closed()
                 ran = self._broken("killed", "Killed", f"the worker was ended: {gone}")
             except BaseException:  # cancelled in the middle of a cell: the channel is of no more use
                 self._drop()
@@ -67,6 +66,7 @@ class Session:
     async def _begun(self) -> Episode:
         gone = ""
         for last in (False, True):
+            self._refuse_closed()
             try:
                 if self._episode is None or not self._episode.warm.alive:
                     self._drop()
@@ -82,6 +82,10 @@ class Session:
                 self._drop()
                 raise
         raise SandboxError(f"no worker could be started, twice: {gone}")
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise SandboxError("the session is closed")
 
     def _broken(self, status: Status, kind: str, text: str) -> Ran:
         self._drop()

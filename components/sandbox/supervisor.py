@@ -157,11 +157,11 @@ class Supervisor:
         """Nothing that a cell left reaches the next one."""
         if self._given is not None and not self._dying:
             return
-        dirty = self._given is None and self._scratch.dirty() and not self._settings.keep
         for child in self._dying:
             child.close()
-        self._dying = [child for child in self._dying if not child.ended(wait=dirty)]
-        if dirty:
+        over = self._given is None and not self._settings.keep
+        self._dying = [child for child in self._dying if not child.ended(wait=over)]
+        if over and self._scratch.dirty():  # asked when nobody is left who could make it so
             self._scratch.empty()
 
     def _look(self, child: Child, events: set[int]) -> None:

@@ -19,7 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import CodeType
+from types import BuiltinFunctionType, CodeType, FunctionType, NoneType
 from typing import Any, NoReturn
 
 from components.sandbox import kernel, landlock, limiting, raised, seccomp, traces
@@ -29,6 +29,8 @@ from components.sandbox.frames import Reader, pack, pack_ran, plain
 SEED = 0
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 _CELL_BYTES = 16 << 20
+_FIXED = (FunctionType, BuiltinFunctionType, str, bytes, int, float, bool, NoneType)  # given values nobody can change
+_LONG = 1.0  # seconds of CPU time after which a process is not used again: the kernel counts all of its cells
 _MOMENT = 0.002  # seconds without a cell after which there is time to rehearse
 _BUILTINS = dict(vars(builtins))
 # A forked process pays for every page of memory when it first writes to it: this writes to those that any cell needs.
@@ -64,7 +66,7 @@ def _give_up_rights(settings: Settings) -> None:
     for number in (signal.SIGTERM, signal.SIGCHLD, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     kernel.die_with_parent(signal.SIGKILL)
-    limiting.apply(settings.limits)
+    limiting.apply(settings.limits, settings.keep)
     kernel.no_new_privileges()
     if settings.tier == "landlock":
         landlock.keep_names()
@@ -124,16 +126,24 @@ class Cells:
         self._given: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins, **names}
         self._namespace = dict(self._given)
         self._sources: dict[str, list[str]] = {}
+        self._fixed = all(isinstance(value, _FIXED) for value in names.values())
 
     def run(self, cell: str, last: Callable[[], object]) -> Ran:
         """Run one; whatever it raises is its result.
 
-        ``last`` is called before one begins after which the process is to run no other.
+        ``last`` is called before one begins after which the process is to run no other. Unless variables are kept,
+        nothing of it is held afterwards.
         """
-        if not self._settings.keep:
-            self._namespace.clear()
-            self._namespace.update(self._given)
-            self._sources.clear()
+        try:
+            return self._run(cell, last)
+        finally:
+            if not self._settings.keep:
+                self._namespace.clear()
+                self._namespace.update(self._given)
+                self._sources.clear()
+                linecache.clearcache()
+
+    def _run(self, cell: str, last: Callable[[], object]) -> Ran:
         name = f"<cell {len(self._sources) + 1}>" if self._sources else "<cell>"
         self._sources[name] = lines = raised.lines_of(cell)
         linecache.cache[name] = (len(cell), None, [f"{line}\n" for line in lines], name)
@@ -145,11 +155,18 @@ class Cells:
                 vars(builtins).update(_BUILTINS)
             return _answer(self._namespace, self._settings.limits, self._settings.clean)
         except BaseException as error:  # noqa: BLE001  also SystemExit and what a cell makes of its own
-            return Ran("error", error=raised.parse(error, name, self._sources, self._settings.clean))
+            return Ran("error", error=self._told(error, name))
+
+    def _told(self, error: BaseException, name: str) -> CellError:
+        """What it says, or only its type where even that takes too much."""
+        try:
+            return raised.parse(error, name, self._sources, self._settings.clean)
+        except BaseException:  # noqa: BLE001  its text is code of the cell's, and there may be no memory left
+            return CellError(type(error).__name__, "", "")
 
     def _read(self, cell: str, name: str, last: Callable[[], object]) -> CodeType:
         tree = ast.parse(cell, name)
-        if not (self._settings.keep or traces.leaves_none(tree)):
+        if not (self._settings.keep or (self._fixed and traces.leaves_none(tree))):
             last()
         return compile(tree, name, "exec", dont_inherit=True)
 
@@ -216,6 +233,12 @@ def live(
         os.chdir(settings.scratch)
         started = clock()
         ran = run(asked["cell"], last)
+        if (
+            lives
+            and not settings.keep
+            and (time.process_time() > _LONG or (ran.error and ran.error.type == "MemoryError"))
+        ):
+            last()
         seconds = clock() - started
         io.TextIOWrapper.flush(output)
         write(results, packed(Ran(ran.status, ran.answer, "", ran.error, seconds), asked["token"]))

@@ -105,6 +105,7 @@ def build_job(name: str, job: Mapping[str, str], every_profile: bool = True) -> 
         assert experiment.samples and experiment.parts.scorers, words
 
 
+@slow
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_value_that_an_experiment_sweeps_builds_offline(name):
     """As many jobs as the longest list has values, the first under every profile; the command checks all combinations

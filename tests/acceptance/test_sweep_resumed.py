@@ -12,9 +12,9 @@ WORDS = ("-m", "agent=direct,cot", "dataset=cab_mini", "toolset=none", "conditio
 
 @pytest.mark.parametrize("more", [(), ("run.shards=2",)])
 def test_a_sweep_that_was_stopped_is_finished_by_the_same_command(more, tmp_path):
-    first = here(tmp_path, *WORDS, "limit=8", *more, "budget.run.calls=6", own=False)
+    first = here(tmp_path, *WORDS, "limit=4", *more, "budget.run.calls=3", own=False)
     assert first.code == 3, first.err
-    again = here(tmp_path, *WORDS, "limit=8", *more, own=False)
+    again = here(tmp_path, *WORDS, "limit=4", *more, own=False)
     assert again.code == 0, again.err
     counts = [json.loads(path.read_text())["counts"] for path in sorted(tmp_path.glob("sweep/*/manifest.json"))]
-    assert counts == [{"finished": 8, "wanted": 8, "errored": 0}] * 2
+    assert counts == [{"finished": 4, "wanted": 4, "errored": 0}] * 2

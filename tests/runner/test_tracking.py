@@ -29,6 +29,7 @@ from runner.records import RecordWriter, record_of
 from runner.tracking import describe, store, traces, views
 from runner.tracking.found import folders_of
 from runner.tracking.spans import Spans
+from tests.slow import slow
 
 T0 = 1_760_000_000.0
 LONG = "tool card " * 2_000
@@ -317,6 +318,7 @@ def test_a_sweep_is_a_parent_with_its_table_and_a_view_with_its_columns(base):
     assert tracking.finish_sweep(folders[:1], settings, sweep="one") is None
 
 
+@slow
 def test_eight_processes_may_start_on_a_missing_database(tmp_path):
     settings = config(tmp_path, "eight", traces="none")
     folders = [make(tmp_path / f"eight/s/{n}", ["answered"], {"seed": n}) for n in range(8)]
@@ -336,6 +338,7 @@ def test_eight_processes_may_start_on_a_missing_database(tmp_path):
     assert names == [f"seed={n}" for n in range(8)] and len(runs) == 9
 
 
+@slow
 def test_a_database_that_was_being_made_when_the_power_went_is_made_again(tmp_path):
     settings = config(tmp_path, "torn", traces="none")
     (tmp_path / ".mlflow").mkdir()

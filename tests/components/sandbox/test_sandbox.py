@@ -98,17 +98,77 @@ async def test_nothing_reaches_the_next_cell(session):
     assert seen.answer == '["1", 1, false, [], false, 0.8444218515250481]'
 
 
-async def test_a_worker_runs_cells_that_leave_nothing_and_no_cell_after_another(session):
+async def test_a_worker_runs_cells_that_leave_nothing_and_no_cell_after_another(sandbox):
     """One that asks for the process' number has to be a cell that might leave something."""
-    who = "import os\nanswer = os.getpid()"
+    session = sandbox.open(PROBE)
     await session.run("given = 1")
     before = set(below(os.getpid()))
-    for cell in ("answer = 2", "1 / 0", "(", "answer = given"):
+    for cell in ("answer = 2", "1 / 0", "(", "x = [[0] * 99]\nfor row in x: row.append(x)", "answer = given"):
         ran = await session.run(cell)
     assert ran.error is not None and ran.error.type == "NameError"
     assert set(below(os.getpid())) == before
+    who = "import os\nanswer = os.getpid()"
     first, second = [(await session.run(who)).answer for _ in range(2)]
     assert first != second
+    session.close()
+
+
+async def test_what_was_given_and_can_be_changed_is_new_for_every_cell(session):
+    """The library gives a module, so no process runs two cells."""
+    await session.run("numpy = 1")
+    assert (await session.run("answer = numpy.sum([1, 2])")).answer == "3"
+
+
+async def test_a_cell_without_memory_leaves_the_next_one_alone(sandbox):
+    narrow = Sandbox(backend=sandbox.report()["tier"], limits=Limits(memory_bytes=600 << 20))
+    session = narrow.open(PROBE)
+    full = "x = []\nwhile True:\n    x.append({'a': [str(len(x)) * 900]})"
+    assert (await session.run(full)).error.type == "MemoryError"
+    assert (await session.run("answer = 1")).answer == "1"
+    nested = "x = {}\nfor i in range(2000): x = {'a': x, 'b': lambda: x}\nraise KeyError(x)"
+    assert (await session.run(nested)).error.type in ("KeyError", "RecursionError")
+    narrow.close()
+
+
+async def test_a_file_made_while_a_cell_is_ended_does_not_reach_the_next(sandbox):
+    session = sandbox.open(PROBE)
+    leaving = (
+        "import sys, os\nframe = sys._getframe()\nwhile 'results' not in frame.f_locals: frame = frame.f_back\n"
+        "from_host = frame.f_locals\nreply = from_host['packed'](type(from_host['run'].__self__).run.__globals__['Ran']"
+        "('ok', '1'), from_host['asked']['token'])\nos.write(from_host['results'], reply)\nos.close(from_host['results'])\n"
+        "while True: os.close(os.open('./' * 2040 + 'leak', 0o101)); os.unlink('leak')"
+    )
+    for _ in range(12):
+        assert (await session.run(leaving)).answer == "1"
+        assert (await session.run("import os\nanswer = os.listdir('.')")).answer == "[]"
+    session.close()
+
+
+async def test_a_session_that_is_closed_while_a_cell_runs_says_so_and_disturbs_no_other(sandbox):
+    first, other = sandbox.open(PROBE), sandbox.open(PROBE)
+    await asyncio.gather(first.run("answer = 1"), other.run("answer = 1"))
+    running = [asyncio.create_task(first.run(cell)) for cell in ("import time\ntime.sleep(20)", "answer = 2")]
+    beside = asyncio.create_task(other.run("import time\ntime.sleep(0.4)\nanswer = 3"))
+    await asyncio.sleep(0.2)
+    first.close()
+    for one in running:
+        with pytest.raises(SandboxError, match="the session is closed"):
+            await asyncio.wait_for(one, 5)
+    assert (await beside).answer == "3"
+    other.close()
+
+
+async def test_a_busy_event_loop_takes_no_result_away(sandbox):
+    brief = Sandbox(backend=sandbox.report()["tier"], limits=Limits(wall_seconds=0.5))
+    session = brief.open(PROBE)
+    await session.run("answer = 1")
+    running = asyncio.create_task(session.run("sum(range(10**6))\nanswer = 2"))
+    await asyncio.sleep(0.02)
+    time.sleep(3)
+    assert (await running).answer == "2"
+    time.sleep(1)
+    assert (await session.run("answer = 3")).answer == "3"
+    brief.close()
 
 
 async def test_variables_survive_where_asked_until_the_worker_dies(sandbox):

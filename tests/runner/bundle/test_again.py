@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.runner.bundle.packing import Site, changed, flipped, members
+from tests.slow import slow
 
 ROOT = Path(__file__).resolve().parents[3]
 DATA = "components/datasets/radabench_mini/test.json"
@@ -26,6 +27,7 @@ def test_a_bundle_replays_in_an_empty_folder_as_it_was(site, elsewhere):
     assert not (elsewhere.home / "outputs" / ".journal").exists()
 
 
+@slow
 def test_a_bundle_of_a_sweep_replays_all_its_cells(sweep, elsewhere):
     told = elsewhere.play(f"run.replay={sweep.bundle('sweep')}", "hydra.sweep.dir=again")
     assert "the same: 4 records of 2 run(s), and their metrics, are those of" in told

@@ -5,10 +5,12 @@ import pytest
 from runner.sweep.joblib import Joblib
 from runner.sweep.others import watch
 from tests.runner.sweep.deadly import asked, furnish, orders, survives_a_death
+from tests.slow import slow
 
 pytest.importorskip("joblib")
 
 
+@slow
 def test_a_job_that_kills_every_process_takes_no_other_with_it(home):
     furnish(home, lives=9)
     found = watch(Joblib({"n_jobs": 2}), orders(home, "deadly", "b", after=0))

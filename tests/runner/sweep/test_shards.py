@@ -6,6 +6,7 @@ import pytest
 
 from runner.records import RecordWriter
 from tests.runner.sweep.deadly import asked, furnish
+from tests.slow import slow
 
 TIMES = {"seconds", "started"}
 
@@ -34,7 +35,7 @@ def test_merged_parts_are_the_run_that_was_not_parted(home):
     assert read(home.path / "parted" / "only") == read(home.path / "whole" / "only")
 
 
-@pytest.mark.parametrize("launcher", ["wardround", "basic"])
+@pytest.mark.parametrize("launcher", ["wardround", pytest.param("basic", marks=slow)])
 def test_every_job_of_a_sweep_is_parted(home, launcher):
     words = ("-m", "seed=0,1", "model.max_connections=1", f"hydra/launcher={launcher}")
     assert home.run(*words, "hydra.sweep.dir=whole").code == 0
@@ -76,6 +77,7 @@ def test_one_part_is_no_sweep(home, word):
     assert (home.path / "one" / "records.jsonl").exists()
 
 
+@slow
 def test_a_parted_job_goes_on_where_its_budget_ended(home):
     furnish(home, lives=0)
     words = ("model=deadly", "dataset.n=6", "run.journal=journal", "run.shards=2", "hydra.sweep.dir=sweep")
@@ -117,6 +119,7 @@ def test_what_cannot_be_parted_is_refused(home, words, said):
     assert not (home.path / "outputs").exists()
 
 
+@slow
 def test_a_file_that_wants_parts_wants_a_sweep(home):
     home.write("experiment/parted", "# @package _global_\ndefaults: [own]\nrun: {shards: 2}")
     words = ("--config-dir", "conf", "experiment=parted", "hydra.sweep.dir=sweep")
@@ -125,6 +128,7 @@ def test_a_file_that_wants_parts_wants_a_sweep(home):
     assert len(list((home.path / "sweep" / "only" / "parts").iterdir())) == 2
 
 
+@slow
 def test_a_folder_is_gone_on_with_as_it_was_begun(home):
     assert home.run("run.shards=2", "hydra.sweep.dir=sweep", "budget.run.calls=2").code == 3
     for words in (["-m", "seed=0"], ["run.shards=3"]):
