@@ -2,7 +2,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 ARGS ?=
-WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))  # one more than processors: tests wait for servers too
+WORKERS ?= $(shell getconf _NPROCESSORS_ONLN)
 
 unexport PYTHONDONTWRITEBYTECODE  # tests start many processes: each would compile everything anew
 

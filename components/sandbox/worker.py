@@ -196,6 +196,11 @@ def _rehearse(names: Mapping[str, Any], settings: Settings) -> None:
     linecache.clearcache()
 
 
+def _spent(ran: Ran) -> bool:
+    """Whether a process has used so much that the next cell has another."""
+    return time.process_time() > _LONG or (ran.error is not None and ran.error.type == "MemoryError")
+
+
 def live(
     cells: int, results: int, pledge: int, names: Mapping[str, Any], settings: Settings, rehearse: bool
 ) -> NoReturn:
@@ -233,11 +238,7 @@ def live(
         os.chdir(settings.scratch)
         started = clock()
         ran = run(asked["cell"], last)
-        if (
-            lives
-            and not settings.keep
-            and (time.process_time() > _LONG or (ran.error and ran.error.type == "MemoryError"))
-        ):
+        if lives and not settings.keep and _spent(ran):
             last()
         seconds = clock() - started
         io.TextIOWrapper.flush(output)

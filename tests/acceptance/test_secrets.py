@@ -9,6 +9,7 @@ from runner.journal import Journal
 from runner.texts import _lines
 from tests.acceptance.command import Served, endpoint, here, run, told
 from tests.acceptance.own import Voice
+from tests.slow import slow
 
 LOOKS_LIKE_ONE = "sk-proj-Abc123Def456Ghi789Jkl012Mno345"
 LOOKS_LIKE_NONE = "horse.battery~staple"
@@ -56,7 +57,7 @@ def everything(folder):
     return found
 
 
-@pytest.fixture(scope="module", params=[(LOOKS_LIKE_ONE, "direct"), (LOOKS_LIKE_NONE, "direct"), (LOOKS_LIKE_ONE, "litellm")],
+@pytest.fixture(scope="module", params=[(LOOKS_LIKE_ONE, "direct"), (LOOKS_LIKE_NONE, "direct"), pytest.param((LOOKS_LIKE_ONE, "litellm"), marks=slow)],
                 ids=["usual key", "unusual key", "litellm"])  # fmt: skip
 def echoed(request, tmp_path_factory):
     key, transport = request.param

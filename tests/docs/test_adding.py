@@ -8,6 +8,7 @@ import pytest
 
 from components.models.simulated.serve import from_arguments
 from tests.acceptance.command import ROOT, Served, here
+from tests.slow import slow
 
 PAGES = sorted((ROOT / "docs" / "adding").glob("*.md"))
 _FILE = re.compile(r"^`([^`\n]+)`:\n\n```\w+\n(.*?)^```$", re.M | re.S)
@@ -25,7 +26,14 @@ def written(page: Path, folder: Path) -> list[str]:
     return [line for block in _COMMANDS.findall(text) for line in block.splitlines() if line.strip()]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+QUICK = ("dataset", "experiment", "model")  # the others take seconds
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page if page.stem in QUICK else pytest.param(page, marks=slow) for page in PAGES],
+    ids=lambda page: page.stem,
+)
 def test_what_a_page_says_works(page, tmp_path, monkeypatch):
     monkeypatch.setenv("WARD_LLM_KEY", "none")
     commands = written(page, tmp_path)

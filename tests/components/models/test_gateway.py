@@ -14,6 +14,7 @@ from components.messages import Message
 from components.models.gateway import Gateway
 from components.models.retries import Retries
 from components.protocols import Model
+from tests.slow import slow
 
 KEY = "sk-proj-abcDEF0123456789secret"
 ROOT = Path(__file__).parents[3]
@@ -63,7 +64,7 @@ async def test_what_is_sent_is_the_request_alone(open_gateway, server, ask):
     assert orjson.loads(gateway.sampling.wire) == {"temperature": 0.7, "top_k": 5}
 
 
-@pytest.mark.parametrize("transport", ["direct", "litellm"])
+@pytest.mark.parametrize("transport", ["direct", pytest.param("litellm", marks=slow)])
 async def test_whatever_can_pass_is_retried_and_counted(open_gateway, server, ask, transport):
     gateway = open_gateway(provider="vllm", transport=transport)
     server.will(server.status(429), server.status(500), server.resets(), server.cuts(), server.raw(b"{"))
@@ -98,7 +99,7 @@ async def test_4xx_is_not_retried(open_gateway, server, ask, status):
     assert error.kind == ("auth" if status in (401, 403) else "bad_request")
 
 
-@pytest.mark.parametrize("transport", ["direct", "litellm"])
+@pytest.mark.parametrize("transport", ["direct", pytest.param("litellm", marks=slow)])
 @pytest.mark.parametrize("status", [400, 401, 503])
 async def test_neither_key_nor_request_is_in_an_error_text(open_gateway, server, ask, transport, status):
     message = f"Incorrect API key provided: {KEY}. Input was 'Mrs Quarterman, swollen knee' Bearer {KEY}"

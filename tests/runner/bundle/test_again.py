@@ -105,6 +105,7 @@ def test_data_that_did_not_go_along_are_asked_for_and_must_be_the_same(site, els
     assert "the data are others" in told and CALL.search(told)
 
 
+@slow
 def test_another_clone_replays_it_and_names_the_call_for_which_its_prompts_or_data_are_other(site, tmp_path):
     clone = tmp_path / "clone"
     for part in ("components", "runner", "conf"):

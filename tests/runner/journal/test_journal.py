@@ -41,6 +41,8 @@ if end != "drop":
 HELPER = """
 from hashlib import sha256
 import random
+from tests.slow import slow
+from tests.slow import slow
 def key(n): return sha256(str(n).encode()).digest()
 def payload(n): return f"reply {n} ".encode() * (n % 40) + random.Random(n).randbytes(n % 300)
 """
@@ -247,6 +249,7 @@ def test_what_a_live_process_wrote_is_read_and_its_segment_left_alone(tmp_path: 
         assert found(journal, 30) == 30 and journal.stats.repaired == 1
 
 
+@slow
 def test_openers_that_race_seal_once_and_all_see_everything(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     dead = [spawn(folder, first, 300, "wait") for first in (0, 300, 600)]
@@ -393,6 +396,7 @@ def test_flipped_bytes_never_give_a_wrong_entry_and_cost_one_member(tmp_path: Pa
 # indices
 
 
+@slow
 def test_a_damaged_index_is_built_again(tmp_path: Path) -> None:
     fill(tmp_path, 0, 700)
     draw = random.Random(5)
@@ -477,6 +481,7 @@ def test_merging_keeps_every_row_and_the_age_of_segments(tmp_path: Path, monkeyp
         assert journal.get(key(i)) == payload(i) + b" from %d" % max(0, -(-(i - 699) // 300))
 
 
+@slow
 def test_processes_that_merge_at_once_lose_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     for round_ in range(2):
