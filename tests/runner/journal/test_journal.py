@@ -26,6 +26,7 @@ import sys
 from pathlib import Path
 from tests_journal import key, payload
 from runner.journal import Journal
+from tests.slow import slow
 folder, first, n, end = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 journal = Journal(folder)
 for i in range(first, first + n):
@@ -41,8 +42,6 @@ if end != "drop":
 HELPER = """
 from hashlib import sha256
 import random
-from tests.slow import slow
-from tests.slow import slow
 def key(n): return sha256(str(n).encode()).digest()
 def payload(n): return f"reply {n} ".encode() * (n % 40) + random.Random(n).randbytes(n % 300)
 """
