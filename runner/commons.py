@@ -54,7 +54,9 @@ class Commons:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._stack.aclose()
+        await self._stack.__aexit__(
+            kind, error, trace
+        )  # not aclose: an interrupt must stay the context of what follows
 
     def share(self, experiment: Experiment, own: AsyncExitStack) -> Experiment:
         """The experiment with the models of earlier jobs in place of its own of the same settings.

@@ -1,6 +1,8 @@
 """What a cell of the first tier finds around it."""
 
 import json
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -22,7 +24,8 @@ async def test_the_root_holds_little_and_nothing_of_others():
     made = Sandbox(backend="namespaces")
     opened = made.open(Library("components.sandbox.probe", {}))
     found = json.loads((await opened.run(LOOK)).answer)
-    assert {"etc", "proc", "sys", "home", "tmp", "var", "run"} & set(found["root"]) == set()
+    own = Path(sys.prefix).resolve().parts[1]  # where the interpreter is
+    assert {"etc", "proc", "sys", "home", "tmp", "var", "run"} & set(found["root"]) <= {own}
     assert found["pid"] == 1 and found["uid"] == 65534 and found["readonly"]
     assert found["dev"] == ["null", "random", "urandom", "zero"] and found["scratch"] == 64 << 20
     made.close()

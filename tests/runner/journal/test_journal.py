@@ -18,6 +18,7 @@ import pytest
 from runner import journal as journal_module
 from runner.journal import Journal, segment
 from runner.journal import folder as folder_module
+from tests.slow import slow
 
 ROOT = Path(__file__).parents[3]
 
@@ -26,7 +27,6 @@ import sys
 from pathlib import Path
 from tests_journal import key, payload
 from runner.journal import Journal
-from tests.slow import slow
 folder, first, n, end = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 journal = Journal(folder)
 for i in range(first, first + n):
