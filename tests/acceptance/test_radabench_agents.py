@@ -13,6 +13,9 @@ from runner.execute import Outcome, execute
 from runner.records import RecordWriter
 from tests.acceptance.command import told
 from tests.acceptance.test_radabench import CONDITIONS, INSUFFICIENT, episodes, few, means, parts, samples
+from tests.slow import slow
+
+pytestmark = slow
 
 # few()[::2] holds all eleven tasks still, each on three records
 GRAMMARS = ("xml_call", "bracket_json", "native_tools")

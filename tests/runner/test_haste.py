@@ -8,6 +8,7 @@ from omegaconf import OmegaConf
 
 from runner.config.haste import hasten
 from runner.config.roots import CONF
+from tests.slow import slow
 
 WORDS = [["tracking=off"], ["agent=react", "profile=code", "limit=3"], ["experiment=hello", "scorer=choice"]]
 
@@ -18,6 +19,7 @@ def composed():
         return [OmegaConf.to_yaml(config) for config in configs]
 
 
+@slow
 def test_configs_are_the_same(monkeypatch):
     monkeypatch.setattr(config_loader_impl, "ConfigRepository", config_loader_impl.ConfigRepository)
     monkeypatch.setattr(Hydra, "get_mode", Hydra.get_mode)

@@ -24,6 +24,7 @@ from components.sql.cleaning import clean_sql
 from components.sql.reading import ReadOnly
 from components.sql.schema import database_of
 from components.sql.text import result_text
+from tests.slow import slow
 
 IMAGES = ("vqarad", "slake", "omnimedqa", "medvqa_halt")
 TABLES = ("ehrsql", "mimic_iii", "eicu", "ehr_halt")
@@ -59,6 +60,7 @@ def test_the_script_gives_the_committed_files(built):
     assert build_files.build().keys() == built.keys()
 
 
+@slow
 def test_the_script_writes_what_is_missing_and_removes_what_is_not_built(tmp_path, capsys):
     assert build_files.main(["--check"], tmp_path) == 1
     assert "run without --check" in capsys.readouterr().err

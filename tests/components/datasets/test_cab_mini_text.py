@@ -15,6 +15,7 @@ from components.datasets.cab_mini import text_calculations as calculations
 from components.datasets.cab_mini.cab_records import SIZES, read_yaml
 from components.datasets.cab_mini.text_choices import UNKNOWN
 from components.written_facts import FOLDER, inline, load_facts
+from tests.slow import slow
 
 NAMES = [f"{phase}/{task}.json" for phase in SIZES for task in builder.MAKERS]
 CHOICES = ["medqa", "mmlu", "bioasq", "pubmedqa", "medhalt_rht"]
@@ -52,6 +53,7 @@ def test_committed_file_is_what_the_tables_give(name):
     assert set(built()) == set(NAMES)
 
 
+@slow
 def test_check_passes_on_current_files_and_names_a_changed_one(tmp_path, monkeypatch, capsys):
     assert builder.main(["--check"]) == 0
     monkeypatch.setattr(builder, "HERE", tmp_path)

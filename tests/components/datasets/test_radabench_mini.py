@@ -12,6 +12,7 @@ import yaml
 
 from components.datasets.radabench_mini import build as builder
 from tests.each import each
+from tests.slow import slow
 
 FOLDER = Path(builder.__file__).parent
 CHAINS = ["012", "013", "014", "0123", "01235", "0126", "0136", "01348", "0123568", "01235678", "012356789"]
@@ -578,6 +579,7 @@ def test_committed_file_is_what_the_tables_give(split):
     assert (FOLDER / f"{split}.json").read_text(encoding="utf-8") == builder.render(builder.build()[split])
 
 
+@slow
 def test_check_passes_on_current_files_and_fails_on_a_changed_one(tmp_path, monkeypatch, capsys):
     assert builder.main(["--check"]) == 0
     for source in FOLDER.rglob("*.yaml"):

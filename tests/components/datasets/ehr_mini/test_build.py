@@ -46,6 +46,7 @@ def test_a_database_is_compared_by_its_content(tmp_path, files):
     assert not build.same(path, files[name])
 
 
+@slow
 def test_the_check_names_what_differs_and_writes_nothing(tmp_path, capsys):
     assert build.main(["--check", "--out", str(tmp_path)]) == 1
     assert "eicu/eicu.sqlite" in capsys.readouterr().err and not list(tmp_path.iterdir())

@@ -30,6 +30,7 @@ def test_the_sandbox_withstands_every_attack(table: str, used: Campaign) -> None
     used.holds(table)
 
 
+@slow
 @pytest.mark.parametrize("table", TABLES if THOROUGH else BRIEF)
 def test_every_tier_withstands_attacks_for_every_user(table: str, other: Campaign) -> None:
     other.holds(table)

@@ -10,6 +10,7 @@ from runner.results.page.parts import Column, Markup, Plot, Section, Sheet, Valu
 from runner.results.page.shell import page
 from tests.browser import needs_browser, opened
 from tests.runner.results.page.pages import HOSTILE, parsed
+from tests.slow import slow
 
 SHEET = Sheet(
     f"Table {HOSTILE}",
@@ -84,6 +85,7 @@ def test_markup_of_ours_stands_with_its_script_and_style(tree):
     assert any("window.mine = '<\\/script>'" in one.text for one in tree.xpath("//script[not(@type)]"))
 
 
+@slow
 @needs_browser
 async def test_a_browser_sorts_draws_and_scrolls_no_page_sideways(text, tmp_path):
     wide = Sheet("Wide", [Column(f"column {n}") for n in range(60)], [[n / 7 for n in range(60)]])
