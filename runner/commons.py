@@ -54,9 +54,7 @@ class Commons:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._stack.__aexit__(
-            kind, error, trace
-        )  # not aclose: an interrupt must stay the context of what follows
+        await self._stack.__aexit__(kind, error, trace)  # aclose would hide an interrupt under what it raises
 
     def share(self, experiment: Experiment, own: AsyncExitStack) -> Experiment:
         """The experiment with the models of earlier jobs in place of its own of the same settings.
