@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,22 +21,15 @@ from runner.results.grid import grid_of
 from runner.results.page.written import markdown
 from runner.results.paired import played
 from runner.results.rows import Run
+from runner.terminal import told
 
 _MLFLOW, _WIDE = "mlflow:", 110
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Compare runs. Exit code 2 for what is no run, or cannot be paired."""
-    try:
-        with TemporaryDirectory(prefix="wardround-") as scratch:
-            _tell(_arguments(argv), Path(scratch))
-        sys.stdout.flush()
-    except ConfigError as error:
-        print(f"error: {error}", file=sys.stderr)  # noqa: T201
-        return 2
-    except BrokenPipeError:  # whoever reads along has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+    with TemporaryDirectory(prefix="wardround-") as scratch:
+        return told(lambda: _tell(_arguments(argv), Path(scratch)))
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,19 +19,12 @@ from runner.results.metrics import summarise
 from runner.results.report import report, status_line
 from runner.results.rows import Run
 from runner.results.table import present
+from runner.terminal import told
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Report on run folders. Exit code 2 for a folder that is none."""
-    try:
-        _tell(_arguments(argv))
-        sys.stdout.flush()
-    except ConfigError as error:
-        print(f"error: {error}", file=sys.stderr)  # noqa: T201
-        return 2
-    except BrokenPipeError:  # whoever reads along has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+    return told(lambda: _tell(_arguments(argv)))
 
 
 def _tell(given: argparse.Namespace) -> None:

@@ -1,4 +1,5 @@
-"""The process that stands beside the workers of one episode. It runs no code of cells and reads nothing of theirs.
+"""The process that stands beside the workers of one episode. It runs no code of cells, and of what
+they write it only drops what nobody wants.
 
 It forks workers ahead and hands the host the ends of their pipes, so that a cell and its result take no detour. The
 host says when a cell takes longer than a moment, and when it is over; meanwhile this process watches wall and CPU

@@ -1,0 +1,22 @@
+"""What commands that only read have in common: a refusal is one line, and a reader who leaves early is no error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from components.errors import ConfigError
+
+
+def told(tell: Callable[[], None]) -> int:
+    """Let a command say what it has to. Returns the exit code: 2 for what it refuses."""
+    try:
+        tell()
+        sys.stdout.flush()
+    except ConfigError as error:
+        print(f"error: {error}", file=sys.stderr)  # noqa: T201
+        return 2
+    except BrokenPipeError:  # whoever reads along has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
