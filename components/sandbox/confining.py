@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import random
 import select
@@ -14,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 from components.sandbox import kernel, landlock, namespaces, places
 from components.sandbox.api import Limits, Tier
@@ -24,6 +25,8 @@ from components.sandbox.raised import Clean
 from components.sandbox.scratch import Folder, Memory, Mounted, Scratch
 from components.sandbox.supervisor import HostGone, Supervisor
 from components.sandbox.worker import SEED, Settings
+
+REQUEST_BYTES = 1 << 20  # more than a socket holds: a request is one message
 
 
 @dataclass(frozen=True)
@@ -40,11 +43,11 @@ class Episode:
     folder: str | None
 
     @classmethod
-    def read(cls, asked: Mapping[str, Any], tier: str, folder: str | None) -> Episode:
-        """From the host's request."""
+    def read(cls, asked: Mapping[str, Any], tier: Tier) -> Episode:
+        """From the host's request, to which the zygote added the folder."""
         return cls(
-            cast(Tier, tier), asked["module"], asked["arguments"], tuple(asked["readable"]),
-            asked["rehearsal"], Limits(**asked["limits"]), asked["keep"], folder,
+            tier, asked["module"], asked["arguments"], tuple(asked["readable"]),
+            asked["rehearsal"], Limits(**asked["limits"]), asked["keep"], asked["folder"],
         )  # fmt: skip
 
 
@@ -65,35 +68,52 @@ class _Telling:
                 self._channel.sendall(pack({"fatal": text[:2000]}))
 
 
-def live(episode: Episode, channel: socket.socket, telling: int, readable: list[str]) -> None:
-    """Be the episode's supervisor, or the process that makes the namespaces and forks it.
+def stand(tier: Tier, orders: socket.socket, telling: int, readable: list[str]) -> None:
+    """Be a process that waits for an episode, outside of what the tier leaves, and then its supervisor.
 
     Args:
-        episode: what to hold.
-        channel: to the host.
-        telling: descriptor to which the supervisor's number is written once it leads its process group.
+        tier: how it is held.
+        orders: from the zygote; one request comes, with the channel to the host.
+        telling: descriptor to which the process' number is written once it leads its process group, or why there
+            is none.
         readable: the folders of the interpreter.
     """
+    kernel.rename("cells-waiting")
+    try:
+        if not _lead(tier, telling):
+            return
+    except OSError as error:
+        os.write(telling, f"OSError: {error}".encode())
+        return
+    os.close(telling)
+    kernel.die_with_parent(signal.SIGKILL)
+    request, descriptors, _, _ = socket.recv_fds(orders, REQUEST_BYTES, 1)
+    orders.close()
+    if not request:
+        return
+    kernel.rename("cells-episode")
+    channel = socket.socket(fileno=descriptors[0])
     with _Telling(channel):
-        if episode.tier == "namespaces":
-            namespaces.enter()
-            parent: int | None = os.pidfd_open(os.getpid())
-            pid = os.fork()
-            if pid:
-                os.setpgid(pid, pid)
-                os.write(telling, str(pid).encode())
-                os._exit(0)
-        else:
-            parent = None
-            os.setpgid(0, 0)
-            os.write(telling, str(os.getpid()).encode())
-        os.close(telling)
-        scratch = _confine(episode, readable)
-        if parent is not None:
-            select.select([parent], [], [])  # the zygote is the parent from here on
-            os.close(parent)
-        kernel.die_with_parent(signal.SIGKILL)
-        _supervise(episode, channel, scratch)
+        episode = Episode.read(json.loads(request), tier)
+        _supervise(episode, channel, _confine(episode, readable))
+
+
+def _lead(tier: Tier, telling: int) -> bool:
+    """Lead a process group, in namespaces of its own where the tier is made of them; False in who made them."""
+    if tier != "namespaces":
+        os.setpgid(0, 0)
+        os.write(telling, str(os.getpid()).encode())
+        return True
+    namespaces.enter()
+    maker = os.pidfd_open(os.getpid())
+    pid = os.fork()
+    if pid:
+        os.setpgid(pid, pid)
+        os.write(telling, str(pid).encode())
+        return False
+    select.select([maker], [], [])  # the zygote is the parent from here on
+    os.close(maker)
+    return True
 
 
 def _confine(episode: Episode, readable: list[str]) -> Scratch:

@@ -13,7 +13,7 @@ MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVA
     1, 2, 4, 8, 32, 4096, 16384, 1 << 18,
 )  # fmt: skip
 _MNT_DETACH, _AT_FDCWD, _AT_RECURSIVE = 2, -100, 0x8000
-_PDEATHSIG, _CAPBSET_DROP, _SUBREAPER, _NO_NEW_PRIVS, _AMBIENT, _AMBIENT_CLEAR = 1, 24, 36, 38, 47, 4
+_PDEATHSIG, _SET_NAME, _CAPBSET_DROP, _SUBREAPER, _NO_NEW_PRIVS, _AMBIENT, _AMBIENT_CLEAR = 1, 15, 24, 36, 38, 47, 4
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _MOUNT_SETATTR = 442  # the same number on every machine, as are all newer calls
@@ -37,6 +37,11 @@ def prctl(option: int, value: int = 0, third: int = 0) -> int:
     """Set something about this process."""
     given = [ctypes.c_ulong(one) for one in (value, third, 0, 0)]
     return _checked(_libc.prctl(ctypes.c_int(option), *given), f"prctl {option}")
+
+
+def rename(name: str) -> None:
+    """Set the name under which this process is listed; at most 15 bytes."""
+    _checked(_libc.prctl(ctypes.c_int(_SET_NAME), name.encode(), *(ctypes.c_ulong(0),) * 3), "prctl")
 
 
 def unshare(flags: int) -> None:

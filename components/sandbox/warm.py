@@ -18,7 +18,6 @@ from pathlib import Path
 from components.sandbox import places
 from components.sandbox.api import Library, Limits, SandboxError, Tier
 from components.sandbox.bwrap import command
-from components.sandbox.frames import pack
 from components.sandbox.scratch import remove
 
 _ENVIRONMENT = {
@@ -89,7 +88,7 @@ class Warm:
         channel, inside = socket.socketpair()
         leash, held = socket.socketpair()
         try:
-            socket.send_fds(self._control, [pack(asked)], [inside.fileno(), held.fileno()])
+            socket.send_fds(self._control, [json.dumps(asked).encode()], [inside.fileno(), held.fileno()])
         except OSError as error:
             channel.close()
             leash.close()

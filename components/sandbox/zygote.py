@@ -2,7 +2,8 @@
 
 It never runs code of cells. For every episode the host sends two descriptors: the channel, which goes to the episode's
 supervisor, and a leash. When the host lets go of the leash the episode is killed; when the episode and all of its
-processes are gone this process lets go of its end.
+processes are gone this process lets go of its end. One process waits for the next episode; it is forked while nothing
+else is to do.
 """
 
 from __future__ import annotations
@@ -18,14 +19,16 @@ import signal
 import socket
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 from components.sandbox import bwrap, kernel, places, worker
+from components.sandbox.api import Tier
 from components.sandbox.child import Ending
-from components.sandbox.confining import Episode, live
-from components.sandbox.frames import FrameError, Reader, pack
+from components.sandbox.confining import REQUEST_BYTES, stand
+from components.sandbox.frames import pack
 from components.sandbox.scratch import remove, remove_inside
 
 _WARM = (
@@ -33,7 +36,26 @@ _WARM = (
     "re", "json", "collections", "itertools", "functools", "operator", "string", "textwrap", "bisect", "heapq", "copy",
     "time", "csv", "dateutil.parser", "encodings.idna", "zoneinfo", "typing", "unicodedata", "difflib",
 )  # fmt: skip
-_REQUEST_BYTES = 1 << 20
+_LOOK_MS = 20.0  # between looks at episodes that are ending, and until there is nothing else to do
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A process that waits for an episode; why there is none instead of its number."""
+
+    pid: int
+    orders: socket.socket
+    failed: str
+
+    def send(self, asked: Mapping[str, Any], channel: socket.socket) -> None:
+        """Make it the supervisor of an episode; the host is told when that cannot be."""
+        try:
+            if self.failed:
+                raise OSError(self.failed)
+            socket.send_fds(self.orders, [json.dumps(asked).encode()], [channel.fileno()])
+        except OSError as error:
+            channel.sendall(pack({"fatal": f"{type(error).__name__}: {error}"}))
+        self.orders.close()
 
 
 @dataclass
@@ -49,9 +71,10 @@ class Running:
 class Zygote:
     """Forks episodes and sees that nothing of them stays."""
 
-    def __init__(self, control: socket.socket, tier: str, base: str | None) -> None:
+    def __init__(self, control: socket.socket, tier: Tier, base: str | None) -> None:
         self._control, self._tier, self._base = control, tier, base
         self._running: list[Running] = []
+        self._next: Waiting | None = None
         self._readable = places.interpreter()
         self._slots = bwrap.slots() if tier == "bwrap" else []
         self._wake, waker = socket.socketpair()
@@ -64,7 +87,9 @@ class Zygote:
     def serve(self) -> None:
         """Until the host is gone; then nothing is left."""
         while self._step():
-            self._reap()
+            continue
+        if self._next is not None:
+            _kill(self._next.pid)
         for one in self._running:
             _kill(one.pid)
         while self._running:
@@ -80,32 +105,33 @@ class Zygote:
         held = [one for one in self._running if not one.doomed]
         for one in held:
             poll.register(one.leash, select.POLLIN)
-        ready = {descriptor for descriptor, _ in poll.poll(None if held == self._running else 20)}
+        idle = self._next is not None and held == self._running
+        ready = {descriptor for descriptor, _ in poll.poll(None if idle else _LOOK_MS)}
+        if not ready and self._next is None:
+            self._next = self._fork()
         for one in held:
             if one.leash.fileno() in ready:
                 one.doomed = True
                 _kill(one.pid)
+        self._reap()
         return self._control.fileno() not in ready or self._open()
 
     def _open(self) -> bool:
-        """Fork an episode. False when the host is gone."""
-        data, descriptors, _, _ = socket.recv_fds(self._control, _REQUEST_BYTES, 2)
-        if not data:
+        """Give the episode that is asked for to the process that waits. False when the host is gone."""
+        if not self._control.recv(1, socket.MSG_PEEK):
             return False
+        self._next = self._ready()  # before there are descriptors that it must not have
+        data, descriptors, _, _ = socket.recv_fds(self._control, REQUEST_BYTES, 2)
         channel, leash = (socket.socket(fileno=descriptor) for descriptor in descriptors)
-        reader = Reader(_REQUEST_BYTES)
-        try:
-            reader.feed(data)
-            asked = reader.take()
-        except FrameError:
-            asked = None
-        if asked is not None and (self._tier != "bwrap" or self._slots):
-            folder = self._folder()
-            episode = Episode.read(asked, self._tier, folder)
-            self._running.append(Running(self._fork(episode, channel, leash), leash, folder))
-        elif asked is not None:
-            channel.sendall(pack({"fatal": f"more than {bwrap.SLOTS} episodes at once"}))
-        channel.close()
+        with channel:
+            if self._tier == "bwrap" and not self._slots:
+                channel.sendall(pack({"fatal": f"more than {bwrap.SLOTS} episodes at once"}))
+                leash.close()
+            else:
+                waiting, self._next = self._next, None
+                folder = self._folder()
+                self._running.append(Running(waiting.pid, leash, folder))
+                waiting.send({**json.loads(data), "folder": folder}, channel)
         return True
 
     def _folder(self) -> str | None:
@@ -121,23 +147,33 @@ class Zygote:
         else:
             remove(Path(folder))
 
-    def _fork(self, episode: Episode, channel: socket.socket, leash: socket.socket) -> int:
-        """Fork the supervisor, in a process group of its own. Its number as seen from here."""
+    def _ready(self) -> Waiting:
+        """The process that waits for an episode; a new one where there is none, or it ended."""
+        if self._next is not None and _alive(self._next.pid):
+            return self._next
+        if self._next is not None:
+            self._next.orders.close()
+        return self._fork()
+
+    def _fork(self) -> Waiting:
+        """Fork a process for an episode, in a process group of its own."""
+        orders, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         told, telling = os.pipe()
         helper = os.fork()
         if not helper:
             with Ending():
-                self._forget(leash)
+                self._forget(orders)
                 os.close(told)
-                live(episode, channel, telling, self._readable)
+                stand(self._tier, inside, telling, self._readable)
+        inside.close()
         os.close(telling)
-        pid = os.read(told, 32)
-        os.close(told)
-        return int(pid) if pid else helper
+        with open(told) as file:
+            said = file.read()
+        return Waiting(int(said), orders, "") if said.isdigit() else Waiting(helper, orders, said)
 
-    def _forget(self, leash: socket.socket) -> None:
+    def _forget(self, mine: socket.socket) -> None:
         signal.set_wakeup_fd(-1)
-        for held in (self._control, self._wake, self._waker, leash, *(one.leash for one in self._running)):
+        for held in (self._control, self._wake, self._waker, mine, *(one.leash for one in self._running)):
             held.close()
 
     def _reap(self) -> None:
@@ -184,6 +220,7 @@ def _import(module: str) -> None:
 def main(config: dict[str, Any]) -> None:
     """Be a zygote until the host is gone."""
     os.umask(0o077)
+    kernel.rename("cells")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     control = socket.socket(fileno=config["control"])
     kernel.adopt_orphans()

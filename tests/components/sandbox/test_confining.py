@@ -12,12 +12,13 @@ ASKED = {
     "rehearsal": "",
     "limits": {"wall_seconds": 1.0},
     "keep": True,
+    "folder": "/f",
 }
 
 
 def test_a_request_is_read():
-    episode = Episode.read(ASKED, "landlock", "/f")
-    assert (episode.limits.wall_seconds, episode.readable, episode.keep) == (1.0, ("/a",), True)
+    episode = Episode.read(ASKED, "landlock")
+    assert (episode.limits.wall_seconds, episode.readable, episode.keep, episode.folder) == (1.0, ("/a",), True, "/f")
 
 
 async def test_a_library_that_fails_is_the_machines_fault(held):

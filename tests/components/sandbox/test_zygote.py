@@ -6,7 +6,7 @@ import signal
 
 from components.sandbox import Library, Sandbox
 from components.sandbox.warm import shared
-from tests.components.sandbox.processes import below, end_of
+from tests.components.sandbox.processes import below, end_of, everything_below, name
 
 LIBRARY = Library("components.sandbox.probe", {})
 
@@ -39,3 +39,29 @@ async def test_an_episode_that_is_closed_is_gone(held):
     other.close()
     assert end_of(added, 0.0) == []
     opened.close()
+
+
+async def test_the_process_that_waits_takes_the_next_episode_and_another_its_place(held):
+    opened = held.open(LIBRARY)
+    await opened.run("answer = 1")
+    zygote = shared(held.report()["tier"], LIBRARY, held.limits)._process.pid
+    (first,) = await _waiting(zygote)
+    other = held.open(LIBRARY)
+    await other.run("answer = 1")
+    assert name(first) == "cells-episode"
+    (second,) = await _waiting(zygote)
+    os.kill(second, signal.SIGKILL)
+    assert end_of([second]) == []
+    # whatever ends it, the next episode has one of its own
+    third = held.open(LIBRARY)
+    assert (await third.run("answer = 3")).answer == "3"
+    for one in (opened, other, third):
+        one.close()
+
+
+async def _waiting(zygote):
+    """The one process that waits; who made its namespaces, and has its name, is gone soon."""
+    while len(found := [pid for pid in everything_below(zygote) if name(pid) == "cells-waiting"]) != 1:
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.05)
+    return [pid for pid in everything_below(zygote) if name(pid) == "cells-waiting"] or found

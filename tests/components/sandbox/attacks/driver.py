@@ -60,7 +60,7 @@ class Driver:
             await session.run("answer = 1")
             session.close()
             await asyncio.sleep(0.1)
-            self.idle = descendants()
+            self.idle = [line for line in descendants() if not line.endswith("(cells-waiting)")]
 
     async def run(self, attacks: list[Mapping[str, Any]], thorough: bool) -> dict[str, Any]:
         """All attacks, in a few episodes side by side; honest cells between them, ``thorough``: after each."""
@@ -97,7 +97,7 @@ class Driver:
     async def _settled(self) -> list[str]:
         """What runs below this process after attacks, beside what waits for the next episode: nothing, soon."""
         left = await _gone(self.idle)
-        self.idle = descendants()  # each is told once
+        self.idle += left  # each is told once
         return left
 
     async def close(self) -> dict[str, Any]:
@@ -153,11 +153,17 @@ def _confined() -> bool:
 
 
 async def _gone(idle: list[str]) -> list[str]:
-    """Which processes below this one, but for those that wait, do not end."""
+    """Which processes below this one, but for those that were idle and one that waits for an episode, do not end."""
     deadline = time.monotonic() + GONE_SECONDS
-    while (left := [line for line in descendants() if line not in idle]) and time.monotonic() < deadline:
+    while (left := _others(idle)) and time.monotonic() < deadline:
         await asyncio.sleep(0.02)
     return left
+
+
+def _others(idle: list[str]) -> list[str]:
+    running = descendants()
+    waiting = [line for line in running if line.endswith("(cells-waiting)")][: bool(idle)]  # a cell may take its name
+    return [line for line in running if line not in [*idle, *waiting]]
 
 
 def descendants() -> list[str]:
