@@ -93,7 +93,7 @@ class _Builder:
     def call(self, factory: Callable[..., Any], given: Mapping[Any, Any], where: str) -> Any:
         """Check the arguments and call."""
         before = len(self.flaws)
-        parameters = inspect.signature(factory).parameters
+        parameters = _parameters(factory)
         named = [name for name, p in parameters.items() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
         takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
         hints = _hints(factory)
@@ -176,7 +176,13 @@ def _join(where: str, key: object) -> str:
     return f"{where}.{key}" if where else str(key)
 
 
-def _hints(factory: Callable[..., Any]) -> dict[str, Any]:
+@lru_cache(maxsize=512)
+def _parameters(factory: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(factory).parameters
+
+
+@lru_cache(maxsize=512)
+def _hints(factory: Callable[..., Any]) -> Mapping[str, Any]:
     """Parameter types; what cannot be read (imports for type checkers only) goes unchecked.
 
     A dataclass is asked itself: each of its bases knows the names of its own module.

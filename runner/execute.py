@@ -144,7 +144,7 @@ def _growth(parts: Parts, samples: Sequence[Sample], door: Door, writer: RecordW
 
 @cache
 def _tune_gc() -> None:
-    """Thousands of calls in flight: the default thresholds walk all of them every 700 allocations.
+    """What is there stays, and is not walked again; thousands of calls in flight are not walked every 700 allocations.
 
     Once in a process: what a later job leaves behind must not be frozen.
     """

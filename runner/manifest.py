@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import json
 import os
@@ -101,8 +102,9 @@ def command_line(resume: str = "") -> str:
     return " ".join(["python -m runner" if name == "__main__.py" else name, *words])
 
 
-def versions() -> dict[str, str]:
-    """Installed versions of what can change a result."""
+@functools.cache
+def versions() -> Mapping[str, str]:
+    """Installed versions of what can change a result; a process keeps what it has imported."""
     found = {"python": ".".join(map(str, sys.version_info[:3]))}
     for name in LIBRARIES:
         try:
@@ -112,8 +114,9 @@ def versions() -> dict[str, str]:
     return found
 
 
-def git_state() -> dict[str, Any]:
-    """Commit and dirtiness of the checkout this code runs from; commit None outside of one."""
+@functools.cache
+def git_state() -> Mapping[str, Any]:
+    """Commit and dirtiness of the checkout this code runs from, as the process found it; commit None outside of one."""
     home = Path(__file__).resolve().parent.parent
     if not (home / ".git").exists():
         return {"commit": None, "dirty": None}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from components.errors import ConfigError
 from runner import manifest
 from runner.records import FILE, RecordWriter, read, slim
 from runner.results.folders import run_folders
-from runner.results.metrics import summarise
+from runner.results.metrics import as_json, summarise
 from runner.results.report import report, status_line
 from runner.results.rows import Run
 from runner.results.table import present
@@ -168,7 +167,7 @@ def _report(folder: Path, *, rescore: bool, track: bool, quiet: bool = False) ->
     notes = manifest.read(folder)
     records = [slim(record) for record in read(folder)]
     summary = summarise(records, notes.get("levels"), notes.get("by"), notes.get("count_scores") or ())
-    (folder / "metrics.json").write_text(json.dumps(summary, indent=1), encoding="utf-8")
+    (folder / "metrics.json").write_text(as_json(summary), encoding="utf-8")
     (folder / "report.md").write_text(report(notes, summary, None), encoding="utf-8")
     if not quiet:
         present(f"{notes['name']}: {status_line(notes)}", summary["metrics"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import sys
 from collections import Counter
@@ -26,6 +25,7 @@ from runner.learning import learn, remember
 from runner.logs import log_to
 from runner.places import Turn
 from runner.records import RecordWriter
+from runner.results.metrics import as_json
 from runner.results.metrics import summarise as summary_of
 from runner.results.report import calls_line, report, status_line
 from runner.results.table import plain, present, times
@@ -165,7 +165,7 @@ def _finish(
         log.warning("%s: %s", times(n), text)
     notes["mlflow"] = manifest.read(folder).get("mlflow")
     manifest.write(folder, notes)
-    _replace(folder / "metrics.json", json.dumps(summary, indent=1))
+    _replace(folder / "metrics.json", as_json(summary))
     _replace(folder / "report.md", report(notes, summary, resume))
     return summary
 

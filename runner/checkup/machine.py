@@ -26,7 +26,7 @@ def python() -> list[Line]:
     """The interpreter and the libraries that can change a result."""
     from runner import manifest
 
-    versions = manifest.versions()
+    versions = dict(manifest.versions())
     lines = [that(sys.version_info >= (3, 11), "python", versions.pop("python"), "3.11 or newer is needed", BAD)]
     for name in manifest.LIBRARIES:
         lines.append(that(name in versions, name, versions.get(name, "not installed"), "make run installs it", BAD))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Metric:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready; without a ceiling when there is none."""
-        return {name: value for name, value in asdict(self).items() if name != "ceiling" or value is not None}
+        return {name: value for name, value in vars(self).items() if name != "ceiling" or value is not None}
 
 
 @dataclass

@@ -47,6 +47,13 @@ def summarise(
     return {"metrics": {name: metric.as_dict() for name, metric in told.items()}, "strata": strata}
 
 
+def as_json(summary: Mapping[str, Any]) -> str:
+    """What ``summarise`` made as the text of ``metrics.json``."""
+    import orjson  # its thousands of numbers in a tenth of the time
+
+    return orjson.dumps(summary, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY).decode()
+
+
 def _rows(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[int]]]:
     """The numbers of the records in every value of every stratum."""
     rows: dict[str, dict[str, list[int]]] = {}

@@ -79,12 +79,15 @@ def _check(cell: Cell, loader: Any) -> None:
     if experiment.cfg["run"]["resume"] is not None:
         raise ConfigError("run.resume is for a single run; a sweep goes on when hydra.sweep.dir is the same again")
     cell.cfg, cell.launch = experiment.cfg, replace(experiment.launch, swept=tuple(cell.varied))
+    experiment = replace(experiment, launch=cell.launch)
     refuse_changes(cell.folder, cell.cfg)
     if (cell.folder / manifest.FILE).exists():
         study(experiment)  # what a model knows is part of what it is
         manifest.refuse_others(cell.folder, facts_of(experiment))
     cell.complete = is_complete(cell.folder)
-    split(cell, replace(experiment, launch=cell.launch))
+    split(cell, experiment)
+    if not cell.complete and not cell.parts:
+        cell.experiment = experiment
 
 
 def _data_of(cell: Cell) -> str:

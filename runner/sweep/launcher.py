@@ -198,7 +198,7 @@ class Launcher(HydraLauncher):
     async def _play(self, cell: Cell, commons: Commons, begun: asyncio.Event) -> int:
         from runner.experiment import check
 
-        experiment = check(cell.cfg, cell.launch)
+        experiment, cell.experiment = cell.experiment or check(cell.cfg, cell.launch), None
         code: int = await self.task.play(experiment, cell.folder, commons, commons.turn(experiment, begun))
         return code
 

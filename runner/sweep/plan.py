@@ -21,7 +21,8 @@ _LONGEST = 80
 
 @dataclass
 class Cell:
-    """One job. ``varied``: the swept fields with their values; ``code`` None: not run; ``error``: why it broke off.
+    """One job. ``varied``: the swept fields with their values; ``code`` None: not run; ``error``: why it broke off;
+    ``experiment``: what was built to check it, until it is played.
 
     ``parts``: the jobs that play it in parts, and of such a job ``facts`` and ``ids``, those of its samples in order.
     """
@@ -33,6 +34,7 @@ class Cell:
     cfg: Mapping[str, Any] = field(default_factory=dict)
     launch: Any = None
     config: Any = None
+    experiment: Any = None
     complete: bool = False
     code: int | None = None
     error: str = ""

@@ -5,7 +5,6 @@ The parts lie below the job's folder, where reports do not look, and are not sen
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from collections.abc import Mapping
@@ -100,7 +99,7 @@ def gather(cell: Cell, jobs: int) -> None:
 def _merge(cell: Cell) -> Mapping[str, Any]:
     """Put the merged run into the job's folder, its manifest last. Returns that."""
     from runner.results.merge import merge
-    from runner.results.metrics import summarise
+    from runner.results.metrics import as_json, summarise
     from runner.results.report import report
 
     fresh, old = cell.folder / PARTS / _MERGED, manifest.read(cell.folder)
@@ -112,7 +111,7 @@ def _merge(cell: Cell) -> Mapping[str, Any]:
     (fresh / "config.yaml").write_text(written(cell.cfg), encoding="utf-8")
     slim = [records.slim(record) for record in records.read(fresh)]
     summary = summarise(slim, notes["levels"], notes["by"], cell.facts["count_scores"])
-    (fresh / "metrics.json").write_text(json.dumps(summary, indent=1), encoding="utf-8")
+    (fresh / "metrics.json").write_text(as_json(summary), encoding="utf-8")
     (fresh / "report.md").write_text(report(notes, summary, None), encoding="utf-8")
     manifest.write(fresh, notes)
     names = sorted((path.name for path in fresh.iterdir()), key=lambda name: name == manifest.FILE)

@@ -2,7 +2,7 @@
 
 import pytest
 from hydra import compose, initialize_config_dir
-from hydra._internal import config_loader_impl
+from hydra._internal import config_loader_impl, defaults_list
 from hydra._internal.hydra import Hydra
 from omegaconf import OmegaConf
 
@@ -10,7 +10,8 @@ from runner.config.haste import hasten
 from runner.config.roots import CONF
 from tests.slow import slow
 
-WORDS = [["tracking=off"], ["agent=react", "profile=code", "limit=3"], ["experiment=hello", "scorer=choice"]]
+WORDS = [["tracking=off"], ["agent=react", "profile=code", "limit=3"], ["experiment=hello", "scorer=choice"],
+         ["experiment=ehragent/table1", "agent=self_consistency", "agent@agent.inner=cot"]]  # fmt: skip
 
 
 def composed():
@@ -22,6 +23,7 @@ def composed():
 @slow
 def test_configs_are_the_same(monkeypatch):
     monkeypatch.setattr(config_loader_impl, "ConfigRepository", config_loader_impl.ConfigRepository)
+    monkeypatch.setattr(defaults_list, "_create_interpolation_map", defaults_list._create_interpolation_map)
     monkeypatch.setattr(Hydra, "get_mode", Hydra.get_mode)
     plain = composed()
     hasten()
