@@ -17,7 +17,7 @@ CONDITIONS = (
     "baseline,redundant_regular,redundant_medium,redundant_high,insufficient_config1,insufficient_config2,"
     "insufficient_config3,differentiated"
 )
-LATENCY, CALLS, SAMPLES = 0.1, 5, 40
+LATENCY, CALLS, SAMPLES = 0.1, 8, 40
 _HOW = {"at once": "null", "one after the other": "1"}
 
 
