@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
-
-import yaml
+from typing import Literal
 
 from components.errors import ConfigError
+from components.hand_written import read_yaml
 
 FOLDER = Path(__file__).parent / "tools" / "data" / "facts"
 TERM_KINDS = ("anatomy", "findings", "procedures", "tests")
@@ -96,7 +95,7 @@ class Facts:
 @cache
 def load_facts(folder: Path = FOLDER) -> Facts:
     """Read the tables. Raises ConfigError where a disease names what no table has."""
-    tables = {name: _read(folder / f"{name}.yaml") for name in ("drugs", "diseases", "terms", "evidence")}
+    tables = {name: read_yaml(folder / f"{name}.yaml") for name in ("drugs", "diseases", "terms", "evidence")}
     facts = Facts(
         {row["name"]: Drug(**row) for row in tables["drugs"]},
         {row["name"]: Disease(**row) for row in tables["diseases"]},
@@ -118,10 +117,6 @@ def inline(name: str) -> str:
 def listed(names: Sequence[str], word: str = "and") -> str:
     """Names joined as in a sentence: "a, b and c"."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
-
-
-def _read(path: Path) -> Any:
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 def _terms(kind: str, table: Mapping[str, str]) -> list[Term]:

@@ -18,6 +18,7 @@ from typing import Any
 import orjson
 
 from components.errors import ConfigError
+from components.hand_written import read_yaml
 from components.radiology.profile import as_switches
 from components.radiology.records import Entry, RecordFile, parse_records
 from components.radiology.switches import Switches
@@ -157,9 +158,7 @@ def _parsed_hub(hub: str, split: str) -> RecordFile:
 @lru_cache(maxsize=1)
 def _terms() -> Mapping[str, Sequence[str]]:
     """The project's own terms, by list name."""
-    import yaml
-
-    terms = yaml.safe_load(_TERMS.read_text(encoding="utf-8"))
+    terms = read_yaml(_TERMS)
     return {name: tuple(str(term) for term in terms[name]) for name in LISTS}
 
 

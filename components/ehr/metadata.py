@@ -12,9 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-import yaml
-
 from components.errors import ConfigError
+from components.hand_written import read_yaml
 from components.sql.cleaning import CURRENT_TIMES
 
 Kind = Literal["int", "float", "text"]
@@ -52,7 +51,7 @@ def metadata(database: str) -> Metadata:
     known = sorted(path.stem for path in _FOLDER.glob("*.yaml"))
     if database not in known:
         raise ConfigError(f"there is no metadata for the database {database!r}; known are {', '.join(known)}")
-    data = yaml.safe_load((_FOLDER / f"{database}.yaml").read_text(encoding="utf-8"))
+    data = read_yaml(_FOLDER / f"{database}.yaml")
     return Metadata(
         database,
         data["title"],

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from components.hand_written import read_yaml
+
 _WORDS = Path(__file__).parent / "data" / "entity_rules.yaml"
 _CODE = re.compile(r"(?=.*[A-Z].*[A-Z\d])(?=.*[A-Za-z])[A-Za-z\d.]{2,12}")
 _REACH = 300  # characters before an abbreviation in which its long form is looked for
@@ -68,9 +70,7 @@ class Rules:
 @lru_cache(maxsize=1)
 def rules(stop_words: frozenset[str]) -> Rules:
     """The rules over these stop words."""
-    import yaml
-
-    lists = yaml.safe_load(_WORDS.read_text(encoding="utf-8"))
+    lists = read_yaml(_WORDS)
     return Rules(
         frozenset(lists["heads"]),
         tuple(lists["endings"]),

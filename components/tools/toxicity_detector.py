@@ -19,6 +19,7 @@ from typing import Any, Protocol, runtime_checkable
 import orjson
 
 from components.errors import ToolError
+from components.hand_written import read_yaml
 from components.messages import ToolSpec
 from components.protocols import Context
 from components.tools.loading import LOADING
@@ -112,9 +113,7 @@ class ToxicityDetector:
 @lru_cache(maxsize=1)
 def lexicon() -> Lexicon:
     """The shipped words."""
-    import yaml
-
-    words = yaml.safe_load(_WORDS.read_text(encoding="utf-8"))
+    words = read_yaml(_WORDS)
     kinds = words["kinds"]
     return Lexicon(
         {kind: float(entry["score"]) for kind, entry in kinds.items()},

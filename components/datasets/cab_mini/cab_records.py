@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
+from components.hand_written import read_yaml
 
 HERE = Path(__file__).parent
 SIZES = {"test": 16, "train": 12}
@@ -27,9 +27,9 @@ class Built:
     files: dict[str, bytes] = field(default_factory=dict)
 
 
-def read_yaml(name: str) -> Any:
-    """Read one table of this folder."""
-    return yaml.safe_load((HERE / name).read_text(encoding="utf-8"))
+def table_of(name: str) -> Any:
+    """One table of this folder."""
+    return read_yaml(HERE / name)
 
 
 def record(lines: Sequence[str], evaluation: Mapping[str, Any], **paths: str) -> Record:

@@ -10,7 +10,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from components.datasets.cab_mini.cab_records import SIZES, Built, Record, read_yaml, record
+from components.datasets.cab_mini.cab_records import SIZES, Built, Record, record, table_of
 from components.datasets.cab_mini.make_databases import Database, Schema
 
 TASKS = {"ehrsql": "mimic_iv", "mimic_iii": "mimic_iii", "eicu": "eicu"}
@@ -93,8 +93,8 @@ def unanswerable(databases: Mapping[str, Database], table: Mapping[str, Any]) ->
 
 def build() -> Built:
     """The databases, and the records of the four tasks."""
-    hospital, table, made = read_yaml("hospital.yaml"), read_yaml("questions.yaml"), Built()
-    schemas = read_yaml("schemas.yaml")
+    hospital, table, made = table_of("hospital.yaml"), table_of("questions.yaml"), Built()
+    schemas = table_of("schemas.yaml")
     databases = {name: Database(Schema(name, schemas[name]), hospital) for name in schemas}
     for database in databases.values():
         made.files.update(database.files())

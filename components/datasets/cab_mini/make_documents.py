@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
-from components.datasets.cab_mini.cab_records import SIZES, Built, Record, choice, read_yaml, shuffled
+from components.datasets.cab_mini.cab_records import SIZES, Built, Record, choice, shuffled, table_of
 
 LINE_WIDTH = 96
 N_OPTIONS = 5
@@ -129,7 +129,7 @@ def folder(case: Mapping[str, Any], cases: Sequence[Mapping[str, Any]], whole: b
 
 def build() -> Built:
     """All letters, and the records of the two tasks."""
-    table, cases, made = read_yaml("letters.yaml"), read_yaml("cases.yaml"), Built()
+    table, cases, made = table_of("letters.yaml"), table_of("cases.yaml"), Built()
     for case in cases:
         for letter in letters_of(case, table):
             made.files[f"{folder(case, cases, whole=True)}/{letter.file}"] = letter.text.encode()

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from components.datasets.cab_mini.cab_records import SIZES, Built, Record, choice, read_yaml, record, shuffled
+from components.datasets.cab_mini.cab_records import SIZES, Built, Record, choice, record, shuffled, table_of
 
 Mask = npt.NDArray[np.bool_]
 Grey = npt.NDArray[np.uint8]
@@ -200,7 +200,7 @@ def nonsense(table: Mapping[str, Any], pool: list[Study], asked: list[list[Any]]
 
 def build() -> Built:
     """All pictures, and the records of the four tasks."""
-    table, made = read_yaml("images.yaml"), Built()
+    table, made = table_of("images.yaml"), Built()
     for phase, pool in studies(table).items():
         size = SIZES[phase]
         made.files.update({study.path: png(draw(study)) for study in pool})

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from math import sqrt
 from typing import Any
 
-from components.datasets.cab_mini.cab_records import SIZES, Record, read_yaml, record
+from components.datasets.cab_mini.cab_records import SIZES, Record, record, table_of
 from components.written_facts import Facts
 
 DATE = "%m/%d/%Y"
@@ -73,7 +73,7 @@ FORMULAS: dict[str, Callable[[Patient], float | int | str]] = {
 
 def medcalc(facts: Facts) -> Phases:
     """Patients of every formula in turn; ``facts`` is not needed."""
-    table = read_yaml("text_calculations.yaml")
+    table = table_of("text_calculations.yaml")
     return {
         phase: [_calculation(name, formula, patient) for name, formula in table.items() for patient in formula[phase]]
         for phase in SIZES

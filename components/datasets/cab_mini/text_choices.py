@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from components.datasets.cab_mini.cab_records import SIZES, Record, choice, read_yaml, shuffled
+from components.datasets.cab_mini.cab_records import SIZES, Record, choice, shuffled, table_of
 from components.written_facts import Disease, Drug, Facts, inline
 
 TABLES = "text_choices.yaml"
@@ -24,7 +24,7 @@ def _mixed(question: str, gold: str, others: Sequence[str]) -> Record:
 
 
 def _phases(task: str, make: Callable[[Any], Record]) -> Phases:
-    table = read_yaml(TABLES)[task]
+    table = table_of(TABLES)[task]
     return {phase: [make(row) for row in table[phase]] for phase in SIZES}
 
 
@@ -44,7 +44,7 @@ def mmlu(facts: Facts) -> Phases:
     makers: dict[str, Callable[[str, Facts], Record]] = {
         "group": _group, "acts": _acts, "cause": _cause, "shows": _shows,
     }  # fmt: skip
-    table = read_yaml(TABLES)["mmlu"]
+    table = table_of(TABLES)["mmlu"]
     return {
         phase: [makers[kind](name, facts) for kind, names in table[phase].items() for name in names] for phase in SIZES
     }

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from components.datasets.cab_mini.cab_records import SIZES, Record, read_yaml, record
+from components.datasets.cab_mini.cab_records import SIZES, Record, record, table_of
 from components.written_facts import Facts, inline
 
 BANKS = ("opening", "finding", "examination", "treatment", "closing")
@@ -16,7 +16,7 @@ Phases = dict[str, list[Record]]
 
 def medmentions(facts: Facts) -> Phases:
     """Abstracts put together from frames; the mentions are what the frames name."""
-    table = read_yaml("text_abstracts.yaml")
+    table = table_of("text_abstracts.yaml")
     offsets = {"test": 0, "train": SIZES["test"]}
     return {
         phase: [_abstract(name, offsets[phase] + number, table, facts) for number, name in enumerate(table[phase])]
@@ -64,7 +64,7 @@ def _first_up(text: str) -> str:
 
 def emrqa(facts: Facts) -> Phases:
     """Questions about invented notes; ``facts`` is not needed, the extract stands in the note."""
-    table = read_yaml("text_notes.yaml")
+    table = table_of("text_notes.yaml")
     return {phase: [_extract(row, table["background"]) for row in table[phase]] for phase in SIZES}
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
+from components.hand_written import read_yaml
 
 HERE = Path(__file__).resolve().parent
 Row = Mapping[str, Any]
@@ -26,7 +26,7 @@ _PAGE_BYTES = (1024, 4096)
 @cache
 def table_of(name: str) -> Any:
     """The content of a YAML file of this folder."""
-    return yaml.safe_load((HERE / name).read_text(encoding="utf-8"))
+    return read_yaml(HERE / name)
 
 
 @dataclass(frozen=True)

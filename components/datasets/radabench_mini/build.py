@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from components.hand_written import read_yaml
 from components.made_files import keep
 
 HERE = Path(__file__).parent
@@ -55,9 +54,9 @@ def capitalise(text: str) -> str:
     return text if text[1:2].isupper() else text[:1].upper() + text[1:]
 
 
-def read_yaml(name: str) -> Any:
-    """Read one table of this folder."""
-    return yaml.safe_load((HERE / name).read_text(encoding="utf-8"))
+def table_of(name: str) -> Any:
+    """One table of this folder."""
+    return read_yaml(HERE / name)
 
 
 def rows() -> list[Row]:
@@ -65,7 +64,7 @@ def rows() -> list[Row]:
 
     The order puts all 22 pairs into the first 22 records, so that a short prefix is balanced.
     """
-    found = [row for stem in ANATOMIES for row in _rows_of(read_yaml(f"findings/{stem}.yaml"))]
+    found = [row for stem in ANATOMIES for row in _rows_of(table_of(f"findings/{stem}.yaml"))]
     return sorted(found, key=lambda row: (SPLITS.index(row.split), row.number))
 
 
@@ -146,7 +145,7 @@ def _pick(bank: Sequence[str], index: int) -> str:
 
 def build() -> dict[str, dict[str, Any]]:
     """Return all cases by split and case id."""
-    phrases = Phrases(**read_yaml("phrases.yaml"))
+    phrases = Phrases(**table_of("phrases.yaml"))
     cases: dict[str, dict[str, Any]] = {split: {} for split in SPLITS}
     for position, row in enumerate(rows()):
         cases[row.split][row.case_id] = {"case": record(row), "QA": qa(row, position, phrases)}

@@ -18,7 +18,7 @@ from components.cab_tasks import TASKS as CAB_TASKS
 from components.datasets.cab_mini import build_files, ehr_tasks, hospital
 from components.datasets.cab_mini import make_documents as documents
 from components.datasets.cab_mini import make_images as images
-from components.datasets.cab_mini.cab_records import HERE, SIZES, choice, read_yaml
+from components.datasets.cab_mini.cab_records import HERE, SIZES, choice, table_of
 from components.datasets.cab_mini.make_databases import Schema
 from components.sql.cleaning import clean_sql
 from components.sql.reading import ReadOnly
@@ -149,7 +149,7 @@ def marks(study):
 
 @pytest.mark.parametrize(
     "study",
-    [s for pool in images.studies(read_yaml("images.yaml")).values() for s in pool],
+    [s for pool in images.studies(table_of("images.yaml")).values() for s in pool],
     ids=lambda s: s.path[-6:-4],
 )
 def test_the_picture_shows_what_the_construction_says(study):
@@ -163,7 +163,7 @@ def test_the_picture_shows_what_the_construction_says(study):
 
 
 def test_answers_about_pictures_are_read_off_the_construction():
-    table = read_yaml("images.yaml")
+    table = table_of("images.yaml")
     studies = {study.path: study for pool in images.studies(table).values() for study in pool}
     for task in ("vqarad", "slake", "omnimedqa"):
         for row in records(task):
@@ -175,7 +175,7 @@ def test_answers_about_pictures_are_read_off_the_construction():
 
 
 def test_trust_questions_about_pictures_have_no_right_value():
-    table = read_yaml("images.yaml")
+    table = table_of("images.yaml")
     studies = {study.path: study for pool in images.studies(table).values() for study in pool}
     kinds = Counter(row["eval"]["kind"] for row in records("medvqa_halt", "test"))
     assert kinds == {"fake": 6, "swap": 5, "none": 5}
@@ -194,7 +194,7 @@ def test_trust_questions_about_pictures_have_no_right_value():
 @pytest.mark.parametrize("name", CLOCKS)
 def test_a_database_keeps_its_schema_its_size_and_its_clock(name):
     database = database_of(HERE / "databases" / name)
-    columns = Schema(name, read_yaml("schemas.yaml")[name]).columns
+    columns = Schema(name, table_of("schemas.yaml")[name]).columns
     with sqlite3.connect(HERE / "databases" / name / f"{name}.sqlite") as connection:
         for table, expected in columns.items():
             info = connection.execute(f"PRAGMA table_info({table})").fetchall()
@@ -245,7 +245,7 @@ def test_the_first_and_the_last_of_something_are_never_tied(task):
 
 
 def test_unanswerable_questions_name_a_patient_and_hold_no_gold():
-    tables = read_yaml("questions.yaml")["unanswerable"]
+    tables = table_of("questions.yaml")["unanswerable"]
     assert not set(tables["test"]) & set(tables["train"])
     databases = Counter(row["sql_database"] for row in records("ehr_halt"))
     assert len(databases) == 3 and min(databases.values()) >= 9
@@ -260,7 +260,7 @@ def test_unanswerable_questions_name_a_patient_and_hold_no_gold():
 @pytest.mark.parametrize("name", CLOCKS)
 def test_what_happens_in_the_hospital_fits_together(name):
     clock = datetime.strptime(CLOCKS[name], hospital.FORMAT)
-    stays = hospital.Hospital(read_yaml("hospital.yaml"), name, clock, 36, 720).stays()
+    stays = hospital.Hospital(table_of("hospital.yaml"), name, clock, 36, 720).stays()
     assert any(stay.end is None for stay in stays) and any(stay.person.death for stay in stays)
     for stay in stays:
         end = stay.end or clock
@@ -275,7 +275,7 @@ def test_what_happens_in_the_hospital_fits_together(name):
 
 
 def test_letters_are_of_readable_length():
-    cases = read_yaml("cases.yaml")
+    cases = table_of("cases.yaml")
     assert len(cases) >= 6
     for case in cases:
         whole, part = (letters(documents.folder(case, cases, whole=whole)) for whole in (True, False))
@@ -301,8 +301,8 @@ def test_without_the_letter_the_question_cannot_be_answered():
 
 
 def test_facts_of_patients_differ_and_patients_stand_in_one_phase():
-    cases = read_yaml("cases.yaml")
-    for fact in read_yaml("letters.yaml")["questions"]:
+    cases = table_of("cases.yaml")
+    for fact in table_of("letters.yaml")["questions"]:
         assert len({case["facts"][fact] for case in cases}) == len(cases), fact
     folders = {phase: {row["upload_files"][:-2] for task in LETTERS for row in records(task, phase)} for phase in SIZES}
     assert not folders["test"] & folders["train"]
@@ -328,7 +328,7 @@ def test_a_choice_has_one_option_a_line():
 
 
 def test_letters_are_written_for_every_kind():
-    case, table = read_yaml("cases.yaml")[0], read_yaml("letters.yaml")
+    case, table = table_of("cases.yaml")[0], table_of("letters.yaml")
     made = documents.letters_of(case, table)
     assert [letter.kind for letter in made] == [form["kind"] for form in table["letters"]]
     assert sorted(fact for letter in made for fact in letter.facts) == sorted(table["questions"])

@@ -12,7 +12,7 @@ from components.bm25 import Bm25
 from components.cab_tasks import TASKS
 from components.datasets.cab_mini import build_text as builder
 from components.datasets.cab_mini import text_calculations as calculations
-from components.datasets.cab_mini.cab_records import SIZES, read_yaml
+from components.datasets.cab_mini.cab_records import SIZES, table_of
 from components.datasets.cab_mini.text_choices import UNKNOWN
 from components.written_facts import FOLDER, inline, load_facts
 from tests.slow import slow
@@ -88,7 +88,7 @@ def test_no_record_of_the_test_phase_is_in_training(task):
 
 
 def test_phases_ask_about_different_diseases_drugs_and_patients():
-    table = read_yaml("text_choices.yaml")
+    table = table_of("text_choices.yaml")
     subjects = {
         "medqa": lambda rows: [row["about"] for row in rows],
         "mmlu": lambda rows: [name for names in rows.values() for name in names],
@@ -97,11 +97,11 @@ def test_phases_ask_about_different_diseases_drugs_and_patients():
     for task, read in subjects.items():
         test, train = read(table[task]["test"]), read(table[task]["train"])
         assert len(set(test + train)) == len(test + train), task
-    abstracts = read_yaml("text_abstracts.yaml")
+    abstracts = table_of("text_abstracts.yaml")
     assert not set(abstracts["test"]) & set(abstracts["train"])
-    formulas = list(read_yaml("text_calculations.yaml").values())
+    formulas = list(table_of("text_calculations.yaml").values())
     patients = [one["name"] for formula in formulas for phase in SIZES for one in formula[phase]]
-    patients += [one["name"] for phase in SIZES for one in read_yaml("text_notes.yaml")[phase]]
+    patients += [one["name"] for phase in SIZES for one in table_of("text_notes.yaml")[phase]]
     assert len(set(patients)) == len(patients)
 
 
@@ -146,7 +146,7 @@ def test_options_are_those_of_the_task():
 
 
 def test_vignettes_ask_what_the_facts_say_and_do_not_name_the_disease():
-    table = read_yaml("text_choices.yaml")["medqa"]
+    table = table_of("text_choices.yaml")["medqa"]
     for row in (row for phase in SIZES for row in table[phase]):
         disease = load_facts().diseases[row["about"]]
         wrong = {"diagnosis": load_facts().diseases, "treatment": load_facts().drugs, "test": load_facts().terms}[
@@ -161,7 +161,7 @@ def test_vignettes_ask_what_the_facts_say_and_do_not_name_the_disease():
 
 
 def test_yes_and_no_are_what_the_facts_say():
-    table = read_yaml("text_choices.yaml")["bioasq"]
+    table = table_of("text_choices.yaml")["bioasq"]
     for kind, subject, other, answer in (row for phase in SIZES for row in table[phase]):
         true = {
             "treats": lambda s, o: s in load_facts().diseases[o].drugs,
@@ -206,7 +206,7 @@ def test_a_search_finds_what_decides_between_yes_no_and_maybe(passages):
     titles = {row["id"]: row["title"] for row in passages}
     for summary in load_facts().summaries.values():
         assert titles[index.search(summary.question, 1)[0].id] == summary.about
-    table = read_yaml("text_choices.yaml")["bioasq"]
+    table = table_of("text_choices.yaml")["bioasq"]
     asked = [(row[1], first_line(made)) for phase in SIZES for row, made in zip(table[phase], records("bioasq", phase), strict=True)]  # fmt: skip
     for subject, question in asked:
         assert subject in [titles[hit.id] for hit in index.search(question, 5)], question
@@ -272,7 +272,7 @@ def test_limits_hold_the_answer():
 
 
 def test_all_numbers_that_a_formula_needs_stand_in_the_note():
-    table = read_yaml("text_calculations.yaml")
+    table = table_of("text_calculations.yaml")
     patients = [(one, formula) for phase in SIZES for formula in table.values() for one in formula[phase]]
     for (patient, formula), row in zip(patients, records("medcalc"), strict=True):
         shown = {key: value for key, value in patient.items() if key != "has"}
@@ -302,7 +302,7 @@ def test_formulas_give_hand_worked_values(name, patient, right):
 def test_due_dates_agree_with_naegele_s_rule():
     """The rule adds a year and seven days and takes three months off."""
     for phase in SIZES:
-        for patient in read_yaml("text_calculations.yaml")["due_date"][phase]:
+        for patient in table_of("text_calculations.yaml")["due_date"][phase]:
             last = datetime.strptime(patient["last_period"], calculations.DATE).date()
             month = (last.month + 8) % 12 + 1
             by_rule = date(last.year + (last.month > 3), month, last.day).toordinal() + 7
