@@ -17,6 +17,7 @@ from benchmarks.processes import resident_mb
 
 TIERS = ("namespaces", "bwrap", "landlock")
 PAUSES = {"after 50 ms": 0.05, "in a tight loop": 0.0}  # seconds before each cell; a model takes longer
+_CROWD = 8  # other open episodes: more than those whose processes wait
 CELL = (
     "table = LoadDB('patient')\ntable = FilterDB(table, 'age>=50||gender=male')\n"
     "answer = GetValue(table, 'uniquepid, count'), SQLInterpreter('select count(*) from patient')"
@@ -74,17 +75,19 @@ def held() -> list[str]:
     return [tier for tier in TIERS if not detect.tested(tier).reason]
 
 
-def steps(tier: str, n: int, keep: bool, cell: str, pause: float) -> dict[str, list[float]]:
-    """Milliseconds of the same cell, plain and as a step, in turns."""
-    return asyncio.run(_steps(tier, n, keep, cell, pause))
+def steps(tier: str, n: int, keep: bool, cell: str, pause: float, beside: int = 0) -> dict[str, list[float]]:
+    """Milliseconds of the same cell, plain and as a step, in turns, while so many other episodes are open."""
+    return asyncio.run(_steps(tier, n, keep, cell, pause, beside))
 
 
-async def _steps(tier: str, n: int, keep: bool, cell: str, pause: float) -> dict[str, list[float]]:
+async def _steps(tier: str, n: int, keep: bool, cell: str, pause: float, beside: int) -> dict[str, list[float]]:
     from components.ehr.cell import names
 
     taken: dict[str, list[float]] = {"plain": [], "step": []}
     with _sandbox(tier, keep) as (opened, arguments):
-        session, given = opened(), names(**arguments)
+        others, session, given = [opened() for _ in range(beside)], opened(), names(**arguments)
+        for other in others:
+            await other.run(cell)
         expected: dict[str, Any] = dict(given)
         exec(compile(cell, "<cell>", "exec"), expected)
         assert (await session.run(cell)).answer == str(expected["answer"])
@@ -196,13 +199,16 @@ def row(settings: Settings) -> Sequence[Figure]:
 
 
 def _loops(settings: Settings, tier: str, n: int) -> list[Figure]:
-    """A step as a user sees it: both modes, both cells, with and without a pause before each."""
-    return [_step(settings, tier, n, keep, cell, pace) for keep in (False, True) for cell in CELLS for pace in PAUSES]
+    """A step as a user sees it: both modes, both cells, with and without a pause before each; among many episodes."""
+    alone = [_step(settings, tier, n, keep, cell, pace) for keep in (False, True) for cell in CELLS for pace in PAUSES]
+    return [*alone, *(_step(settings, tier, n, False, cell, next(iter(PAUSES)), _CROWD) for cell in CELLS)]
 
 
-def _step(settings: Settings, tier: str, n: int, keep: bool, cell: str, pace: str) -> Figure:
-    taken = settings.run("sandbox.steps", tier=tier, n=n, keep=keep, cell=CELLS[cell], pause=PAUSES[pace])
+def _step(settings: Settings, tier: str, n: int, keep: bool, cell: str, pace: str, beside: int = 0) -> Figure:
+    asked = {"tier": tier, "n": n, "keep": keep, "cell": CELLS[cell], "pause": PAUSES[pace], "beside": beside}
+    taken = settings.run("sandbox.steps", **asked)
     plain, step = middle(taken["plain"]), middle(taken["step"])
-    beside = f"median of {n:,}: {step:.2f} beside {plain:.2f} ms; least {min(taken['step']) - min(taken['plain']):.2f}"
-    name = f"{tier}: a step beyond plain execution, {cell} {pace}, {_HOW[keep]}"
-    return Figure("sandbox", name, max(0.0, step - plain), "ms", 1, beside=beside)
+    told = f"median of {n:,}: {step:.2f} beside {plain:.2f} ms; least {min(taken['step']) - min(taken['plain']):.2f}"
+    crowd = f", {beside} other episodes open" if beside else ""
+    name = f"{tier}: a step beyond plain execution, {cell} {pace}, {_HOW[keep]}{crowd}"
+    return Figure("sandbox", name, max(0.0, step - plain), "ms", 1, beside=told)

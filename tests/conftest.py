@@ -1,5 +1,6 @@
 """What holds for every test: no network but loopback, no keys, no user's environment."""
 
+import gc
 import ipaddress
 import os
 import sys
@@ -20,6 +21,7 @@ def _only_loopback(event, arguments):
 
 
 sys.addaudithook(_only_loopback)
+gc.set_threshold(200_000, 20, 100)  # eight thousand tests are a heap that by default is walked every 700 objects
 
 
 def pytest_collection_modifyitems(items):

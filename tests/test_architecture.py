@@ -15,8 +15,8 @@ from typing import Any
 import jinja2
 import jinja2.meta
 import pytest
-import yaml
 
+from components.hand_written import read_yaml
 from components.messages import Image, Message
 from components.prompts import load
 from components.radiology.tasks import PLANNING_NAMES, REFUSAL_FIELDS
@@ -65,7 +65,8 @@ def targets(node: Any) -> Iterator[str]:
         yield from targets(inner)
 
 
-def imports(path: Path) -> set[str]:
+@cache
+def imports(path: Path) -> frozenset[str]:
     """Modules that a file imports, wherever it does; ``from a import b`` counts as a and a.b."""
     found: set[str] = set()
     for node in ast.walk(tree_of(path)):
@@ -73,7 +74,7 @@ def imports(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return found
+    return frozenset(found)
 
 
 def module(path: Path) -> str:
@@ -99,11 +100,7 @@ ALONE = {
 
 
 def test_every_component_is_targeted_by_a_yaml_or_shared():
-    named = {
-        target.rpartition(".")[0]
-        for path in CONF.rglob("*.yaml")
-        for target in targets(yaml.safe_load(path.read_text()))
-    }
+    named = {target.rpartition(".")[0] for path in CONF.rglob("*.yaml") for target in targets(read_yaml(path))}
     modules = {module(path): path for path in CODE_FILES if module(path).startswith("components.")}
     reached, rest = set(), {name for name in named if name in modules} | {"components.protocols", *ALONE}
     while rest:

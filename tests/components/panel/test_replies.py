@@ -153,7 +153,7 @@ def test_analysis_is_cleaned(raw, cut, expected):
 @pytest.mark.parametrize(
     "text", ["*" * 50_000, " " * 50_000 + "x", "medical " * 6_000, "[" * 5_000, "1." * 5_000, ". " * 25_000]
 )
-def test_endless_replies_are_read_quickly(text):
-    started = time.perf_counter()
+def test_endless_replies_are_read_in_bounded_time(text):
+    started = time.process_time()
     read_experts(text, 5), read_vote(text), read_report(text), clean_analysis(text, True)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2  # seconds of CPU; where time grew with a power it would be hours
