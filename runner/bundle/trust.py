@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
 from typing import Any
 
 from components.errors import ConfigError
-from runner.bundle.places import BUNDLE
+from runner.bundle.places import texts
 from runner.targets import locate
 
 WORD = "bundle.trust=true"
@@ -17,6 +18,7 @@ def refuse_strangers(cfg: Mapping[str, Any], own_prompts: bool) -> None:
     """Raises ConfigError for a config that names code which is not ours, as ``takes_code`` of the parts says.
 
     Templates are code, too: the prompts of a user's own folder are rendered by an engine that can call functions.
+    ``cfg`` has the paths of this machine; ``own_prompts``: the bundle says itself that it brings some.
     """
     allowed = cfg["run"].get("allow_targets") or ()
     what = f"parts of the packages {', '.join(map(str, allowed))}" if allowed else ""
@@ -27,7 +29,15 @@ def refuse_strangers(cfg: Mapping[str, Any], own_prompts: bool) -> None:
 
 
 def _own_prompts(cfg: Mapping[str, Any]) -> bool:
-    return f"{BUNDLE}prompts/" in str(cfg)
+    """Whether anything names a folder with templates, wherever it is and whatever the bundle calls it."""
+    return any("/" in text and _has_templates(Path(text)) for _, text in texts(cfg))
+
+
+def _has_templates(folder: Path) -> bool:
+    try:
+        return any(folder.glob("*.jinja"))
+    except (OSError, ValueError):  # no name of a folder
+        return False
 
 
 def _programs(node: Any, key: str) -> Iterator[str]:

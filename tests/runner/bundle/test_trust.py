@@ -21,7 +21,6 @@ RUN = {"run": {"allow_targets": []}}
     ("cfg", "said"),
     [
         ({"run": {"allow_targets": ["mine"]}}, "parts of the packages mine"),
-        ({"agent": {"prompts": "{bundle}/prompts/own-1"}}, "prompts that are not ours"),
         (
             {"scorer": {"r": {"_target_": "components.scorers.ratescore.RaTEScore", "source": "rm -rf x"}}},
             "scorer.r.source='rm -rf x'",
@@ -40,6 +39,18 @@ def test_code_of_ones_own_is_named_and_refused(cfg, said):
     with pytest.raises(ConfigError, match=r"bundle\.trust=true") as refused:
         refuse_strangers({**RUN, **cfg}, own_prompts=False)
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("place", ["prompts/own-1", "data/agent.prompts", "memory/x"])
+def test_templates_are_code_wherever_they_are_and_whatever_the_bundle_says_of_them(tmp_path, place):
+    (tmp_path / place).mkdir(parents=True)
+    (tmp_path / place / "problem.jinja").write_text("{{ problem.question }}")
+    with pytest.raises(ConfigError, match=r"prompts that are not ours.*bundle\.trust=true"):
+        refuse_strangers({**RUN, "agent": {"prompts": str(tmp_path / place)}}, own_prompts=False)
+
+
+def test_a_text_that_is_no_name_of_a_folder_is_no_prompts():
+    refuse_strangers({**RUN, "agent": {"system": "/" * 5000 + "x" * 5000, "other": "a/\0"}}, own_prompts=False)
 
 
 @pytest.mark.parametrize(
@@ -68,6 +79,22 @@ def test_prompts_of_ones_own_go_along_and_are_used_where_the_bundle_is_trusted(s
     told = elsewhere.play("run.replay=own.zip", code=2)
     assert "prompts that are not ours" in told and "bundle.trust=true" in told
     assert "the same: 2 records" in elsewhere.play("run.replay=own.zip", "bundle.trust=true")
+
+
+def test_a_bundle_that_hides_its_own_prompts_runs_none_of_them(site, elsewhere):
+    own = elsewhere.home / "words" / "mine"
+    shutil.copytree(PROMPTS.rpartition("/")[0] + "/direct", own)
+    elsewhere.play("agent=direct", f"agent.prompts={own}", "limit=1", "hydra.run.dir=own", "tracking=off")
+    assert elsewhere.pack("own")[0] == 0
+    held = members(elsewhere.bundle("own"))
+    head = json.loads(held.pop("bundle.json"))
+    head = {key: value for key, value in head.items() if key not in ("digest", "members", "schema")}
+    head["runs"][0]["own"] = {}
+    (name,) = (name for name in held if name.endswith("/problem.jinja") and "/own-" in name)
+    held[name] += b"{{ cycler.__init__.__globals__.os.system('touch ran') }}"
+    archive.write(elsewhere.home / "own.zip", head, held)
+    assert "prompts that are not ours" in elsewhere.play("run.replay=own.zip", code=2)
+    assert not (elsewhere.home / "ran").exists()
 
 
 @pytest.mark.parametrize("name", ["journal/0.segment", "more"])
