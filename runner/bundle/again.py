@@ -88,7 +88,9 @@ def replay(words: Sequence[str], loop: Loop) -> int:
     differing = [f"{one} is not what was packed{_spoilt(one, runs, unpacked)}" for one in changed]
     for run in runs:
         differing += _played(run, len(runs), loop)
-    return _conclude(given.bundle, differing, runs, unpacked)
+    others = [one for one in changed_here(unpacked) if one not in changed]
+    differing += [f"{one} is another here{_spoilt(one, runs, unpacked)}" for one in others]
+    return _conclude(given.bundle, differing, runs)
 
 
 def _name(archive: Archive) -> str:
@@ -103,6 +105,8 @@ def _runs(archive: Archive, unpacked: Path, home: Path, given: Words) -> list[_A
     made, many = [], len(archive.head["runs"]) > 1
     if odd := sorted({name.partition("/")[0] for name in archive.head["members"]} - _PARTS):
         raise ConfigError(f"{archive.path} is refused: {odd[0]!r} is no part of a bundle")
+    if entries.FILE not in archive.head["members"]:
+        raise ConfigError(f"{archive.path} cannot be played: it has no {entries.FILE}")
     for told in archive.head["runs"]:
         packed = unpacked / "runs" / told["label"]
         try:
@@ -183,7 +187,8 @@ def _metrics(folder: Path) -> dict[str, Any]:
         found = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    whole = isinstance(found, dict) and isinstance(found.get("metrics"), dict)
+    return dict(found) if whole else {}
 
 
 def _spoilt(member: str, runs: Sequence[_Again], unpacked: Path) -> str:
@@ -216,7 +221,7 @@ def _records(run: _Again) -> list[dict[str, Any]]:
     return records
 
 
-def _conclude(bundle: Path, differing: Sequence[str], runs: Sequence[_Again], unpacked: Path) -> int:
+def _conclude(bundle: Path, differing: Sequence[str], runs: Sequence[_Again]) -> int:
     """Say how it ended."""
     n = sum(len(list(read(run.folder))) for run in runs)
     if len(runs) > 1:
@@ -227,8 +232,7 @@ def _conclude(bundle: Path, differing: Sequence[str], runs: Sequence[_Again], un
     if not differing:
         print(f"the same: {n:,} records of {len(runs)} run(s), and their metrics, are those of {bundle}")  # noqa: T201
         return SAME
-    others = [f"{name} is another here{_spoilt(name, runs, unpacked)}" for name in changed_here(unpacked)]
-    for text in (*differing, *others):
+    for text in differing:
         _say(f"not the same: {text}")
     return DIFFERS
 

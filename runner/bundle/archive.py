@@ -165,6 +165,8 @@ def _head(path: Path, text: bytes) -> dict[str, Any]:
                 raise ConfigError(f"{path} is refused: a run is called {one['label']!r:.120}")
             if not all(isinstance(one[key], dict) for key in ("own", "prompts")):
                 raise ValueError(f"the prompts of {one['label']} are no mapping")
+        if len({one["label"].lower() for one in head["runs"]}) < len(head["runs"]):
+            raise ConfigError(f"{path} is refused: two of its runs are called the same")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigError(f"{path}: {LIST} is not what was packed: {error}") from None
     return dict(head)

@@ -33,7 +33,8 @@ def metrics_difference(was: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     for name in dict.fromkeys((*before, *after)):
         if not name.startswith("time/") and before.get(name) != after.get(name):
             return f"metric {name} was {_short(before.get(name))}, is {_short(after.get(name))}"
-    return "" if was.get("strata") == now.get("strata") else "the metrics by strata differ"
+    strata = was.get("strata"), now.get("strata")
+    return "" if strata[0] == strata[1] else f"the metrics by strata differ: {_apart('strata', *strata)}"
 
 
 def _by_place(records: Sequence[Record]) -> dict[tuple[str, str], Record]:

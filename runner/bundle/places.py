@@ -65,7 +65,7 @@ def portable(cfg: Mapping[str, Any], brought: Mapping[str, str]) -> dict[str, An
 def found(cfg: Mapping[str, Any], bundle: Path, given: Mapping[str, str]) -> dict[str, Any]:
     """The config of a bundle with paths of this machine. ``given``: key -> path, of the command line.
 
-    Raises ConfigError for a path that nobody names here, and for one that leads out of the bundle.
+    Raises ConfigError for a path that nobody names here, and for one that leads out of the bundle or of the data.
     """
 
     def change(key: str, text: str) -> str:
@@ -77,8 +77,10 @@ def found(cfg: Mapping[str, Any], bundle: Path, given: Mapping[str, str]) -> dic
                 raise ConfigError(f"the bundle is refused: {key} leads out of it: {text!r:.200}")
             return str(place)
         if text.startswith(BELOW) or text == BELOW[:-1]:
+            if _leads_out(below := text[len(BELOW) :]):
+                raise ConfigError(f"the bundle is refused: {key} leads out of {DATA}: {text!r:.200}")
             if root := os.environ.get(DATA):
-                return str(Path(root) / text[len(BELOW) :])
+                return str(Path(root) / below)
             raise ConfigError(f"the bundle does not hold {key}: set {DATA} to the folder of your data, or {key}=PATH")
         if text.startswith(NAMED):
             raise ConfigError(f"the bundle does not hold {key}, which was called {Path(text).name!r}: give {key}=PATH")

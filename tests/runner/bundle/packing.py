@@ -1,16 +1,19 @@
 """The commands that pack and replay, in this process, and bundles with something changed."""
 
 import io
+import json
 import shutil
 import zipfile
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from runner import report
+from runner.bundle import archive
 from tests.in_process import command
 
 
@@ -52,6 +55,16 @@ def changed(path: Path, target: Path, member: str, change: Callable[[bytes], byt
     fresh = change(held[name])
     assert fresh != held[name]
     return zipped(target, held | {name: fresh})
+
+
+def forged(path: Path, target: Path, change: Callable[[dict[str, bytes], dict[str, Any]], None]) -> Path:
+    """A bundle changed by somebody who also writes its list anew. ``change`` gets the members and the list's head."""
+    held = members(path)
+    head = json.loads(held.pop("bundle.json"))
+    head = {key: value for key, value in head.items() if key not in ("digest", "members", "schema")}
+    change(held, head)
+    archive.write(target, head, held)
+    return target
 
 
 def zipped(target: Path, held: Mapping[str, bytes]) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runner.bundle.packing import Site, changed, flipped, members
+from tests.runner.bundle.packing import Site, changed, flipped, forged, members
 from tests.slow import slow
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -68,6 +68,35 @@ def test_what_was_changed_is_named_with_the_first_call_that_it_spoils(site, else
 def test_a_bit_that_flipped_within_the_zip_is_named(site, elsewhere, name, member):
     told = elsewhere.play(f"run.replay={flipped(site.bundle(name), elsewhere.home / 'b.zip', member)}", code=1)
     assert re.search(rf"not the same: \S*{member} is not what was packed", told), told
+
+
+FORGED = {
+    "a prompt": ("prompts/react/problem.jinja", swap("e", "a"), 1, rf"react/problem.jinja is another here: {CALL.pattern} was"),
+    "what prompts include": ("prompts/_shared/conclude.jinja", swap("e", "a"), 1, "_shared/conclude.jinja is another here"),
+    "a reply": ("journal.jsonl", swap('"content":"', '"content":" '), 1, CALL.pattern),
+    "a metric by strata": ("metrics.json", lambda text: b"0.99".join(text.rsplit(b"1.0", 1)), 1, "strata differ: strata .* was .*, is "),
+    "metrics of another form": ("metrics.json", lambda text: b'{"metrics": [1]}', 1, "metric .* was None, is"),
+    "no journal": ("journal.jsonl", lambda text: None, 2, r"b\.zip cannot be played: it has no journal\.jsonl"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_what_was_changed_together_with_the_list_is_named(site, elsewhere, what):
+    member, change, code, wanted = FORGED[what]
+
+    def forge(held, head):
+        (name,) = (name for name in held if name.endswith(member))
+        if (fresh := change(held.pop(name))) is not None:
+            held[name] = fresh
+
+    forged(site.bundle("shipped"), elsewhere.home / "b.zip", forge)
+    told = elsewhere.play("run.replay=b.zip", code=code)
+    assert re.search(wanted, told) and "the same:" not in told.replace("not the same:", ""), told
+
+
+def test_runs_of_one_name_are_refused(site, elsewhere):
+    forged(site.bundle("single"), elsewhere.home / "b.zip", lambda held, head: head["runs"].append(head["runs"][0]))
+    assert "two of its runs are called the same" in elsewhere.play("run.replay=b.zip", code=2)
 
 
 def test_a_list_that_was_changed_is_refused(site, elsewhere):

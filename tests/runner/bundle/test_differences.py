@@ -57,7 +57,10 @@ def test_a_prompt_of_ones_own_may_be_called_otherwise():
         ({"metrics": {"a": 1, "time/p50": 3}, "strata": {}}, ""),
         ({"metrics": {"a": 2, "time/p50": 2}, "strata": {}}, "metric a was 1, is 2"),
         ({"metrics": {"a": 1, "b": 2, "time/p50": 2}, "strata": {}}, "metric b was None, is 2"),
-        ({"metrics": {"a": 1, "time/p50": 2}, "strata": {"s": {}}}, "the metrics by strata differ"),
+        (
+            {"metrics": {"a": 1, "time/p50": 2}, "strata": {"s": {}}},
+            "the metrics by strata differ: strata s was None, is {}",
+        ),
     ],
 )
 def test_metrics_but_those_of_time_are_compared(now, said):

@@ -49,6 +49,8 @@ def test_what_is_brought_is_found_in_the_bundle_and_the_rest_where_it_is_named(t
         ("{named}/x.json", r"does not hold a\.path, which was called 'x.json': give a\.path=PATH"),
         ("{CLINICAL_DATA_DIR}/x", r"does not hold a\.path: set CLINICAL_DATA_DIR"),
         ("{bundle}/../../etc", "leads out of it"),
+        ("{CLINICAL_DATA_DIR}/../../etc", "leads out of CLINICAL_DATA_DIR"),
+        ("{CLINICAL_DATA_DIR}//etc/passwd", "leads out of CLINICAL_DATA_DIR"),
         ("/etc/passwd", "names a path of this machine"),
         ("~/x", "names a path of this machine"),
         ("a/../../x", "names a path of this machine"),

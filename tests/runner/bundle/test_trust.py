@@ -1,6 +1,5 @@
 """A stranger's bundle runs none of its maker's code unless that is said."""
 
-import json
 import shutil
 
 import pytest
@@ -8,10 +7,9 @@ import yaml
 
 from components.errors import ConfigError
 from components.prompts import __file__ as PROMPTS
-from runner.bundle import archive
 from runner.bundle.trust import refuse_strangers
 from runner.config.described import described
-from tests.runner.bundle.packing import members
+from tests.runner.bundle.packing import forged
 
 AGAIN = ["x"]
 RUN = {"run": {"allow_targets": []}}
@@ -86,23 +84,20 @@ def test_a_bundle_that_hides_its_own_prompts_runs_none_of_them(site, elsewhere):
     shutil.copytree(PROMPTS.rpartition("/")[0] + "/direct", own)
     elsewhere.play("agent=direct", f"agent.prompts={own}", "limit=1", "hydra.run.dir=own", "tracking=off")
     assert elsewhere.pack("own")[0] == 0
-    held = members(elsewhere.bundle("own"))
-    head = json.loads(held.pop("bundle.json"))
-    head = {key: value for key, value in head.items() if key not in ("digest", "members", "schema")}
-    head["runs"][0]["own"] = {}
-    (name,) = (name for name in held if name.endswith("/problem.jinja") and "/own-" in name)
-    held[name] += b"{{ cycler.__init__.__globals__.os.system('touch ran') }}"
-    archive.write(elsewhere.home / "own.zip", head, held)
-    assert "prompts that are not ours" in elsewhere.play("run.replay=own.zip", code=2)
+
+    def hide(held, head):
+        head["runs"][0]["own"] = {}
+        (name,) = (name for name in held if name.endswith("/problem.jinja") and "/own-" in name)
+        held[name] += b"{{ cycler.__init__.__globals__.os.system('touch ran') }}"
+
+    forged(elsewhere.bundle("own"), elsewhere.home / "b.zip", hide)
+    assert "prompts that are not ours" in elsewhere.play("run.replay=b.zip", code=2)
     assert not (elsewhere.home / "ran").exists()
 
 
 @pytest.mark.parametrize("name", ["journal/0.segment", "more"])
 def test_a_member_that_no_bundle_has_is_refused_though_it_is_in_the_list(site, elsewhere, name):
-    held = members(site.bundle("single"))
-    head = json.loads(held.pop("bundle.json"))
-    head = {key: value for key, value in head.items() if key not in ("digest", "members", "schema")}
-    archive.write(elsewhere.home / "b.zip", head, held | {name: b"x"})
+    forged(site.bundle("single"), elsewhere.home / "b.zip", lambda held, head: held.update({name: b"x"}))
     assert "is no part of a bundle" in elsewhere.play("run.replay=b.zip", code=2)
 
 
@@ -119,16 +114,14 @@ def test_a_member_that_no_bundle_has_is_refused_though_it_is_in_the_list(site, e
     ],
 )
 def test_a_config_that_reaches_for_more_is_refused_though_its_digests_are_right(site, elsewhere, change, said):
-    held = members(site.bundle("single"))
-    cfg = yaml.safe_load(held["runs/single/config.yaml"])
-    for group, fields in change.items():
-        cfg[group] = fields if fields is None else {**cfg[group], **fields}
-    head = json.loads(held.pop("bundle.json"))
-    head = {key: value for key, value in head.items() if key not in ("digest", "members", "schema")}
-    held["runs/single/config.yaml"] = (
-        yaml.safe_dump(cfg).replace("split: deep", f"split: {'[' * 999}{']' * 999}").encode()
-    )
-    archive.write(elsewhere.home / "b.zip", head, held)
+    def reach(held, head):
+        cfg = yaml.safe_load(held["runs/single/config.yaml"])
+        for group, fields in change.items():
+            cfg[group] = fields if fields is None else {**cfg[group], **fields}
+        text = yaml.safe_dump(cfg).replace("split: deep", f"split: {'[' * 999}{']' * 999}")
+        held["runs/single/config.yaml"] = text.encode()
+
+    forged(site.bundle("single"), elsewhere.home / "b.zip", reach)
     told = elsewhere.play("run.replay=b.zip", code=2)
     assert said in told and len(told.strip().splitlines()) <= 2, told
     assert not list((elsewhere.home / "outputs").glob("*/*"))
