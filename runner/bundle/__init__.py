@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,7 +67,7 @@ def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
         "asks_for": load.asked,
         "holds": "trajectories of data that are not open" if _closed(load) else "open data",
     }
-    _refuse_keys(load.members)
+    refuse_keys(load.members, named_keys([cfg for _, cfg in runs]))
     archive.write(target, head, load.members)
     return _told(target, load, with_data)
 
@@ -127,7 +127,7 @@ def _data(
     named = {key: path for key, path in places.outside(cfg).items() if key.startswith("dataset.") and path.exists()}
     if not named:
         return {}
-    allowed, why = may_go_along(notes, privacy, with_data)
+    allowed, why = may_go_along(notes, privacy, with_data, named)
     brought = {}
     for key, path in named.items() if allowed else ():
         root = path.absolute()
@@ -172,12 +172,17 @@ def _closed(load: _Load) -> bool:
     return any((one.get("dataset") or {}).get("privacy", "open") != "open" for one in notes)
 
 
-def _refuse_keys(members: Mapping[str, bytes | Path]) -> None:
-    """Raises ConfigError where the value of a secret variable stands in a member."""
+def named_keys(configs: Sequence[Mapping[str, Any]]) -> set[str]:
+    """The variables that configs take keys from, whatever they are called."""
+    return {text for cfg in configs for key, text in places.texts(cfg) if key.endswith(".api_key_env")}
+
+
+def refuse_keys(members: Mapping[str, bytes | Path], named: Collection[str]) -> None:
+    """Raises ConfigError where the value of a secret variable stands in a member. ``named``: more of them."""
     secrets = {
         name: value.encode()
         for name, value in os.environ.items()
-        if _SECRET.search(name) and len(value) >= _LEAST_SECRET and not Path(value).exists()
+        if (name in named or _SECRET.search(name)) and len(value) >= _LEAST_SECRET and not Path(value).exists()
     }
     for name, content in members.items() if secrets else ():
         text = content if isinstance(content, bytes) else content.read_bytes()

@@ -6,6 +6,8 @@ import shutil
 
 import pytest
 
+from components.errors import ConfigError
+from runner.bundle import named_keys, refuse_keys
 from tests.runner.bundle.packing import members
 
 
@@ -85,3 +87,11 @@ def test_options_that_do_not_go_together_are_refused(site, capsys, monkeypatch, 
 def test_a_bundle_is_called_zip(site):
     code, told = site.pack("single", target="b.tar")
     assert code == 2 and "a bundle is a zip, call it b.zip" in told
+
+
+def test_a_variable_that_a_config_names_holds_a_key_whatever_it_is_called(monkeypatch):
+    monkeypatch.setenv("WARD_DOOR", "open sesame")
+    told = {"runs/x/report.md": b"say open sesame"}
+    refuse_keys(told, [])
+    with pytest.raises(ConfigError, match=r"runs/x/report\.md holds the value of WARD_DOOR"):
+        refuse_keys(told, named_keys([{"model": {"api_key_env": "WARD_DOOR"}}]))
