@@ -159,6 +159,8 @@ def _home(runs: Sequence[Run]) -> Path:
 
 def _report(folder: Path, *, rescore: bool, track: bool, quiet: bool = False) -> None:
     """Recompute and print, unless ``quiet``; write metrics.json and report.md anew."""
+    from runner.rating.beside import beside
+
     cfg: Mapping[str, Any] = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
     if rescore:
         from runner.rescore import rescored
@@ -168,9 +170,12 @@ def _report(folder: Path, *, rescore: bool, track: bool, quiet: bool = False) ->
     records = [slim(record) for record in read(folder)]
     summary = summarise(records, notes.get("levels"), notes.get("by"), notes.get("count_scores") or ())
     (folder / "metrics.json").write_text(as_json(summary), encoding="utf-8")
-    (folder / "report.md").write_text(report(notes, summary, None), encoding="utf-8")
+    graded = beside(folder, summary["metrics"])
+    text = report(notes, summary, None) + "".join(f"\n- {line}" for line in graded) + ("\n" if graded else "")
+    (folder / "report.md").write_text(text, encoding="utf-8")
     if not quiet:
         present(f"{notes['name']}: {status_line(notes)}", summary["metrics"])
+        print(*graded, sep="\n", end="\n" if graded else "")  # noqa: T201
         print(f"run folder: {folder}")  # noqa: T201
     if track:
         from runner import tracking

@@ -10,7 +10,7 @@ from components.errors import ConfigError
 from runner.config.roots import CONF
 from runner.rating.agreement import Agreement
 from runner.rating.drawing import draw
-from runner.rating.reading import read_sheets
+from runner.rating.reading import read_sheets, text_of
 from runner.rating.result import Result
 from runner.rating.rubrics import load
 from runner.rating.sheets import KEY, SHEETS, Key, write_sheets, write_table
@@ -19,6 +19,7 @@ from runner.results.rows import Run
 from runner.results.table import interval, number, plain
 
 FILE, READ, OPEN = "ratings.json", "ratings.md", "disagreements.csv"
+MODEL = "the model"
 _HEAD = ("", "items", "all agree", "kappa", "95 % interval")
 
 
@@ -59,7 +60,8 @@ def show_ratings(runs: Sequence[Run], sheets: Sequence[str], home: Path) -> None
         head = list(dict.fromkeys(name for row in rows for name in row))
         write_table(place / OPEN, [*head, "decided"], [[*(row.get(name, "") for name in head), ""] for row in rows])
         written.append(place / OPEN)
-        print(f"raters differ on {len(rows)} values, for adjudication in {place / OPEN}")  # noqa: T201
+        values = f"{len(rows)} value{'s' if len(rows) > 1 else ''}"
+        print(f"raters differ on {values}, for adjudication in {place / OPEN}")  # noqa: T201
     print("written to", *written)  # noqa: T201
 
 
@@ -69,8 +71,8 @@ def _place(home: Path, sheets: Sequence[Path]) -> Path:
     if len(found) == 1:
         return found[0]
     for place in found:
-        drawn = Key.read(place / KEY).set.encode()
-        if any(drawn + b"-" in sheet.read_bytes() for sheet in sheets if sheet.is_file()):
+        drawn = Key.read(place / KEY).set
+        if any(f"{drawn}-" in text_of(sheet) for sheet in sheets if sheet.is_file()):
             return place
     have = ", ".join(map(str, found)) or "none"
     raise ConfigError(f"no {KEY} of these sheets in {home / 'ratings'}/*/ (there are {have}); name another --out")
@@ -79,16 +81,22 @@ def _place(home: Path, sheets: Sequence[Path]) -> Path:
 def _tables(result: Result) -> Iterator[Table]:
     """Shares, agreement of the raters, agreement of the model with each of them."""
     rubric, groups = result.key.rubric, result.groups
-    body = [
-        (f"{field}/{category}", *(_share(found[group].as_dict()) for group in groups))
-        for field, category in rubric.marks()
-        for found in [result.shares(field, category)]
-    ]
-    below = [f"{len(result.sheets)} raters, {len(result.key.items)} items; source of the categories: {rubric.source}"]
+    grades = any(result.grades.values())
+    body = []
+    for field, category in rubric.marks():
+        shares = [result.shares(field, category)[group] for group in groups]
+        cells = [*shares, *([result.graded(field, category)] if grades else [])]
+        body.append((f"{field}/{category}", *("-" if one is None else _share(one.as_dict()) for one in cells)))
+    raters = f"{len(result.sheets)} rater{'s' if len(result.sheets) > 1 else ''}"
+    below = [f"{raters}, {len(result.key.items)} items; source of the categories: {rubric.source}"]
+    if grades:
+        below.append(f"{MODEL}: a model's grades of those of the items that it graded, by the same rubric")
     if rubric.draw.by or len(groups) > 1:
         over = " and ".join([*(["runs"] if len(groups) > 1 else []), *rubric.draw.by])
         below.append(f"drawn evenly over {over}: shares are of the items drawn, not of all that there are")
-    yield Table(f"{rubric.name}: share of items, 95 % interval below", ("", *groups), body, below)
+    yield Table(
+        f"{rubric.name}: share of items, 95 % interval below", ("", *groups, *([MODEL] if grades else [])), body, below
+    )
     if agreements := result.agreements():
         kind = next(iter(agreements.values())).kind
         yield Table(f"agreement of the raters ({kind})", _HEAD, _lines(agreements))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,10 +85,7 @@ def _read(path: Path, key: Key) -> _Reading:
 
 def _rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
     """Rows with the line they begin at; commas, semicolons or tabs between cells, as spreadsheets save them."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is no sheet that can be read ({error}); save it as CSV in UTF-8") from None
+    text = text_of(path)
     head = text.lstrip().removeprefix('"item"').removeprefix(ITEM)[:1]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=head if head in (";", "\t") else ",", strict=True)
     line = 1
@@ -97,6 +95,22 @@ def _rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
             line = reader.line_num + 1
     except csv.Error as error:
         raise ConfigError(f"{path}:{line}: no CSV ({error}); save the sheet as CSV again") from None
+
+
+def text_of(path: Path) -> str:
+    """The text of a sheet in UTF-8, in UTF-16 with its mark, or in an old encoding of one byte a letter.
+
+    What is read of it is ASCII in all of these. Raises ConfigError.
+    """
+    try:
+        raw = path.read_bytes()
+        wide = raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+        text = raw.decode("utf-16") if wide else raw.decode("utf-8-sig", errors="replace")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is no sheet that can be read ({error}); save it as CSV in UTF-8") from None
+    if "\0" in text:
+        raise ConfigError(f"{path} is no text, but perhaps a spreadsheet's own format; save it as CSV in UTF-8")
+    return text
 
 
 def _columns(path: Path, head: Sequence[str], fields: Sequence[str]) -> dict[str, int]:

@@ -48,10 +48,18 @@ class Result:
         """Group -> share of items that raters put there: the mean over items of the share of raters."""
         return {group: self._share(self._of(group), field, category) for group in self.groups}
 
+    def graded(self, field: str, category: str) -> Metric | None:
+        """Share of the items that the model graded which it put there; None where it graded none."""
+        codes = [code for code in self.key.items if field in self.grades[code]]
+        return self._mean([category in self.grades[code][field] for code in codes], codes) if codes else None
+
     def _share(self, codes: Sequence[str], field: str, category: str) -> Metric:
-        values = [
-            sum(category in sheet.picked[code][field] for sheet in self.sheets) / len(self.sheets) for code in codes
-        ]
+        raters = len(self.sheets)
+        return self._mean(
+            [sum(category in one.picked[code][field] for one in self.sheets) / raters for code in codes], codes
+        )
+
+    def _mean(self, values: Sequence[float], codes: Sequence[str]) -> Metric:
         numbers: dict[str, int] = {}
         found = mean(values, [numbers.setdefault(name, len(numbers)) for name in self._clusters(codes)])
         flat = found.ci_low == found.ci_high  # raters are divided on every item alike
@@ -130,6 +138,11 @@ class Result:
             "shares": {
                 f"{field}/{category}": {group: one.as_dict() for group, one in self.shares(field, category).items()}
                 for field, category in self.key.rubric.marks()
+            },
+            "grades": {
+                f"{field}/{category}": one.as_dict()
+                for field, category in self.key.rubric.marks()
+                if (one := self.graded(field, category)) is not None
             },
             "agreement": {name: one.as_dict() for name, one in self.agreements().items()},
             "judge": {

@@ -20,11 +20,13 @@ def test_sheets_go_out_and_come_back_with_shares_agreement_and_the_judge(rated):
         "verdict/same",
         "(Fleiss' kappa)",
         "agreement of the model's grades with 2",
-        "raters differ on 1 values",
+        "raters differ on 1 value,",
+        "the model: a model's grades of those of the items",
     ):
         assert told in out
     kept = json.loads((place / "ratings.json").read_text())
     assert kept["raters"] == ["1", "2", "3"] and kept["n"] == 5 and kept["judge"]["2"]["verdict"]["n"] == 5
+    assert sum(kept["grades"][f"verdict/{one}"]["value"] for one in ("same", "part", "other")) == pytest.approx(1)
     assert kept["shares"]["verdict/part"]["all"]["value"] == pytest.approx(1 / 15)
     assert table(place / "disagreements.csv")[0] == ["item", "field", "1", "2", "3", "judge", "decided"]
     assert "## agreement of the raters (Fleiss' kappa)" in (place / "ratings.md").read_text()

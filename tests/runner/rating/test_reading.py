@@ -82,9 +82,16 @@ def test_all_flaws_are_told_at_once_of_many_the_first(sheet):
     assert len(lines) == 13 and "b.csv:2:" in lines[4] and lines[-1] == "and 4 more"
 
 
-def test_a_sheet_in_another_encoding_is_refused(sheet):
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "mac-roman", "utf-16"])
+def test_a_sheet_in_an_old_encoding_is_read_since_what_is_filled_is_ascii(sheet, encoding):
+    (found,) = read_sheets([sheet(GOOD.replace("a text", "Größe"), encoding=encoding)], key())
+    assert found.picked["abc123-001"]["also"] == ("late", "long")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-32"])
+def test_what_is_no_text_is_refused(sheet, encoding):
     with pytest.raises(ConfigError, match="save it as CSV in UTF-8"):
-        read_sheets([sheet(GOOD.replace("a text", "Größe"), encoding="latin-1")], key())
+        read_sheets([sheet(GOOD, encoding=encoding)], key())
 
 
 def test_the_same_sheet_twice_is_refused(sheet):

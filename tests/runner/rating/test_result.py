@@ -84,6 +84,9 @@ def test_the_models_grades_are_compared_where_it_graded():
         "first": (3, pytest.approx(2 / 3)), "second": (3, 1.0),
     }  # fmt: skip
     assert found["first"]["also/late"].n == 0
+    logic = result(FIRST, SECOND, scores=graded).graded("cause", "logic")
+    assert (logic.value, logic.n) == (pytest.approx(2 / 3), 3)
+    assert result(FIRST, SECOND, scores=graded).graded("also", "late") is None
     assert result(FIRST, SECOND).judged() == {}
 
 
