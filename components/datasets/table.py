@@ -15,6 +15,7 @@ from components.types import Privacy, Problem, Sample
 
 ALL = "all"
 _MOST = 26
+_LINES = (".jsonl", ".ndjson")
 _HOW = "dataset.path names a .csv, .jsonl or .ndjson file with a row per question"
 
 
@@ -83,7 +84,10 @@ class Table:
     def _rows(self) -> Iterator[tuple[str, int, Row]]:
         """Split, number from 1, row."""
         file, column = self._file, self.columns.split
-        rows = _csv_rows(file) if file.suffix.lower() == ".csv" else json_lines(file)
+        kind = file.suffix.lower()
+        if kind not in (".csv", *_LINES):
+            raise ConfigError(f"{file}: found a file that ends in {kind!r}; {_HOW}")
+        rows = json_lines(file) if kind in _LINES else _csv_rows(file)
         for number, row in enumerate(rows, 1):
             yield (ALL if column is None else _text(row, column)), number, row
 
@@ -155,6 +159,9 @@ def _csv_rows(path: Path) -> Iterator[Row]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file, strict=True)
         try:
+            head = reader.fieldnames or ()
+            if twice := next((name for name in head if name and head.count(name) > 1), None):
+                raise ConfigError(f"{path}:1: the column {twice!r} stands there twice; give each a name of its own")
             for values in reader:
                 place = f"{path}:{reader.line_num}"
                 if None in values:

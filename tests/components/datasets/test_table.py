@@ -47,6 +47,10 @@ def test_questions_are_decided_or_open_where_there_are_no_options(table):
     assert free.target == "yes" and free.metadata == {} and not free.problem.choices
 
 
+def test_columns_without_a_name_at_the_end_do_not_matter(table):
+    assert len(list(table("".join(f"{line},,\n" for line in CSV.splitlines())).load("test"))) == 2
+
+
 def test_the_fingerprint_is_that_of_the_content(table):
     assert table().fingerprint == table().fingerprint != table(CSV + "\n").fingerprint
     assert table().privacy == "phi"
@@ -56,6 +60,8 @@ def test_the_fingerprint_is_that_of_the_content(table):
     ("text", "changes", "said"),
     [
         (CSV.replace(",B,test", ",E,test"), {}, "mine.csv:2: right: must be one of A, B or the text of an option, found 'E'"),
+        (CSV.replace("a,b,c", "a,b,b"), {}, "mine.csv:1: the column 'b' stands there twice"),
+        (CSV, {"name": "mine.xlsx"}, "mine.xlsx: found a file that ends in '.xlsx'; dataset.path names a .csv, .jsonl"),
         (CSV.replace("B12,C", ","), {}, "mine.csv:2: a, b, c: must be 2 to 26 options, found 0"),
         (CSV.replace("q2", "q1"), {}, "mine.csv:3: id: 'q1' stands at"),
         (CSV.replace('"', ""), {}, "mine.csv:3: has more cells than columns"),
