@@ -179,18 +179,12 @@ def _replayed(task: Task, words: list[str]) -> int:
 
 def _list_choices(words: list[str]) -> int:
     """Print what can be chosen, of all groups or of those that are named."""
-    from components.errors import ConfigError
     from runner.config.choices import listing
     from runner.config.roots import CONF, users_folders
-    from runner.flaws import complain
+    from runner.terminal import told
 
     groups = [w for n, w in enumerate(words) if w[0] != "-" and words[n - 1] not in _WITH_VALUE]
-    try:
-        print(*listing([*users_folders(words), CONF], groups), sep="\n")  # noqa: T201
-    except ConfigError as error:
-        complain(error)
-        return 2
-    return 0
+    return told(lambda: print(*listing([*users_folders(words), CONF], groups), sep="\n"))  # noqa: T201
 
 
 def _flags_first(words: list[str]) -> list[str]:

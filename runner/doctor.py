@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from runner import terminal
 from runner.checkup import data, kept, machine, models
 from runner.checkup.line import BAD, OK, Line
 
@@ -39,13 +40,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     with _default_run() as default:
         told = [(title, _looked(title, look)) for title, look in parts]
         told.append(("default run", [verdict := default()]))
+    terminal.told(lambda: _print(told))
+    return 1 if verdict.mark == BAD else 0
+
+
+def _print(told: Sequence[tuple[str, list[Line]]]) -> None:
     width = max(len(line.name) for _, lines in told for line in lines)
     for title, lines in told:
         print(title)  # noqa: T201
         for line in lines:
             hint = f"  ->  {line.hint}" if line.hint else ""
             print(f"  {line.mark:4} {line.name:{width}}  {line.found}{hint}")  # noqa: T201
-    return 1 if verdict.mark == BAD else 0
 
 
 def _looked(title: str, look: Callable[[], list[Line]]) -> list[Line]:

@@ -58,11 +58,13 @@ def sandbox() -> list[Line]:
 
 
 def extras() -> list[Line]:
-    """What is optional."""
-    return [
-        that(_installed(module), name, "installed" if _installed(module) else "not installed", f"for {what}")
-        for name, (module, what) in _EXTRAS.items()
-    ]
+    """What is optional, and how to get it."""
+    lines = []
+    for name, (module, what) in _EXTRAS.items():
+        there = _installed(module)
+        how = f"for {what}: pip install 'wardround[{name}]'"
+        lines.append(that(there, name, "installed" if there else "not installed", how))
+    return lines
 
 
 def _installed(module: str) -> bool:

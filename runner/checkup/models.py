@@ -41,8 +41,10 @@ def endpoints(online: bool) -> list[Line]:
             *(os.environ.get(one) for one in _VARIABLE.findall(text) if one.endswith("_BASE")),
         ]
         for base in (str(one) for one in bases if one):
-            parts = urlsplit(base)
-            host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+            if (place := _place(base)) is None:
+                lines.append(Line(LACKS, f"model={name}", "its address is none", "https://HOST[:PORT]/... is one"))
+                continue
+            host, port = place
             where = f"{host}:{port}"
             if not online and host not in ("localhost", "127.0.0.1", "::1"):
                 lines.append(Line(LACKS, f"model={name}", f"{where} not tried", "--online tries it"))
@@ -51,6 +53,16 @@ def endpoints(online: bool) -> list[Line]:
             hint = f"start the server, or model={name} model.api_base=http://HOST:PORT/v1"
             lines.append(that(reached, f"model={name}", f"{where} {'answers' if reached else 'does not answer'}", hint))
     return lines
+
+
+def _place(base: str) -> tuple[str, int] | None:
+    """Host and port of an address; None for what is none, which is not shown: it may hold a password."""
+    try:
+        parts = urlsplit(base)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:
+        return None
+    return (parts.hostname, port) if parts.hostname and parts.scheme in ("http", "https") else None
 
 
 def _answers(host: str, port: int) -> bool:

@@ -2,6 +2,8 @@
 
 import socket
 
+import pytest
+
 from runner.checkup import models
 from runner.checkup.line import Line
 from tests.runner.checkup.lines import line
@@ -14,6 +16,15 @@ def test_an_endpoint_of_this_machine_is_tried_and_others_only_online(monkeypatch
     assert line(models.endpoints(online=False), "model=azure").found.endswith(" does not answer")
     monkeypatch.setenv("AZURE_API_BASE", "https://model.example/v1")
     assert line(models.endpoints(online=False), "model=azure").found == "model.example:443 not tried"
+
+
+@pytest.mark.parametrize(
+    "base", ["https://user:secret", "http://user:secret@host:abc", "localhost:8000/v1", "secret", "http://[x"]
+)
+def test_what_is_no_address_is_told_and_not_shown(monkeypatch, base):
+    monkeypatch.setenv("AZURE_API_BASE", base)
+    found = line(models.endpoints(online=True), "model=azure")
+    assert (found.mark, found.found) == ("-", "its address is none") and "secret" not in found.hint
 
 
 def test_keys_are_told_by_name(monkeypatch):

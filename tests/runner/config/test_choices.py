@@ -1,5 +1,9 @@
 """What can be chosen, with a line each."""
 
+import shlex
+import subprocess
+import sys
+
 import pytest
 
 from runner.__main__ import main
@@ -36,3 +40,10 @@ def test_a_group_that_is_not_there_is_refused(words, capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["runner", *words])
     assert main() == 2
     assert "did you mean agent?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["-m", "runner", "--info", "choices"], ["-m", "runner.doctor"]])
+def test_a_reader_who_leaves_early_is_no_error(command):
+    line = f"{shlex.join([sys.executable, *command])} | head -1"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=60)
+    assert done.stdout.count("\n") == 1 and not done.stderr
