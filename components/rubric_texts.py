@@ -48,7 +48,7 @@ def _part(part: str, sample: Sample, trajectory: Trajectory | None) -> str:
         return written(sample.metadata.get(part.partition(".")[2]))
     if trajectory is None:
         return ""
-    return _answer(trajectory) if part == "answer" else "\n\n".join(_steps(trajectory))
+    return _answer(problem, trajectory) if part == "answer" else "\n\n".join(_steps(trajectory))
 
 
 def _question(problem: Problem) -> str:
@@ -62,9 +62,13 @@ def _reference(problem: Problem, target: object) -> str:
     """What is right; a letter with the text of its option, and an answer without its name where it is all there is."""
     if isinstance(target, Mapping) and list(target) == ["answer"]:
         target = target["answer"]
-    if isinstance(target, str) and target in problem.choices:
-        return f"{target}. {problem.choices[target]}"
-    return written(target)
+    return _with_option(problem, target) if isinstance(target, str) else written(target)
+
+
+def _with_option(problem: Problem, text: str) -> str:
+    """A text, and where it is the letter of an option, what that says."""
+    letter = text.strip()
+    return f"{letter}. {problem.choices[letter]}" if letter in problem.choices else text
 
 
 def written(value: object, depth: int = 0) -> str:
@@ -82,10 +86,10 @@ def _named(name: str, value: Any, depth: int) -> str:
     return f"{'  ' * depth}{name}:" + (f"\n{written(value, depth + 1)}" if nested else f" {written(value)}".rstrip())
 
 
-def _answer(trajectory: Trajectory) -> str:
-    """The final answer, the refusal, or how it ended without one."""
+def _answer(problem: Problem, trajectory: Trajectory) -> str:
+    """The final answer, a letter with its option as the reference has it; the refusal; or how it ended without one."""
     if trajectory.answer is not None:
-        return trajectory.answer
+        return _with_option(problem, trajectory.answer)
     if trajectory.refusal is not None:
         return "\n".join(["The task was refused.", written(dict(trajectory.refusal.grounds))]).strip()
     return f"No answer was given ({trajectory.failure or trajectory.stop})."

@@ -38,7 +38,7 @@ class Judged:
     @property
     def version(self) -> str:
         """Changes when a score can; the prompt's own digest stands in the manifest."""
-        return f"1 {self.rubric.digest}"
+        return f"2 {self.rubric.digest}"
 
     @property
     def lower(self) -> Sequence[str]:

@@ -59,7 +59,12 @@ def test_steps_tell_what_was_said_called_and_returned():
 def test_the_answer_is_the_answer_the_refusal_or_how_it_ended():
     answered, refused = Trajectory(stop="answered", answer="B"), Trajectory(refusal=Refusal({"ability": "missing"}))
     shown = [texts_of(["answer"], SAMPLE, one)["Answer"] for one in (answered, refused, Trajectory(stop="limit"))]
-    assert shown == ["B", "The task was refused.\nability: missing", "No answer was given (limit)."]
+    assert shown == ["B. Biopsy", "The task was refused.\nability: missing", "No answer was given (limit)."]
+
+
+def test_an_answer_in_words_is_shown_as_it_is():
+    said = Trajectory(stop="answered", answer="C, or B")
+    assert texts_of(["answer"], SAMPLE, said)["Answer"] == "C, or B"
 
 
 def test_a_long_text_loses_its_middle_and_says_how_much():
