@@ -63,6 +63,8 @@ def facts_of(experiment: Experiment) -> dict[str, Any]:
 def _notes(experiment: Experiment) -> list[str]:
     """What a reader of the results must know."""
     notes = [*getattr(experiment.parts.toolset, "notes", ()), *_blind_tools(experiment)]
+    if experiment.cfg["run"]["replay"] is not False and experiment.models["main"].kind == "simulated":
+        notes.append("replayed from a simulated model: these numbers say nothing about any real model")
     if any(getattr(agent, "oracle", False) for agent in within(experiment.parts.agent)):
         notes.append("the agent is told whether its answer is right: not comparable with agents that are not")
     if (held := holder_of_code(experiment.parts)) is not None and held.get("unsafe_local"):

@@ -24,6 +24,8 @@ def swap(old: str, new: str):
 def test_a_bundle_replays_in_an_empty_folder_as_it_was(site, elsewhere):
     told = elsewhere.play(f"run.replay={site.bundle('shipped')}", "hydra.run.dir=again")
     assert "the same: 3 records of 1 run(s), and their metrics, are those of" in told
+    said = "replayed from a simulated model: these numbers say nothing about any real model"
+    assert said in told and said in (elsewhere.home / "again" / "report.md").read_text()
     assert not (elsewhere.home / "outputs" / ".journal").exists()
 
 
