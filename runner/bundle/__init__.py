@@ -52,7 +52,7 @@ def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
         if not is_complete(folder):
             raise ConfigError(f"{folder} is not complete, or has errored samples: run.resume={folder} goes on with it")
         _permit(folder, manifest.read(folder), with_data)
-    load, labels = _Load(), _labels(folders)
+    load, labels = _Load(), labels_of(folders)
     played = [(folder, cfg, _listen(folder, cfg, load)) for folder, cfg in runs]
     for label, (folder, cfg, heard) in zip(labels, played, strict=True):
         if heard.privacy != "open" and not with_data:
@@ -147,10 +147,14 @@ def _config(folder: Path) -> dict[str, Any]:
     return cfg
 
 
-def _labels(folders: Sequence[Path]) -> list[str]:
-    """The names of the folders, told apart."""
-    names = [folder.resolve().name for folder in folders]
-    return [name if names.count(name) == 1 else f"{name}-{n}" for n, name in enumerate(names, 1)]
+def labels_of(folders: Sequence[Path]) -> list[str]:
+    """The names of the folders, told apart, be it by case alone."""
+    found: list[str] = []
+    for name in (folder.resolve().name for folder in folders):
+        taken = {label.lower() for label in found}
+        tries = (name, *(f"{name}-{n}" for n in range(2, len(folders) + 2)))
+        found.append(next(label for label in tries if label.lower() not in taken))
+    return found
 
 
 def _permit(folder: Path, notes: Mapping[str, Any], with_data: bool) -> None:

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from components.errors import ConfigError
-from runner.bundle import named_keys, refuse_keys
+from runner.bundle import labels_of, named_keys, refuse_keys
 from tests.runner.bundle.packing import members
 
 
@@ -95,3 +95,8 @@ def test_a_variable_that_a_config_names_holds_a_key_whatever_it_is_called(monkey
     refuse_keys(told, [])
     with pytest.raises(ConfigError, match=r"runs/x/report\.md holds the value of WARD_DOOR"):
         refuse_keys(told, named_keys([{"model": {"api_key_env": "WARD_DOOR"}}]))
+
+
+def test_runs_of_one_name_are_told_apart(tmp_path):
+    folders = [tmp_path / name for name in ("a/x", "b/x", "c/x-2", "d/X", "e/y")]
+    assert labels_of(folders) == ["x", "x-2", "x-2-2", "X-3", "y"]
