@@ -136,7 +136,8 @@ def _played(run: _Again, jobs: int, loop: Loop) -> list[str]:
     except ConfigError as error:  # a call that the journal has no answer for, or a member that cannot be read
         first = "" if (run.folder / manifest.FILE).exists() else _first(run)
         told = str(error).removeprefix("run.replay: ") + (f"; nothing can be played, from {first} on" if first else "")
-    return [f"{run.told['label']}: {one}" for one in ([told] if told else []) + others]
+    found = [told, *others] if told else [f"{one}; every call and record is the same" for one in others]
+    return [f"{run.told['label']}: {one}" for one in found]
 
 
 def _own(run: _Again) -> dict[str, str]:
