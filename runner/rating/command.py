@@ -91,6 +91,8 @@ def _tables(result: Result) -> Iterator[Table]:
     below = [f"{raters}, {len(result.key.items)} items; source of the categories: {rubric.source}"]
     if grades:
         below.append(f"{MODEL}: a model's grades of those of the items that it graded, by the same rubric")
+    if others := ", ".join(run.folder.name for run in result.otherwise):
+        below.append(f"left out: a model's grades of {others}, which are by another rubric of this name")
     if rubric.draw.by or len(groups) > 1:
         over = " and ".join([*(["runs"] if len(groups) > 1 else []), *rubric.draw.by])
         below.append(f"drawn evenly over {over}: shares are of the items drawn, not of all that there are")

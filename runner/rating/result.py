@@ -99,10 +99,21 @@ class Result:
         return {sheet.rater: self._agreements([self.grades, sheet.picked]) for sheet in self.sheets}
 
     @cached_property
+    def otherwise(self) -> list[Run]:
+        """Runs that a model graded by another rubric of this name, as the version of their scorer tells."""
+        begins, digest = f"judged/{self.key.rubric.name}/", self.key.rubric.digest
+        graded = (
+            run for run in self.runs if any(name.startswith(begins) for one in run.records for name in one["scores"])
+        )
+        versions = ((run, [str(one) for one in (run.notes.get("scorers") or {}).values()]) for run in graded)
+        return [run for run, named in versions if named and not any(digest in version for version in named)]
+
+    @cached_property
     def grades(self) -> dict[str, dict[str, Pick]]:
-        """Item -> field -> what the model picked; fields that it did not grade are left out."""
+        """Item -> field -> what the model picked; fields that it did not grade by this rubric are left out."""
+        runs = [run for run in self.runs if run not in self.otherwise]
         records = {
-            (str(run.notes.get("id")), one["sample_id"], one["epoch"]): one for run in self.runs for one in run.records
+            (str(run.notes.get("id")), one["sample_id"], one["epoch"]): one for run in runs for one in run.records
         }
         found = {}
         for code, origin in self.key.items.items():

@@ -90,6 +90,13 @@ def test_the_models_grades_are_compared_where_it_graded():
     assert result(FIRST, SECOND).judged() == {}
 
 
+@pytest.mark.parametrize(("version", "n"), [("2 {}", 3), ("2 0123456789abcdef", 0)])
+def test_grades_by_another_rubric_of_the_same_name_are_left_out(version, n):
+    made = result(FIRST, SECOND, scores=[{"facts": 1.0, "logic": 0.0}] * 3)
+    made.runs[0].notes["scorers"] = {"exact": "1", "judged": version.format(key().rubric.digest)}
+    assert sum("cause" in found for found in made.grades.values()) == n and bool(made.otherwise) == (n == 0)
+
+
 def test_a_run_that_is_not_given_is_named():
     made = Result(key(), [FIRST], [])
     with pytest.raises(ConfigError, match="item abc123-001 is of the run one, which is not among the folders given"):
