@@ -126,17 +126,20 @@ class TextWriter:
 
 
 class TextReader:
-    """All texts of a run folder, by hash."""
+    """All texts of a run folder, by hash. Raises ConfigError for a file that is damaged before its end."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._texts = folder, dict[str, list[str]]()
         for path in sorted(folder.glob("texts-*.jsonl.gz")):
             known: dict[int, str] = {}
-            for kind, name, value in _lines(path):
-                if kind == "p":
-                    known[name] = value
-                else:
-                    self._texts[name] = [known[n] for n in value]
+            try:
+                for kind, name, value in _lines(path):
+                    if kind == "p":
+                        known[name] = value
+                    else:
+                        self._texts[name] = [known[n] for n in value]
+            except (ValueError, TypeError, KeyError) as error:
+                raise ConfigError(f"{path} is damaged: {type(error).__name__}: {error}") from None
 
     def lines(self, name: str) -> list[str]:
         """The paragraphs of a text. Raises ConfigError for a hash that is in no file."""

@@ -1,6 +1,7 @@
 """Run folders: whole lines, texts once, resume, and trajectories that come back equal."""
 
 import dataclasses
+import gzip
 import os
 import random
 
@@ -130,3 +131,11 @@ def test_a_record_is_one_write(tmp_path):
     lines = (tmp_path / FILE).read_bytes()
     assert lines.count(b"\n") == 2 and os.path.getsize(tmp_path / FILE) == len(lines)
     writer.close()
+
+
+@pytest.mark.parametrize("line", [b"no json", b'["t", "a", [7]]', b"7", b'["p", [], "a"]'])
+def test_a_damaged_line_of_the_texts_is_named(tmp_path, line):
+    path = tmp_path / "texts-0000.jsonl.gz"
+    path.write_bytes(gzip.compress(line + b"\n"))
+    with pytest.raises(ConfigError, match=r"texts-0000\.jsonl\.gz is damaged"):
+        TextReader(tmp_path)
