@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.models.redaction import redact
 from runner.fitting import has_price, holder_of_code, within
-from runner.results.directions import declared_lower
+from runner.results.directions import declared_ways
 from runner.results.levels import declared
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ def facts_of(experiment: Experiment) -> dict[str, Any]:
         "scorers": {name: scorer.version for name, scorer in experiment.parts.scorers.items()},
         "levels": declared(experiment.parts.scorers),
         "by": declared(experiment.parts.scorers, "by"),
-        "count_scores": [name for one in experiment.parts.scorers.values() for name in getattr(one, "counts", ())],
-        "lower": declared_lower(experiment.parts.scorers),
+        **declared_ways(experiment.parts.scorers.values()),
         "decides": next(
             filter(None, (getattr(one, "decides", None) for one in experiment.parts.scorers.values())), None
         ),

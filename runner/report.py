@@ -13,6 +13,7 @@ import yaml
 from components.errors import ConfigError
 from runner import manifest
 from runner.records import FILE, RecordWriter, read, slim
+from runner.results.directions import units_of
 from runner.results.folders import run_folders
 from runner.results.metrics import as_json, summarise
 from runner.results.report import report, status_line
@@ -168,7 +169,7 @@ def _report(folder: Path, *, rescore: bool, track: bool, quiet: bool = False) ->
         _rewrite(folder, rescored(folder, cfg))
     notes = manifest.read(folder)
     records = [slim(record) for record in read(folder)]
-    summary = summarise(records, notes.get("levels"), notes.get("by"), notes.get("count_scores") or ())
+    summary = summarise(records, notes.get("levels"), notes.get("by"), units_of(notes))
     (folder / "metrics.json").write_text(as_json(summary), encoding="utf-8")
     graded = beside(folder, summary["metrics"])
     text = report(notes, summary, None) + "".join(f"\n- {line}" for line in graded) + ("\n" if graded else "")

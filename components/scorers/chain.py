@@ -92,12 +92,14 @@ def planning(
 @dataclass(frozen=True)
 class Chain:
     """Planning metrics of a sample: Levenshtein distances (steps) of ground truth, decision and execution,
-    false discovery rate and tool matching accuracy (0 to 1). ``lower``: the scores that are better low.
+    false discovery rate and tool matching accuracy (0 to 1). ``lower``: the scores that are better low; ``units`` of
+    those that are no shares.
     """
 
     switches: Switches
     version: str = "1"
     lower: ClassVar[Sequence[str]] = LOWER
+    units: ClassVar[Mapping[str, str]] = {name: "steps" for name in NAMES if "levenshtein" in name}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "switches", as_switches(self.switches))

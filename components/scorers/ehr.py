@@ -37,11 +37,11 @@ NAMES = (
 _NO_RESULT = re.compile(r"\bno results?\b", re.IGNORECASE)
 _DIGITS = 6
 Values = Mapping[str, float | None]
-COUNTS = (
-    "ehr/executions", "ehr/failed_executions", "ehr/calls", *(f"ehr/failures/{kind}" for kind in FAILURES),
-)  # fmt: skip
-
-LOWER = (WRONG, *COUNTS, "reliability/penalised")
+UNITS = {
+    "ehr/executions": "executions", "ehr/failed_executions": "executions", "ehr/calls": "calls",
+    **{f"ehr/failures/{kind}": "failures" for kind in FAILURES},
+}  # fmt: skip
+LOWER = (WRONG, *UNITS, "reliability/penalised")
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Ehr:
     ``questions`` is the N of ``reliability/rs_n``, which is left out without it: RS(N) is RS(0) less N times the mean
     of ``reliability/penalised``. Runs that did not end by their own are failures, errors are unscored. ``seconds``
     limit one statement; ``judge`` is the score by which answers are learnt and compared; ``by``: rates are shown by
-    level too; ``lower``: the scores that are better low.
+    level too; ``lower``: the scores that are better low; to abstain is right only where there is no answer.
     """
 
     judge: Literal["strict", "official"] = "strict"
@@ -65,8 +65,9 @@ class Ehr:
     seconds: Annotated[float, Gt(0)] = 10.0
     names: ClassVar[Sequence[str]] = (STRICT, OFFICIAL, COMPLETED, COMPLETED_OFFICIAL, WRONG)
     by: ClassVar[Sequence[str]] = ("level",)
-    counts: ClassVar[Sequence[str]] = COUNTS
     lower: ClassVar[Sequence[str]] = LOWER
+    neither: ClassVar[Sequence[str]] = ("ehr/abstained",)
+    units: ClassVar[Mapping[str, str]] = UNITS
 
     @property
     def decides(self) -> str:

@@ -43,8 +43,12 @@ class Judged:
     @property
     def lower(self) -> Sequence[str]:
         """The scores that are better low: the worst category of an ordered field."""
-        fields = ((name, field) for name, field in self.rubric.fields.items() if field.ordered)
-        return [self._names[name, list(field.categories)[-1]] for name, field in fields]
+        return [name for name, place in self._places.items() if place == -1]
+
+    @property
+    def neither(self) -> Sequence[str]:
+        """The scores that are no better either way: categories that are not ordered, or neither the best nor worst."""
+        return [name for name, place in self._places.items() if place is None]
 
     async def consult(
         self, sample: Sample, trajectory: Trajectory, scores: Mapping[str, float | None], episode: Episode
@@ -69,6 +73,15 @@ class Judged:
             value = None if picked is None else float(category in picked)
             found.append(Score(name, value, f"{'unreadable: ' if picked is None else ''}{why}" if first else ""))
         return found
+
+    @property
+    def _places(self) -> dict[str, int | None]:
+        """Score -> 0 for the best category of an ordered field, -1 for the worst, None for any other."""
+        ends: dict[tuple[str, str], int] = {}
+        for name, field in self.rubric.fields.items():
+            if field.ordered:
+                ends |= {(name, list(field.categories)[place]): place for place in (0, -1)}
+        return {name: ends.get(mark) for mark, name in self._names.items()}
 
     @property
     def _names(self) -> dict[tuple[str, str], str]:

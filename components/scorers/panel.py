@@ -21,6 +21,13 @@ from components.types import Sample, Score, Trajectory
 
 _SEVERAL, _NESTED = "several discussions in one episode", "draws within draws"
 LOWER = ("panel/default_votes", "panel/missing_experts", "panel/unread_reports", "draws/unreadable")
+NEITHER = ("panel/rounds", "panel/consensus", "panel/dissent", "draws/n", "draws/agreement", "draws/tie")
+UNITS = {
+    "panel/rounds": "rounds",
+    "panel/missing_experts": "experts",
+    "panel/unread_reports": "reports",
+    "draws/n": "draws",
+}
 _DRAWS = ("draws/n", "draws/unreadable", "draws/agreement", "draws/tie")
 
 Remark = Mapping[str, Any]
@@ -37,10 +44,12 @@ class Panel:
     that are readable: ``draws/agreement``, the share of the most frequent one, and ``draws/tie``, 0 or 1: it is not
     alone. What an episode has no steps for is unscored, as is all of one that ended in an error; so are rounds and
     consensus where several panels met in one episode, and draws within draws.
-    ``lower``: the scores that are better low.
+    ``lower``: the scores that are better low; ``neither``: those that say how, and not how well, it was decided.
     """
 
     lower: ClassVar[Sequence[str]] = LOWER
+    neither: ClassVar[Sequence[str]] = NEITHER
+    units: ClassVar[Mapping[str, str]] = UNITS
 
     @property
     def version(self) -> str:

@@ -28,11 +28,13 @@ class ToolUse:
     unreadable or unknown actions among all attempted ones. Among the tool actions: ``tools/matching``, tools of the
     task's own dimension (unscored in trust tasks, whose dimension the others overlap), and ``tools/misuse``, tools
     whose input the task does not have. Without tool actions both are unscored; so is all after an error.
-    ``lower``: those that are better low.
+    ``lower``: those that are better low; ``neither``: those that say how, and not how well, tools were used.
     """
 
     version: str = "1"
     lower: ClassVar[Sequence[str]] = (MALFORMED, MISUSE)
+    neither: ClassVar[Sequence[str]] = (ACTIONS, SHARE)
+    units: ClassVar[Mapping[str, str]] = {ACTIONS: "actions"}
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Count the committed actions."""

@@ -1,37 +1,56 @@
-"""In which direction a metric improves: scorers name in ``lower`` what is better low, the runner's own stand here."""
+"""In which direction a metric improves, and what it counts: scorers say it of their scores, the runner of its own.
+
+A scorer names in ``lower`` what is better low, in ``neither`` what is no better either way (how many tools it took),
+and in ``units`` what its counts count (score -> ``steps``); a score with a unit is no proportion.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from runner.results.page.parts import Better
 
+Notes = Mapping[str, Any]
 _LOW = ("errors/", "cost/", "tokens/", "calls/", "time/", "stop/failed", "stop/limit")
 _NEITHER = ("stop/",)  # to answer or to refuse is not good in itself
+_UNITS = {"cost": "USD", "tokens": "tokens", "calls": "calls", "time": "s", "stop": "share", "errors": "share"}
 ARROWS: dict[Better, str] = {"higher": "\N{UPWARDS ARROW}", "lower": "\N{DOWNWARDS ARROW}", "": ""}
 
 
-def declared_lower(scorers: Mapping[str, Any]) -> list[str]:
-    """The names of the scores that are better low, of all scorers that have any."""
-    return [name for scorer in scorers.values() for name in getattr(scorer, "lower", ())]
+def declared_ways(scorers: Iterable[Any]) -> dict[str, Any]:
+    """What the scorers say of their scores, for the manifest."""
+    found = list(scorers)
+    lists = {key: [name for one in found for name in getattr(one, key, ())] for key in ("lower", "neither")}
+    return {**lists, "units": {name: what for one in found for name, what in getattr(one, "units", {}).items()}}
 
 
-def lower_of(manifests: Iterable[Mapping[str, Any]]) -> set[str]:
-    """The scores that are better low, as the manifests of runs have them."""
-    return {str(name) for notes in manifests for name in notes.get("lower") or ()}
+def better(metric: str, manifests: Iterable[Notes] = ()) -> Better:
+    """The direction of a metric, of a score or of its mean over some part (``task/x/<score>``), as the manifests of
+    runs have it; empty where neither way is better."""
+    notes = list(manifests)
+    for way, own in (("lower", _LOW), ("neither", _NEITHER)):
+        if metric.startswith(own) or any(_is_of(metric, name) for one in notes for name in one.get(way) or ()):
+            return "lower" if way == "lower" else ""
+    return "higher"
 
 
-def better(metric: str, lower: Collection[str] = ()) -> Better:
-    """The direction of a metric, of a score or of its mean over some part (``task/x/<score>``); ``lower``: the scores
-    that are better low, as the manifest has them."""
-    if metric in lower or any(metric.endswith(f"/{name}") for name in lower):
-        return "lower"
-    if metric.startswith(_LOW):
-        return "lower"
-    return "" if metric.startswith(_NEITHER) else "higher"
+def units_of(notes: Notes) -> Mapping[str, str]:
+    """Score -> unit, of a run's scores that are no proportions; older runs name these without their units."""
+    found: Mapping[str, str] = notes.get("units") or dict.fromkeys(notes.get("count_scores") or (), "n")
+    return found
+
+
+def unit(metric: str, manifests: Iterable[Notes] = ()) -> str:
+    """What the numbers of a metric count; empty for a score without a unit."""
+    told = (what for one in manifests for name, what in units_of(one).items() if _is_of(metric, name))
+    return _UNITS.get(metric.partition("/")[0]) or next(told, "")
+
+
+def _is_of(metric: str, score: str) -> bool:
+    return metric == score or metric.endswith(f"/{score}")
 
 
 def improved(difference: float, direction: Better) -> float:
-    """A difference (mine less another's) as a gain: positive is better."""
+    """A difference (mine less another's) as a gain: positive is better, or higher where neither way is."""
     return -difference if direction == "lower" else difference

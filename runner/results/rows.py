@@ -13,7 +13,7 @@ import yaml
 
 from runner import manifest
 from runner.records import read, slim
-from runner.results.directions import better
+from runner.results.directions import better, units_of
 from runner.results.page.parts import Better
 
 _APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "compare")  # may differ within a row
@@ -75,7 +75,11 @@ class Run:
 
     def better(self, metric: str) -> Better:
         """In which direction a metric of this run improves; empty where in none."""
-        return better(metric, self.notes.get("lower") or ())
+        return better(metric, [self.notes])
+
+    def counted(self, metric: str) -> bool:
+        """Whether a score counts something, so that it is no proportion whatever its values."""
+        return metric in units_of(self.notes)
 
     @property
     def model(self) -> str:

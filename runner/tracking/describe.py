@@ -14,7 +14,7 @@ from uuid import uuid4
 import orjson
 
 from runner.records import FILE
-from runner.results.directions import better, improved, lower_of
+from runner.results.directions import better, improved
 from runner.results.table import headline
 
 _LATE = ("errors", "cost", "tokens", "calls", "time")  # groups that are never the headline
@@ -174,7 +174,7 @@ def table(jobs: Sequence[Job]) -> str:
     _, metrics = columns(jobs)
     best = metrics[0] if metrics else ""
     values = [_number(job.metrics.get(best, {}).get("value")) for job in jobs]
-    direction = better(best, lower_of(job.manifest for job in jobs))
+    direction = better(best, [job.manifest for job in jobs])
     gains = [-math.inf if value is None else improved(value, direction) for value in values]
     ranked = [jobs[n] for n in sorted(range(len(jobs)), key=lambda n: -gains[n])]
     lines = [_simulated(jobs) + _row(["run", *metrics, "status"]), _row(["---"] * (len(metrics) + 2))]

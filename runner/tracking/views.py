@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import orjson
 
-from runner.results.directions import better, lower_of
+from runner.results.directions import better
 from runner.tracking.describe import Job, columns, safe
 from runner.tracking.store import Tracker, database_of, without_password
 
@@ -43,7 +43,7 @@ def share(tracker: Tracker, sweep: str, jobs: Sequence[Job]) -> None:
     view = {
         "searchFilter": f"tags.level = 'job' AND tags.sweep = '{sweep}'",
         "orderByKey": f"metrics.`{safe(metrics[0])}`" if metrics else "attributes.start_time",
-        "orderByAsc": bool(metrics) and better(metrics[0], lower_of(job.manifest for job in jobs)) == "lower",
+        "orderByAsc": bool(metrics) and better(metrics[0], [job.manifest for job in jobs]) == "lower",
         "startTime": "ALL",
         "lifecycleFilter": "Active",
         "datasetsFilter": [],

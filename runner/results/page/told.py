@@ -10,14 +10,13 @@ from typing import Any
 import orjson
 
 from runner.results import directions
-from runner.results.directions import ARROWS, lower_of
+from runner.results.directions import ARROWS
 from runner.results.page.parts import Better, Column, Value
 from runner.results.rows import Row, Run, rows_of
 from runner.results.table import headline
 
 METRICS = "metrics.json"
 _TOTALS = ("stop", "errors", "cost", "tokens", "calls", "time")
-_UNITS = {"cost": "USD", "tokens": "tokens", "calls": "calls", "time": "s", "stop": "share", "errors": "share"}
 _HEADLINES = 7
 
 
@@ -114,7 +113,7 @@ def better(found: Sequence[Told], name: str) -> Better:
     ceilings = {one.metrics.get(name, {}).get("ceiling") for one in found} - {None}
     if ceilings == {0} and any("lower" not in of for of in notes):
         return "lower"
-    return directions.better(name, lower_of(notes))
+    return directions.better(name, notes)
 
 
 def named(found: Sequence[Told], name: str) -> str:
@@ -122,18 +121,17 @@ def named(found: Sequence[Told], name: str) -> str:
     return f"{name} {ARROWS[better(found, name)]}".strip()
 
 
-def unit(name: str) -> str:
-    """What the numbers of a metric count; empty for scores, whose scorers say."""
-    return _UNITS.get(name.partition("/")[0], "")
-
-
 def column(found: Sequence[Told], name: str) -> Column:
     """The column of a metric."""
-    return Column(name, unit(name), better(found, name))
+    return Column(name, _unit(found, name), better(found, name))
 
 
 def axis(found: Sequence[Told], name: str) -> str:
     """The title of a metric's axis: name, unit, direction."""
-    way = better(found, name)
+    way, unit = better(found, name), _unit(found, name)
     told_way = f" ({ARROWS[way]} {way} is better)" if way else ""
-    return f"{name}{f' [{unit(name)}]' if unit(name) else ''}{told_way}"
+    return f"{name}{f' [{unit}]' if unit else ''}{told_way}"
+
+
+def _unit(found: Sequence[Told], name: str) -> str:
+    return directions.unit(name, [one.run.notes for one in found])

@@ -93,6 +93,11 @@ def test_the_version_changes_with_the_rubric():
     assert Judged(RUBRIC).version != Judged(FAILURES).version
 
 
-def test_the_worst_of_an_ordered_field_is_better_low_and_of_another_none():
+def test_only_the_ends_of_an_ordered_field_have_a_direction():
     ordered = replace(RUBRIC, fields={"cause": CAUSE, "grade": replace(CAUSE, ordered=True)})
     assert Judged(ordered).lower == ["judged/mine/grade/logic"]
+    causes = [f"judged/mine/cause/{one}" for one in CAUSE.categories]
+    between = [f"judged/mine/grade/{one}" for one in list(CAUSE.categories)[1:-1]]
+    assert Judged(ordered).neither == [*causes, *between], (
+        "of an ordered field only the best and the worst say how well"
+    )

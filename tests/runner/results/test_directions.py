@@ -1,4 +1,4 @@
-"""In which direction metrics improve: what scorers say, what the runner knows, and who follows it."""
+"""In which direction metrics improve and what they count: what scorers say, what the runner knows, who follows it."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from components.scorers.choice import Choice
 from components.scorers.ehr import Ehr
 from components.scorers.panel import Panel
 from components.scorers.tool_use import ToolUse
-from runner.results.directions import better, declared_lower, improved, lower_of
+from runner.results.directions import better, declared_ways, improved, unit, units_of
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from runner.results.directions import better, declared_lower, improved, lower_of
     ],
 )  # fmt: skip
 def test_directions(metric, direction):
-    assert better(metric, Chain.lower) == direction
+    assert better(metric, [{"lower": Chain.lower}]) == direction
 
 
 @pytest.mark.parametrize(
@@ -33,9 +33,30 @@ def test_directions(metric, direction):
     ],
 )  # fmt: skip
 def test_scorers_name_what_is_better_low(scorer, low, high):
-    found = declared_lower({"one": scorer, "two": object()})
-    assert low in found and high not in found
-    assert lower_of([{"lower": found}, {}]) == set(found)
+    found = declared_ways([scorer, object()])
+    assert low in found["lower"] and high not in found["lower"]
+    assert better(low, [{}, found]) == "lower"
+
+
+@pytest.mark.parametrize(
+    ("scorer", "score", "what"),
+    [
+        (ToolUse, "tools/actions", "actions"), (ToolUse, "tools/share", ""), (Panel, "panel/rounds", "rounds"),
+        (Panel, "panel/dissent", ""), (Panel, "draws/n", "draws"), (Panel, "draws/agreement", ""),
+        (Ehr, "ehr/abstained", ""),
+    ],
+)  # fmt: skip
+def test_what_is_no_better_either_way_has_no_direction_but_its_unit(scorer, score, what):
+    manifest = declared_ways([scorer])
+    assert better(score, [manifest]) == "" == better(f"task/x/{score}", [manifest]) and unit(score, [manifest]) == what
+
+
+def test_counts_have_units_and_what_has_a_unit_is_no_share():
+    manifest = declared_ways([Chain, Ehr])
+    assert unit("total/planning/levenshtein", [manifest]) == "steps" and unit("planning/tma", [manifest]) == ""
+    assert unit("cost/usd") == "USD" and unit("time/seconds_p50") == "s"
+    assert "ehr/calls" in units_of(manifest) and "score/strict" not in units_of(manifest)
+    assert units_of({"count_scores": ["ehr/calls"]}) == {"ehr/calls": "n"}, "older runs name them only"
 
 
 def test_a_gain_is_positive_where_better():

@@ -41,11 +41,16 @@ def test_runs_of_a_sweep_are_called_by_what_it_varies(tmp_path):
         ("score/x", ("score/x",), "lower"),
         ("cost/usd", (), "lower"),
         ("stop/refused", (), ""),
+        ("tools/actions", (), ""),
     ],
 )
 def test_columns_and_axes_tell_the_direction(tmp_path, name, lower, way):
-    found = told([made(tmp_path / "a", {"one": ("k", [1, 0])}, lower=lower)])
+    notes = {"lower": lower, "neither": ["tools/actions"], "units": {"tools/actions": "actions"}}
+    found = told([made(tmp_path / "a", {"one": ("k", [1, 0])}, **notes)])
     assert column(found, name).better == way
+    assert column(found, name).unit == {"cost": "USD", "stop": "share", "tools": "actions"}.get(
+        name.partition("/")[0], ""
+    )
     assert (f"{way} is better" in axis(found, name)) is bool(way)
 
 
