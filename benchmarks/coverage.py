@@ -42,7 +42,7 @@ class Case:
         k = max(2, round(n / _PER_CLUSTER)) if self.clustered else n
         clusters = np.repeat(np.arange(k), rng.integers(1, 2 * _PER_CLUSTER, k) if self.clustered else 1)
         values = self.draw(rng, clusters, k)
-        return unsettled_gain(values, clusters, float(self.binary)) if self.gain else unsettled(values, clusters)
+        return unsettled_gain(values, clusters, self.binary, 1.0) if self.gain else unsettled(values, clusters)
 
 
 def _share(p: float) -> Draw:
@@ -62,7 +62,8 @@ def _changes(won: float, lost: float, alike: float = 0.0) -> Draw:
     def draw(rng: Generator, clusters: NDArray[np.intp], k: int) -> Values:
         behind = np.sqrt(alike) * rng.normal(size=k)[clusters] + np.sqrt(1 - alike) * rng.normal(size=len(clusters))
         u = ndtr(behind)
-        return (u < won).astype(float) - (u > 1 - lost)
+        found: Values = (u < won).astype(float) - (u > 1 - lost)
+        return found
 
     return draw
 
@@ -99,7 +100,7 @@ CASES: Mapping[str, Mapping[str, Case]] = {
     },
     "gain of 0 or 1 by patient": {
         f"{won} won {lost} lost": Case(won - lost, _changes(won, lost, 0.4), clustered=True, gain=True, binary=True)
-        for won, lost in ((0.2, 0.1), (0.1, 0.1), (0.3, 0.05))
+        for won, lost in ((0.2, 0.1), (0.1, 0.1), (0.3, 0.05), (0.1, 0.02), (0.6, 0.02))
     },
     "gain of graded": {"shares": Case(1 / 6 - 0.25 / 6, _graded_gains, gain=True)},
     "gain of graded by patient": {"shares": Case(1 / 6 - 0.25 / 6, _graded_gains, clustered=True, gain=True)},

@@ -19,14 +19,15 @@ MEAN = "mean"
 
 @dataclass(frozen=True)
 class Column:
-    """A dataset, its headline score, that score's levels and direction; ``seed``: the draws of two datasets are not the
-    same; ``data``: what a run says it played."""
+    """A dataset, its headline score, that score's levels and direction, and whether it is a count; ``seed``: the draws
+    of two datasets are not the same; ``data``: what a run says it played."""
 
     label: str
     score: str | None
     levels: Sequence[str] = ()
     seed: int = 0
     direction: Better = "higher"
+    count: bool = False
     data: tuple[str, str] = ("", "")
 
     def metric(self, records: Sequence[Record]) -> Metric:
@@ -35,7 +36,7 @@ class Column:
             return nested.total().metric
         numbers: dict[str, int] = {}
         clusters = [numbers.setdefault(record["cluster"] or record["sample_id"], len(numbers)) for record in records]
-        return mean([self.value(record) for record in records], clusters)
+        return mean([self.value(record) for record in records], clusters, count=self.count)
 
     def part(self, records: Sequence[Record], differences: bool = False) -> Part:
         """The same mean with its draws."""
@@ -109,7 +110,8 @@ def grid_of(runs: Sequence[Run]) -> Grid:
         score = next((run.headline for run in of if run.headline), None)
         levels = next((run.levels[score] for run in of if score in run.levels), ()) if score else ()
         direction = of[0].better(score) if score else "higher"
-        columns.append(Column(label, score, levels, number, direction, key))
+        count = bool(score) and of[0].counted(score or "")
+        columns.append(Column(label, score, levels, number, direction, count, key))
         for row in rows:
             if mine := [run for run in row.runs if run.data == key]:
                 cells[row.label, label] = [record for run in mine for record in run.records]

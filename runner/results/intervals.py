@@ -60,11 +60,13 @@ class Mean:
     shares: bool = False
 
 
-def mean(values: Sequence[float | None], clusters: Sequence[int], ceiling: float | None = None) -> Metric:
+def mean(
+    values: Sequence[float | None], clusters: Sequence[int], ceiling: float | None = None, count: bool = False
+) -> Metric:
     """Mean of the values that are there, with its interval; ``clusters`` are numbers from 0."""
     import numpy as np
 
-    found = unsettled(np.array(values, dtype=float), np.array(clusters, dtype=np.intp), ceiling)
+    found = unsettled(np.array(values, dtype=float), np.array(clusters, dtype=np.intp), ceiling, count)
     settle([found])
     return found.metric
 

@@ -17,7 +17,7 @@ from runner.results.intervals import Metric
 from runner.results.levels import average
 from runner.results.rows import Row
 from runner.results.significance import holm, sign_flip_p
-from runner.results.statistics.gains import gain_of
+from runner.results.statistics.gains import gain_of, within
 from runner.results.statistics.pairing import pairs_of
 
 Differences = dict[str, dict[str, "Difference"]]
@@ -104,8 +104,8 @@ def _difference(grid: Grid, name: str, row: str, other: str) -> Difference:
     """On one dataset, or the plain mean of the differences on all of them."""
     columns = [column for column in grid.columns if name in (column.label, MEAN)]
     pairs = [
-        pairs_of(grid.cells[row, column.label], grid.cells[other, column.label], column.score or "", column.direction)
-        for column in columns
+        pairs_of(grid.cells[row, one.label], grid.cells[other, one.label], one.score or "", one.direction, one.count)
+        for one in columns
     ]
     gains = [gain_of(of, column.levels, column.seed) for column, of in zip(columns, pairs, strict=True)]
     lost = sum(of.n_lost for of in pairs)
@@ -116,7 +116,7 @@ def _difference(grid: Grid, name: str, row: str, other: str) -> Difference:
     n = sum(len(of.records) for of in pairs)
     shares = [one for column, of in zip(columns, pairs, strict=True) for one in column.shares(of.records)]
     p = sign_flip_p(shares) if n and whole.value is not None else None
-    metric = replace(whole.metric, n=n, unscored=0)
+    metric = within(replace(whole.metric, n=n, unscored=0), max(of.reach for of in pairs))
     return Difference(other, metric, sum(one.wins for one in gains), sum(one.losses for one in gains), lost, p)
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean, stdev
 
-_NOTHING, _FLIPS, _ALL = 1e-15, 9_999, 13  # parts of up to 13 clusters: all 2^13 signs
+NOTHING = 1e-12  # of the largest value: what rounding leaves
+_FLIPS, _ALL = 9_999, 13  # parts of up to 13 clusters: all 2^13 signs
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ def compare(a: Sequence[float], b: Sequence[float], lower_is_better: bool = True
 def _t(differences: Sequence[float]) -> float | None:
     """Mean difference in standard errors; None without any spread."""
     spread = stdev(differences) if len(differences) > 1 else 0.0
-    return fmean(differences) / (spread / sqrt(len(differences))) if spread else None
+    varies = spread > NOTHING * max(map(abs, differences), default=0.0)
+    return fmean(differences) / (spread / sqrt(len(differences))) if varies else None
 
 
 def t_test_p(t: float, df: int) -> float:
@@ -64,13 +66,14 @@ def sign_test_p(wins: int, losses: int) -> float:
 def sign_flip_p(parts: Sequence[float]) -> float:
     """Two-sided p value of a sum when each part is as likely to have the other sign: exact where all that are not
     nothing weigh the same (the sign test) and for up to 13 of them, else by 9,999 draws of signs with a fixed seed."""
-    weighed = [part for part in parts if abs(part) > _NOTHING]
-    if not weighed or max(map(abs, weighed)) - min(map(abs, weighed)) < _NOTHING:
+    nothing = NOTHING * max(map(abs, parts), default=0.0)
+    weighed = [part for part in parts if abs(part) > nothing]
+    if not weighed or max(map(abs, weighed)) - min(map(abs, weighed)) <= nothing:
         return sign_test_p(sum(part > 0 for part in weighed), sum(part < 0 for part in weighed))
     import numpy as np
 
     values, rng, reached, left = np.array(weighed), np.random.default_rng(0), 0, _FLIPS
-    observed = abs(float(values.sum())) - _NOTHING - 1e-12 * float(np.abs(values).sum())
+    observed = abs(float(values.sum())) - NOTHING * float(np.abs(values).sum())
     if len(values) <= _ALL:
         every = (np.arange(1 << len(values))[:, None] >> np.arange(len(values)) & 1) * 2 - 1
         return float((np.abs(every @ values) >= observed).mean())

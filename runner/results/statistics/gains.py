@@ -1,7 +1,8 @@
 """What a method gains over another on the same samples: interval, tests, and how much the pairs at hand can tell.
 
-Interval of a mean gain: of scores of 0 and 1 on independent samples Agresti and Min's (2005), half a pair added to each
-of the four cells; on clustered ones Student's t over clusters; of other scores the studentised bootstrap over clusters
+Interval of a mean gain: of scores of 0 and 1 Agresti and Min's (2005), half a pair added to each of the four cells; on
+clustered samples over as many pairs as would tell as much, were they independent, with Student's t (as Korn & Graubard
+1998 have it for one proportion); of other scores the studentised bootstrap over clusters
 (``runner.results.intervals``); of means of means the bootstrap within their groups (``runner.results.levels``).
 """
 
@@ -15,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from runner.results.intervals import Mean, Metric, Z, settle, standard_error, student, unsettled
 from runner.results.levels import Nested
-from runner.results.significance import compare, sign_flip_p
+from runner.results.significance import NOTHING, compare, sign_flip_p
 from runner.results.statistics.pairing import Pairs, Record, cluster_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_NOTHING = 1e-12
+MCNEMAR = "McNemar"
 
 
 @dataclass(frozen=True)
@@ -56,18 +57,20 @@ def gain_of(pairs: Pairs, levels: Sequence[str] = (), seed: int = 0) -> Gain:
     nested = Nested(pairs.records, pairs.metric, levels, True, seed) if levels else None
     if nested is not None and len(nested.leaves) < 2:
         nested = None
-    metric = _mean(pairs) if nested is None else replace(nested.total().metric, unscored=0)
+    metric = _mean(pairs) if nested is None else within(replace(nested.total().metric, unscored=0), pairs.reach)
     shares = shares_of(pairs.records, levels if nested is not None else ())
     sums: dict[str, list[float]] = {}
     for record in pairs.records:
         sums.setdefault(cluster_of(record), []).append(record["scores"][pairs.metric])
     means = [math.fsum(of) / len(of) for of in sums.values()]
-    means = [0.0 if abs(one) < _NOTHING else one for one in means]
+    size = max((abs(one["scores"][pairs.metric]) for one in pairs.records), default=0.0)
+    means = [0.0 if abs(one) <= NOTHING * size else one for one in means]
     said = compare(means, [0.0] * len(means), lower_is_better=False)
     alone = pairs.binary and len(sums) == len(pairs.records) and nested is None
     p = sign_flip_p(list(shares.values())) if shares and metric.value is not None else None
-    test = "McNemar" if alone and set(pairs.values) <= {-1.0, 0.0, 1.0} else "permutation"
+    test = MCNEMAR if alone and set(pairs.values) <= {-1.0, 0.0, 1.0} else "permutation"
     se = _standard_error(pairs, shares, levels if nested is not None else (), metric.value)
+    se = 0.0 if se is not None and se <= NOTHING * size else se
     return Gain(metric, len(sums), said.win, said.tie, said.loss, test, p, said.t, said.p_value, se)
 
 
@@ -106,34 +109,43 @@ def _mean(pairs: Pairs) -> Metric:
     """The plain mean gain with its interval."""
     if not len(pairs.values):
         return Metric(None)
-    found = unsettled_gain(pairs.values, pairs.clusters, pairs.reach if pairs.binary else 0.0)
+    found = unsettled_gain(pairs.values, pairs.clusters, pairs.binary, pairs.reach)
     settle([found])
-    return found.metric
+    return within(found.metric, pairs.reach)
 
 
-def unsettled_gain(values: NDArray[np.float64], clusters: NDArray[np.intp], reach: float = 0.0) -> Mean:
-    """A mean gain, and what ``settle`` needs for its interval where that has to be drawn; ``reach``: how large gains of
-    scores of 0 and 1 can be, 0 for other scores."""
+def within(metric: Metric, reach: float) -> Metric:
+    """An interval without what cannot be: a share gains no more than 1."""
+    if metric.ci_low is None or metric.ci_high is None:
+        return metric
+    return replace(metric, ci_low=max(-reach, metric.ci_low), ci_high=min(reach, metric.ci_high))
+
+
+def unsettled_gain(
+    values: NDArray[np.float64], clusters: NDArray[np.intp], binary: bool = False, reach: float = math.inf
+) -> Mean:
+    """A mean gain, and what ``settle`` needs for its interval where that has to be drawn; ``binary``: of scores of 0
+    and 1; ``reach``: how large a gain can be."""
+    import numpy as np
+
     found = unsettled(values, clusters, count=True)
     if found.spread is None:
         return found
-    if not reach:
-        varies = float(found.spread @ found.spread) > _NOTHING
+    varies = float(np.abs(found.spread).max()) > NOTHING * len(values) * float(np.abs(values).max())
+    if not binary:
         return found if varies else Mean(found.metric)  # all gains alike: nothing tells how far they reach
-    low, high = binary_interval(values, found.spread, reach)
-    return Mean(replace(found.metric, ci_low=low, ci_high=high))
+    low, high = binary_interval(values, found.spread, varies)
+    return Mean(within(replace(found.metric, ci_low=low, ci_high=high), reach))
 
 
-def binary_interval(values: NDArray[np.float64], spread: NDArray[np.float64], reach: float) -> tuple[float, float]:
-    """Interval of a mean difference of proportions, within ``reach``; ``spread``: the sums of the deviations in each of
-    two or more clusters."""
-    k, n, value = len(spread), len(values), float(values.mean())
-    if k < n and float(spread @ spread) > _NOTHING:
-        half = student(k - 1) * standard_error(spread, n)
-        low, high = value - half, value + half
-    else:
-        of = k + 2.0  # half a pair more in each of the four cells: a gain, a loss, two ties
-        centre = value * k / of
-        half = Z * math.sqrt((float(values @ values) * k / n + 1.0) / of - centre * centre) / math.sqrt(of)
-        low, high = min(value, centre - half), max(value, centre + half)
-    return max(-reach, low), min(reach, high)
+def binary_interval(values: NDArray[np.float64], spread: NDArray[np.float64], varies: bool) -> tuple[float, float]:
+    """Interval of a mean difference of proportions; ``spread``: the sums of the deviations in each of two or more
+    clusters. Where none of them ``varies`` each cluster is one pair."""
+    k, n, value, square = len(spread), len(values), float(values.mean()), float(values @ values) / len(values)
+    quantile, pairs = (Z, float(n)) if k == n else (student(k - 1), float(k))
+    if k < n and varies:
+        pairs = min(float(n), max(1.0, (square - value * value) / standard_error(spread, n) ** 2))
+    of = pairs + 2.0  # half a pair more in each of the four cells: a gain, a loss, two ties
+    centre = value * pairs / of
+    half = quantile * math.sqrt((square * pairs + 1.0) / of - centre * centre) / math.sqrt(of)
+    return min(value, centre - half), max(value, centre + half)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 Record = Mapping[str, Any]
 _USAGE = {"cost/usd": "cost_usd", "tokens/input": "input_tokens", "tokens/output": "output_tokens",
           "calls/per_sample": "calls"}  # fmt: skip
-_SECONDS = "time/seconds"
+_SECONDS, _DIGITS = "time/seconds", 12
 OWN = ("stop/answered", "stop/refused", "stop/limit", "stop/failed", *_USAGE, _SECONDS)  # beside the scores
 
 
@@ -40,13 +41,14 @@ def cluster_of(record: Record) -> str:
 @dataclass(frozen=True)
 class Pairs:
     """``records``: mine, with the gain over the other side as their only score; ``lost``: reason -> episodes without
-    a partner; ``binary``: all values of both sides are 0 or 1, so that no gain is beyond ``reach`` in size."""
+    a partner; ``binary``: all values of both sides are 0 or 1; ``reach``: no gain is beyond it in size, which for
+    scores of 0 to 1 is 1."""
 
     metric: str
     records: Sequence[Record]
     lost: Mapping[str, Sequence[str]]
     binary: bool
-    reach: float = 1.0
+    reach: float = math.inf
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
@@ -69,12 +71,15 @@ class Pairs:
         return sum(map(len, self.lost.values()))
 
 
-def pairs_of(mine: Sequence[Record], theirs: Sequence[Record], metric: str, direction: Better = "higher") -> Pairs:
-    """Pair the episodes of two methods; a gain is positive where mine is better."""
+def pairs_of(
+    mine: Sequence[Record], theirs: Sequence[Record], metric: str, direction: Better = "higher", count: bool = False
+) -> Pairs:
+    """Pair the episodes of two methods; a gain is positive where mine is better. A ``count`` is no share, whatever its
+    values are."""
     left, right = _by_key(mine), _by_key(theirs)
     records: list[Record] = []
     lost: dict[str, list[str]] = {}
-    binary = metric not in _USAGE and metric != _SECONDS
+    values: set[float] = set()
     for key in sorted(left.keys() | right.keys(), key=str):
         reason = _why_lost(left.get(key), right.get(key), metric)
         if reason:
@@ -82,9 +87,22 @@ def pairs_of(mine: Sequence[Record], theirs: Sequence[Record], metric: str, dire
             continue
         value, other = value_of(left[key], metric), value_of(right[key], metric)
         assert value is not None and other is not None, "both are scored"
-        binary = binary and {value, other} <= {0.0, 1.0}
-        records.append({**left[key], "scores": {metric: improved(value - other, direction)}})
-    return Pairs(metric, records, lost, binary)
+        values |= {value, other}
+        records.append({**left[key], "scores": {metric: improved(_less(value, other), direction)}})
+    return Pairs(metric, records, lost, *kind_of(values, metric, count))
+
+
+def kind_of(values: Collection[float], metric: str, count: bool = False) -> tuple[bool, float]:
+    """Whether values are 0 or 1, and how far two of them can be apart."""
+    share = not count and metric not in _USAGE and metric != _SECONDS
+    reach = 1.0 if share and all(0.0 <= one <= 1.0 for one in values) else math.inf
+    return share and all(one in (0.0, 1.0) for one in values), reach
+
+
+def _less(value: float, other: float) -> float:
+    """A difference to as many digits as both numbers tell: 0.3 less 0.2 is 0.4 less 0.3."""
+    size = max(abs(value), abs(other))
+    return round(value - other, _DIGITS - math.ceil(math.log10(size))) if size else 0.0
 
 
 def _by_key(records: Sequence[Record]) -> dict[tuple[str, int], Record]:

@@ -20,7 +20,7 @@ def test_the_approval_ratings_of_agresti():
     # Agresti 2002, Categorical Data Analysis, 10.1: of 1,600 people 794 approve twice, 150 change to disapproval, 86 to
     # approval. Difference -0.04, standard error 0.0095, interval -0.059 to -0.021; McNemar's z squared is 17.36.
     values = np.array([-1.0] * 150 + [1.0] * 86 + [0.0] * 1364)
-    low, high = binary_interval(values, values - values.mean(), 1.0)
+    low, high = binary_interval(values, values - values.mean(), varies=True)
     assert values.mean() == -0.04 and (low, high) == pytest.approx((-0.059, -0.021), abs=5e-4)
 
 
@@ -39,8 +39,18 @@ def test_patients_are_changed_as_a_whole():
     assert (found.test, found.clusters, found.wins, found.ties) == ("permutation", 3, 2, 1)
     assert found.p == 0.5, "of the four signs of two patients two are as extreme"
     spread = np.array([3 - 3 * 5 / 6, -5 / 6, 2 - 2 * 5 / 6])
-    half = student(2) * standard_error(spread, 6)
-    assert found.metric.ci_high == 1.0 and found.metric.ci_low == pytest.approx(5 / 6 - half)
+    pairs = (5 / 6 - (5 / 6) ** 2) / standard_error(spread, 6) ** 2  # as would tell as much, were they independent
+    of, square = pairs + 2, (5 / 6 * pairs + 1) / (pairs + 2)
+    centre = 5 / 6 * pairs / of
+    half = student(2) * np.sqrt((square - centre**2) / of)
+    assert found.metric.ci_high == 1.0 and found.metric.ci_low == pytest.approx(centre - half)
+
+
+def test_few_patients_that_differ_are_no_proof():
+    clusters = [n // 2 for n in range(40)]
+    found = gained([1.0 if n % 10 == 0 else 0.0 for n in range(40)], [0.0] * 40, clusters)
+    assert (found.wins, found.losses, found.p) == (4, 0, 0.125)
+    assert found.metric.ci_low < 0 < found.metric.ci_high, "four signs alone do not exclude that there is nothing"
 
 
 def test_students_sleep_data():
@@ -65,6 +75,33 @@ def test_without_a_pair_nothing_is_told():
 
 def test_rounding_makes_no_winner():
     assert gained([0.1 + 0.2], [0.3]).ties == 1
+
+
+def test_rounding_is_no_spread():
+    found = gained([0.3, 0.4, 0.5, 0.6, 0.7, 0.8], [0.2, 0.3, 0.4, 0.5, 0.6, 0.7], [0, 0, 0, 1, 2, 3])
+    assert found.metric.value == pytest.approx(0.1) and (found.t, found.t_p, found.standard_error) == (None, None, 0.0)
+    assert (found.metric.ci_low, found.metric.ci_high) == (None, None) and found.p == 2 / 2**4
+
+
+def test_small_numbers_are_numbers_too():
+    mine, theirs = [1e-7 * (n % 5) for n in range(20)], [0.0] * 20
+    small, large = gained(mine, theirs), gained([1e7 * one for one in mine], theirs)
+    assert small.metric.ci_low == pytest.approx(large.metric.ci_low * 1e-7) and small.p == large.p
+    assert (small.wins, small.ties) == (16, 4) and small.t == pytest.approx(large.t)
+
+
+def test_a_share_gains_no_more_than_1():
+    found = gained([1.0, 0.9, 0.3], [0.0, 0.2, 0.1], [0, 0, 1])
+    assert (found.metric.ci_low, found.metric.ci_high) == (-1.0, 1.0), "two patients tell nothing"
+    nested = pairs_of([record(0, 1.0, task="a"), record(1, 0.5, task="b")], records([0.0, 0.0]), "score/x")
+    assert gain_of(nested, ["task"]).metric.value == 0.75
+    assert gained([9.0, 9.5, 7.0], [0.0, 1.0, 2.5], [0, 0, 1]).metric.ci_high > 9, "steps may"
+
+
+def test_counts_of_0_and_1_are_no_shares():
+    mine, theirs = records([1.0, 0.0, 1.0, 1.0]), records([0.0, 0.0, 0.0, 1.0])
+    found = gain_of(pairs_of(mine, theirs, "score/x", count=True))
+    assert found.test == "permutation" and gain_of(pairs_of(mine, theirs, "score/x")).test == "McNemar"
 
 
 def test_a_mean_of_means_weighs_its_groups_alike():
