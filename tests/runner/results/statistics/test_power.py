@@ -1,12 +1,22 @@
 """What samples can tell, against published sample sizes."""
 
 import math
+from math import comb
 
 import pytest
 
+from runner.results.significance import sign_test_p
 from runner.results.statistics.gains import gain_of
 from runner.results.statistics.pairing import pairs_of
-from runner.results.statistics.power import clusters_for, detectable, least_effect, more_samples
+from runner.results.statistics.power import (
+    clusters_for,
+    detectable,
+    least_effect,
+    least_gain,
+    mcnemar_power,
+    more_samples,
+    pairs_for,
+)
 from tests.runner.results.statistics.records import records
 
 
@@ -29,13 +39,13 @@ def test_the_number_of_clusters_is_that_of_statsmodels(effect):
     from statsmodels.stats.power import TTestPower
 
     wanted = TTestPower().solve_power(effect_size=effect, alpha=0.05, power=0.8, alternative="two-sided")
-    assert clusters_for(effect) == math.ceil(wanted)
+    assert clusters_for(effect) == max(6, math.ceil(wanted)), "with fewer no test by signs comes below 5 %"
 
 
 def test_very_small_and_very_large_effects_are_solved_too():
     assert clusters_for(0.001) == pytest.approx(7.8489 / 1e-6, rel=1e-4)
     assert clusters_for(0.0199) == pytest.approx(clusters_for(0.0201), rel=0.03)
-    assert clusters_for(5.0) == clusters_for(1000.0) == 3
+    assert clusters_for(5.0) == clusters_for(1000.0) == 6
 
 
 def found(differences, clusters=None):
@@ -62,6 +72,44 @@ def test_nothing_is_told_where_nothing_varies(differences):
     assert detectable(found(differences)) is None and more_samples(found(differences)) is None
 
 
-@pytest.mark.parametrize("n", [5, 1000])
-def test_a_clear_difference_needs_no_more(n):
-    assert more_samples(found([5.0, 5.1, 4.9, 5.0, 5.2] * (n // 5))) == 0
+def test_a_clear_difference_needs_no_more():
+    assert more_samples(found([5.0, 5.1, 4.9, 5.0, 5.2] * 200)) == 0
+
+
+def test_fewer_than_six_clusters_find_nothing_however_clear():
+    gain = found([5.0, 5.1, 4.9, 5.0, 5.2])
+    assert gain.p == 2 / 2**5 and detectable(gain) is None and more_samples(gain) == 1
+
+
+def summed(pairs, won, lost):
+    """The power by adding up every outcome."""
+    share = won + lost
+    return sum(
+        comb(pairs, differ) * share**differ * (1 - share) ** (pairs - differ)
+        * comb(differ, wins) * (won / share) ** wins * (lost / share) ** (differ - wins)
+        for differ in range(pairs + 1) for wins in range(differ + 1) if sign_test_p(wins, differ - wins) <= 0.05
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("pairs", "won", "lost"), [(5, 1.0, 0.0), (6, 0.8, 0.1), (15, 0.5, 0.0), (40, 0.3, 0.1), (100, 0.2, 0.1)]
+)
+def test_the_power_of_mcnemars_test_is_that_of_all_its_outcomes(pairs, won, lost):
+    assert mcnemar_power(pairs, won, lost) == pytest.approx(summed(pairs, won, lost), abs=1e-9)
+
+
+def test_what_mcnemars_test_can_find_takes_six_pairs_that_differ():
+    # 5 of 6 won, none lost: p = 0.0625, which a t-test with its t of 5 takes for shown
+    gain = found([1.0] * 5 + [0.0])
+    assert gain.p == 0.0625 and more_samples(gain) > 0, "those at hand do not suffice"
+    assert summed(6 + more_samples(gain), 5 / 6, 0.0) >= 0.8
+    least = detectable(found([1.0] + [0.0] * 39))
+    assert least == least_gain(40, 1) and least * 40 > 6, "a t-test would say 0.07: three pairs of 40, whose p is 0.25"
+    assert mcnemar_power(40, least, 0.0) >= 0.8 > mcnemar_power(40, least - 0.001, 0.0)
+
+
+@pytest.mark.parametrize(("won", "lost"), [(0.5, 0.0), (0.1, 0.02), (0.3, 0.25)])
+def test_as_many_pairs_as_are_asked_for_have_the_power(won, lost):
+    about = clusters_for((won - lost) / math.sqrt(won + lost))
+    wanted = pairs_for(won, lost, about)
+    assert mcnemar_power(wanted, won, lost) >= 0.8 and about <= wanted < 1.5 * about
