@@ -19,7 +19,7 @@ from runner.results.page.parts import Better
 from runner.results.rows import Run
 from runner.results.significance import holm
 from runner.results.statistics.gains import Gain, gain_of
-from runner.results.statistics.pairing import OWN, Pairs, Record, value_of
+from runner.results.statistics.pairing import Pairs, Record, kind_of, value_of
 
 Cell = tuple[str, ...]
 Key = tuple[str, int]
@@ -30,13 +30,14 @@ _NAMED = 8  # missing cells that are named
 @dataclass(frozen=True)
 class Factors:
     """The fields that runs on the same data vary, with their levels; ``cells``: levels -> records; ``twice``:
-    those that two runs played."""
+    those that two runs played; ``notes``: what else differs between them."""
 
     dataset: str
     levels: Mapping[str, Sequence[str]]
     cells: Mapping[Cell, Sequence[Record]]
     first: Run
     twice: Sequence[Cell] = ()
+    notes: Sequence[str] = ()
 
     @property
     def missing(self) -> list[Cell]:
@@ -92,32 +93,60 @@ def factors_of(runs: Sequence[Run], dataset: str) -> Factors | None:
         cells.setdefault(cell, []).extend(run.records)
         played.setdefault(cell, []).append(run)
     twice = [cell for cell, of in played.items() if len({str(run.notes.get("shard")) for run in of}) < len(of)]
-    return Factors(dataset, levels, cells, runs[0], twice)
+    return Factors(dataset, levels, cells, runs[0], twice, _uneven(runs, levels))
 
 
 def effects_of(factors: Factors, metric: str, strata: Sequence[str] = ()) -> Effects:
     """Main effects and interactions of a full grid. ``strata``: of a metric that is a mean of means."""
-    direction = factors.first.better(metric)
+    direction, count = factors.first.better(metric), factors.first.counted(metric)
     for said, wrong in (("not played", factors.missing), ("played twice", factors.twice)):
         if wrong:
             named = "; ".join(", ".join(cell) for cell in wrong[:_NAMED])
             more = f" and {len(wrong) - _NAMED} more" if len(wrong) > _NAMED else ""
             return Effects(factors.dataset, metric, direction, [], 0, 0, [f"no effects: {said}: {named}{more}"])
     values = {cell: _values(records, metric) for cell, records in factors.cells.items()}
+    levels, notes = _scored(factors.levels, values, metric)
+    notes = [*notes, *factors.notes]
+    if sum(len(of) > 1 for of in levels.values()) < 2:
+        return Effects(factors.dataset, metric, direction, [], 0, 0, ["no effects: one field is left", *notes])
+    values = {cell: values[cell] for cell in product(*levels.values())}
     keys = set.intersection(*(set(of) for of in values.values()))
     every = {_key(record) for of in factors.cells.values() for record in of}
-    first = next(iter(factors.cells.values()))
+    first = factors.cells[next(iter(values))]
     records = [record for record in first if _key(record) in keys]
     found = [
-        Effect(fields, name, gain_of(_pairs(records, values, weights, metric, direction), strata))
-        for fields, name, weights in _contrasts(factors.levels)
+        Effect(fields, name, gain_of(_pairs(records, values, weights, metric, direction, count), strata))
+        for fields, name, weights in _contrasts(levels)
         if records
     ]
     adjusted = holm([one.gain.p for one in found if one.gain.p is not None])
     if len(adjusted) == len(found):
         found = [replace(one, gain=replace(one.gain, p_holm=p)) for one, p in zip(found, adjusted, strict=True)]
-    notes = [] if records else ["no effects: no sample is scored in every cell"]
+    notes = notes if records else ["no effects: no sample is scored in every cell", *notes]
     return Effects(factors.dataset, metric, direction, found, len(records), len(every) - len(keys), notes)
+
+
+def _scored(
+    levels: Mapping[str, Sequence[str]], values: Mapping[Cell, Mapping[Key, float]], metric: str
+) -> tuple[dict[str, list[str]], list[str]]:
+    """The levels at which something is scored, and which others there are."""
+    there = [cell for cell, of in values.items() if of]
+    kept = {name: [one for one in of if any(cell[n] == one for cell in there)]
+            for n, (name, of) in enumerate(levels.items())}  # fmt: skip
+    lost = [f"{short(name)} {one}" for name, of in levels.items() for one in of if one not in kept[name]]
+    return kept, [f"left out, without any {metric}: {', '.join(lost)}"] if lost and there else []
+
+
+def _uneven(runs: Sequence[Run], levels: Mapping[str, Sequence[str]]) -> list[str]:
+    """Settings beside the fields in which runs of several sweeps differ; one sweep varies its fields alone."""
+    if len({run.notes.get("sweep") for run in runs}) < 2:
+        return []
+    groups = {key.partition(".")[0] for key in levels}
+    settings = [{key: value for group, of in run.flat.items() if group not in groups for key, value in of.items()}
+                for run in runs]  # fmt: skip
+    keys = dict.fromkeys(key for of in settings for key in of)
+    found = [key for key in keys if len({of.get(key) for of in settings}) > 1]
+    return [f"not the same in all cells, so that effects may be theirs: {', '.join(found)}"] if found else []
 
 
 def _values(records: Sequence[Record], metric: str) -> dict[Key, float]:
@@ -131,16 +160,15 @@ def _key(record: Record) -> Key:
 
 def _pairs(
     records: Sequence[Record], values: Mapping[Cell, Mapping[Key, float]], weights: Mapping[Cell, float], metric: str,
-    direction: Better,
+    direction: Better, count: bool,
 ) -> Pairs:  # fmt: skip
     """The contrast of each sample."""
     made = []
-    binary = metric.startswith("stop/") or metric not in OWN
-    binary = binary and all(one in (0.0, 1.0) for of in values.values() for one in of.values())
+    binary, reach = kind_of({one for of in values.values() for one in of.values()}, metric, count)
     for record in records:
         value = math.fsum(weight * values[cell][_key(record)] for cell, weight in weights.items())
         made.append({**record, "scores": {metric: improved(value, direction)}})
-    return Pairs(metric, made, {}, binary, sum(weight for weight in weights.values() if weight > 0))
+    return Pairs(metric, made, {}, binary, reach * sum(weight for weight in weights.values() if weight > 0))
 
 
 def _contrasts(levels: Mapping[str, Sequence[str]]) -> Iterator[tuple[tuple[str, ...], str, dict[Cell, float]]]:

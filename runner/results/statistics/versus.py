@@ -69,7 +69,9 @@ def compared(
         for metric in metrics or ([column.score] if column.score else []):
             if not _known(grid, column, here, metric):
                 continue
-            wanted, note = _wanted(grid, column, here, metric, baselines, every)
+            scored, note = _scored(grid, column, here, metric)
+            notes += note
+            wanted, note = _wanted(grid, column, scored, metric, baselines, every)
             notes += note
             for mine, theirs in wanted:
                 if why := _apart(mine, theirs, column):
@@ -96,7 +98,7 @@ def levels_of(column: Column, row: Row, metric: str) -> Sequence[str]:
 
 def _versus(grid: Grid, column: Column, metric: str, mine: Row, theirs: Row) -> Versus:
     cells = grid.cells[mine.label, column.label], grid.cells[theirs.label, column.label]
-    pairs = pairs_of(*cells, metric, directed(mine, metric))
+    pairs = pairs_of(*cells, metric, directed(mine, metric), mine.first.counted(metric))
     gain = gain_of(pairs, levels_of(column, mine, metric), column.seed)
     told = (detectable(gain), more_samples(gain)) if gain.metric.n else (None, None)
     return Versus(
@@ -109,6 +111,17 @@ def _known(grid: Grid, column: Column, rows: Sequence[Row], metric: str) -> bool
     return metric in OWN or any(metric in one["scores"] for row in rows for one in grid.cells[row.label, column.label])
 
 
+def _scored(grid: Grid, column: Column, rows: Sequence[Row], metric: str) -> tuple[list[Row], list[str]]:
+    """The rows with a value of the metric here, and who the others are; all where none or one has any."""
+    found = [
+        row for row in rows if any(value_of(one, metric) is not None for one in grid.cells[row.label, column.label])
+    ]
+    others = [row.label for row in rows if row not in found]
+    if len(found) < 2 or not others:
+        return list(rows), []
+    return found, [f"not compared on {column.label}, without any {metric}: {', '.join(others)}"]
+
+
 def _wanted(
     grid: Grid, column: Column, rows: Sequence[Row], metric: str, baselines: Collection[str] | None, every: bool
 ) -> tuple[list[tuple[Row, Row]], list[str]]:
@@ -119,9 +132,10 @@ def _wanted(
     pairs = list(combinations(rows, 2))
     if every or len(pairs) <= MOST:
         return pairs, []
+    way = "best" if directed(rows[0], metric) else "highest"
     best = max(rows, key=lambda row: _mean(grid.cells[row.label, column.label], metric, directed(row, metric)))
     note = (
-        f"{len(pairs)} pairs on {column.label}: only those with {best.label}, the best on these data, which favours "
+        f"{len(pairs)} pairs on {column.label}: only those with {best.label}, the {way} on these data, which favours "
         "it; --all-pairs has all"
     )
     return [(best, row) for row in rows if row is not best], [note]
@@ -181,6 +195,8 @@ def _check(
         return
     if len(grid.rows) < 2:
         raise ConfigError("nothing to compare: there is one method; give two or more runs, or a sweep's folder")
+    if baselines and all(_is_one(row, baselines) for row in grid.rows):
+        raise ConfigError(f"--baselines: all methods are among them ({', '.join(_names(grid))}); leave one out")
     said = [*notes, *_empty(found)] or [f"{', '.join(_names(grid))} played other data: {_played(grid)}"]
     raise ConfigError(f"nothing can be paired: {said[0]}")
 

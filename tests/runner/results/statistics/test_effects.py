@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from runner.results.rows import Run
 from runner.results.statistics.effects import effects_of, factors_of
 from tests.runner.results.statistics.sweeps import job
 
@@ -117,3 +118,29 @@ def test_effects_of_shares_stay_within_what_they_can_be(tmp_path):
     main, _, twice = effects_of(factors_of(runs, "cab"), "score/x").found
     assert main.gain.metric.value == 0.9 and main.gain.metric.ci_high <= 1.0
     assert twice.gain.metric.value == 0.0 and -2.0 < twice.gain.metric.ci_low < 0.0, "nothing varies: no certainty"
+
+
+def test_levels_without_any_score_are_left_out_by_name(tmp_path):
+    def made(conditions):
+        return [
+            job(tmp_path, [None if n == "none" else float(n == "few")] * 4, agent, varied={"condition": n})
+            for agent, n in product(AGENTS, conditions)
+        ]
+
+    found = effects_of(factors_of(made(("few", "many", "none")), "cab"), "score/x")
+    assert [one.name for one in found.found][1] == "condition many less few" and len(found.found) == 3
+    assert (found.samples, found.notes) == (4, ["left out, without any score/x: condition none"])
+    found = effects_of(factors_of(made(("few", "none")), "cab"), "score/x")
+    assert found.found == [] and found.notes[0] == "no effects: one field is left"
+
+
+def test_what_else_differs_between_the_sweeps_of_a_grid_is_said(tmp_path):
+    runs = [job(tmp_path, [1.0, 0.0], agent, varied={"condition": n}) for agent, n in product(AGENTS, ("few", "many"))]
+    assert factors_of(runs, "cab").notes == []
+    other = [
+        Run(one.folder, {**one.notes, "sweep": "t"}, {**one.cfg, "seed": 5})
+        if one.notes["varied"]["condition"] == "many" else one
+        for one in runs
+    ]  # fmt: skip
+    found = effects_of(factors_of(other, "cab"), "score/x")
+    assert found.found and found.notes == ["not the same in all cells, so that effects may be theirs: seed"]

@@ -114,3 +114,22 @@ def test_runs_that_do_not_say_directions_are_pointed_out(tmp_path):
     runs = [job(tmp_path, [1, 0, 1], agent) for agent in "ab"]
     old = [type(run)(run.folder, {k: v for k, v in run.notes.items() if k != "lower"}, run.cfg) for run in runs]
     assert "older runs do not say which scores are better low" in compared(grid_of(old)).notes[0]
+
+
+def test_methods_without_any_score_are_named_once(tmp_path):
+    runs = [
+        job(tmp_path, of, agent) for agent, of in (("a", [1, 0]), ("b", [0, 0]), ("c", [None] * 2), ("d", [None] * 2))
+    ]
+    found = compared(grid_of(runs))
+    assert who(found) == [("a", "b")] and found.notes == ["not compared on cab, without any score/x: c, d"]
+
+
+def test_baselines_that_are_all_there_is_are_refused(three):
+    with pytest.raises(ConfigError, match=r"--baselines: all methods are among them .react, direct, cot.; leave one"):
+        compared(three, baselines=["react", "direct", "cot"])
+
+
+def test_where_neither_way_is_better_nothing_is_called_the_best(tmp_path):
+    runs = [job(tmp_path, [n, n + 1], f"a{n}", neither=["score/x"]) for n in range(13)]
+    found = compared(grid_of(runs))
+    assert found.found[0].direction == "" and "those with a12, the highest on these data" in found.notes[0]
