@@ -98,9 +98,9 @@ def plain(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
-def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str) -> None:
-    """Print a table on the terminal, as several where it is too wide: nothing is cut. Names with a slash are set
-    apart by the part before it."""
+def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str, keys: int = 1) -> None:
+    """Print a table on the terminal, as several where it is too wide, each with the first ``keys`` columns: nothing is
+    cut. Names with a slash are set apart by the part before it."""
     from rich import box
     from rich.console import Console
     from rich.markup import escape
@@ -111,11 +111,12 @@ def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str) -> None
         console.width = _WIDE
     if title:
         console.print(title, style="italic", markup=False, highlight=False, soft_wrap=True)  # wider than its table
-    for places in fitting(head, body, console.width):
+    for places in fitting(head, body, console.width, keys):
         table = Table(*(escape(head[place]) for place in places), box=box.SIMPLE_HEAD)
-        for column, width in zip(table.columns, _widths(head, body, places), strict=True):
-            column.overflow, column.no_wrap = "fold", width <= console.width // 2
-        for column in table.columns[1:]:
+        for place, column, width in zip(places, table.columns, _widths(head, body, places), strict=True):
+            most = _most(place, console.width, keys)
+            column.overflow, column.no_wrap, column.max_width = "fold", width <= most, most
+        for column in table.columns[keys:]:
             column.justify = "right"
         group = ""
         for row in body:
@@ -126,16 +127,22 @@ def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str) -> None
         console.print(table)
 
 
-def fitting(head: Sequence[str], body: Sequence[Sequence[str]], room: int) -> list[list[int]]:
-    """The columns of each table that a table has to be split into, the first one in all; what is wider than half of
-    the room is folded."""
-    widths = [min(width, room // 2) + _GAP for width in _widths(head, body, range(len(head)))]
+def fitting(head: Sequence[str], body: Sequence[Sequence[str]], room: int, keys: int = 1) -> list[list[int]]:
+    """The columns of each table that a table has to be split into, the first ``keys`` in all; what is wider than half
+    of the room, and of several keys what is wider than its share, is folded."""
+    widths = _widths(head, body, range(len(head)))
+    widths = [min(width, _most(place, room, keys)) + _GAP for place, width in enumerate(widths)]
     parts: list[list[int]] = []
-    for place in range(1, len(head)):
+    for place in range(keys, len(head)):
         if not parts or sum(widths[other] for other in (*parts[-1], place)) >= room:
-            parts.append([0])
+            parts.append(list(range(keys)))
         parts[-1].append(place)
-    return parts or [[0]]
+    return parts or [list(range(keys))]
+
+
+def _most(place: int, room: int, keys: int) -> int:
+    """How wide a column may be."""
+    return room // (keys + 1) if place < keys else room // 2
 
 
 def _widths(head: Sequence[str], body: Sequence[Sequence[str]], places: Sequence[int]) -> list[int]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runner.results.grid import grid_of
-from runner.results.page.parts import Cell, Column, Section, Sheet, Value
+from runner.results.page.parts import Better, Cell, Column, Section, Sheet, Value
 from runner.results.rows import Run
 from runner.results.statistics.effects import Effect, Effects, factors_of, short
 from runner.results.statistics.effects import effects_of as _effects
 from runner.results.statistics.gains import Gain
 from runner.results.statistics.versus import Compared, Versus
-from runner.results.table import interval, number, show
+from runner.results.table import interval, number, plain, show
 
+_KEYS = ("method", "less", "effect")  # what tells rows apart
 EXPLAINED = (
     "Gain: the mean difference over pairs (same sample, same epoch), positive where the first is better. Its 95 % "
     "interval and p draw or change whole patients, or samples where there are none.",
@@ -52,11 +53,12 @@ def show_section(section: Section) -> None:
                     [one.name for one in part.columns],
                     [[_text(cell) for cell in row] for row in part.rows],
                     part.title,
+                    keys=sum(one.name in _KEYS for one in part.columns),
                 )
             else:
                 print(part.title)  # noqa: T201
             for line in part.below:
-                print(line)  # noqa: T201
+                print(plain(line))  # noqa: T201
 
 
 def _versus(found: Compared) -> list[Sheet]:
@@ -69,7 +71,7 @@ def _versus(found: Compared) -> list[Sheet]:
         columns = [
             Column("method"),
             Column("less"),
-            *_gain_columns(),
+            *_gain_columns(of[0].direction),
             Column("detectable"),
             Column("more samples", "n"),
         ]
@@ -83,12 +85,14 @@ def _versus(found: Compared) -> list[Sheet]:
 
 
 def _title(metric: str, dataset: str, direction: str) -> str:
-    return f"{metric} on {dataset}: {direction or 'higher'} is taken for better"
+    told = f"{direction} is taken for better" if direction else "neither way is better, a gain is a higher one"
+    return f"{metric} on {dataset}: {told}"
 
 
-def _gain_columns() -> list[Column]:
+def _gain_columns(direction: Better) -> list[Column]:
+    won = "won:tied:lost" if direction else "higher:same:lower"
     return [
-        Column("gain", "", "higher"), Column("pairs", "n"), Column("clusters", "n"), Column("won:tied:lost"),
+        Column("gain", "", "higher" if direction else ""), Column("pairs", "n"), Column("clusters", "n"), Column(won),
         Column("p"), Column("Holm p"), Column("t"), Column("p of t"), Column("test"),
     ]  # fmt: skip
 
@@ -114,7 +118,7 @@ def _lost(found: Sequence[Versus]) -> list[str]:
 
 def _effects_sheet(one: Effects) -> Sheet:
     title = f"main effects and interactions, {_title(one.metric, one.dataset, one.direction)}"
-    columns = [Column("effect"), Column("kind"), *_gain_columns()]
+    columns = [Column("effect"), Column("kind"), *_gain_columns(one.direction)]
     rows: list[list[Cell]] = [[of.name, _kind(of), *_cells(of.gain)] for of in one.found]
     below = list(one.notes)
     if one.found:

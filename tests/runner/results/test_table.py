@@ -19,3 +19,12 @@ def test_what_is_wider_than_the_terminal_is_folded_and_nothing_is_cut(capsys, mo
     out = capsys.readouterr().out
     assert "\u2026" not in out and out.count("z") == 90 and out.count("y") == 270 and "[red]b[/red]" in out
     assert max(map(len, out.splitlines())) <= 40
+
+
+def test_keys_are_in_every_part_and_no_number_is_cut(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    head, body = ("a", "b", *map(str, range(8))), [("x" * 40, "y" * 40, *["12345678"] * 8)]
+    assert all(part[:2] == [0, 1] for part in fitting(head, body, 60, keys=2))
+    show(head, body, "", keys=2)
+    out = capsys.readouterr().out
+    assert out.count("12345678") == 8 and out.count("x") % 40 == 0 and max(map(len, out.splitlines())) <= 61

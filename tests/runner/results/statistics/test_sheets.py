@@ -47,3 +47,17 @@ def test_tables_are_shown_on_a_terminal(tmp_path, capsys, monkeypatch):
 
 def test_p_values_are_read_with_three_digits():
     assert [p_text(p) for p in (None, 0.00001, 0.0123, 1.0)] == ["-", "<0.001", "0.012", "1.000"]
+
+
+def test_where_neither_way_is_better_no_arrow_says_so(tmp_path):
+    runs = [job(tmp_path, of, agent, neither=["score/x"]) for agent, of in (("a", [3, 2]), ("b", [1, 1]))]
+    (sheet,) = section(runs).parts
+    assert sheet.title == "score/x on cab: neither way is better, a gain is a higher one"
+    assert [column.better for column in sheet.columns[2:3]] == [""] and sheet.columns[5].name == "higher:same:lower"
+
+
+def test_every_part_of_a_wide_table_says_who_is_compared(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    show_section(section([job(tmp_path, [1, n], f"method_of_a_long_name_{n}") for n in (0, 1)]))
+    out = capsys.readouterr().out
+    assert out.count("method_of_a_long_name_0") == out.count("method_of_a_long_name_1") >= 2
