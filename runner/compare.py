@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import fill
@@ -17,10 +17,11 @@ from components.errors import ConfigError
 from runner.records import FILE as RECORDS
 from runner.results.compare import FILE, READ, warnings_of
 from runner.results.folders import run_folders
-from runner.results.grid import grid_of
+from runner.results.grid import Grid, grid_of
 from runner.results.page.written import markdown
 from runner.results.paired import played
 from runner.results.rows import Run
+from runner.results.table import plain
 from runner.terminal import told
 
 _MLFLOW, _WIDE = "mlflow:", 110
@@ -49,35 +50,45 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def _tell(given: argparse.Namespace, scratch: Path) -> None:
     """Read, compare, print and write. Raises ConfigError."""
-    out = None if given.out is None else _free(Path(given.out))
-    runs = [Run.at(folder) for folder in _folders(given, scratch)]
+    out = None if given.out is None else _free(given.out)
+    runs, notes = _once([Run.at(folder) for folder in _folders(given, scratch)])
     from runner.results.statistics.sheets import EXPLAINED, effects_of, section_of, show_section
     from runner.results.statistics.versus import compared
 
     grid = grid_of(runs)
-    baselines = [name.strip() for name in (given.baselines or "").split(",") if name.strip()]
-    if not baselines and not given.all_pairs:
-        baselines = played(grid, (runs[0].cfg.get("compare") or {}).get("baselines") or ())
+    baselines = _baselines(given, grid)
     found = compared(grid, given.metric, baselines, every=given.all_pairs)
     effects = effects_of(runs, given.metric)
-    section, warnings = section_of(found, effects), warnings_of(runs)
+    section, warnings = section_of(found, effects), [*notes, *warnings_of(runs)]
     show_section(section)
-    print(*(fill(line, _WIDE) for line in (*EXPLAINED, *warnings)), sep="\n")  # noqa: T201
+    print(
+        *(fill(plain(line), _WIDE, break_long_words=False, break_on_hyphens=False) for line in (*EXPLAINED, *warnings)),
+        sep="\n",
+    )  # noqa: T201
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
         told = {
             "runs": [str(run.folder) for run in runs],
             "baselines": baselines,
             "comparisons": [one.as_dict() for one in found.found],
             "effects": [one.as_dict() for one in effects],
-            "notes": list(found.notes),
+            "notes": [*notes, *found.notes],
         }
-        (out / FILE).write_text(json.dumps(told, indent=1), encoding="utf-8")
         about = f"{len(runs)} runs, {len(found.found)} comparisons."
-        (out / READ).write_text(
-            markdown(section.title, about=about, warnings=warnings, sections=[section]), encoding="utf-8"
-        )
+        text = markdown(section.title, about=about, warnings=warnings, sections=[section])
+        _write(out, {FILE: json.dumps(told, indent=1), READ: text})
         print(f"written to {out / READ} and {out / FILE}")  # noqa: T201
+
+
+def _baselines(given: argparse.Namespace, grid: Grid) -> list[str]:
+    """Who the others are held against: as is said, else as the first run's config has it, unless that is all there are.
+    Raises ConfigError."""
+    if given.baselines is not None:
+        if named := [name.strip() for name in given.baselines.split(",") if name.strip()]:
+            return named
+        raise ConfigError("--baselines names nothing; give agents, labels or folders, with commas between them")
+    of = (grid.rows[0].first.cfg.get("compare") or {}).get("baselines") or ()
+    named = [] if given.all_pairs else played(grid, of)
+    return [] if all(row.first.choices.get("agent") in named for row in grid.rows) else named
 
 
 def _folders(given: argparse.Namespace, scratch: Path) -> list[Path]:
@@ -89,17 +100,48 @@ def _folders(given: argparse.Namespace, scratch: Path) -> list[Path]:
             continue
         from runner.tracking.found import DATABASE, folders_of
 
-        folders += folders_of(name.removeprefix(_MLFLOW), scratch, given.uri or DATABASE)
+        for folder in folders_of(name.removeprefix(_MLFLOW), scratch, given.uri or DATABASE):
+            folders += run_folders(folder)
     return list({folder.resolve(): folder for folder in folders}.values())
 
 
-def _free(folder: Path) -> Path:
-    """A folder for files of these names. Raises ConfigError for a run's or a sweep's own, which has such files."""
-    if (folder / RECORDS).exists() or any(folder.glob(f"*/{RECORDS}")):
+def _once(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
+    """The runs without copies of one that is there already, and which these are: a run is no rival of its own."""
+    found: dict[str, Run] = {}
+    notes = []
+    for run in runs:
+        if (first := found.setdefault(str(run.notes.get("id") or run.folder), run)) is not run:
+            notes.append(f"note: {run.folder} is the same run as {first.folder}, and left out")
+    if len(found) == 1 and notes:
+        raise ConfigError(f"nothing to compare: {notes[0].removeprefix('note: ').removesuffix(', and left out')}")
+    return list(found.values()), notes
+
+
+def _free(name: str) -> Path:
+    """A folder for files of these names. Raises ConfigError for a run's or a sweep's own, which has such files, and for
+    what can be no folder."""
+    folder = Path(name)
+    try:
+        if not name.strip() or (folder.exists() and not folder.is_dir()):
+            raise ConfigError(f"--out {name!r} is no folder; name one, there or new")
+        taken = (folder / RECORDS).exists() or any(folder.glob(f"*/{RECORDS}"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"--out {name[:200]!r} can be no folder: {error}") from None
+    if taken:
         raise ConfigError(
             f"--out {folder} is the folder of a run or a sweep, which has {FILE} of its own; name another"
         )
     return folder
+
+
+def _write(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write the files. Raises ConfigError where they cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"--out {folder} cannot be written to: {error.strerror}") from None
 
 
 if __name__ == "__main__":

@@ -13,10 +13,13 @@ def run_folders(folder: Path) -> list[Path]:
     """The folder, or the runs of a sweep's folder, in the order in which they began. Raises ConfigError for one that is
     neither."""
     found = [folder]
-    if not (folder / FILE).is_file():
-        below = sorted(path.parent for path in folder.glob(f"*/{FILE}"))
-        found = sorted(below, key=lambda one: str(manifest.read(one).get("start", ""))) or found
-    return [_checked(one) for one in found]
+    try:
+        if not (folder / FILE).is_file():
+            below = sorted(path.parent for path in folder.glob(f"*/{FILE}"))
+            found = sorted(below, key=lambda one: str(manifest.read(one).get("start", ""))) or found
+        return [_checked(one) for one in found]
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{str(folder)[:200]!r} cannot be read as a folder: {error}") from None
 
 
 def _checked(folder: Path) -> Path:

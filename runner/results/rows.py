@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from components.errors import ConfigError
 from runner import manifest
 from runner.records import read, slim
 from runner.results.directions import better, units_of
@@ -29,10 +30,10 @@ class Run:
 
     @classmethod
     def at(cls, folder: Path, cfg: Mapping[str, Any] | None = None) -> Run:
-        """Read a run folder; its config too, where it is not given."""
+        """Read a run folder; its config too, where it is not given. Raises ConfigError for one that is damaged."""
         if cfg is None:
-            cfg = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
-        return cls(folder, manifest.read(folder), cfg or {})
+            cfg = _config(folder / "config.yaml")
+        return cls(folder, manifest.read(folder), cfg)
 
     @cached_property
     def records(self) -> list[dict[str, Any]]:
@@ -125,6 +126,17 @@ class Run:
             return None
         kept = [(key, varied[key]) for key in varied if _is(key, swept) and key.partition(".")[0] not in _APART]
         return self.notes.get("sweep"), *sorted(kept)
+
+
+def _config(path: Path) -> Mapping[str, Any]:
+    """A run's config, by libyaml where it is there: ten times as fast."""
+    try:
+        found = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (OSError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
+    if not isinstance(found, dict):
+        raise ConfigError(f"{path} is no config of a run: it holds {type(found).__name__}, not names and values")
+    return found
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """``python -m runner.compare``."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -14,7 +15,7 @@ from tests.runner.results.statistics.sweeps import job
 def sweep(tmp_path):
     values = {"react": [1, 1, 1, 0, 1], "direct": [0, 0, 1, 0, 0], "cot": [1, 0, 1, 0, 0]}
     for n, agent in enumerate(values):
-        job(tmp_path / "sweep", values[agent], agent, start=f"2026-01-0{n + 1}")
+        job(tmp_path / "sweep", values[agent], agent, start=f"2026-01-0{n + 1}", id=agent)
     return tmp_path / "sweep"
 
 
@@ -58,17 +59,42 @@ def test_runs_may_be_named_one_by_one_and_twice(sweep, tmp_path, capsys):
         ("{sweep} --metric score/y", "no run here has 'score/y'"),
         ("{sweep} --out {sweep}", "is the folder of a run or a sweep"),
         ("mlflow:mine --uri sqlite:///{sweep}/none.db", "does not exist; run an experiment first"),
+        ("{sweep} --baselines ,", "--baselines names nothing"),
+        ("{sweep} --baselines react,direct,cot", "all methods are among them (react, direct, cot)"),
+        ("{sweep} --out {one}/config.yaml", "is no folder; name one"),
+        ("{sweep} --out {one}/config.yaml/under", "cannot be written to: Not a directory"),
+        ("{one} {copy}", "the same run as"),
+        ("{one}/records.jsonl", "is no run folder"),
+        ("{long}", "cannot be read as a folder: "),
     ],
 )
 def test_what_cannot_be_compared_is_one_line_and_exit_2(sweep, tmp_path, capsys, given, said):
     one = sweep / "react-cab"
     other = job(tmp_path / "other", [1, 0], "direct", "elsewhere").folder
-    assert main(given.format(sweep=sweep, one=one, other=other).split()) == 2
+    copy, long = shutil.copytree(one, tmp_path / "copy"), "x" * 5_000
+    assert main(given.format(sweep=sweep, one=one, other=other, copy=copy, long=long).split()) == 2
     out, err = capsys.readouterr()
-    assert said in err and err.count("\n") == 1 and err.startswith("error: ") and not out
+    assert said in err and err.count("\n") == 1 and err.startswith("error: ")
+    assert not out or "written to:" in err
 
 
 def test_help_loads_no_statistics():
     code = "import sys, runner.compare; print([m for m in ('scipy', 'statsmodels', 'mlflow', 'numpy') if m in sys.modules])"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"
+
+
+def test_a_copy_of_a_run_is_no_rival_of_it(sweep, tmp_path, capsys):
+    copy = shutil.copytree(sweep / "react-cab", tmp_path / "copy")
+    assert main([str(sweep), str(copy)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"{copy} is the same run as {sweep / 'react-cab'}, and left out" in out and "react copy" not in out
+
+
+def test_baselines_of_the_config_that_are_all_there_is_are_compared_with_each_other(tmp_path, capsys):
+    runs = [job(tmp_path, [1, int(agent == "react"), 0], agent) for agent in ("react", "direct")]
+    for run in runs:
+        cfg = {**run.cfg, "compare": {"baselines": ["react", "direct"]}}
+        (run.folder / "config.yaml").write_text(json.dumps(cfg))
+    assert main([str(run.folder) for run in runs]) == 0
+    assert "react" in capsys.readouterr().out

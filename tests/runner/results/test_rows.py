@@ -2,6 +2,7 @@
 
 import pytest
 
+from components.errors import ConfigError
 from runner.results.means import shared, show_means
 from runner.results.rows import Run, rows_of
 from tests.runner.results.folders import CFG, CHOICES, write
@@ -86,3 +87,12 @@ def test_means_are_printed_and_told_with_the_total_that_all_rows_share(make, cap
 def test_shared_groups():
     assert shared([{"a": 1.0, "b": None, "c": 0.0}, {"c": 1.0, "a": 2.0, "b": 3.0}]) == ["a", "c"]
     assert shared([]) == []
+
+
+@pytest.mark.parametrize(("text", "said"), [("a: [", "cannot be read: while parsing"), ("- a", "it holds list, not")])
+def test_a_damaged_config_is_one_line(make, text, said):
+    folder = make("a", {"one": ("k", [1])}).folder
+    (folder / "config.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=said) as caught:
+        Run.at(folder)
+    assert "\n" not in str(caught.value)
