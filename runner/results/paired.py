@@ -115,7 +115,7 @@ def _difference(grid: Grid, name: str, row: str, other: str) -> Difference:
     whole = average(parts) if all(part.value is not None for part in parts) else replace(parts[0], value=None)
     n = sum(len(of.records) for of in pairs)
     shares = [one for column, of in zip(columns, pairs, strict=True) for one in column.shares(of.records)]
-    p = sign_flip_p(shares) if n and whole.value is not None else None
+    p = sign_flip_p(shares) if len(shares) > 1 and whole.value is not None else None
     metric = within(replace(whole.metric, n=n, unscored=0), max(of.reach for of in pairs))
     return Difference(other, metric, sum(one.wins for one in gains), sum(one.losses for one in gains), lost, p)
 

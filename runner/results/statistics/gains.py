@@ -67,7 +67,7 @@ def gain_of(pairs: Pairs, levels: Sequence[str] = (), seed: int = 0) -> Gain:
     means = [0.0 if abs(one) <= NOTHING * size else one for one in means]
     said = compare(means, [0.0] * len(means), lower_is_better=False)
     alone = pairs.binary and len(sums) == len(pairs.records) and nested is None
-    p = sign_flip_p(list(shares.values())) if shares and metric.value is not None else None
+    p = sign_flip_p(list(shares.values())) if len(shares) > 1 and metric.value is not None else None
     test = MCNEMAR if alone and set(pairs.values) <= {-1.0, 0.0, 1.0} else "permutation"
     se = _standard_error(pairs, shares, levels if nested is not None else (), metric.value)
     se = 0.0 if se is not None and se <= NOTHING * size else se

@@ -23,12 +23,14 @@ _STEPS = 16  # halvings: gains to 0.00002
 
 
 def detectable(gain: Gain) -> float | None:
-    """The smallest true difference that as many clusters find with a power of 80 %; None where nothing varies, or too
-    few clusters find none at all."""
+    """The smallest true difference that as many clusters find with a power of 80 %; None where nothing varies, or
+    too few clusters differ to find or tell any."""
     if not gain.standard_error or gain.clusters < _FEWEST:
         return None
     if gain.test == MCNEMAR:
         return least_gain(gain.clusters, gain.wins + gain.losses)
+    if gain.wins + gain.losses < _FEWEST:
+        return None
     return least_effect(gain.clusters) * gain.standard_error * math.sqrt(gain.clusters)
 
 

@@ -70,7 +70,7 @@ def compared(
             if not _known(grid, column, here, metric):
                 continue
             scored, note = _scored(grid, column, here, metric)
-            notes += note
+            notes += [*note, *_replayed(scored, metric)]
             wanted, note = _wanted(grid, column, scored, metric, baselines, every)
             notes += note
             for mine, theirs in wanted:
@@ -120,6 +120,13 @@ def _scored(grid: Grid, column: Column, rows: Sequence[Row], metric: str) -> tup
     if len(found) < 2 or not others:
         return list(rows), []
     return found, [f"not compared on {column.label}, without any {metric}: {', '.join(others)}"]
+
+
+def _replayed(rows: Sequence[Row], metric: str) -> Iterator[str]:
+    """Where the journal answered, a run's time is not its method's."""
+    found = [row.label for row in rows if any((run.notes.get("calls") or {}).get("from_journal") for run in row.runs)]
+    if metric.startswith("time/") and found:
+        yield f"{metric} tells little of {', '.join(found)}: the journal answered calls of theirs at once"
 
 
 def _wanted(

@@ -67,6 +67,11 @@ def test_gains_that_are_all_alike_are_no_proof():
     assert (graded.metric.value, graded.metric.ci_low, graded.metric.ci_high) == (0.5, None, None)
 
 
+def test_one_cluster_tests_nothing():
+    assert gained([1.0], [0.0]).p is None and gained([0.5, 0.6], [0.1, 0.2], [0, 0]).p is None
+    assert gained([1.0, 1.0], [0.0, 0.0]).p == 0.5
+
+
 def test_without_a_pair_nothing_is_told():
     found = gain_of(pairs_of(records([1.0]), records([None]), "score/x"))
     assert (found.metric.value, found.metric.n, found.p, found.standard_error) == (None, 0, None, None)

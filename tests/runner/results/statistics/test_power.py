@@ -76,6 +76,11 @@ def test_a_clear_difference_needs_no_more():
     assert more_samples(found([5.0, 5.1, 4.9, 5.0, 5.2] * 200)) == 0
 
 
+def test_of_few_that_differ_nobody_knows_what_they_would_find():
+    assert detectable(found([0.5, *[0.0] * 20])) is None
+    assert detectable(found([0.5, 0.4, 0.3, -0.2, 0.6, 0.1, *[0.0] * 20])) > 0
+
+
 def test_fewer_than_six_clusters_find_nothing_however_clear():
     gain = found([5.0, 5.1, 4.9, 5.0, 5.2])
     assert gain.p == 2 / 2**5 and detectable(gain) is None and more_samples(gain) == 1

@@ -133,3 +133,12 @@ def test_where_neither_way_is_better_nothing_is_called_the_best(tmp_path):
     runs = [job(tmp_path, [n, n + 1], f"a{n}", neither=["score/x"]) for n in range(13)]
     found = compared(grid_of(runs))
     assert found.found[0].direction == "" and "those with a12, the highest on these data" in found.notes[0]
+
+
+def test_the_time_of_what_the_journal_answered_is_pointed_out(tmp_path):
+    calls = [{"sent": 3, "from_journal": n} for n in (0, 2)]
+    grid = grid_of([job(tmp_path, [1, 0], agent, calls=of) for agent, of in zip("ab", calls, strict=True)])
+    assert compared(grid).notes == []
+    assert compared(grid, ["time/seconds"]).notes == [
+        "time/seconds tells little of b: the journal answered calls of theirs at once"
+    ]
