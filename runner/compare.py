@@ -49,7 +49,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _tell(given: argparse.Namespace, scratch: Path) -> None:
-    """Read, compare, print and write. Raises ConfigError."""
+    """Read, compare, write and print: who reads along may leave early. Raises ConfigError."""
     out = None if given.out is None else _free(given.out)
     runs, notes = _once([Run.at(folder) for folder in _folders(given, scratch)])
     from runner.results.statistics.sheets import EXPLAINED, effects_of, section_of, show_section
@@ -60,11 +60,6 @@ def _tell(given: argparse.Namespace, scratch: Path) -> None:
     found = compared(grid, given.metric, baselines, every=given.all_pairs)
     effects = effects_of(runs, given.metric)
     section, warnings = section_of(found, effects), [*notes, *warnings_of(runs)]
-    show_section(section)
-    print(
-        *(fill(plain(line), _WIDE, break_long_words=False, break_on_hyphens=False) for line in (*EXPLAINED, *warnings)),
-        sep="\n",
-    )  # noqa: T201
     if out is not None:
         told = {
             "runs": [str(run.folder) for run in runs],
@@ -76,6 +71,10 @@ def _tell(given: argparse.Namespace, scratch: Path) -> None:
         about = f"{len(runs)} runs, {len(found.found)} comparisons."
         text = markdown(section.title, about=about, warnings=warnings, sections=[section])
         _write(out, {FILE: json.dumps(told, indent=1), READ: text})
+    show_section(section)
+    for line in (*EXPLAINED, *warnings):
+        print(fill(plain(line), _WIDE, break_long_words=False, break_on_hyphens=False))  # noqa: T201
+    if out is not None:
         print(f"written to {out / READ} and {out / FILE}")  # noqa: T201
 
 

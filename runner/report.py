@@ -8,13 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from components.errors import ConfigError
 from runner import manifest
 from runner.records import FILE, RecordWriter, read, slim
 from runner.results.directions import units_of
-from runner.results.folders import run_folders
+from runner.results.folders import config_of, run_folders
 from runner.results.metrics import as_json, summarise
 from runner.results.report import report, status_line
 from runner.results.rows import Run
@@ -162,7 +160,7 @@ def _report(folder: Path, *, rescore: bool, track: bool, quiet: bool = False) ->
     """Recompute and print, unless ``quiet``; write metrics.json and report.md anew."""
     from runner.rating.beside import beside
 
-    cfg: Mapping[str, Any] = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    cfg = config_of(folder)
     if rescore:
         from runner.rescore import rescored
 

@@ -1,8 +1,11 @@
-"""Which run folders a name on the command line means."""
+"""Which run folders a name on the command line means, and how they were configured."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from components.errors import ConfigError
 from runner import manifest
@@ -20,6 +23,18 @@ def run_folders(folder: Path) -> list[Path]:
         return [_checked(one) for one in found]
     except (OSError, ValueError) as error:
         raise ConfigError(f"{str(folder)[:200]!r} cannot be read as a folder: {error}") from None
+
+
+def config_of(folder: Path) -> dict[str, Any]:
+    """A run's config, read by libyaml where it is there, which is ten times as fast. Raises ConfigError."""
+    path = folder / "config.yaml"
+    try:
+        found = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (OSError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
+    if not isinstance(found, dict):
+        raise ConfigError(f"{path} is no config of a run: it holds {type(found).__name__}, not names and values")
+    return found
 
 
 def _checked(folder: Path) -> Path:

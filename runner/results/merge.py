@@ -15,6 +15,7 @@ import yaml
 from components.errors import ConfigError
 from runner import manifest
 from runner.records import FILE, read
+from runner.results.folders import config_of
 from runner.resume import differences
 
 _CALLS = ("sent", "from_journal", "beside")
@@ -44,7 +45,7 @@ def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
     for n, folder in enumerate(folders):
         for path in sorted(folder.glob("texts-*.jsonl.gz")):
             shutil.copyfile(path, new / f"texts-{n:04}-{path.name.removeprefix('texts-')}")
-    config = yaml.safe_load((folders[0] / "config.yaml").read_text(encoding="utf-8"))
+    config = config_of(folders[0])
     config["run"]["shard"] = None
     (new / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), encoding="utf-8")
     manifest.write(new, _merged(notes) | {"id": new.name})
@@ -120,7 +121,7 @@ def _merged(notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _check_config(folders: Sequence[Path]) -> None:
     """Raises ConfigError when two folders' configs differ in more than the shard."""
-    first, *others = [yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8")) for folder in folders]
+    first, *others = [config_of(folder) for folder in folders]
     for folder, other in zip(folders[1:], others, strict=True):
         if changes := differences(first, other):
             raise ConfigError(f"{folder} is no shard of {folders[0]}: {'; '.join(changes[:3])}")

@@ -9,14 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from components.errors import ConfigError
 from runner import manifest
+from runner.records import FILE as RECORDS
 from runner.records import read, slim
 from runner.results.directions import better, units_of
+from runner.results.folders import config_of
 from runner.results.page.parts import Better
 
+_NEEDED = {"cluster", "strata", "scores", "usage", "seconds"}
 _APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "compare")  # may differ within a row
 
 
@@ -32,13 +33,18 @@ class Run:
     def at(cls, folder: Path, cfg: Mapping[str, Any] | None = None) -> Run:
         """Read a run folder; its config too, where it is not given. Raises ConfigError for one that is damaged."""
         if cfg is None:
-            cfg = _config(folder / "config.yaml")
+            cfg = config_of(folder)
         return cls(folder, manifest.read(folder), cfg)
 
     @cached_property
     def records(self) -> list[dict[str, Any]]:
-        """The records without their steps."""
-        return [slim(record) for record in read(self.folder)]
+        """The records without their steps. Raises ConfigError for one that lacks what metrics are made of."""
+        found = [slim(record) for record in read(self.folder)]
+        for record in found:
+            if missing := _NEEDED - record.keys():
+                said = f"the record of {record['sample_id']!r} has no {' and no '.join(sorted(missing))}"
+                raise ConfigError(f"{self.folder / RECORDS}: {said}; delete its line and resume")
+        return found
 
     @property
     def levels(self) -> Mapping[str, Sequence[str]]:
@@ -126,17 +132,6 @@ class Run:
             return None
         kept = [(key, varied[key]) for key in varied if _is(key, swept) and key.partition(".")[0] not in _APART]
         return self.notes.get("sweep"), *sorted(kept)
-
-
-def _config(path: Path) -> Mapping[str, Any]:
-    """A run's config, by libyaml where it is there: ten times as fast."""
-    try:
-        found = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (OSError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
-    if not isinstance(found, dict):
-        raise ConfigError(f"{path} is no config of a run: it holds {type(found).__name__}, not names and values")
-    return found
 
 
 @dataclass(frozen=True)

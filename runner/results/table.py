@@ -109,22 +109,24 @@ def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str, keys: i
     console = Console()
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _WIDE
-    if title:
-        console.print(title, style="italic", markup=False, highlight=False, soft_wrap=True)  # wider than its table
-    for places in fitting(head, body, console.width, keys):
-        table = Table(*(escape(head[place]) for place in places), box=box.SIMPLE_HEAD)
-        for place, column, width in zip(places, table.columns, _widths(head, body, places), strict=True):
-            most = _most(place, console.width, keys)
-            column.overflow, column.no_wrap, column.max_width = "fold", width <= most, most
-        for column in table.columns[keys:]:
-            column.justify = "right"
-        group = ""
-        for row in body:
-            if group and "/" in row[0] and row[0].partition("/")[0] != group:
-                table.add_section()
-            group = row[0].partition("/")[0]
-            table.add_row(*(escape(row[place]) for place in places))
-        console.print(table)
+    with console.capture() as shown:  # rich takes a reader who leaves early for a failure
+        if title:
+            console.print(title, style="italic", markup=False, highlight=False, soft_wrap=True)  # wider than its table
+        for places in fitting(head, body, console.width, keys):
+            table = Table(*(escape(head[place]) for place in places), box=box.SIMPLE_HEAD)
+            for place, column, width in zip(places, table.columns, _widths(head, body, places), strict=True):
+                most = _most(place, console.width, keys)
+                column.overflow, column.no_wrap, column.max_width = "fold", width <= most, most
+            for column in table.columns[keys:]:
+                column.justify = "right"
+            group = ""
+            for row in body:
+                if group and "/" in row[0] and row[0].partition("/")[0] != group:
+                    table.add_section()
+                group = row[0].partition("/")[0]
+                table.add_row(*(escape(row[place]) for place in places))
+            console.print(table)
+    print(shown.get(), end="")  # noqa: T201
 
 
 def fitting(head: Sequence[str], body: Sequence[Sequence[str]], room: int, keys: int = 1) -> list[list[int]]:

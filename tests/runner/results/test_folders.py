@@ -1,9 +1,11 @@
 """Run folders by name."""
 
+from pathlib import Path
+
 import pytest
 
 from components.errors import ConfigError
-from runner.results.folders import run_folders
+from runner.results.folders import config_of, run_folders
 from tests.runner.results.folders import write
 
 
@@ -20,3 +22,17 @@ def test_a_folder_without_its_files_is_none(tmp_path, missing):
     (folder / missing).unlink()
     with pytest.raises(ConfigError, match=f"is no run folder: it has no {missing}"):
         run_folders(folder)
+
+
+@pytest.mark.parametrize(("text", "said"), [("a: [", "cannot be read: while parsing"), ("- a", "it holds list, not")])
+def test_a_damaged_config_is_one_line(tmp_path, text, said):
+    folder = write(tmp_path / "a", {"t": ("k", [1])})
+    (folder / "config.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=said) as caught:
+        config_of(folder)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_name_that_can_be_no_folder_is_refused():
+    with pytest.raises(ConfigError, match="cannot be read as a folder"):
+        run_folders(Path("x" * 5_000))

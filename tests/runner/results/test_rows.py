@@ -89,10 +89,9 @@ def test_shared_groups():
     assert shared([]) == []
 
 
-@pytest.mark.parametrize(("text", "said"), [("a: [", "cannot be read: while parsing"), ("- a", "it holds list, not")])
-def test_a_damaged_config_is_one_line(make, text, said):
-    folder = make("a", {"one": ("k", [1])}).folder
-    (folder / "config.yaml").write_text(text)
-    with pytest.raises(ConfigError, match=said) as caught:
-        Run.at(folder)
-    assert "\n" not in str(caught.value)
+def test_a_record_without_what_metrics_are_made_of_is_one_line(make):
+    run = make("a", {"one": ("k", [1])})
+    with (run.folder / "records.jsonl").open("a") as file:
+        file.write('{"sample_id": "x", "epoch": 0, "stop": "answered", "cluster": null, "strata": {}, "seconds": 1}\n')
+    with pytest.raises(ConfigError, match=r"records.jsonl: the record of 'x' has no scores and no usage; delete"):
+        _ = run.records
