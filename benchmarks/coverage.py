@@ -14,7 +14,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from benchmarks.figures import Figure, Settings
-from runner.results.intervals import Mean, settle, unsettled
+from runner.results.intervals import Mean, Metric, settle, unsettled
+from runner.results.levels import Nested
 from runner.results.statistics.gains import unsettled_gain
 
 SIZES = (30, 100, 400)
@@ -28,7 +29,8 @@ Draw = Callable[[Generator, NDArray[np.intp], int], Values]
 class Case:
     """What is drawn: given the cluster of each sample and how many clusters there are, values whose mean is ``truth``.
 
-    ``gain``: they are differences of two methods, with ``binary`` of 0 and 1.
+    ``gain``: they are differences of two methods, with ``binary`` of 0 and 1. ``groups``: their mean is the one of the
+    means of so many groups of the same size.
     """
 
     truth: float
@@ -36,6 +38,7 @@ class Case:
     clustered: bool = False
     gain: bool = False
     binary: bool = False
+    groups: int = 1
 
     def unsettled(self, rng: Generator, n: int) -> Mean:
         """A simulated run of n samples."""
@@ -43,6 +46,16 @@ class Case:
         clusters = np.repeat(np.arange(k), rng.integers(1, 2 * _PER_CLUSTER, k) if self.clustered else 1)
         values = self.draw(rng, clusters, k)
         return unsettled_gain(values, clusters, self.binary, 1.0) if self.gain else unsettled(values, clusters)
+
+    def nested(self, rng: Generator, n: int) -> Metric:
+        """The mean of means of a simulated run of n samples."""
+        size = n // self.groups
+        values = self.draw(rng, np.arange(size * self.groups), size * self.groups).tolist()
+        records = [
+            {"sample_id": str(k), "epoch": 0, "cluster": None, "strata": {"task": str(k // size)}, "scores": {"x": one}}
+            for k, one in enumerate(values)
+        ]
+        return Nested(records, "x", ["task"], self.gain).total().metric
 
 
 def _share(p: float) -> Draw:
@@ -103,6 +116,10 @@ CASES: Mapping[str, Mapping[str, Case]] = {
         for won, lost in ((0.2, 0.1), (0.1, 0.1), (0.3, 0.05), (0.1, 0.02), (0.6, 0.02))
     },
     "gain of graded": {"shares": Case(1 / 6 - 0.25 / 6, _graded_gains, gain=True)},
+    "mean of 4 means": {
+        "p 0.8": Case(0.8, _share(0.8), groups=4), "shares": Case(1 / 6, _graded, groups=4),
+        "0.2 won 0.1 lost": Case(0.1, _changes(0.2, 0.1), gain=True, groups=4),
+    },
     "gain of graded by patient": {"shares": Case(1 / 6 - 0.25 / 6, _graded_gains, clustered=True, gain=True)},
 }  # fmt: skip
 
@@ -110,22 +127,27 @@ CASES: Mapping[str, Mapping[str, Case]] = {
 def coverage(case: Case, n: int, draws: int, seed: int = 0) -> float:
     """Percentage of simulated runs whose interval holds the truth."""
     rng = np.random.default_rng([seed, n])
+    if case.groups > 1:
+        return 100 * float(np.mean([_holds(case.nested(rng, n), case.truth) for _ in range(draws)]))
     means = [case.unsettled(rng, n) for _ in range(draws)]
     settle(means)
-    return 100 * float(np.mean([_holds(one, case.truth) for one in means]))
+    return 100 * float(np.mean([_holds(one.metric, case.truth) for one in means]))
 
 
-def _holds(one: Mean, truth: float) -> bool:
-    low, high = one.metric.ci_low, one.metric.ci_high
+def _holds(one: Metric, truth: float) -> bool:
+    low, high = one.ci_low, one.ci_high
     return low is not None and high is not None and low - 1e-12 <= truth <= high + 1e-12
 
 
 def row(settings: Settings) -> Sequence[Figure]:
     """Coverage of the 95 % intervals of metrics and of paired differences, in simulation."""
-    draws, figures = settings.count(4_000, 50), []
+    figures = []
     for what, cases in CASES.items():
         for n in SIZES:
-            found = {label: coverage(case, n, draws) for label, case in cases.items()}
+            found = {
+                label: coverage(case, n, settings.count(4_000 if case.groups == 1 else 1_000, 50))
+                for label, case in cases.items()
+            }
             mean = sum(found.values()) / len(found)
             single = ", ".join(f"{label} {value:.1f}" for label, value in found.items()) if len(found) > 1 else ""
             beside = f"{mean:.1f} %" + (f": {single}" if single else "")

@@ -123,8 +123,8 @@ def standard_error(spread: NDArray[np.float64], n: int) -> float:
     return math.sqrt(float(spread @ spread) * k / (k - 1)) / n
 
 
-def student(df: int) -> float:
-    """The 97.5 % quantile of Student's t."""
+def student(df: float) -> float:
+    """The 97.5 % quantile of Student's t; with infinite degrees of freedom that of the normal distribution."""
     from scipy.special import stdtrit
 
     return float(stdtrit(df, 0.975))

@@ -3,21 +3,22 @@
 A scorer asks for them with ``levels``, the strata from the inner to the outer one, and ``names``, its scores. With
 ``by`` it asks for plain means per value of a stratum, beside the plain mean of all samples (``pooled``).
 Intervals: percentile bootstrap, clusters drawn again within every innermost group, 500 resamples with a fixed
-seed, their deviations scaled to what means of so many clusters have (Rao & Wu 1988). A group whose values are all 0 or
-all 1 has nothing to draw: Jeffreys' posterior of its clusters, moved to the group's mean, stands for it (Brown, Cai &
-DasGupta 2001).
+seed, their deviations scaled to what means of so many clusters have (Rao & Wu 1988), and the interval by Student's t
+over the normal quantile, with degrees of freedom pooled over the groups (Satterthwaite 1946). A group whose values are
+all 0 or all 1 has nothing to draw: Jeffreys' posterior of its clusters, moved to the group's mean, stands for it
+(Brown, Cai & DasGupta 2001).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from components.errors import ConfigError
-from runner.results.intervals import Metric, drawn_sums
+from runner.results.intervals import Metric, Z, drawn_sums, student
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,13 +46,14 @@ def declared(scorers: Mapping[str, Any], what: str = "levels") -> dict[str, list
 @dataclass(frozen=True)
 class Part:
     """A mean and how it varies: ``draws`` (resamples) is None where that cannot be told; ``shares``: all values are
-    in 0 to 1, and so is the interval."""
+    in 0 to 1, and so is the interval; ``df``: the degrees of freedom behind the draws' variance."""
 
     value: float | None
     draws: NDArray[np.float64] | None = None
     n: int = 0
     unscored: int = 0
     shares: bool = True
+    df: float = math.inf
 
     @property
     def metric(self) -> Metric:
@@ -60,7 +62,8 @@ class Part:
             return Metric(self.value, n=self.n, unscored=self.unscored)
         import numpy as np
 
-        low, high = np.percentile(self.draws, [2.5, 97.5])
+        wider = student(self.df) / Z  # few clusters tell little of how much they vary
+        low, high = self.value + (np.percentile(self.draws, [2.5, 97.5]) - self.value) * wider
         ends = min(float(low), self.value), max(float(high), self.value)
         if self.shares:
             ends = max(ends[0], 0.0), min(ends[1], 1.0)
@@ -101,7 +104,7 @@ class Nested:
         """Mean of the means of all outermost groups, or of these."""
         part = average([one for value, one in self.outer.items() if values is None or value in values])
         lost = len(self.records) - len(self._placed) if values is None else 0
-        return Part(part.value, part.draws, part.n, part.unscored + lost, part.shares)
+        return replace(part, unscored=part.unscored + lost)
 
     @cached_property
     def _placed(self) -> list[Record]:
@@ -139,7 +142,15 @@ def average(parts: Sequence[Part]) -> Part:
     draws = [part.draws for part in there if part.draws is not None]
     if len(draws) < len(there):
         return Part(value, None, n, unscored)
-    return Part(value, sum(draws[1:], draws[0]) / len(draws), n, unscored, all(part.shares for part in there))
+    shares = all(part.shares for part in there)
+    return Part(value, sum(draws[1:], draws[0]) / len(draws), n, unscored, shares, _pooled_df(there))
+
+
+def _pooled_df(parts: Sequence[Part]) -> float:
+    """Degrees of freedom behind the variance of a sum (Welch & Satterthwaite)."""
+    variances = [0.0 if part.draws is None else float(part.draws.var()) for part in parts]
+    below = math.fsum(one * one / part.df for one, part in zip(variances, parts, strict=True))
+    return math.fsum(variances) ** 2 / below if below else math.inf
 
 
 def leaf(records: Sequence[Record], score: str, rng: Generator, differences: bool = False) -> Part:
@@ -158,14 +169,16 @@ def leaf(records: Sequence[Record], score: str, rng: Generator, differences: boo
     clusters = np.array([numbers.setdefault(cluster, len(numbers)) for cluster, _ in scored])
     values, k = np.array([value for _, value in scored]), len(numbers)
     draws: NDArray[np.float64] | None = None
+    df = math.inf
     if mean in ((-1.0, 0.0, 1.0) if differences else (0.0, 1.0)) and bool((values == mean).all()):
         draws = _unvaried(mean, k, rng, differences)
     elif k > 1:
         columns = np.stack([np.bincount(clusters, weights=values - mean), np.bincount(clusters)], axis=1)
         sums = drawn_sums(columns, RESAMPLES, rng)
         draws = mean + sums[:, 0] / sums[:, 1] * math.sqrt(k / (k - 1))  # they vary as much as means of k do
+        df = k - 1.0
     shares = not differences and bool(((values >= 0) & (values <= 1)).all())
-    return Part(mean, draws, len(scored), len(records) - len(scored), shares)
+    return Part(mean, draws, len(scored), len(records) - len(scored), shares, df)
 
 
 def _unvaried(mean: float, clusters: int, rng: Generator, differences: bool) -> NDArray[np.float64]:

@@ -117,3 +117,14 @@ def test_scorers_declare_them():
 
 def test_the_mean_of_nothing_is_nothing():
     assert average([]).value is None
+
+
+def test_few_samples_per_group_give_students_t_with_welchs_degrees_of_freedom():
+    from scipy import stats
+
+    values = {"a": [0.1, 2.3, 1.4, 0.2, 1.9], "b": [7.0, 9.5, 6.1, 8.8]}
+    pairs = [(task, one) for task, of in values.items() for one in of]
+    rows = [record(n, one, task=task) for n, (task, one) in enumerate(pairs)]
+    found = nested_metrics(rows, {"score/x": ["task"]})["total/score/x"]
+    welch = stats.ttest_ind(values["a"], [-one for one in values["b"]], equal_var=False).confidence_interval()
+    assert (found.ci_low, found.ci_high) == pytest.approx((welch.low / 2, welch.high / 2), rel=0.06)
