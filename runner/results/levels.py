@@ -5,8 +5,8 @@ A scorer asks for them with ``levels``, the strata from the inner to the outer o
 Intervals: percentile bootstrap, clusters drawn again within every innermost group, 500 resamples with a fixed
 seed, their deviations scaled to what means of so many clusters have (Rao & Wu 1988), and the interval by Student's t
 over the normal quantile, with degrees of freedom pooled over the groups (Satterthwaite 1946). A group whose values are
-all 0 or all 1 has nothing to draw: Jeffreys' posterior of its clusters, moved to the group's mean, stands for it
-(Brown, Cai & DasGupta 2001).
+all 0 or all 1 has nothing to draw: Jeffreys' posterior of its clusters (Brown, Cai & DasGupta 2001), moved to the
+group's mean and as wide as such means vary by it, stands for it.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def leaf(records: Sequence[Record], score: str, rng: Generator, differences: boo
     draws: NDArray[np.float64] | None = None
     df = math.inf
     if mean in ((-1.0, 0.0, 1.0) if differences else (0.0, 1.0)) and bool((values == mean).all()):
-        draws = _unvaried(mean, k, rng, differences)
+        draws, df = _unvaried(mean, k, rng, differences), float(k)
     elif k > 1:
         columns = np.stack([np.bincount(clusters, weights=values - mean), np.bincount(clusters)], axis=1)
         sums = drawn_sums(columns, RESAMPLES, rng)
@@ -189,7 +189,7 @@ def _unvaried(mean: float, clusters: int, rng: Generator, differences: bool) -> 
         return rng.beta(of * clusters + 0.5, (1 - of) * clusters + 0.5, RESAMPLES)
 
     draws = share(max(mean, 0.0)) - share(max(-mean, 0.0)) if differences else share(mean)
-    draws += mean - draws.mean()  # it tells how wide, not where
+    draws = mean + (draws - draws.mean()) * math.sqrt((clusters + 1) / clusters)  # it tells how wide, not where
     return np.clip(draws, -1.0, 1.0) if differences else draws
 
 

@@ -22,16 +22,17 @@ _FAR = 8.0  # standard deviations of the number of pairs that differ
 _STEPS = 16  # halvings: gains to 0.00002
 
 
-def detectable(gain: Gain) -> float | None:
-    """The smallest true difference that as many clusters find with a power of 80 %; None where nothing varies, or
-    too few clusters differ to find or tell any."""
+def detectable(gain: Gain, reach: float = math.inf) -> float | None:
+    """The smallest true difference that as many clusters find with a power of 80 %; None where nothing varies,
+    too few clusters differ to find or tell any, or it is beyond the ``reach`` of a gain."""
     if not gain.standard_error or gain.clusters < _FEWEST:
         return None
     if gain.test == MCNEMAR:
         return least_gain(gain.clusters, gain.wins + gain.losses)
     if gain.wins + gain.losses < _FEWEST:
         return None
-    return least_effect(gain.clusters) * gain.standard_error * math.sqrt(gain.clusters)
+    least = least_effect(gain.clusters) * gain.standard_error * math.sqrt(gain.clusters)
+    return least if least <= reach else None
 
 
 def more_samples(gain: Gain) -> int | None:

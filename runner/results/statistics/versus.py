@@ -100,7 +100,7 @@ def _versus(grid: Grid, column: Column, metric: str, mine: Row, theirs: Row) -> 
     cells = grid.cells[mine.label, column.label], grid.cells[theirs.label, column.label]
     pairs = pairs_of(*cells, metric, directed(mine, metric), mine.first.counted(metric))
     gain = gain_of(pairs, levels_of(column, mine, metric), column.seed)
-    told = (detectable(gain), more_samples(gain)) if gain.metric.n else (None, None)
+    told = (detectable(gain, pairs.reach), more_samples(gain)) if gain.metric.n else (None, None)
     return Versus(
         mine.label, theirs.label, column.label, metric, directed(mine, metric), pairs.lost, gain, *told,
     )  # fmt: skip

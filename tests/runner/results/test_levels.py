@@ -128,3 +128,9 @@ def test_few_samples_per_group_give_students_t_with_welchs_degrees_of_freedom():
     found = nested_metrics(rows, {"score/x": ["task"]})["total/score/x"]
     welch = stats.ttest_ind(values["a"], [-one for one in values["b"]], equal_var=False).confidence_interval()
     assert (found.ci_low, found.ci_high) == pytest.approx((welch.low / 2, welch.high / 2), rel=0.06)
+
+
+def test_a_single_right_answer_per_group_proves_little():
+    rows = [record(n, 1.0, task=f"t{n}") for n in range(3)]
+    found = nested_metrics(rows, {"score/x": ["task"]})["total/score/x"]
+    assert (found.value, found.ci_high) == (1.0, 1.0) and found.ci_low < 0.3, "three of three by Wilson: 0.44"

@@ -118,3 +118,8 @@ def test_as_many_pairs_as_are_asked_for_have_the_power(won, lost):
     about = clusters_for((won - lost) / math.sqrt(won + lost))
     wanted = pairs_for(won, lost, about)
     assert mcnemar_power(wanted, won, lost) >= 0.8 and about <= wanted < 1.5 * about
+
+
+def test_no_gain_is_said_to_be_seen_that_there_cannot_be():
+    wide = found([1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 0.5])
+    assert detectable(wide) > 1 and detectable(wide, reach=1.0) is None
