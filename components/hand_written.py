@@ -1,4 +1,4 @@
-"""Tables that ship with the project, hand-written as YAML."""
+"""YAML: the tables that ship with the project, and the configs of runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def read_yaml(path: Path) -> Any:
-    """What a table holds, read by libyaml where PyYAML has it: in a tenth of the time. Raises yaml.YAMLError."""
+    """What a file holds, read by libyaml where PyYAML has it: in a tenth of the time. Raises yaml.YAMLError."""
     import yaml
 
     return yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))

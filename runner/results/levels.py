@@ -188,8 +188,9 @@ def _unvaried(mean: float, clusters: int, rng: Generator, differences: bool) -> 
     def share(of: float) -> NDArray[np.float64]:
         return rng.beta(of * clusters + 0.5, (1 - of) * clusters + 0.5, RESAMPLES)
 
-    draws = share(max(mean, 0.0)) - share(max(-mean, 0.0)) if differences else share(mean)
-    draws = mean + (draws - draws.mean()) * math.sqrt((clusters + 1) / clusters)  # it tells how wide, not where
+    found = share(max(mean, 0.0)) - share(max(-mean, 0.0)) if differences else share(mean)
+    found -= found.mean()  # it tells how wide, not where
+    draws: NDArray[np.float64] = mean + found * math.sqrt((clusters + 1) / clusters)
     return np.clip(draws, -1.0, 1.0) if differences else draws
 
 
