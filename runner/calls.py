@@ -83,10 +83,13 @@ async def _run_one(episode: Episode, call: ToolCall, offer: Offer) -> Observed:
 
 
 async def apply(tool: Tool, context: Context, arguments: Mapping[str, Any]) -> Observation:
-    """Call a tool or control; a blocking one leaves the loop."""
-    if not inspect.iscoroutinefunction(type(tool).__call__):
-        return await asyncio.to_thread(tool, context, **arguments)  # type: ignore[arg-type]
-    return await tool(context, **arguments)
+    """Call a tool or control; a blocking one leaves the loop. One that wants to leave the process is a bug."""
+    try:
+        if not inspect.iscoroutinefunction(type(tool).__call__):
+            return await asyncio.to_thread(tool, context, **arguments)  # type: ignore[arg-type]
+        return await tool(context, **arguments)
+    except SystemExit as end:  # raised in a task of its own it would end the loop
+        raise RuntimeError(f"the tool {tool.spec.name} raised SystemExit: {end.code}") from end
 
 
 async def use_control(episode: Episode, name: str, arguments: Mapping[str, Any]) -> Observation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import traceback
 from collections.abc import Mapping
@@ -49,7 +50,10 @@ class Parts:
 
 
 async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Trajectory, list[Score]]:
-    """Play and score one sample. Raises RunLimitReached; what ended in ``error`` is not scored."""
+    """Play and score one sample. Raises RunLimitReached; what ended in ``error`` is not scored.
+
+    A bug costs one sample, not the run, whatever it raises: a part may leave by ``sys.exit``, too.
+    """
     trajectory = Trajectory()
     try:
         await _solve(Shared(parts, door, sample, epoch, trajectory))
@@ -61,9 +65,24 @@ async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Tr
         trajectory.stop, trajectory.error = "error", redact(f"{error.kind}: {error}")
     except (RunLimitReached, ConfigError):
         raise
+    except (SystemExit, asyncio.CancelledError):
+        if _is_cancelled():
+            raise
+        _note_bug(trajectory)
     except Exception:  # noqa: BLE001 - the only one of the house: a bug costs one sample, not the run
-        trajectory.stop, trajectory.error = "error", redact(f"bug: {_placeless(traceback.format_exc())}")
+        _note_bug(trajectory)
     return trajectory, []
+
+
+def _note_bug(trajectory: Trajectory) -> None:
+    """Write the error that is handled into the trajectory."""
+    trajectory.stop, trajectory.error = "error", redact(f"bug: {_placeless(traceback.format_exc())}")
+
+
+def _is_cancelled() -> bool:
+    """Whether somebody cancels what plays the sample; else a part of it ended its task by itself."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _judging(parts: Parts, door: Door, sample: Sample, epoch: int, trajectory: Trajectory) -> Episode:

@@ -8,14 +8,14 @@ again with another draw; an unfinished batch is merged too; an empty merge never
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from annotated_types import Ge, Interval
 
 from components.acting import Attempting, Shown, Trial, acting_one
+from components.at_once import together
 from components.errors import ConfigError
 from components.gold import gold_text
 from components.learnt_json import array_in, lessons, object_in
@@ -26,7 +26,6 @@ from components.task_text import Chain, chain_text, task_text, written
 from components.tool_names import lasting_names, to_lasting
 from components.types import Answer, Failure, Refusal, Sample
 
-T = TypeVar("T")
 _CLOSING = ("Plan", "Think", "Finish")
 
 
@@ -150,15 +149,6 @@ class Optimize:
             if fused:
                 return fused
         return list(dict.fromkeys([*old, *new]))
-
-
-async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Await all at once; results in the order given. All come to their end before the first error is raised."""
-    found = await asyncio.gather(*work, return_exceptions=True)
-    for one in found:
-        if isinstance(one, BaseException):
-            raise one
-    return [one for one in found if not isinstance(one, BaseException)]
 
 
 def _item(n: int, one: Success) -> dict[str, Any]:

@@ -19,3 +19,11 @@ async def test_results_keep_their_order_and_all_come_to_their_end_before_the_fir
     with pytest.raises(KeyError):
         await together([work(3, 0.02, KeyError("a")), work(4, 0.0, ValueError("b")), work(5, 0.03)])
     assert done[2:] == [4, 3, 5]
+
+
+async def test_a_line_that_leaves_ends_no_loop():
+    async def leaves():
+        raise SystemExit(2)
+
+    with pytest.raises(RuntimeError, match="a line of work raised SystemExit: 2"):
+        await together([leaves()])

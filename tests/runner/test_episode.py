@@ -101,6 +101,44 @@ async def test_a_bug_costs_one_sample_and_is_written_on_it():
     assert trajectory.stop == "error" and "KeyError: 'oops'" in trajectory.error and scores == []
 
 
+@pytest.mark.parametrize("error", [SystemExit(3), asyncio.CancelledError()])
+async def test_a_part_that_ends_its_task_by_itself_costs_one_sample(error):
+    """Nobody cancels it, and a sample is no process that may be left."""
+
+    @dataclass(frozen=True)
+    class Leaves:
+        async def solve(self, episode):
+            raise error
+
+    trajectory, scores = await run(scripted(), Leaves())
+    assert trajectory.stop == "error" and type(error).__name__ in trajectory.error and scores == []
+
+
+@pytest.mark.parametrize("blocking", [False, True])
+async def test_a_tool_that_leaves_costs_one_sample_where_several_run_at_once(blocking):
+    class Leaving:
+        effect, spec = "pure", ToolSpec("leave", "leaves", {"type": "object", "properties": {}})
+
+        async def __call__(self, context):
+            raise SystemExit("bye")
+
+    class Blocking(Leaving):
+        def __call__(self, context):
+            raise SystemExit("bye")
+
+    kit = Kit(Blocking() if blocking else Leaving())
+    trajectory, _ = await run(Speaker(lambda r: "call leave {}; leave {}"), toolset=kit)
+    assert trajectory.stop == "error" and "the tool leave raised SystemExit: bye" in trajectory.error
+
+
+async def test_who_is_cancelled_leaves_no_record():
+    task = asyncio.create_task(run(Speaker(lambda r: "answer 0", wait=60)))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
 async def test_an_agents_own_failure_is_scored():
     @dataclass(frozen=True)
     class GivesUp:

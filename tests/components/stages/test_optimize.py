@@ -1,4 +1,3 @@
-import asyncio
 import json
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,7 +7,7 @@ import pytest
 from components.acting import Acting
 from components.agents.direct import Direct
 from components.errors import ConfigError, ModelError
-from components.stages.optimize import Optimize, together
+from components.stages.optimize import Optimize
 from components.types import Problem, Sample
 from runner.learning import Practice
 from tests.attempts import Attempt, Echo
@@ -116,11 +115,3 @@ async def test_a_fault_of_the_model_stops_the_stage():
     room.second = ModelError("down", "server")
     with pytest.raises(ModelError, match="training sample 't0'"):
         await Optimize().run(practice, samples(2))
-
-
-async def test_together_keeps_the_order():
-    async def later(n: int) -> int:
-        await asyncio.sleep(0.001 * (3 - n))
-        return n
-
-    assert await together(later(n) for n in range(3)) == [0, 1, 2]

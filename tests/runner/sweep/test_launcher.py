@@ -112,6 +112,28 @@ def test_a_job_that_breaks_off_stops_no_other(home):
     assert "breaks-true ended with exit code 1: RuntimeError: broken model" in ended[0]
 
 
+LEAVES = """
+import sys
+from dataclasses import dataclass
+from mine.parts import Asks
+
+
+@dataclass(frozen=True)
+class Leaves(Asks):
+    async def solve(self, episode):
+        return sys.exit(4) if episode.problem.id == "q1" else await super().solve(episode)
+"""
+
+
+def test_an_agent_that_leaves_costs_its_sample_and_stops_no_job(home):
+    (home.path / "mine" / "leaves.py").write_text(LEAVES)
+    home.write("agent/leaves", "_target_: mine.leaves.Leaves\ntimes: 1")
+    done = home.run(*SWEEP, "agent=leaves,asks")
+    assert done.code == 1
+    counts = [home.manifest(home.path / "sweep" / f"agent-{name}")["counts"] for name in ("leaves", "asks")]
+    assert [(one["finished"], one["errored"]) for one in counts] == [(4, 1), (4, 0)]
+
+
 COUNTED = """
 from mine.parts import Echo
 
