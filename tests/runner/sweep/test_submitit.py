@@ -63,10 +63,12 @@ def test_an_array_of_slurm(home):
     assert done.code == 0, done.err
     assert "2 of 2 jobs" in done.out
     assert len(asked(home)) == 2 * 6
-    assert "#SBATCH --partition=wards" in script.read_text()
+    (sent,) = (home.path / "sweep" / ".submitit").rglob("*.sh")
+    assert "#SBATCH --partition=wards" in sent.read_text()
 
 
 def test_without_slurm_nothing_is_sent(home):
+    furnish(home, lives=0)
     done = sweep(home, "hydra/launcher=submitit_slurm", "model.name=a,b")
     assert done.code == 2
     assert "hydra/launcher=submitit_slurm: Could not detect" in done.err
