@@ -5,19 +5,24 @@ from __future__ import annotations
 import io
 import logging
 import os
+import signal
 import sys
+import threading
 import time
 import traceback
-from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from components.models.redaction import redact
 from runner import records
 from runner.budget import Spent
 from runner.sweep.plan import Cell
+
+_TOLD = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)  # how schedulers tell a process to leave
 
 
 @dataclass(frozen=True)
@@ -105,28 +110,55 @@ def _part(budget: Mapping[str, Any], n: int, parts: int, spent: Spent) -> dict[s
 
 
 def play(order: Order) -> Ended:
-    """Play a job to its end, whatever that is: nothing that it raises may stop the others."""
-    return _play(order, (Exception, SystemExit))
+    """Play a job to its end, whatever that is: nothing that it raises may stop the others.
 
-
-def play_on(order: Order) -> Ended:
-    """The same where a SystemExit is how the process is told to leave."""
-    return _play(order, (Exception,))
-
-
-def _play(order: Order, caught: tuple[type[BaseException], ...]) -> Ended:
+    Told by a signal to leave, the process leaves.
+    """
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     os.chdir(order.cwd)
     sys.path += [entry for entry in order.path if entry not in sys.path]
     sys.argv[:] = order.argv  # resuming is told in its words
     said = io.StringIO()
-    try:
-        with redirect_stdout(said):
-            code = _run(order)
-    except caught as error:
-        logging.getLogger(__name__).exception("job %s broke off", order.label)
-        return Ended(1, redact(traceback.format_exception_only(error)[-1].strip()))
+    with _signals():
+        try:
+            with redirect_stdout(said):
+                code = _run(order)
+        except (Exception, SystemExit) as error:
+            logging.getLogger(__name__).exception("job %s broke off", order.label)
+            return Ended(1, redact(traceback.format_exception_only(error)[-1].strip()))
     return Ended(code, said=said.getvalue())
+
+
+@contextmanager
+def _signals() -> Iterator[None]:
+    """What a signal's handler raises is raised where the job ends, which it ends as an interrupt does.
+
+    Ray and submitit raise a SystemExit in whatever runs then, which may be a sample: that would be its error.
+    """
+    raised: list[BaseException] = []
+
+    def wrapped(handler: Callable[[int, FrameType | None], Any]) -> Callable[[int, FrameType | None], None]:
+        def handle(number: int, frame: FrameType | None) -> None:
+            try:
+                handler(number, frame)
+            except BaseException as error:
+                raised.append(error)
+                raise KeyboardInterrupt from error
+
+        return handle
+
+    here = threading.current_thread() is threading.main_thread()
+    known = {number: signal.getsignal(number) for number in (_TOLD if here else ())}
+    theirs = {number: handler for number, handler in known.items() if callable(handler)}
+    for number, handler in theirs.items():
+        signal.signal(number, wrapped(handler))
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise raised[0] if raised else KeyboardInterrupt from None
+    finally:
+        for number, handler in theirs.items():
+            signal.signal(number, handler)
 
 
 def _run(order: Order) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 import socket
 from collections import deque
 from collections.abc import Generator, Mapping, Sequence
@@ -97,6 +98,7 @@ def _start(started: Mapping[str, Any]) -> Any:
         os.environ.setdefault(name, value)
     import ray
 
+    ours = signal.getsignal(signal.SIGTERM)
     host, colon, port = str(started["address"]).rpartition(":")
     try:
         if colon and port.isdigit() and "/" not in host:
@@ -104,4 +106,6 @@ def _start(started: Mapping[str, Any]) -> Any:
         ray.init(include_dashboard=False, configure_logging=False, **started)
     except OSError as error:
         raise ConfigError(f"hydra.launcher.address: there is no Ray at {started['address']!r} ({error})") from None
+    finally:
+        signal.signal(signal.SIGTERM, ours)  # Ray's own would leave without a word of how to go on
     return ray

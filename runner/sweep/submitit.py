@@ -13,7 +13,7 @@ import yaml
 
 from components.errors import ConfigError
 from runner.resume import written
-from runner.sweep.elsewhere import Died, Ended, Order, play_on
+from runner.sweep.elsewhere import Died, Ended, Order, play
 
 _EVERY_SECONDS = 0.2
 _COMMON = frozenset(
@@ -25,8 +25,8 @@ class Player:
     """What submitit runs: a job that is begun again where it stopped when it is preempted or out of time."""
 
     def __call__(self, order: Order) -> Ended:
-        """Play the job; submitit leaves the process by a SystemExit when it has put the job into the queue again."""
-        return play_on(order)
+        """Play the job; submitit leaves the process by itself when it has put the job into the queue again."""
+        return play(order)
 
     def checkpoint(self, order: Order) -> Any:
         """The same job once more: its folder and the journal have what is finished."""

@@ -1,5 +1,6 @@
 """What a process is given, and what it says in the end."""
 
+import signal
 import sys
 from dataclasses import replace
 
@@ -70,3 +71,23 @@ def test_whatever_a_job_raises_stops_no_other(home, three, flaw, said):
         del sys.modules[name]
     ended = play(order)
     assert (ended.code, ended.error) == (1, said)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR2])
+def test_a_job_that_is_told_to_leave_ends_like_an_interrupted_one(home, three, number):
+    """The handler's SystemExit comes while a sample is played: it is none of its errors, and no end of the job."""
+    order = three()[0]
+    parts = home.path / "mine" / "parts.py"
+    told = f"import signal\n        signal.raise_signal({int(number)})\n        await asyncio.sleep(self.pace.seconds)"
+    parts.write_text(parts.read_text().replace("await asyncio.sleep(self.pace.seconds)", told))
+    for name in [name for name in sys.modules if name.startswith("mine")]:
+        del sys.modules[name]
+    before = signal.signal(number, lambda *_: sys.exit(7))
+    try:
+        with pytest.raises(SystemExit) as left:
+            play(order)
+    finally:
+        signal.signal(number, before)
+    assert left.value.code == 7
+    assert home.manifest(order.folder)["status"] == "interrupted"
+    assert (order.folder / "records.jsonl").read_text() == ""

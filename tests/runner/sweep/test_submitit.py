@@ -63,8 +63,8 @@ def test_an_array_of_slurm(home):
     assert done.code == 0, done.err
     assert "2 of 2 jobs" in done.out
     assert len(asked(home)) == 2 * 6
-    (sent,) = (home.path / "sweep" / ".submitit").rglob("*.sh")
-    assert "#SBATCH --partition=wards" in sent.read_text()
+    sent = [path.read_text() for path in (home.path / "sweep" / ".submitit").rglob("*.sh")]
+    assert sent and all("#SBATCH --partition=wards" in text for text in sent)
 
 
 def test_without_slurm_nothing_is_sent(home):
