@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from components.messages import Usage
+
+_ROUNDED = 1 + 1e-9  # a sum of prices may be a little more than it is
 
 
 @dataclass
@@ -62,17 +65,33 @@ class Spent:
 @dataclass
 class Purse:
     """The budget of all jobs of a process. Each may take an equal part of what the finished ones have left, and no
-    job begins a call that the calls on their way, at the mean price so far, leave no room for."""
+    job begins a call for which, at the mean price so far, there is no room beside the calls on their way. ``total``:
+    with what was spent before."""
 
     budget: Budget
     jobs: int = 1
     total: Spent = field(default_factory=Spent)
-    _over: Spent = field(default_factory=Spent, init=False)  # what finished jobs took
+    back: asyncio.Event = field(default_factory=asyncio.Event, init=False)  # set when a call comes back
+    _over: Spent = field(init=False)  # what finished jobs took, and what was spent before
     _finished: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self._over = replace(self.total)
+
+    def blind(self, spent: Spent) -> bool:
+        """Whether a job that has ``spent`` so far must wait for news: its first call, or that of all jobs, is on its
+        way, so that nobody knows what a call takes."""
+        bounded = self.budget.usd is not None or self.budget.tokens is not None
+        return bounded and any(one.pending > 0 and one.calls == 0 for one in (spent, self.total))
+
+    async def news(self) -> None:
+        """Wait until a call comes back."""
+        self.back.clear()
+        await self.back.wait()
 
     def limit(self, spent: Spent) -> str | None:
         """Which limit leaves a job, that has ``spent`` so far, no room for one more call; None: there is room."""
-        if whole := self._expected(self.total).exceeded(self.budget):
+        if whole := _full(self.total, self.budget):
             return whole
         left = self.jobs - self._finished
         if left < 2:
@@ -83,7 +102,7 @@ class Purse:
             tokens=None if budget.tokens is None else (budget.tokens - over.tokens) // left,
             calls=None if budget.calls is None else (budget.calls - over.calls) // left,
         )
-        part_of = self._expected(spent).exceeded(part)
+        part_of = _full(spent, part)
         return part_of and f"{part_of} (this job's part of the sweep's budget)"
 
     def finish(self, spent: Spent) -> None:
@@ -94,13 +113,14 @@ class Purse:
         self._over.input_tokens += spent.input_tokens
         self._over.output_tokens += spent.output_tokens
 
-    @staticmethod
-    def _expected(spent: Spent) -> Spent:
-        """With the calls on their way, each at the mean of those that came back."""
-        if not (spent.pending and spent.calls):
-            return spent
-        share = 1 + spent.pending / spent.calls
-        return Spent(
-            spent.usd * share, int(spent.input_tokens * share), int(spent.output_tokens * share), spent.calls,
-            spent.pending, spent.unpriced, spent.started,
-        )  # fmt: skip
+
+def _full(spent: Spent, budget: Budget) -> str | None:
+    """The limit that leaves no room for one more call, which and those on their way take the mean of the others."""
+    if limit := spent.exceeded(budget):
+        return limit
+    share = 1 + (spent.pending + 1) / spent.calls if spent.calls else 0.0
+    if budget.tokens is not None and spent.tokens * share > budget.tokens:
+        return f"tokens={budget.tokens}"
+    if budget.usd is not None and spent.usd * share > budget.usd * _ROUNDED:
+        return f"usd={budget.usd:g}"
+    return None

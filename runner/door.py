@@ -94,7 +94,10 @@ class Door:
         if self.replay:
             assert self.journal is not None, "replay is checked to have a journal"
             raise ModelError(explain_miss(self.journal, _head(model, request, n)), "replay_miss")
-        while key in self._flying:
+        while (flies := key in self._flying) or self.purse.blind(self.spent):
+            if not flies:
+                await self.purse.news()
+                continue
             flying = self._flying[key] = self._flying[key] or asyncio.get_running_loop().create_future()
             if (completion := await asyncio.shield(flying)) is not None:
                 self.replayed += 1
@@ -119,6 +122,7 @@ class Door:
                     waiting.set_result(None)  # cancelled: one of those who wait asks anew
             raise
         finally:
+            self.purse.back.set()
             for spent in accounts:
                 spent.pending -= 1
         if (waiting := self._flying.pop(key)) is not None:

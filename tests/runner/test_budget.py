@@ -49,3 +49,34 @@ def test_calls_on_their_way_count_at_the_mean_price_so_far():
     assert purse.limit(spent()) is None
     purse.total.pending = 5
     assert purse.limit(spent()) == "usd=1"
+
+
+@pytest.mark.parametrize("budget", [Budget(usd=1.0), Budget(tokens=20)])
+def test_a_call_that_would_pass_the_budget_is_not_begun(budget):
+    purse = Purse(budget)
+    purse.total.charge(Usage(4, 3, 0.35))
+    assert purse.limit(spent()) is None
+    purse.total.charge(Usage(4, 3, 0.35))
+    assert purse.limit(spent()) is not None, "a third would make 1.05 dollars, 21 tokens"
+
+
+def test_what_was_spent_before_the_jobs_is_no_jobs_part():
+    """By the pilot of a preflight, say, or by the batches of a search that are over."""
+    purse = Purse(Budget(calls=10), jobs=2, total=spent(calls=6))
+    assert purse.limit(spent(calls=1)) is None
+    assert purse.limit(spent(calls=2)) == "calls=2 (this job's part of the sweep's budget)"
+
+
+@pytest.mark.parametrize(
+    ("budget", "so_far", "blind"),
+    [
+        (Budget(usd=1.0), Spent(pending=1), True),
+        (Budget(tokens=10), Spent(pending=1), True),
+        (Budget(usd=1.0), Spent(), False),
+        (Budget(usd=1.0), Spent(pending=1, calls=1), False),
+        (Budget(calls=9), Spent(pending=1), False),
+    ],
+)
+def test_the_first_call_of_a_job_and_of_all_tells_what_the_next_ones_take(budget, so_far, blind):
+    assert Purse(budget).blind(so_far) is blind
+    assert Purse(budget, 2, so_far).blind(Spent()) is blind

@@ -156,3 +156,27 @@ async def test_a_cancelled_call_is_asked_anew_by_those_who_wait():
         play(impatient, shared, SAMPLES[0], 0), play(parts(Same()), shared, SAMPLES[1], 0)
     )
     assert (first[0].stop, second[0].stop, second[0].answer) == ("limit", "answered", "fixed")
+
+
+async def test_a_budget_of_money_holds_before_anybody_knows_a_price():
+    """Twenty samples begin at once; the first call that comes back says what one takes."""
+    model = Speaker(lambda r: "x", wait=0.01, price=1.0)
+    shared = door(model, budget=Budget(usd=3.0))
+    ended = await asyncio.gather(*(play(parts(Twice()), shared, Rows(20).load("test")[n], 0) for n in range(20)),
+                                 return_exceptions=True)  # fmt: skip
+    assert sum(isinstance(one, RunLimitReached) for one in ended) >= 18
+    assert len(model.asked) == 3
+
+
+async def test_who_waits_for_a_first_price_asks_when_that_call_fails():
+    replies = iter([ModelError("down", "server"), "x", "x"])
+
+    def say(request):
+        reply = next(replies)
+        if isinstance(reply, ModelError):
+            raise reply
+        return reply
+
+    shared = door(Speaker(say, wait=0.01, price=1.0), budget=Budget(usd=9.0))
+    first, second = await asyncio.gather(*(play(parts(Twice()), shared, sample, 0) for sample in SAMPLES[:2]))
+    assert (first[0].stop, second[0].stop) == ("error", "answered")
