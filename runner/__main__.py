@@ -31,11 +31,13 @@ _WITH_VALUE = frozenset(
 
 @dataclass
 class Task:
-    """What Hydra runs. ``code`` is the exit code so far, ``resume`` what continues the run."""
+    """What Hydra runs. ``code`` is the exit code so far, ``resume`` what continues the run, ``swept`` the keys that a
+    sweep varies, for launchers that compose its jobs anew."""
 
     code: int = 0
     resume: str = ""
     started: bool = False
+    swept: tuple[str, ...] = ()
 
     def __call__(self, config: DictConfig) -> int:
         """Play one job: a single run, or one that a launcher of another kind took to another process."""
@@ -47,7 +49,7 @@ class Task:
 
         self.started = True
         try:
-            here = job(config, PREPARED.get())
+            here = job(config, PREPARED.get(), self.swept)
             PREPARED.set(None)
             if here.experiment.cfg.get("stage") is None:  # a stage is gone on with by the same command
                 self.resume = self.resume or f"run.resume={quoted(here.folder)}"

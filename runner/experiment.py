@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -152,8 +152,9 @@ class Job:
     folder: Path
 
 
-def job(config: DictConfig, prepared: Experiment | None) -> Job:
-    """The job that Hydra starts now. What is not ``prepared`` runs in another process: then it is built here."""
+def job(config: DictConfig, prepared: Experiment | None, swept: Sequence[str] = ()) -> Job:
+    """The job that Hydra starts now. What is not ``prepared`` was taken elsewhere by a launcher: it is built here, as
+    one of a sweep that varies the keys ``swept``."""
     from runner.resume import refuse_changes
 
     hydra: Any = HydraConfig.instance().cfg
@@ -162,7 +163,7 @@ def job(config: DictConfig, prepared: Experiment | None) -> Job:
         if not str(hydra.hydra.mode).endswith("MULTIRUN"):
             raise RuntimeError("the checks before the run did not come to their end; see the warning above")
         cfg = configs.resolve(config)
-        prepared = check(cfg, launch_of(hydra, cfg))
+        prepared = check(cfg, replace(launch_of(hydra, cfg), swept=swept))
         refuse_changes(folder, cfg)
     return Job(prepared, folder)
 

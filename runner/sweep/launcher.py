@@ -106,6 +106,7 @@ class Sweeper(BasicSweeper):
         if isinstance(self.launcher, Launcher):
             self.launcher.plan, self.launcher.total_jobs, self.launcher.spent = owed, jobs, spent
         if owed:
+            self.task.swept = tuple(owed[0].varied)
             for cell, result in zip(owed, launch(self.launcher, owed, jobs, spent), strict=True):
                 _note(cell, result)
         for cell in plan:

@@ -39,13 +39,13 @@ def summarise(plan: Sequence[Cell]) -> None:
         (home / MEANS).write_text(json.dumps(told, indent=1), encoding="utf-8")
     print(*warnings_of(runs), calls([run.notes for run in runs]), sep="\n")  # noqa: T201
     print(f"sweep folder: {home}")  # noqa: T201
-    files, sweep = _report(runs, home), sweep_id(str(home))
+    files, sweep = pages(runs, home), sweep_id(str(home))
     if sweep and (url := finish_sweep([cell.folder for cell, _ in done], done[0][0].cfg, sweep=sweep, files=files)):
         print(f"MLflow:       {url}   (make ui starts it)")  # noqa: T201
 
 
-def _report(runs: Sequence[Run], home: Path) -> list[Path]:
-    """Write the sweep's page and tables, the page first; a report that cannot be written costs one line, no result."""
+def pages(runs: Sequence[Run], home: Path) -> list[Path]:
+    """Write a sweep's page and tables, the page first; a report that cannot be written costs one line, no result."""
     from runner.results.page.book import write
 
     try:

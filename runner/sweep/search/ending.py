@@ -33,10 +33,7 @@ class Told:
 
 
 def conclude(study: Study, search: Search, space: Space, plan: Mapping[int, Cell]) -> None:
-    """Print the table and what mattered, write ``search.json``, send the search's own run to MLflow."""
-    from runner.sweep.summary import calls
-    from runner.tracking import finish_sweep
-
+    """Print the table and what mattered, write ``search.json`` and the page, send the search's own run to MLflow."""
     trials, best, importance = study.trials, study.best, study.importance()
     cells = [plan[one.number] for one in trials]
     told = [_told(one, cell, search, space) for one, cell in zip(trials, cells, strict=True)]
@@ -56,12 +53,25 @@ def conclude(study: Study, search: Search, space: Space, plan: Mapping[int, Cell
     fresh = home / f"{FILE}.tmp"
     fresh.write_text(json.dumps(document, indent=1), encoding="utf-8")
     fresh.replace(home / FILE)
+    outdone = {plan[one.number].folder for one in trials if one.outdone}
     played = [cell for cell in cells if (cell.folder / "metrics.json").is_file()]
-    print(calls([read(cell.folder) for cell in played]), f"sweep folder: {home}", sep="\n")  # noqa: T201
-    sweep, outdone = sweep_id(str(home)), {plan[one.number].folder for one in trials if one.outdone}
-    sent = [cell for cell in played if cell.folder not in outdone]  # stopped early, which is no failure
-    folders = [cell.folder for cell in sent]
-    if sent and sweep and (url := finish_sweep(folders, sent[0].cfg, sweep=sweep, files=[home / FILE])):
+    _send([cell for cell in played if cell.folder not in outdone], played, home)
+
+
+def _send(whole: Sequence[Cell], played: Sequence[Cell], home: Path) -> None:
+    """Write the search's page and tables and send its own run to MLflow, both of the trials that were not stopped
+    early, which is no failure; say what all took and where to look."""
+    from runner.results.compare import warnings_of
+    from runner.results.rows import Run
+    from runner.sweep.summary import calls, pages
+    from runner.tracking import finish_sweep
+
+    runs, sweep = [Run.at(cell.folder, cell.cfg or None) for cell in whole], sweep_id(str(home))
+    notes = [read(cell.folder) for cell in played]
+    print(*warnings_of(runs), calls(notes), f"sweep folder: {home}", sep="\n")  # noqa: T201
+    files = [home / FILE, *(pages(runs, home) if runs else ())]
+    folders = [cell.folder for cell in whole]
+    if whole and sweep and (url := finish_sweep(folders, whole[0].cfg, sweep=sweep, files=files)):
         print(f"MLflow:       {url}   (make ui starts it)")  # noqa: T201
 
 

@@ -244,3 +244,4 @@ def test_launchers_of_hydra_run_the_same_plan(home):
     assert done.code == 0, done.err
     assert jobs(home) == ["seed-0", "seed-1"]
     assert "2 of 2 jobs" in done.out
+    assert [home.manifest(home.path / "sweep" / job)["swept"] for job in jobs(home)] == [["seed"]] * 2

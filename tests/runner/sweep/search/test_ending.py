@@ -18,6 +18,9 @@ def left(folder, value):
     folder.mkdir(parents=True)
     metric = {"value": value, "ci_low": value - 0.1, "ci_high": value + 0.1, "n": 9}
     (folder / "metrics.json").write_text(json.dumps({"metrics": {"score": metric}}))
+    (folder / "config.yaml").write_text("name: left")
+    notes = {"status": "complete", "counts": {"finished": 9, "wanted": 9, "errored": 0}, "calls": {"sent": 2}}
+    (folder / "manifest.json").write_text(json.dumps(notes))
     return Cell((), {}, folder.name, folder)
 
 
@@ -35,6 +38,7 @@ def test_the_table_has_the_best_first_with_intervals_and_the_file_has_all(tmp_pa
     out = capsys.readouterr().out
     assert "the best 2 of 3 trials (2 complete, 1 failed)" in out and "score \N{UPWARDS ARROW}" in out
     assert out.index("trial-0001") < out.index("trial-0000") and "0.300 to 0.500" in out
+    assert "calls:        6 sent" in out and f"report:       {tmp_path / 'report.html'}" in out
     told = json.loads((tmp_path / "search.json").read_text())
     assert (told["best"], told["trials"][1]["objectives"]["score"]["n"]) == ([1], 9)
     assert (told["trials"][2]["state"], told["trials"][2]["stopped"]) == ("failed", "broke")

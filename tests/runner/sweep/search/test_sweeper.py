@@ -54,6 +54,9 @@ def test_a_search_is_a_sweep_of_ordinary_jobs_and_goes_on_as_if_it_had_never_sto
     shares = told(tuned)["importance"]["score/strict"]
     assert sum(shares.values()) == pytest.approx(1) and told(tuned)["importance_from"] == 4
     assert "(PED-ANOVA over 4 complete trials; few: take it as a hint)" in again.out
+    assert "report:       sweep/report.html" in again.out and "simulated model: these numbers" in again.out
+    written = (tuned.path / "sweep" / "report.md").read_text()
+    assert all(f"quality={point['agent.quality']} times={point['agent.times']} " in written for point in points(tuned))
 
 
 @needs_optuna
