@@ -11,6 +11,7 @@ from hydra.errors import ConfigCompositionException, MissingConfigException, Ove
 from omegaconf import DictConfig
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseError, OmegaConfBaseException
 
+from components.errors import ConfigError
 from runner.config.places import COMMAND, choices_of, near, yaml_files
 from runner.flaws import Flaw, nearest, shown
 
@@ -37,6 +38,8 @@ def explain(error: BaseException, overrides: Sequence[str], roots: Sequence[Path
         nulls = [(o, choices_of(roots, o.lstrip("+").partition("=")[0])) for o in overrides if o.endswith("=null")]
         word, choices = next((one for one in nulls if one[1]), ("", []))
         return Flaw("", f"a group that is needed here cannot be null; {nearest('', choices)}", f"{COMMAND}: {word}")
+    if isinstance(cause, ConfigError):  # of a launcher or sweeper that Hydra makes
+        return Flaw("", str(cause), _written(re.escape(str(cause).partition(":")[0]) + "=", overrides))
     if isinstance(cause, GrammarParseError):
         return Flaw("", f"an interpolation cannot be read: {_first(str(cause))}", _open_interpolation(overrides, roots))
     return _other(error, overrides)
@@ -55,7 +58,7 @@ def _no_choice(missing: str, overrides: Sequence[str], roots: Sequence[Path]) ->
     place = place or _line(rf"{group}\b.*:.*\b{re.escape(choice)}\b", roots) or COMMAND
     if group == "hydra/launcher" and choice in _EXTRAS:
         return Flaw("", f"this launcher needs an extra: pip install 'wardround[{_EXTRAS[choice]}]'", place)
-    options = choices_of(roots, group)
+    options = [*choices_of(roots, group), *(_EXTRAS if group == "hydra/launcher" else ())]
     return Flaw("", f"{group} has no choice {choice!r}; {nearest(choice, options)}", place)
 
 

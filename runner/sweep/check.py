@@ -18,7 +18,7 @@ from components.errors import ConfigError
 from runner import manifest
 from runner.config.places import words_of
 from runner.facts import facts_of
-from runner.flaws import Flaws, complain
+from runner.flaws import Flaw, Flaws, complain
 from runner.resume import is_complete, quoted, refuse_changes
 from runner.sweep.plan import Cell
 from runner.sweep.shards import split
@@ -104,11 +104,14 @@ def _explained(error: Exception, cell: Cell) -> ConfigError:
 
 
 def _tell(plan: Sequence[Cell], bad: dict[int, ConfigError]) -> None:
-    """Every flaw once, with the jobs that have it."""
-    jobs: dict[str, list[str]] = {}
+    """Every flaw once, with the jobs that have it; it is one where a word of the command line has several values."""
+    jobs: dict[Flaw, list[str]] = {}
+    first: dict[Flaw, Flaw] = {}
     for number, error in bad.items():
-        for flaw in error.flaws if isinstance(error, Flaws) else (error,):
-            jobs.setdefault(str(flaw), []).append(plan[number].label if number >= 0 else "")
-    for text, labels in jobs.items():
+        for flaw in error.flaws if isinstance(error, Flaws) else (Flaw("", str(error)),):
+            same = replace(flaw, place=flaw.place.partition("=")[0])
+            first.setdefault(same, flaw)
+            jobs.setdefault(same, []).append(plan[number].label if number >= 0 else "")
+    for same, labels in jobs.items():
         more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
-        complain(ConfigError(text), f"job {labels[0]}{more}: " if labels[0] else "")
+        complain(ConfigError(str(first[same])), f"job {labels[0]}{more}: " if labels[0] else "")

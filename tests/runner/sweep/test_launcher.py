@@ -164,7 +164,20 @@ def test_jobs_fill_the_places_of_their_model_together(home, jobs, most):
 @pytest.mark.parametrize("jobs", ["0", "many", "true"])
 def test_a_number_of_jobs_that_is_none_is_refused(home, jobs):
     done = home.run(*SWEEP, "seed=0,1", f"hydra.launcher.jobs={jobs}")
-    assert done.code == 2 and "hydra.launcher.jobs" in done.err
+    assert done.code == 2
+    assert done.complaint.startswith(f"command line: hydra.launcher.jobs={jobs}: hydra.launcher.jobs: found ")
+
+
+def test_a_launcher_that_is_none_is_told_with_those_of_the_extras(home):
+    done = home.run(*SWEEP, "seed=0,1", "hydra/launcher=rya")
+    assert done.code == 2
+    assert "'rya'; did you mean ray? valid: joblib, ray, submitit_local, submitit_slurm, wardround" in done.complaint
+
+
+def test_a_key_that_is_none_is_told_once_whatever_number_of_values_it_has(home):
+    done = home.run(*SWEEP, "agent.tims=1,2,3,4", "seed=0,1")
+    assert done.code == 2
+    assert "job tims-1+seed-0 and 7 more: command line: agent.tims=1: agent.tims: no such key" in done.complaint
 
 
 def test_the_budget_is_that_of_all_jobs_and_each_has_an_equal_part(home):
