@@ -8,17 +8,16 @@ from __future__ import annotations
 import asyncio
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from statistics import fmean, variance
 from typing import TYPE_CHECKING, Any
 
 from components.errors import ModelError, RunLimitReached
-from components.types import Trajectory
-from runner.records import read, usage_of
+from runner.records import read
+from runner.sweep.pilot import COUNTED, Estimate, Pilot, together, wall
 
 if TYPE_CHECKING:
     from runner.budget import Spent
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from runner.experiment import Experiment
     from runner.places import Turn
 
-COUNTED = ("calls", "input_tokens", "output_tokens", "cost_usd")
 _TIGHT = 0.8  # share of the window beyond which a conversation is said to be close to it
 
 
@@ -37,92 +35,6 @@ class Job:
     label: str
     experiment: Experiment
     folder: Path
-
-
-@dataclass
-class Pilot:
-    """A job's pilot samples. ``owed``: samples it has to play, ``per_minute``: its model's limits of requests and of
-    tokens, ``taken``: per sample what is ``COUNTED``, ``longest``: input tokens of the longest call, ``seconds`` per
-    sample; ``errors``: kind -> number of samples that errored."""
-
-    label: str
-    owed: int
-    connections: int
-    window: int | None
-    per_minute: tuple[int | None, int | None] = (None, None)
-    taken: list[Mapping[str, float | None]] = field(default_factory=list)
-    longest: list[int] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    errors: dict[str, int] = field(default_factory=dict)
-    stopped: str = ""
-
-    def add(self, trajectory: Trajectory, seconds: float) -> None:
-        """Count a sample that was played."""
-        if trajectory.stop == "error":
-            kind = str(trajectory.error).partition(":")[0]
-            self.errors[kind] = self.errors.get(kind, 0) + 1
-            return
-        purposes = usage_of(trajectory)["purposes"].values()  # that of a judge is paid, too
-        self.taken.append({name: _sum([of[name] for of in purposes]) for name in COUNTED})
-        self.longest.append(max((step.usage.input_tokens or 0 for step in trajectory.steps), default=0))
-        self.seconds.append(seconds)
-
-    def total(self, name: str) -> Estimate | None:
-        """What all owed samples take of something; None where a pilot sample does not tell."""
-        values = [one[name] for one in self.taken]
-        known = [float(value) for value in values if value is not None]
-        return estimate(known, self.owed) if known and len(known) == len(values) else None
-
-    @property
-    def wall(self) -> float | None:
-        """Seconds at the given number of connections, requests and tokens per minute."""
-        if not self.seconds:
-            return None
-        calls, tokens_in, tokens_out = (total.value if (total := self.total(name)) else 0.0 for name in COUNTED[:3])
-        taken = zip((calls, tokens_in + tokens_out), self.per_minute, strict=True)
-        paced = [60 * amount / limit for amount, limit in taken if limit]
-        return max(fmean(self.seconds), fmean(self.seconds) * self.owed / self.connections, *paced)
-
-
-def _sum(values: Sequence[float | None]) -> float | None:
-    """The sum; None where a value is not known."""
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A total with its variance; ``df`` 0 where one sample tells nothing of the spread."""
-
-    value: float
-    variance: float = 0.0
-    df: int = 0
-
-    @property
-    def half(self) -> float | None:
-        """Half of the 95 % interval (Student's t)."""
-        if not self.df:
-            return None
-        from scipy.stats import t
-
-        return float(t.ppf(0.975, self.df)) * math.sqrt(self.variance)
-
-
-def estimate(values: Sequence[float], owed: int) -> Estimate:
-    """The total of so many samples from some of them, drawn without replacement."""
-    n = len(values)
-    if n < 2:
-        return Estimate(values[0] * owed)
-    left = max(0.0, 1 - n / owed) if owed else 0.0
-    return Estimate(fmean(values) * owed, owed**2 * left * variance(values) / n, n - 1)
-
-
-def together(parts: Sequence[Estimate | None]) -> Estimate | None:
-    """The sum of independent estimates; None where one is not known."""
-    known = [one for one in parts if one is not None]
-    if len(known) < len(parts) or not known:
-        return None
-    return Estimate(sum(one.value for one in known), sum(one.variance for one in known), sum(one.df for one in known))
 
 
 async def cleared(jobs: Sequence[Job], spent: Spent) -> bool:
@@ -138,6 +50,7 @@ async def cleared(jobs: Sequence[Job], spent: Spent) -> bool:
 
 
 async def _pilot(job: Job, commons: Commons, k: int) -> Pilot:
+    from runner.commons import lane_of
     from runner.experiment import study
     from runner.learning import with_memory
 
@@ -147,7 +60,7 @@ async def _pilot(job: Job, commons: Commons, k: int) -> Pilot:
     pilot = Pilot(
         job.label, len(experiment.samples) * experiment.epochs - finished, main.max_connections,
         getattr(main, "context_tokens", None),
-        (getattr(main, "requests_per_minute", None), getattr(main, "tokens_per_minute", None)),
+        (getattr(main, "requests_per_minute", None), getattr(main, "tokens_per_minute", None)), lane_of(experiment.cfg),
     )  # fmt: skip
     study(experiment)
     async with AsyncExitStack() as own:
@@ -179,11 +92,9 @@ def present(pilots: Sequence[Pilot], k: int) -> None:
     from runner.results.table import show
 
     head = ("job", "samples", "calls", "tokens in", "tokens out", "USD", "time at its limits")
-    body = [(one.label, f"{one.owed:,}", *_cells([one]), _clock(one.wall)) for one in pilots]
+    body = [(one.label, f"{one.owed:,}", *_cells([one]), _clock(wall([one]))) for one in pilots]
     if len(pilots) > 1:
-        walls = [one.wall for one in pilots]
-        whole = None if None in walls else sum(wall for wall in walls if wall is not None)
-        body.append(("all", f"{sum(one.owed for one in pilots):,}", *_cells(pilots), _clock(whole)))
+        body.append(("all", f"{sum(one.owed for one in pilots):,}", *_cells(pilots), _clock(wall(pilots))))
     show(head, body, f"preflight: from {k} pilot samples of each job, 95 % interval below")
     for line in warnings_of(pilots):
         print(line)  # noqa: T201
@@ -210,11 +121,12 @@ def warnings_of(pilots: Sequence[Pilot]) -> Iterator[str]:
             yield f"note: {one.label}: {n} pilot samples errored ({kind}); they are not counted"
         if one.stopped:
             yield f"note: {one.label}: the pilot broke off: {one.stopped}"
-        longest = max(one.longest, default=0)
-        if one.window and longest > _TIGHT * one.window:
+        longest, expected = max(one.longest, default=0), one.expected_longest
+        if one.window and (longest > _TIGHT * one.window or expected > one.window):
             yield (
                 f"note: {one.label}: the longest call of the pilot had {longest:,} of the model's "
-                f"{one.window:,} tokens; longer ones may overflow (error kind context_window)"
+                f"{one.window:,} tokens, that of all samples may have {expected:,}; what is longer than the window "
+                "errors (kind context_window)"
             )
 
 

@@ -1,43 +1,15 @@
 """What a sweep will take, from a few samples of each of its jobs."""
 
 import io
-import math
 
 import pytest
 
-from components.messages import Message, Usage
-from components.types import Step, Trajectory
-from runner.sweep.preflight import Pilot, confirmed, estimate, highest, together, warnings_of
-
-
-def test_a_total_is_the_mean_times_the_number_and_its_interval_students():
-    found = estimate([1.0, 2.0, 3.0, 4.0], 100)
-    spread = 100 * math.sqrt((1 - 0.04) * (5 / 3) / 4)
-    assert found.value == 250 and found.half == pytest.approx(3.182446 * spread)
-    assert estimate([3.0], 100).half is None and estimate([2.0, 2.0], 10).half == 0
-
-
-def test_when_all_was_played_nothing_is_left_to_chance():
-    assert estimate([1.0, 5.0], 2).half == 0
-
-
-def test_totals_add_up_unless_one_is_not_known():
-    one = estimate([1.0, 3.0], 10)
-    both = together([one, one])
-    assert both is not None and (both.value, both.variance) == (2 * one.value, 2 * one.variance)
-    assert together([one, None]) is None and together([]) is None
-
+from components.messages import Usage
+from components.types import Trajectory
+from runner.sweep.preflight import confirmed, highest, warnings_of
+from tests.runner.sweep.test_pilot import pilot
 
 ASK = ("run.preflight=true", "run.journal=journal")
-
-
-def pilot(usages, **more):
-    """Samples of one call each."""
-    made = Pilot("job", owed=10, connections=2, window=more.pop("window", None), **more)
-    for usage in usages:
-        step = Step("act", "main", "", 0, 0, (), Message("assistant", "x"), usage)
-        made.add(Trajectory([step], stop="answered"), 3.0)
-    return made
 
 
 def test_an_unknown_price_is_not_known_and_errors_are_not_counted():
@@ -47,16 +19,17 @@ def test_an_unknown_price_is_not_known_and_errors_are_not_counted():
     assert highest([made]) is None and "1 pilot samples errored (server)" in next(warnings_of([made]))
 
 
-def test_time_is_that_of_connections_or_of_the_limits_per_minute():
-    assert pilot([Usage(10, 2, 0.1)]).wall == 15.0
-    assert pilot([Usage(10, 2, 0.1)], per_minute=(5, None)).wall == 120.0
-    assert pilot([Usage(10, 2, 0.1)], per_minute=(None, 60)).wall == 120.0
-    assert pilot([]).wall is None
-
-
 def test_a_call_near_the_window_is_told():
-    assert "90 of the model's 100 tokens" in next(warnings_of([pilot([Usage(90, 2, 0.1)], window=100)]))
+    assert "90 of the model's 100 tokens" in next(warnings_of([pilot([Usage(88, 2, 0.1)], window=100)]))
     assert not list(warnings_of([pilot([Usage(70, 2, 0.1)], window=100)]))
+
+
+def test_a_window_that_the_longest_of_all_samples_may_pass_is_told():
+    """None of the pilot's comes near it, but of many the longest is longer."""
+    usages = [Usage(n, 0, 0.1) for n in (20, 40, 60, 80)]
+    (note,) = warnings_of([pilot(usages, window=110, owed=1000)])
+    assert "had 80 of the model's 110 tokens, that of all samples may have 130" in note
+    assert not list(warnings_of([pilot(usages, window=110)]))
 
 
 def test_nobody_is_asked_without_a_terminal_or_below_the_limit():
