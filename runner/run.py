@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,20 +46,19 @@ async def run_job(experiment: Experiment, folder: Path, commons: Commons, turn: 
     """
     cfg, facts = experiment.cfg, facts_of(experiment)
     manifest.refuse_others(folder, facts)
-    own = AsyncExitStack()
-    experiment = commons.share(experiment, own)
-    door = commons.door(experiment)
-    writer = RecordWriter(folder)
-    handler = log_to(folder / "run.log")
-    for done in (handler.close, writer.close, partial(commons.finish, door)):
-        own.callback(done)
-    before = manifest.read(folder).get("memory")
-    notes = manifest.begin(folder, facts)
-    log.info("begun: %s", notes["command"])
-    for note in notes["notes"]:
-        print(f"note: {note}", file=sys.stderr)  # noqa: T201
-    _replace(folder / "config.yaml", written(cfg))
-    async with own:
+    async with AsyncExitStack() as own:
+        experiment = commons.share(experiment, own)
+        door = commons.door(experiment)
+        own.callback(commons.finish, door)
+        writer = RecordWriter(folder)
+        own.callback(writer.close)
+        own.callback(log_to(folder / "run.log").close)
+        before = manifest.read(folder).get("memory")
+        notes = manifest.begin(folder, facts)
+        log.info("begun: %s", notes["command"])
+        for note in notes["notes"]:
+            print(f"note: {note}", file=sys.stderr)  # noqa: T201
+        _replace(folder / "config.yaml", written(cfg))
         try:
             experiment = await remember(experiment, door, folder, before, notes)
             return await _play(experiment, folder, commons, turn, door, writer, notes)

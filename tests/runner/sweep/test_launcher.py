@@ -7,6 +7,7 @@ import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from components.errors import ConfigError
+from runner.records import RecordWriter
 from runner.sweep.plan import cells
 
 
@@ -187,6 +188,14 @@ def test_the_budget_is_that_of_all_jobs_and_each_has_an_equal_part(home):
     assert sent == [3, 3]
     varied = home.run("-m", "budget.run.calls=1,2")
     assert varied.code == 2 and "budget of the whole sweep" in varied.err
+
+
+def test_a_job_whose_folder_is_in_use_leaves_its_part_of_the_budget_to_the_others(home):
+    busy = RecordWriter(home.path / "sweep" / "seed-0")
+    done = home.run(*SWEEP, "seed=0,1", "budget.run.calls=4", "model.max_connections=1")
+    busy.close()
+    assert done.code == 1 and "is in use by another process" in done.err
+    assert status(home, "seed-1") == "complete"
 
 
 def test_each_job_has_its_own_log(home):
