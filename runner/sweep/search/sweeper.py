@@ -6,7 +6,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -134,11 +133,11 @@ class Searcher(Sweeper):
         cells = {one.number: here.trial(one) for one in batch}
         good = []
         for cell in cells.values():
-            with suppress(SystemExit):  # it was said; the others go on
-                cell.code, cell.error = 2, "its config was refused"
+            try:
                 self._check([cell], here)
-                cell.code, cell.error = None, ""
                 good.append(cell)
+            except SystemExit:  # it was said; the others go on
+                cell.code, cell.error = 2, "its config was refused"
         budget = Budget(**good[0].cfg["budget"]["run"]) if good else Budget()
         if here.pruner is not None and (best := study.best):
             here.pruner.best = metrics_of(here.plan[best[0]].folder)[here.pruner.metric]

@@ -60,6 +60,13 @@ def test_a_search_is_a_sweep_of_ordinary_jobs_and_goes_on_as_if_it_had_never_sto
 
 
 @needs_optuna
+def test_trials_may_be_played_in_parts(tuned):
+    done = tuned.run(*SEARCH, "agent.quality=interval(0,1)", "search.trials=2", "limit=4", "run.shards=2")
+    assert done.code == 0 and states(tuned) == ["complete", "complete"], done.err
+    assert len((tuned.path / "sweep" / "trial-0001" / "records.jsonl").read_text().splitlines()) == 4
+
+
+@needs_optuna
 def test_several_objectives_give_the_front_that_nothing_beats(tuned):
     tuned.write(
         "experiment/search",
