@@ -19,7 +19,7 @@ from runner import config as configs
 from runner.budget import Budget, Spent
 from runner.build import check
 from runner.flaws import Flaws, nearest
-from runner.resume import quoted
+from runner.resume import parts_of, quoted
 from runner.sweep.check import check_all
 from runner.sweep.launcher import BUDGET, Launcher, Sweeper, exit_code, sweep_folder
 from runner.sweep.plan import Cell
@@ -117,6 +117,8 @@ class Searcher(Sweeper):
             raise ConfigError(
                 "run.preflight prices jobs, and those of a search are not known yet; give it a budget.run"
             )
+        if here.pruner is not None and any(parts_of(cell.cfg) for cell in cells):
+            raise ConfigError("search.prune_after looks at whole trials, which run.shards parts: leave one of them out")
         if any(cell.cfg.get("stage") is not None for cell in cells):
             raise ConfigError("a stage leaves no metrics to search by: leave it out")
 

@@ -181,6 +181,7 @@ def test_a_metric_that_is_none_is_refused_with_the_nearest_and_the_trial_is_kept
         (("agent.times=1,2", "search.objectives={a:maximise,a:minimise}"), "search.objectives: a is given twice"),
         (("agent.times=1,2", "run.preflight=true", "run.journal=j"), "run.preflight prices jobs"),
         (("agent.times=1,2", "hydra/launcher=basic", "search.prune_after=3"), "which hydra/launcher=wardround lets it"),
+        (("agent.times=1,2", "run.shards=2", "search.prune_after=3"), "looks at whole trials, which run.shards parts"),
         (("agent.quality=interval(0,1)", "search.sampler=grid"), "agent.quality has no step"),
         (("agent.times=1,2", "search.trials=1,2"), "search.trials=1,2: a search has one value"),
         (("agent.times=1,2", "search=3"), "search is a mapping of settings"),
