@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from components.errors import ConfigError
 from runner import manifest
 from runner.records import FILE, RecordWriter, read, slim
@@ -19,6 +17,7 @@ from runner.results.report import report, status_line
 from runner.results.rows import Run
 from runner.results.table import present
 from runner.terminal import told
+from runner.yamls import loaded
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -161,7 +160,7 @@ def _report(folder: Path, *, rescore: bool, track: bool, quiet: bool = False) ->
     """Recompute and print, unless ``quiet``; write metrics.json and report.md anew."""
     from runner.rating.beside import beside
 
-    cfg: Mapping[str, Any] = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    cfg: Mapping[str, Any] = loaded(folder / "config.yaml")
     if rescore:
         from runner.rescore import rescored
 

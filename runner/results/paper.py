@@ -10,12 +10,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from components.errors import ConfigError
 from runner.build import check
 from runner.results.levels import Part, average
 from runner.results.rows import Run
+from runner.yamls import loaded
 
 TOTAL = "total"
 
@@ -186,7 +185,7 @@ def load(folder: Path, name: str) -> Paper:
     if not path.is_file():
         have = ", ".join(sorted(one.stem for one in folder.glob("*.yaml"))) or "none"
         raise ConfigError(f"--paper {name}: there is no such paper; there are {have}")
-    paper = check(Paper, yaml.safe_load(path.read_text(encoding="utf-8")), path.name)
+    paper = check(Paper, loaded(path), path.name)
     if unknown := {line.table for line in paper.rows if line.table} - set(paper.tables):
         raise ConfigError(f"{path}: rows name the tables {sorted(unknown)}; there are {', '.join(paper.tables)}")
     return replace(paper, published=list(_published(paper, path.parent / paper.file)))
@@ -196,14 +195,15 @@ def _published(paper: Paper, path: Path) -> Iterator[Published]:
     """The rows of the CSV, one per table, backbone and method."""
     columns, scopes, cells = paper.columns, paper.scopes, _cells(paper, path)
     means = {scopes.outer: columns.outer, scopes.total: None}
+    rows: dict[tuple[str, str], list[Mapping[str, str]]] = {}
+    for cell in cells:
+        rows.setdefault((cell[columns.backbone], cell[columns.method]), []).append(cell)
     for key in dict.fromkeys((cell[columns.table], cell[columns.backbone], cell[columns.method]) for cell in cells):
         table, backbone, method = key
         if table not in paper.tables:
             continue
         printed, values, notes = [], dict[tuple[str, str], float | None](), dict[str, str]()
-        for cell in cells:
-            if (cell[columns.backbone], cell[columns.method]) != (backbone, method):
-                continue
+        for cell in rows[backbone, method]:
             value = float(cell[columns.value]) if cell[columns.value] else None
             if cell[columns.scope] == scopes.inner and cell[columns.table] == table:
                 values[cell[columns.outer], cell[columns.inner]] = value

@@ -3,41 +3,58 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from runner import manifest
 from runner.records import read, slim
 from runner.results.directions import better
 from runner.results.page.parts import Better
+from runner.texts import TextReader
+from runner.yamls import loaded
 
 _APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "compare")  # may differ within a row
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run folder, its manifest and its config."""
+    """A run folder, its manifest and its config. ``keeps``: records and texts are read once and stay in memory."""
 
     folder: Path
     notes: Mapping[str, Any]
     cfg: Mapping[str, Any]
+    keeps: bool = False
 
     @classmethod
     def at(cls, folder: Path, cfg: Mapping[str, Any] | None = None) -> Run:
         """Read a run folder; its config too, where it is not given."""
         if cfg is None:
-            cfg = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+            cfg = loaded(folder / "config.yaml")
         return cls(folder, manifest.read(folder), cfg or {})
 
     @cached_property
     def records(self) -> list[dict[str, Any]]:
         """The records without their steps."""
-        return [slim(record) for record in read(self.folder)]
+        return [slim(record) for record in self.whole()]
+
+    def whole(self) -> Iterable[dict[str, Any]]:
+        """The records with their steps, as they stand in the folder."""
+        return self._whole if self.keeps else read(self.folder)
+
+    def texts(self) -> TextReader:
+        """The texts that the records refer to."""
+        return self._texts if self.keeps else TextReader(self.folder)
+
+    @cached_property
+    def _whole(self) -> list[dict[str, Any]]:
+        return list(read(self.folder))
+
+    @cached_property
+    def _texts(self) -> TextReader:
+        return TextReader(self.folder)
 
     @property
     def levels(self) -> Mapping[str, Sequence[str]]:

@@ -11,7 +11,6 @@ from typing import Any
 
 import orjson
 
-from runner.records import read
 from runner.results.page.episodes_marks import Marker, Marks
 from runner.results.page.episodes_packed import Blocks, Texts, packed
 from runner.results.page.episodes_told import Teller, question_of
@@ -19,7 +18,7 @@ from runner.results.page.parts import Markup, Section
 from runner.results.page.told import named, told
 from runner.results.rows import Run
 from runner.stored import Unpacker
-from runner.texts import TextReader, without_surrogates
+from runner.texts import without_surrogates
 
 LIMIT = 5_000
 FAILURES = ("error", "failed", "limit")
@@ -97,11 +96,11 @@ class _Names:
 
 def _write(book: _Book, marker: Marker, names: _Names, number: int, run: Run, keys: frozenset[Key]) -> None:
     """Put a run's chosen episodes into the book."""
-    reader = TextReader(run.folder)
+    reader = run.texts()
     unpacker, teller = Unpacker(reader), Teller(book.texts)
     first = len(book.rows)
     asked: list[str] = []
-    for record in read(run.folder):
+    for record in run.whole():
         if (number, record["sample_id"], record["epoch"]) not in keys:
             continue
         trajectory = unpacker.trajectory({**record, "offered": None})
