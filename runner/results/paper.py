@@ -119,8 +119,9 @@ class Published:
 class Paper:
     """A publication (see ``conf/papers``). ``scale``: the CSV's values are so many times a run's score.
 
-    ``by_dataset``: a task is a dataset, called by its choice; else the strata ``levels``, from the inner to the outer
-    one, are its tasks and groups (twice the same where there are no groups), and without them those of the runs' score.
+    ``by``: a task is the choice of a group (dataset, condition) that a run was played with; else the strata ``levels``,
+    from the inner to the outer one, are its tasks and groups (twice the same where there are no groups), and without
+    them those of the runs' score.
     """
 
     title: str
@@ -133,7 +134,7 @@ class Paper:
     rows: Sequence[Line]
     scale: float = 1.0
     digits: int = 2
-    by_dataset: bool = False
+    by: str = ""
     levels: Sequence[str] = ()
     silent: Sequence[str] = ()
     datasets: Sequence[str] = ()
@@ -145,6 +146,16 @@ class Paper:
     def flat(self) -> bool:
         """Whether tasks are in no groups: then each is a group of its own."""
         return self.columns.inner == self.columns.outer
+
+    @property
+    def by_dataset(self) -> bool:
+        """Whether datasets are the tasks: runs of one method on several make one row."""
+        return self.by == "dataset"
+
+    @property
+    def single(self) -> bool:
+        """Whether every row has but one task: the choice of a group other than the dataset."""
+        return bool(self.by) and not self.by_dataset
 
     def line(self, run: Run) -> Line | None:
         """The published method that a run is held against."""
@@ -195,7 +206,7 @@ def _published(paper: Paper, path: Path) -> Iterator[Published]:
     """The rows of the CSV, one per table, backbone and method."""
     columns, scopes, cells = paper.columns, paper.scopes, _cells(paper, path)
     means = {scopes.outer: columns.outer, scopes.total: None}
-    rows: dict[tuple[str, str], list[Mapping[str, str]]] = {}
+    rows: dict[tuple[str, str], list[dict[str, str]]] = {}
     for cell in cells:
         rows.setdefault((cell[columns.backbone], cell[columns.method]), []).append(cell)
     for key in dict.fromkeys((cell[columns.table], cell[columns.backbone], cell[columns.method]) for cell in cells):
