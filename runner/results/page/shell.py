@@ -113,7 +113,7 @@ def _table(sheet: Sheet) -> Html:
     numeric = [all(not isinstance(row[n], str) for row in sheet.rows) for n in range(len(sheet.columns))]
     head = Html("").join(_head(column, right) for column, right in zip(sheet.columns, numeric, strict=True))
     units = [column.unit for column in sheet.columns]
-    rows = "\n".join(f"<tr>{''.join(map(_cell, row, units))}</tr>" for row in sheet.rows)
+    rows = "\n".join(f"<tr>{''.join(map(_cell, row, units, numeric))}</tr>" for row in sheet.rows)
     return Html('<div class="wide"><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>').format(
         head, Html(rows)
     )
@@ -132,21 +132,22 @@ def _head(column: Column, right: bool) -> Html:
     )
 
 
-def _cell(cell: Cell, unit: str) -> str:
-    """A cell; what it is sorted by stands beside what is read. Of texts there are only escaped ones and numbers."""
+def _cell(cell: Cell, unit: str, right: bool = True) -> str:
+    """A cell; what it is sorted by stands beside what is read. Of texts there are only escaped ones and numbers; those
+    of a column that has texts, too, stand on its left."""
     if isinstance(cell, str):
         kind = ' class="long"' if len(cell) > _LONG else ""
         return f"<td{kind}>{escape(plain(cell))}</td>"
     value = cell.value if isinstance(cell, Value) else cell
     if value is None:
-        return '<td class="n none">-</td>'
+        return f'<td class="{"n " * right}none">-</td>'
     told = tip = ""
     if isinstance(cell, Value):
         if cell.low is not None and cell.high is not None:
             told = f" <small>{' to '.join(ends(cell, unit))}</small>"
         if cell.n is not None:
             tip = f' title="n = {cell.n:,}"'
-    return f'<td class="n" data-v="{value!r}"{tip}>{figure(value, unit)}{told}</td>'
+    return f'<td class="{"n" * right}" data-v="{value!r}"{tip}>{figure(value, unit)}{told}</td>'
 
 
 def figure(value: float | None, unit: str) -> str:
