@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 
 from components.errors import ConfigError
@@ -10,13 +11,20 @@ from runner.records import FILE
 
 
 def run_folders(folder: Path) -> list[Path]:
-    """The folder, or the runs of a sweep's folder, in the order in which they began. Raises ConfigError for one that is
-    neither."""
+    """The folder, or the runs of a sweep's folder in the order of its jobs, without numbers in that in which they
+    began. Raises ConfigError for one that is neither."""
     found = [folder]
     if not (folder / FILE).is_file():
         below = sorted(path.parent for path in folder.glob(f"*/{FILE}"))
-        found = sorted(below, key=lambda one: str(manifest.read(one).get("start", ""))) or found
+        found = sorted(below, key=_place) or found
     return [_checked(one) for one in found]
+
+
+def _place(folder: Path) -> tuple[float, str]:
+    """The number of a sweep's job, and when it began."""
+    notes = manifest.read(folder)
+    number = notes.get("number")
+    return inf if number is None else number, str(notes.get("start", ""))
 
 
 def _checked(folder: Path) -> Path:
