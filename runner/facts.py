@@ -47,6 +47,7 @@ def facts_of(experiment: Experiment) -> dict[str, Any]:
         "by": declared(experiment.parts.scorers, "by"),
         "count_scores": [name for one in experiment.parts.scorers.values() for name in getattr(one, "counts", ())],
         "lower": declared_lower(experiment.parts.scorers),
+        "neither": [name for one in experiment.parts.scorers.values() for name in getattr(one, "neither", ())],
         "decides": next(
             filter(None, (getattr(one, "decides", None) for one in experiment.parts.scorers.values())), None
         ),

@@ -21,6 +21,7 @@ from components.types import Sample, Score, Trajectory
 
 _SEVERAL, _NESTED = "several discussions in one episode", "draws within draws"
 LOWER = ("panel/default_votes", "panel/missing_experts", "panel/unread_reports", "draws/unreadable")
+NEITHER = ("panel/rounds", "panel/dissent", "draws/n")
 _DRAWS = ("draws/n", "draws/unreadable", "draws/agreement", "draws/tie")
 
 Remark = Mapping[str, Any]
@@ -37,10 +38,11 @@ class Panel:
     that are readable: ``draws/agreement``, the share of the most frequent one, and ``draws/tie``, 0 or 1: it is not
     alone. What an episode has no steps for is unscored, as is all of one that ended in an error; so are rounds and
     consensus where several panels met in one episode, and draws within draws.
-    ``lower``: the scores that are better low.
+    ``lower``: the scores that are better low, ``neither``: those that are better neither way.
     """
 
     lower: ClassVar[Sequence[str]] = LOWER
+    neither: ClassVar[Sequence[str]] = NEITHER
 
     @property
     def version(self) -> str:

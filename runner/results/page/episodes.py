@@ -15,7 +15,7 @@ from runner.results.page.episodes_marks import Marker, Marks
 from runner.results.page.episodes_packed import Blocks, Texts, packed
 from runner.results.page.episodes_told import Teller, question_of
 from runner.results.page.parts import Markup, Section
-from runner.results.page.told import named, told
+from runner.results.page.told import deciding, named, told
 from runner.results.rows import Run
 from runner.stored import Unpacker
 from runner.texts import without_surrogates
@@ -98,7 +98,7 @@ def _write(book: _Book, marker: Marker, names: _Names, number: int, run: Run, ke
     """Put a run's chosen episodes into the book."""
     reader = run.texts()
     unpacker, teller = Unpacker(reader), Teller(book.texts)
-    first = len(book.rows)
+    first, decides = len(book.rows), deciding(run)
     asked: list[str] = []
     for record in run.whole():
         if (number, record["sample_id"], record["epoch"]) not in keys:
@@ -107,7 +107,7 @@ def _write(book: _Book, marker: Marker, names: _Names, number: int, run: Run, ke
         offered = reader.lines(record["offered"]) if record.get("offered") else []
         book.episodes.add(teller.episode(record, trajectory, offered))
         book.marks.append(marker.marks(record, trajectory, _tools(offered)))
-        book.rows.append({"run": number, **_row(record, run.headline, names)})
+        book.rows.append({"run": number, **_row(record, decides, names)})
         asked.append(question_of(trajectory))
     for row, question in zip(book.rows[first:], gists(asked), strict=True):
         row["question"] = question
