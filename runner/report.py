@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from components.errors import ConfigError
+from components.hand_written import read_yaml
 from runner import manifest
 from runner.records import FILE, RecordWriter, read, slim
 from runner.results.folders import run_folders
@@ -17,7 +18,6 @@ from runner.results.report import report, status_line
 from runner.results.rows import Run
 from runner.results.table import present
 from runner.terminal import told
-from runner.yamls import loaded
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -160,7 +160,7 @@ def _report(folder: Path, *, rescore: bool, track: bool, quiet: bool = False) ->
     """Recompute and print, unless ``quiet``; write metrics.json and report.md anew."""
     from runner.rating.beside import beside
 
-    cfg: Mapping[str, Any] = loaded(folder / "config.yaml")
+    cfg: Mapping[str, Any] = read_yaml(folder / "config.yaml")
     if rescore:
         from runner.rescore import rescored
 

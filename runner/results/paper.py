@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from components.errors import ConfigError
+from components.hand_written import read_yaml
 from runner.build import check
 from runner.results.levels import Part, average
 from runner.results.rows import Run
-from runner.yamls import loaded
 
 TOTAL = "total"
 
@@ -196,7 +196,7 @@ def load(folder: Path, name: str) -> Paper:
     if not path.is_file():
         have = ", ".join(sorted(one.stem for one in folder.glob("*.yaml"))) or "none"
         raise ConfigError(f"--paper {name}: there is no such paper; there are {have}")
-    paper = check(Paper, loaded(path), path.name)
+    paper = check(Paper, read_yaml(path), path.name)
     if unknown := {line.table for line in paper.rows if line.table} - set(paper.tables):
         raise ConfigError(f"{path}: rows name the tables {sorted(unknown)}; there are {', '.join(paper.tables)}")
     return replace(paper, published=list(_published(paper, path.parent / paper.file)))

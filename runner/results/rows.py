@@ -9,12 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from components.hand_written import read_yaml
 from runner import manifest
 from runner.records import read, slim
 from runner.results.directions import better
 from runner.results.page.parts import Better
 from runner.texts import TextReader
-from runner.yamls import loaded
 
 _APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "compare")  # may differ within a row
 
@@ -32,7 +32,7 @@ class Run:
     def at(cls, folder: Path, cfg: Mapping[str, Any] | None = None) -> Run:
         """Read a run folder; its config too, where it is not given."""
         if cfg is None:
-            cfg = loaded(folder / "config.yaml")
+            cfg = read_yaml(folder / "config.yaml")
         return cls(folder, manifest.read(folder), cfg or {})
 
     @cached_property

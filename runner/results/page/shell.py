@@ -27,7 +27,7 @@ _POLICY = (
     "base-uri 'none'; form-action 'none'"
 )
 _ESCAPED = {ord(one): f"\\u{ord(one):04x}" for one in "<>&\u2028\u2029"}  # ends or begins something in HTML or a script
-_PAGE = Html("""<!DOCTYPE html>
+_PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -47,7 +47,7 @@ _PAGE = Html("""<!DOCTYPE html>
 {scripts}
 </body>
 </html>
-""")
+"""
 
 
 def page(title: str, about: str, warnings: Sequence[str], sections: Sequence[Section]) -> str:
@@ -61,17 +61,15 @@ def page(title: str, about: str, warnings: Sequence[str], sections: Sequence[Sec
     scripts = [_closed(script) for script in scripts]
     style = "\n".join([_asset("page.css"), *dict.fromkeys(part.style for part in own if part.style)])
     links = Html("").join(Html('<a href="#{}">{}</a>').format(one.key, plain(one.title)) for one in sections)
-    return str(
-        _PAGE.format(
-            policy=_POLICY.format(" ".join(f"'sha256-{_digest(script)}'" for script in scripts)),
-            title=title,
-            about=plain(about),
-            style=Html(style),
-            links=links,
-            warnings=Html("").join(Html('<p class="warning">{}</p>').format(plain(text)) for text in warnings),
-            sections=Html("\n").join(_section(one) for one in sections),
-            scripts=Html("\n").join(Html("<script>{}</script>").format(Html(script)) for script in scripts),
-        )
+    return _PAGE.format(  # of megabytes: joined as plain texts, since markup copies what it joins several times
+        policy=_POLICY.format(" ".join(f"'sha256-{_digest(script)}'" for script in scripts)),
+        title=escape(title),
+        about=escape(plain(about)),
+        style=style,
+        links=links,
+        warnings="".join(Html('<p class="warning">{}</p>').format(plain(text)) for text in warnings),
+        sections="\n".join(_section(one) for one in sections),
+        scripts="\n".join(f"<script>{script}</script>" for script in scripts),
     )
 
 
