@@ -147,7 +147,8 @@ class Sample:
 
     ``cluster`` is the patient (or whatever makes samples depend on each other) for intervals,
     ``strata`` name -> value for breakdowns. ``files``: name of an input -> its path, for toolsets and
-    scorers, never shown.
+    scorers, never shown. ``card``: name with its unit -> word or number, only for the report's
+    card of the dataset: age, sex, steps of the gold chain.
     """
 
     problem: Problem
@@ -156,6 +157,7 @@ class Sample:
     cluster: str | None = None
     strata: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    card: Mapping[str, str | float] = field(default_factory=dict)
 
 
 class State(Protocol):

@@ -40,14 +40,15 @@ if TYPE_CHECKING:  # loaded for a config that is not refused
 
 @dataclass(frozen=True)
 class Launch:
-    """How a run was asked for: choices per group, overrides, its place in a sweep (folder, job's name), and
-    the keys that the sweep varies."""
+    """How a run was asked for: choices per group, overrides, its place in a sweep (folder, job's name),
+    the keys that the sweep varies, and the job's number in it."""
 
     choices: Mapping[str, str] = field(default_factory=dict)
     overrides: Sequence[str] = ()
     sweep: str | None = None
     label: str = ""
     swept: Sequence[str] = ()
+    number: int | None = None
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,8 @@ def launch_of(config: DictConfig, cfg: Mapping[str, Any]) -> Launch:
     choices["scorer"] = "+".join(cfg["scorer"]) if isinstance(cfg.get("scorer"), Mapping) else ""
     in_sweep = str(hydra.mode).endswith("MULTIRUN")
     sweep, label = (str(hydra.sweep.dir), str(hydra.sweep.subdir)) if in_sweep else (None, "")
-    return Launch(choices, tuple(words_of(config, "task")), sweep, label)
+    number = int(hydra.job.num) if in_sweep else None
+    return Launch(choices, tuple(words_of(config, "task")), sweep, label, number=number)
 
 
 def _place(group: str) -> str:

@@ -25,6 +25,7 @@ def facts_of(experiment: Experiment) -> dict[str, Any]:
     return {
         "name": experiment.name,
         "sweep": sweep_id(experiment.launch.sweep),
+        "number": experiment.launch.number,
         "choices": dict(experiment.launch.choices),
         "varied": varied(experiment.launch.overrides),
         "swept": list(experiment.launch.swept),

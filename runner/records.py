@@ -30,6 +30,7 @@ def record_of(
         "epoch": epoch,
         "cluster": sample.cluster,
         "strata": dict(sample.strata),
+        "card": dict(sample.card),
         "inputs": input_kinds(sample.problem),
         "stop": trajectory.stop,
         "answer": trajectory.answer,

@@ -173,6 +173,17 @@ class Unpacker:
             error=record["error"],
         )
 
+    def tools(self, record: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+        """Name -> facts of the tools that were offered."""
+        if not record.get("offered"):
+            return {}
+        first, *lines = self._texts.lines(record["offered"])
+        names = orjson.loads(first)
+        told = [_told(line) for line in (lines if isinstance(names, list) else (first, *lines))]
+        if not isinstance(names, list):  # records of before had each name in its spec
+            names = [one["name"] for one in told]
+        return {name: one["facts"] for name, one in zip(names, told, strict=True)}
+
     def text(self, value: str | Mapping[str, str]) -> str:
         """A text that stands in the record or is referred to."""
         return value if isinstance(value, str) else self._texts[value["ref"]]

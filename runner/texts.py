@@ -33,7 +33,7 @@ def encodable(text: str) -> bool:
 
 def without_surrogates(text: str) -> str:
     """The text with ``?`` in place of lone surrogates."""
-    return text.encode("utf-8", "replace").decode()
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def paragraphs(text: str) -> list[str]:

@@ -141,13 +141,6 @@ SOLVED = {
     "knowledge": "- One table.", "code": "answer = 1", "actions": "Finish[1]", "sql": "select 1", "plan": ["Finish[1]"],
     "steps": [("Finish[1]", "")],
 }  # fmt: skip
-SOLVED = {
-    "knowledge": "- patients",
-    "code": "answer = 1",
-    "sql": "select 1",
-    "plan": ["Finish[1]"],
-    "steps": [("A[1]", "2")],
-}
 SHOWN = {
     "problem": Problem("p", "Which?", {"A": "one", "B": "two"}, "A man of 40."), "question": "Which?", "context": "A man.",
     "held": '{"$Image$":"x"}', "memory": '{"$Image$":"x"}', "plan": list(PLANNING_NAMES), "instructions": "Call tools.",

@@ -90,6 +90,7 @@ class RadABench:
                 "anatomy": record["Anatomy"],
                 "modality": record["Modality"],
             },
+            card=_card(record["Information"], len(task.chain)),
         )
 
     @property
@@ -128,6 +129,14 @@ class RadABench:
     def _bytes(self, split: str) -> bytes:
         """What a split is read from."""
         return _hub_bytes(str(self.hub), split) if self._on_hub else self._file(split).read_bytes()
+
+
+def _card(patient: Mapping[str, Any], steps: int) -> dict[str, str | float]:
+    """Who is asked about, and how long the ground-truth chain is; an age in other words than years is left out."""
+    found: dict[str, str | float] = {"sex": str(patient["Sex"]).lower(), "gold chain, steps": steps}
+    with suppress(ValueError):
+        found["age, years"] = float(patient["Age"])
+    return found
 
 
 def _context(record: Mapping[str, Any], named: bool) -> str:

@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isfinite
 from pathlib import Path
 
 from components.errors import ConfigError
@@ -32,6 +33,7 @@ class Columns:
     cluster: str | None = None
     explanation: str | None = None
     strata: Sequence[str] = ()
+    card: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,7 @@ class Table:
             metadata=metadata,
             cluster=_maybe(row, named.cluster),
             strata={name: _maybe(row, name) or "none" for name in named.strata},
+            card={name: _number(text) for name in named.card if (text := _maybe(row, name)) is not None},
         )  # fmt: skip
 
     def _options(self, row: Row) -> Mapping[str, str]:
@@ -152,6 +155,15 @@ def _maybe(row: Row, column: str | None) -> str | None:
         raise row.error(column, f"must be a text or a number, found {value!r:.80}")
     text = "" if value is None else str(value).strip()
     return text or None
+
+
+def _number(text: str) -> str | float:
+    """A number where it is one."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return number if isfinite(number) else text
 
 
 def _csv_rows(path: Path) -> Iterator[Row]:

@@ -11,7 +11,7 @@ from runner.results.means import shared
 from runner.results.paper import Line, Paper, Published
 from runner.results.rows import Row
 
-_DATASET = "dataset"
+_TASK = "task"
 
 
 @dataclass(frozen=True)
@@ -33,16 +33,16 @@ class Beside:
     def nested(self) -> Nested | None:
         """The row's means; None where it was not scored by the paper's metric."""
         metric = self.paper.metric
-        if not self.paper.by_dataset:
+        if not self.paper.by:
             levels = self.paper.levels or self.row.first.levels.get(metric)
             return Nested(self.row.records, metric, levels) if levels else None
         records = [
-            {**record, "strata": {_DATASET: run.data[0]}}
+            {**record, "strata": {_TASK: run.choices.get(self.paper.by, "")}}
             for run in self.row.runs
             for record in run.records
             if metric in run.scores
         ]
-        return Nested(records, metric, (_DATASET, _DATASET)) if records else None
+        return Nested(records, metric, (_TASK, _TASK)) if records else None
 
     @property
     def leaves(self) -> Mapping[tuple[str, ...], Part]:
@@ -56,7 +56,10 @@ class Beside:
 
     @property
     def paths(self) -> list[tuple[str, ...]]:
-        """All parts, those in print first, in the paper's order; those of a group beside each other."""
+        """All parts, those in print first, in the paper's order; those of a group beside each other. Rows of a single
+        part have their own."""
+        if self.paper.single:
+            return list(self.leaves)
         printed = (path for one in self.published or self.paper.published[:1] for path in one.values)
         known = dict.fromkeys((*printed, *self.leaves))
         groups = dict.fromkeys(path[0] for path in known)

@@ -51,7 +51,7 @@ def _data(beside: Beside) -> Iterator[str]:
             yield f"dataset: {data.get('name')} is not the data in print"
         if data.get("split") != table.split:
             yield f"split: {data.get('split')} here, {table.split} in print"
-        by_score = not (beside.paper.by_dataset or beside.paper.levels)
+        by_score = not (beside.paper.by or beside.paper.levels)
         if beside.paper.metric not in (run.levels if by_score else run.scores):
             have = "+".join(run.notes.get("scorers") or {})
             yield f"metric: {run.folder.name} has no {beside.paper.metric} (scorer: {have})"

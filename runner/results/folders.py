@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,13 @@ from runner.records import FILE
 
 
 def run_folders(folder: Path) -> list[Path]:
-    """The folder, or the runs of a sweep's folder, in the order in which they began. Raises ConfigError for one that is
-    neither."""
+    """The folder, or the runs of a sweep's folder in the order of its jobs, without numbers in that in which they
+    began. Raises ConfigError for one that is neither."""
     found = [folder]
     try:
         if not (folder / FILE).is_file():
             below = sorted(path.parent for path in folder.glob(f"*/{FILE}"))
-            found = sorted(below, key=lambda one: str(manifest.read(one).get("start", ""))) or found
+            found = sorted(below, key=_place) or found
         return [_checked(one) for one in found]
     except (OSError, ValueError) as error:
         raise ConfigError(f"{str(folder)[:200]!r} cannot be read as a folder: {error}") from None
@@ -36,6 +37,13 @@ def config_of(folder: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ConfigError(f"{path} is no config of a run: it holds {type(found).__name__}, not names and values")
     return found
+
+
+def _place(folder: Path) -> tuple[float, str]:
+    """The number of a sweep's job, and when it began."""
+    notes = manifest.read(folder)
+    number = notes.get("number")
+    return inf if number is None else number, str(notes.get("start", ""))
 
 
 def _checked(folder: Path) -> Path:

@@ -10,9 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from components.errors import ConfigError
+from components.hand_written import read_yaml
 from runner.build import check
 from runner.results.levels import Part, average
 from runner.results.rows import Run
@@ -120,8 +119,9 @@ class Published:
 class Paper:
     """A publication (see ``conf/papers``). ``scale``: the CSV's values are so many times a run's score.
 
-    ``by_dataset``: a task is a dataset, called by its choice; else the strata ``levels``, from the inner to the outer
-    one, are its tasks and groups (twice the same where there are no groups), and without them those of the runs' score.
+    ``by``: a task is the choice of a group (dataset, condition) that a run was played with; else the strata ``levels``,
+    from the inner to the outer one, are its tasks and groups (twice the same where there are no groups), and without
+    them those of the runs' score.
     """
 
     title: str
@@ -134,7 +134,7 @@ class Paper:
     rows: Sequence[Line]
     scale: float = 1.0
     digits: int = 2
-    by_dataset: bool = False
+    by: str = ""
     levels: Sequence[str] = ()
     silent: Sequence[str] = ()
     datasets: Sequence[str] = ()
@@ -146,6 +146,16 @@ class Paper:
     def flat(self) -> bool:
         """Whether tasks are in no groups: then each is a group of its own."""
         return self.columns.inner == self.columns.outer
+
+    @property
+    def by_dataset(self) -> bool:
+        """Whether datasets are the tasks: runs of one method on several make one row."""
+        return self.by == "dataset"
+
+    @property
+    def single(self) -> bool:
+        """Whether every row has but one task: the choice of a group other than the dataset."""
+        return bool(self.by) and not self.by_dataset
 
     def line(self, run: Run) -> Line | None:
         """The published method that a run is held against."""
@@ -186,7 +196,7 @@ def load(folder: Path, name: str) -> Paper:
     if not path.is_file():
         have = ", ".join(sorted(one.stem for one in folder.glob("*.yaml"))) or "none"
         raise ConfigError(f"--paper {name}: there is no such paper; there are {have}")
-    paper = check(Paper, yaml.safe_load(path.read_text(encoding="utf-8")), path.name)
+    paper = check(Paper, read_yaml(path), path.name)
     if unknown := {line.table for line in paper.rows if line.table} - set(paper.tables):
         raise ConfigError(f"{path}: rows name the tables {sorted(unknown)}; there are {', '.join(paper.tables)}")
     return replace(paper, published=list(_published(paper, path.parent / paper.file)))
@@ -196,14 +206,15 @@ def _published(paper: Paper, path: Path) -> Iterator[Published]:
     """The rows of the CSV, one per table, backbone and method."""
     columns, scopes, cells = paper.columns, paper.scopes, _cells(paper, path)
     means = {scopes.outer: columns.outer, scopes.total: None}
+    rows: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for cell in cells:
+        rows.setdefault((cell[columns.backbone], cell[columns.method]), []).append(cell)
     for key in dict.fromkeys((cell[columns.table], cell[columns.backbone], cell[columns.method]) for cell in cells):
         table, backbone, method = key
         if table not in paper.tables:
             continue
         printed, values, notes = [], dict[tuple[str, str], float | None](), dict[str, str]()
-        for cell in cells:
-            if (cell[columns.backbone], cell[columns.method]) != (backbone, method):
-                continue
+        for cell in rows[backbone, method]:
             value = float(cell[columns.value]) if cell[columns.value] else None
             if cell[columns.scope] == scopes.inner and cell[columns.table] == table:
                 values[cell[columns.outer], cell[columns.inner]] = value

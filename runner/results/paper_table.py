@@ -19,9 +19,11 @@ _SHARED = f"{TOTAL}, shared"
 def show_paper(paper: Paper, runs: Sequence[Run]) -> None:
     """Print a table for every row with what forbids a comparison below it, then one over all rows."""
     found = [Beside.of(paper, row) for row in rows_of(runs, by_dataset=paper.by_dataset)]
+    if paper.single:
+        found = [one for one in found if one.published] or found
     for one in found:
         _show(one)
-    if len(found) > 1:
+    if len(found) > 1 and not paper.single:
         _overview(found)
     print(f"in print: {paper.citation}; means and totals are worked out from its values per task")  # noqa: T201
 
@@ -72,6 +74,8 @@ def _body(beside: Beside, published: Sequence[Published]) -> list[tuple[str, ...
         n = sum(beside.leaves.get((group, task), Part(None)).value is not None for task in tasks)
         means = [_mean(one, group, len(tasks)) for one in published] or ["-"]
         body.append((f"{group}/mean", *_ours(mine, scale, n < len(tasks)), f"{n} of {len(tasks)}", *means))
+    if beside.paper.single:
+        return body
     n = len(_there(beside))
     totals = [_plain(one.total().value, len(_there(one)) < len(groups)) for one in published] or ["-"]
     body.append((TOTAL, *_ours(beside.total, scale, n < len(groups)), f"{n} of {len(groups)}", *totals))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,9 @@ from runner.records import FILE as RECORDS
 from runner.records import read, slim
 from runner.results.directions import better, units_of
 from runner.results.folders import config_of
+from runner.results.labels import is_one_of, labels_of
 from runner.results.page.parts import Better
+from runner.texts import TextReader
 
 _NEEDED = {"cluster", "strata", "scores", "usage", "seconds"}
 _APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "compare")  # may differ within a row
@@ -23,11 +25,12 @@ _APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "com
 
 @dataclass(frozen=True)
 class Run:
-    """A run folder, its manifest and its config."""
+    """A run folder, its manifest and its config. ``keeps``: records and texts are read once and stay in memory."""
 
     folder: Path
     notes: Mapping[str, Any]
     cfg: Mapping[str, Any]
+    keeps: bool = False
 
     @classmethod
     def at(cls, folder: Path, cfg: Mapping[str, Any] | None = None) -> Run:
@@ -39,12 +42,28 @@ class Run:
     @cached_property
     def records(self) -> list[dict[str, Any]]:
         """The records without their steps. Raises ConfigError for one that lacks what metrics are made of."""
-        found = [slim(record) for record in read(self.folder)]
+        found = [slim(record) for record in self.whole()]
         for record in found:
             if missing := _NEEDED - record.keys():
                 said = f"the record of {record['sample_id']!r} has no {' and no '.join(sorted(missing))}"
                 raise ConfigError(f"{self.folder / RECORDS}: {said}; delete its line and resume")
         return found
+
+    def whole(self) -> Iterable[dict[str, Any]]:
+        """The records with their steps, as they stand in the folder."""
+        return self._whole if self.keeps else read(self.folder)
+
+    def texts(self) -> TextReader:
+        """The texts that the records refer to."""
+        return self._texts if self.keeps else TextReader(self.folder)
+
+    @cached_property
+    def _whole(self) -> list[dict[str, Any]]:
+        return list(read(self.folder))
+
+    @cached_property
+    def _texts(self) -> TextReader:
+        return TextReader(self.folder)
 
     @property
     def levels(self) -> Mapping[str, Sequence[str]]:
@@ -128,9 +147,9 @@ class Run:
         None for a run of no sweep.
         """
         swept, varied = self.notes.get("swept") or (), self.notes.get("varied") or {}
-        if not swept or not all(any(_is(key, (name,)) for key in varied) for name in swept):
+        if not swept or not all(any(is_one_of(key, (name,)) for key in varied) for name in swept):
             return None
-        kept = [(key, varied[key]) for key in varied if _is(key, swept) and key.partition(".")[0] not in _APART]
+        kept = [(key, varied[key]) for key in varied if is_one_of(key, swept) and key.partition(".")[0] not in _APART]
         return self.notes.get("sweep"), *sorted(kept)
 
 
@@ -165,7 +184,7 @@ def rows_of(runs: Sequence[Run], *, by_dataset: bool = False) -> list[Row]:
             groups.append([run])
         else:
             place.append(run)
-    labels = _labels([group[0] for group in groups])
+    labels = labels_of([group[0] for group in groups])
     return [
         Row(group, label if labels.count(label) == 1 else f"{label} {group[0].folder.name}")
         for group, label in zip(groups, labels, strict=True)
@@ -194,44 +213,6 @@ def _groups(run: Run) -> set[tuple[str, ...]]:
 def _datasets(run: Run) -> set[tuple[str, ...]]:
     """What a run played, as its dataset was set."""
     return {run.data}
-
-
-def _labels(runs: Sequence[Run]) -> list[str]:
-    """What tells rows apart; of one sweep only what it varies, where that is enough."""
-    swept = {name for run in runs for name in run.notes.get("swept") or ()}
-    if swept and len({run.notes.get("sweep") for run in runs}) == 1:
-        short = [_label(run, runs, swept) for run in runs]
-        if len(set(short)) == len(short):
-            return short
-    return [_label(run, runs) for run in runs]
-
-
-def _label(run: Run, others: Sequence[Run], only: Collection[str] = ()) -> str:
-    """The settings in which a row differs from the others; its agent and model where there are none.
-
-    ``only``: the last parts of the keys that count, all where it is empty.
-    """
-    words = []
-    groups = [key for key in dict.fromkeys(["agent", "model", *run.same]) if key in run.same]
-    for group in groups:
-        if (not only or group in only) and len({other.choices.get(group) for other in others}) > 1:
-            words.append(str(run.choices.get(group, f"no {group}")))
-        alike = [one.flat.get(group, {}) for one in others if _alike(one, run, group)]
-        for key, value in run.flat[group].items():
-            counts = not key.endswith("_target_") and (not only or _is(key, only))
-            if counts and any(one.get(key) != value for one in alike):
-                words.append(f"{key.rpartition('.')[2]}={value}")
-    words = words or [str(run.choices[group]) for group in ("agent", "model") if group in run.choices]
-    return " ".join(words) or run.folder.name
-
-
-def _is(key: str, names: Collection[str]) -> bool:
-    """Whether a dotted key is one of these, which may be last parts of keys."""
-    return key in names or key.rpartition(".")[2] in names
-
-
-def _alike(one: Run, other: Run, group: str) -> bool:
-    return one.choices.get(group) == other.choices.get(group)
 
 
 def leaves(node: Any, key: str) -> Iterator[tuple[str, str]]:

@@ -95,7 +95,8 @@ def markdown(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
 
 def plain(text: str) -> str:
     """A text of the data on one line, without characters that a terminal would obey."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    shown = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(shown.split())
 
 
 def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str, keys: int = 1) -> None:

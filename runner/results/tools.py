@@ -15,14 +15,13 @@ from typing import Any
 from components.messages import Message, ToolCall, Usage
 from components.tool_distribution import INNER, MALFORMED, MIXED, action_names, distribution, is_misuse
 from components.types import Action, Refusal, Step, Trajectory
-from runner.records import read
 from runner.results.rows import Row, Run
 from runner.results.table import show
 from runner.stored import Unpacker
-from runner.texts import TextReader
 
 TABLE, PLOT = "tools.csv", "tools.png"
 ALL = "all"
+OWN = "inner"  # the dimension of tools that do nothing outside the agent: to plan, to think
 _SAID = Message("assistant")
 Facts = Mapping[str, Mapping[str, Any]]
 
@@ -61,7 +60,7 @@ class Used:
 
     def add(self, names: Sequence[str], offered: Facts, kinds: Sequence[str] | None) -> None:
         """Count an episode; a tool that it was not offered is malformed."""
-        tools = {name: facts for name, facts in offered.items() if facts.get("dimension") != "inner"}
+        tools = {name: facts for name, facts in offered.items() if facts.get("dimension") != OWN}
         self.names.append([name if name in INNER or name in tools else MALFORMED for name in names])
         self.facts |= tools
         self.kinds.update(str(tools[name].get("category") or name) for name in names if name in tools)
@@ -134,15 +133,14 @@ def used_of(row: Row) -> dict[str, Used]:
 
 def _episodes(run: Run) -> Iterator[tuple[Mapping[str, Any], list[str], Facts]]:
     """Records that did not error, the names of their actions, the facts of the tools they were offered."""
-    unpacker = Unpacker(TextReader(run.folder))
+    unpacker = Unpacker(run.texts())
     known: dict[str, Facts] = {}
-    for record in read(run.folder):
+    for record in run.whole():
         if record["stop"] == "error":
             continue
         offer = record.get("offered") or ""
         if offer not in known:
-            specs = unpacker.trajectory({**record, "steps": []}).offered
-            known[offer] = {spec.name: spec.facts for spec in specs}
+            known[offer] = unpacker.tools(record)
         yield record, action_names(Trajectory([_acted(step) for step in record["steps"]])), known[offer]
 
 

@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.errors import ConfigError
-from runner.records import read
 from runner.results.rows import Row, Run
 from runner.results.table import show
 from runner.results.usage import APART
 from runner.stored import Unpacker
-from runner.texts import TextReader
 
 _VERDICT = re.compile(
     r"(?P<verifier>\w+): (?P<what>\w+) (?P<k>\d+) of (?P<most>at most )?(?P<m>\d+), (?P<why>[^;]+?)"
@@ -60,8 +58,8 @@ def read_verdict(text: str, step: int) -> Verdict | None:
 
 def verdicts_of(run: Run) -> Iterator[Verdict | None]:
     """The verdicts of a run's records; None for one in another form."""
-    unpacker = Unpacker(TextReader(run.folder))
-    for record in read(run.folder):
+    unpacker = Unpacker(run.texts())
+    for record in run.whole():
         counts: Counter[str] = Counter()
         for step in record["steps"]:
             if step.get("action") is None or not step.get("committed", True):

@@ -72,8 +72,9 @@ class Job:
 
     @property
     def headline(self) -> list[str]:
-        """Names of the metrics, the scorers' before cost and time."""
-        return sorted(self.metrics, key=lambda name: name.split("/")[0] in _LATE)
+        """Names of the metrics: the score that decides, the scorers' others, cost and time."""
+        decides = self.manifest.get("decides")
+        return sorted(self.metrics, key=lambda name: (name != decides, name.split("/")[0] in _LATE))
 
 
 def identify(folder: Path) -> str:

@@ -445,6 +445,12 @@ def test_run_names_say_what_varies():
     assert job.name == "react n=3 a,b gpt-4.1"
 
 
+def test_the_score_that_decides_is_the_first_metric():
+    metrics = {name: {"value": 1.0} for name in ("cost/usd", "planning/x", "completion/rate")}
+    assert describe.Job(Path("."), {"decides": "completion/rate"}, metrics).headline[0] == "completion/rate"
+    assert describe.Job(Path("."), {}, metrics).headline == ["planning/x", "completion/rate", "cost/usd"]
+
+
 def test_a_long_table_ends_in_a_count():
     jobs = [
         describe.Job(Path("."), {"varied": {"agent": f"agent_with_a_long_name_{n}"}}, {"m": {"value": n}})

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from components.errors import ConfigError
+from runner.records import FILE
 from runner.results.compare import warnings_of
 from runner.results.page import (
     cards,
@@ -27,12 +29,24 @@ from runner.results.rows import Run
 
 # What stands on the page, in this order: a module with ``section(runs: Sequence[Run]) -> Section | None`` each.
 SECTIONS = (leaderboard, comparisons, settings, strata, frontier, tools_used, checks, refusals, papers, cards, episodes)
+_KEPT = 1 << 24  # bytes of records that are read once and stay in memory for all sections, some 100 MB there
 PAGE, READ, TABLES = "report.html", "report.md", "tables"
 
 
 def sections_of(runs: Sequence[Run]) -> list[Section]:
     """The sections that have something to show."""
     return [found for module in SECTIONS if (found := module.section(runs)) is not None]
+
+
+def keeping(runs: Sequence[Run], room: int = _KEPT) -> list[Run]:
+    """These runs; those whose records have room together keep what they read."""
+    found = []
+    for run in runs:
+        path = run.folder / FILE
+        size = path.stat().st_size if path.exists() else 0
+        found.append(replace(run, keeps=size <= room))
+        room -= size if size <= room else 0
+    return found
 
 
 def home_of(runs: Sequence[Run], out: str | None = None) -> Path:
@@ -57,7 +71,7 @@ def write(runs: Sequence[Run], home: Path, title: str | None = None) -> list[Pat
     ``report.md`` is that of a run in its own folder, and left as it is.
     """
     home.mkdir(parents=True, exist_ok=True)
-    sections, told = sections_of(runs), (title or home.resolve().name, about(runs), warnings_of(runs))
+    sections, told = sections_of(keeping(runs)), (title or home.resolve().name, about(runs), warnings_of(runs))
     written = [_put(home / PAGE, page(*told, sections))]
     if all(run.folder.resolve() != home.resolve() for run in runs):
         written.append(_put(home / READ, markdown(*told, sections)))

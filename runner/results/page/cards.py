@@ -1,7 +1,6 @@
 """A card per dataset: what its samples are, how long its conversations and chains of calls are, how varied its words.
 
-The records tell of episodes; what only the dataset knows stands in the manifest's ``card``: fact -> number, text, or
-{value: samples}.
+The records tell of episodes; what only the dataset knows stands in their ``card``: fact -> word or number of a sample.
 """
 
 from __future__ import annotations
@@ -13,12 +12,11 @@ from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import Any
 
-from runner.records import read
 from runner.results.page.parts import Cell, Column, Section, Sheet
 from runner.results.page.told import Told, told
 from runner.results.rows import Run
+from runner.results.tools import OWN
 from runner.stored import Unpacker
-from runner.texts import TextReader
 
 _WORDED = 200  # episodes of a run whose words are counted
 _WINDOW = 50  # words
@@ -28,11 +26,12 @@ _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 
 @dataclass
 class Episodes:
-    """What is counted in the episodes of a run: per episode calls of the model, tool calls, tokens in and out, and the
-    words of the first ones, asked (the first message of the user) and replied."""
+    """What is counted in the episodes of a run: per episode calls of the model, tool calls, tools offered, tokens in
+    and out, and the words of the first ones, asked (the first message of the user) and replied."""
 
     calls: list[int] = field(default_factory=list)
     chain: list[int] = field(default_factory=list)
+    tools: list[int] = field(default_factory=list)
     tokens_in: list[int] = field(default_factory=list)
     tokens_out: list[int] = field(default_factory=list)
     asked: list[list[str]] = field(default_factory=list)
@@ -59,8 +58,9 @@ def section(runs: Sequence[Run]) -> Section | None:
 
 def episodes_of(run: Run) -> Episodes:
     """Count the episodes of a run that did not error."""
-    found, unpacker = Episodes(), Unpacker(TextReader(run.folder))
-    for record in read(run.folder):
+    found, unpacker = Episodes(), Unpacker(run.texts())
+    sizes: dict[str, int] = {}
+    for record in run.whole():
         if record["stop"] == "error":
             continue
         used = record["usage"]
@@ -69,6 +69,10 @@ def episodes_of(run: Run) -> Episodes:
         found.tokens_out.append(used["output_tokens"])
         steps = [step for step in record["steps"] if step.get("committed", True)]
         found.chain.append(sum(len(step.get("observed", ())) for step in steps))
+        offer = record.get("offered") or ""
+        if offer not in sizes:
+            sizes[offer] = sum(facts.get("dimension") != OWN for facts in unpacker.tools(record).values())
+        found.tools.append(sizes[offer])
         if len(found.asked) < _WORDED:
             found.asked.append(_WORD.findall(" ".join(_asked(record, unpacker)).lower()))
             found.replied.append(_WORD.findall(" ".join(_replied(record, unpacker)).lower()))
@@ -107,9 +111,19 @@ def _samples(of: Sequence[Told]) -> Sheet:
     for stratum in dict.fromkeys(name for record in once.values() for name in record["strata"]):
         values = Counter(str(record["strata"][stratum]) for record in once.values() if stratum in record["strata"])
         rows.append([f"{stratum}, samples of each", _told(values)])
-    for name, value in (notes.get("card") or {}).items():
-        rows.append([str(name), _told(value) if isinstance(value, Mapping) else value])
+    facts = dict.fromkeys(name for record in once.values() for name in record.get("card") or ())
+    rows += [
+        [name, _fact([own[name] for one in once.values() if name in (own := one.get("card") or {})])] for name in facts
+    ]
     return Sheet(f"{of[0].dataset}: samples", [Column("fact"), Column("value")], rows)
+
+
+def _fact(values: Sequence[str | float]) -> str:
+    """What the samples say of themselves: how many say each word; the middle and both ends where all are numbers."""
+    numbers = [value for value in values if not isinstance(value, str)]
+    if len(numbers) < len(values):
+        return _told(Counter(map(str, values)))
+    return f"median {median(numbers):g}, {min(numbers):g} to {max(numbers):g} (n = {len(numbers):,})"
 
 
 def _cluster(record: Mapping[str, Any]) -> str:
@@ -125,14 +139,23 @@ def _told(values: Mapping[str, int]) -> str:
 
 def _lengths(of: Sequence[Told], counted: Mapping[int, Episodes]) -> Sheet:
     """How long episodes were: median and most of each."""
-    names = {"calls": "calls of the model", "chain": "tool calls", "tokens_in": "tokens in", "tokens_out": "tokens out"}
+    names = {
+        "calls": "calls of the model", "chain": "tool calls", "tools": "tools offered", "tokens_in": "tokens in",
+        "tokens_out": "tokens out",
+    }  # fmt: skip
     columns = [Column("run"), Column("episodes", "n")]
     columns += [Column(name, f"per episode, {what}") for name in names.values() for what in ("median", "most")]
     rows: list[list[Cell]] = []
     for one in of:
         values: list[list[int]] = [getattr(counted[id(one)], name) for name in names]
-        rows.append([one.label, len(values[0]), *(cell for part in values for cell in (median(part), max(part)))])
-    return Sheet(f"{of[0].dataset}: length of conversations and chains", columns, rows)
+        rows.append([one.label, len(values[0]), *(cell for part in values for cell in (_middle(part), max(part)))])
+    return Sheet(f"{of[0].dataset}: lengths and toolsets", columns, rows)
+
+
+def _middle(values: Sequence[int]) -> float:
+    """The median, a whole number where it is one."""
+    found = median(values)
+    return int(found) if found == int(found) else found
 
 
 def _words(of: Sequence[Told], counted: Mapping[int, Episodes]) -> Sheet:
@@ -158,14 +181,16 @@ def _words(of: Sequence[Told], counted: Mapping[int, Episodes]) -> Sheet:
 
 def diversity(words: Sequence[str], window: int = _WINDOW) -> float | None:
     """Moving-average type-token ratio, 0 to 1; None for fewer words than the window holds."""
-    if len(words) < window:
+    last = len(words) - window  # where the last stretch begins
+    if last < 0:
         return None
-    counts = Counter(words[:window])
-    total = len(counts)
-    for old, new in zip(words, words[window:], strict=False):
-        counts[old] -= 1
-        if not counts[old]:
-            del counts[old]
-        counts[new] += 1
-        total += len(counts)
-    return total / (len(words) - window + 1) / window
+    before: dict[str, int] = {}
+    total = 0
+    for n, word in enumerate(words):  # in how many stretches it is the first of its kind
+        ends, begins = n if n < last else last, before.get(word, -1)
+        if begins < n - window:
+            begins = n - window
+        if begins < ends:
+            total += ends - begins
+        before[word] = n
+    return total / (last + 1) / window

@@ -11,15 +11,14 @@ from typing import Any
 
 import orjson
 
-from runner.records import read
 from runner.results.page.episodes_marks import Marker, Marks
 from runner.results.page.episodes_packed import Blocks, Texts, packed
 from runner.results.page.episodes_told import Teller, question_of
 from runner.results.page.parts import Markup, Section
-from runner.results.page.told import named, told
+from runner.results.page.told import deciding, named, told
 from runner.results.rows import Run
 from runner.stored import Unpacker
-from runner.texts import TextReader, without_surrogates
+from runner.texts import without_surrogates
 
 LIMIT = 5_000
 FAILURES = ("error", "failed", "limit")
@@ -97,18 +96,18 @@ class _Names:
 
 def _write(book: _Book, marker: Marker, names: _Names, number: int, run: Run, keys: frozenset[Key]) -> None:
     """Put a run's chosen episodes into the book."""
-    reader = TextReader(run.folder)
+    reader = run.texts()
     unpacker, teller = Unpacker(reader), Teller(book.texts)
-    first = len(book.rows)
+    first, decides = len(book.rows), deciding(run)
     asked: list[str] = []
-    for record in read(run.folder):
+    for record in run.whole():
         if (number, record["sample_id"], record["epoch"]) not in keys:
             continue
         trajectory = unpacker.trajectory({**record, "offered": None})
         offered = reader.lines(record["offered"]) if record.get("offered") else []
         book.episodes.add(teller.episode(record, trajectory, offered))
         book.marks.append(marker.marks(record, trajectory, _tools(offered)))
-        book.rows.append({"run": number, **_row(record, run.headline, names)})
+        book.rows.append({"run": number, **_row(record, decides, names)})
         asked.append(question_of(trajectory))
     for row, question in zip(book.rows[first:], gists(asked), strict=True):
         row["question"] = question

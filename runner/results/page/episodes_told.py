@@ -99,9 +99,10 @@ def question_of(trajectory: Trajectory) -> str:
 
 def text_of(message: Message) -> str:
     """What a message says, images by name."""
-    parts = (message.content,) if isinstance(message.content, str) else message.content
-    return "\n".join("[an image]" if isinstance(part, Image) else part for part in parts)
+    if isinstance(message.content, str):
+        return message.content
+    return "\n".join("[an image]" if isinstance(part, Image) else part for part in message.content)
 
 
 def _without_empty(told: Plain) -> Plain:
-    return {name: value for name, value in told.items() if value not in (None, "", [], {}, 0, False)}
+    return {name: value for name, value in told.items() if value}

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from runner.results.page.parts import Value
 
 _LINE = 24  # pixels for a line of a plot with names on its left
 _MARGIN = 110
 _ROOM = 90  # characters below a plot; names that need more are turned
+_WIDE, _HIGH, _BESIDE = 800, 320, 110  # pixels of a plot with names at its points, and of the margin on its right
+_LETTER, _TALL, _GAP = 7.5, 16, 8  # pixels of a name: per letter, its height, how far from its point
+_SIDES = (
+    "top right",
+    "bottom right",
+    "top left",
+    "bottom left",
+    "middle right",
+    "middle left",
+    "top center",
+    "bottom center",
+)  # fmt: skip; beside error bars, above and below lines that begin at the point
 LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}  # above the plot
 Figure = Mapping[str, Any]
+Box: TypeAlias = tuple[float, float, float, float]
 
 
 def intervals(names: Sequence[str], values: Sequence[Value], title: str) -> Figure:
@@ -63,6 +76,42 @@ def shades(rows: Sequence[str], columns: Sequence[str], z: Sequence[Sequence[flo
         "margin": {"l": 60, "r": 20, "t": 30, "b": 30},
     }
     return {"data": [trace], "layout": layout}
+
+
+def sides(names: Sequence[str], xs: Sequence[float], ys: Sequence[float]) -> list[str]:
+    """On which side of its point each name stands, so that names cover each other and other points least.
+
+    ``xs``, ``ys``: places in the plot, each from 0 to 1.
+    """
+    points = [(x * _WIDE, y * _HIGH) for x, y in zip(xs, ys, strict=True)]
+    taken = [(x - _GAP, x + _GAP, y - _GAP, y + _GAP) for x, y in points]
+    found = []
+    for n, name in enumerate(names):
+        boxes = {side: _box(*points[n], len(name) * _LETTER, side) for side in _SIDES}
+        others = taken[:n] + taken[n + 1 :]
+        best = min(_SIDES, key=lambda side: _outside(boxes[side]) + sum(_shared(boxes[side], box) for box in others))
+        taken.append(boxes[best])
+        found.append(best)
+    return found
+
+
+def _box(x: float, y: float, wide: float, side: str) -> Box:
+    """Left, right, lower and upper end of a name beside its point."""
+    up, across = side.split()
+    left = {"right": x + _GAP, "left": x - _GAP - wide, "center": x - wide / 2}[across]
+    middle = y + {"top": _TALL, "middle": 0, "bottom": -_TALL}[up]
+    return left, left + wide, middle - _TALL / 2, middle + _TALL / 2
+
+
+def _shared(one: Box, other: Box) -> float:
+    """The area that two boxes share."""
+    wide, high = min(one[1], other[1]) - max(one[0], other[0]), min(one[3], other[3]) - max(one[2], other[2])
+    return wide * high if wide > 0 and high > 0 else 0.0
+
+
+def _outside(box: Box) -> float:
+    """The area of a box that is not on the picture."""
+    return _TALL * (max(0.0, box[1] - _WIDE - _BESIDE) + max(0.0, -box[0]))
 
 
 def spread(values: Sequence[Value | None]) -> dict[str, Any]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log10
 from typing import Any
 
-from runner.results.page.figures import LEGEND, spread
+from runner.results.page.figures import LEGEND, sides, spread
 from runner.results.page.parts import Better, Cell, Column, Plot, Section, Sheet, Value
 from runner.results.page.told import Told, axis, better, column, headlines, told
 from runner.results.rows import Run
 from runner.results.usage import per_question
 
 _NAMED = 10  # points that all have their names beside them; of more only those of the front have
-_SIDES = ("top center", "bottom center")  # where names stand, in turn
 _WIDE = 20  # times the least cost: from there on the axis is logarithmic
 
 
@@ -110,6 +110,9 @@ def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
 
 def _figure(points: Sequence[Point], unit: str, title: str) -> dict[str, Any]:
     """Points with their intervals; those of the front are filled and joined."""
+    wide = min(point.cost for point in points) * _WIDE < max(point.cost for point in points)
+    logarithmic = wide and all(point.cost > 0 for point in points)
+    names = _named(points, logarithmic)
     data: list[dict[str, Any]] = []
     for name, wanted, symbol in (("on the front", True, "circle"), ("beaten", False, "circle-open")):
         part = [point for point in points if point.front is wanted]
@@ -118,14 +121,14 @@ def _figure(points: Sequence[Point], unit: str, title: str) -> dict[str, Any]:
             data.append({
                 "type": "scatter", "mode": mode, "name": name,
                 "x": [point.cost for point in part], "y": [point.quality.value for point in part],
-                "text": [point.one.label for point in part], "textposition": [_SIDES[n % 2] for n in range(len(part))],
+                "text": [names[id(point)][0] for point in part],
+                "textposition": [names[id(point)][1] for point in part],
+                "customdata": [_short(point) for point in part],
                 "error_y": spread([point.quality for point in part]) | {"thickness": 1},
                 "marker": {"size": 10, "symbol": symbol}, "cliponaxis": False,
                 "line": {"shape": "hv", "dash": "dot", "width": 1.5},
-                "hovertemplate": "%{text}<br>%{x:.4g} " + unit + "<br>%{y:.4g}<extra></extra>",
+                "hovertemplate": "%{customdata}<br>%{x:.4g} " + unit + "<br>%{y:.4g}<extra></extra>",
             })  # fmt: skip
-    wide = min(point.cost for point in points) * _WIDE < max(point.cost for point in points)
-    logarithmic = wide and all(point.cost > 0 for point in points)
     layout = {
         "height": 460, "margin": {"l": 70, "r": 110, "t": 40, "b": 60}, "legend": LEGEND,
         "xaxis": {
@@ -134,3 +137,29 @@ def _figure(points: Sequence[Point], unit: str, title: str) -> dict[str, Any]:
         "yaxis": {"title": {"text": title}, "automargin": True},
     }  # fmt: skip
     return {"data": data, "layout": layout}
+
+
+def _named(points: Sequence[Point], logarithmic: bool) -> dict[int, tuple[str, str]]:
+    """Identity of a point -> what stands at it, and on which side: its run without the dataset, which the title says;
+    of those in one place the first and how many more there are; of very many those on the front."""
+    xs = _unit([log10(point.cost) if logarithmic else point.cost for point in points])
+    ends = [end for point in points for end in (point.quality.low, point.quality.high)]
+    ys = _unit([point.quality.value or 0.0 for point in points], [end for end in ends if end is not None])
+    places: dict[tuple[float, float], list[Point]] = {}
+    for point, x, y in zip(points, xs, ys, strict=True):
+        places.setdefault((x, y), []).append(point)
+    names = dict.fromkeys(map(id, points), ("", "top right"))
+    shown = {place: of for place, of in places.items() if of[0].front or len(points) <= _NAMED}
+    told = [_short(of[0]) + f" and {len(of) - 1} more" * (len(of) > 1) for of in shown.values()]
+    where = sides(told, [x for x, _ in shown], [y for _, y in shown])
+    return names | {id(of[0]): pair for of, pair in zip(shown.values(), zip(told, where, strict=True), strict=True)}
+
+
+def _short(point: Point) -> str:
+    return point.one.label.removesuffix(f" {point.one.dataset}")
+
+
+def _unit(values: Sequence[float], ends: Sequence[float] = ()) -> list[float]:
+    """Values as places between the least and the greatest of them and of ``ends``, 0 to 1."""
+    low, high = min([*values, *ends]), max([*values, *ends])
+    return [(value - low) / (high - low) if high > low else 0.5 for value in values]

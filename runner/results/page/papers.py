@@ -36,7 +36,7 @@ def sheets_of(paper: Paper, runs: Sequence[Run]) -> list[Sheet]:
     if not there:
         return []
     found = [one for one in (Beside.of(paper, row) for row in _rows(paper, there, runs)) if _meets(one)]
-    overview = [_overview(found)] if len(found) > 1 else []
+    overview = [_overview(found)] if len(found) > 1 and not paper.single else []
     return [*overview, _parts(found)] if found else []
 
 
@@ -96,6 +96,8 @@ def _lines(beside: Beside, backbones: Sequence[str]) -> Iterator[list[Cell]]:
         if not paper.flat:
             means = [one.outer[group].value if one and group in one.outer else None for one in printed]
             yield [label, f"{group}, mean", _ours(beside.outer.get(group), paper), f"{len(paths)} tasks", *means]
+    if paper.single:
+        return
     groups = beside.common
     totals = [None if one is None else one.total(groups).value for one in printed]
     name = f"{TOTAL} of what all columns share"

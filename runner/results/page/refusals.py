@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runner.records import read
 from runner.results.page.figures import shades
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet
 from runner.results.page.told import told
@@ -74,7 +73,7 @@ def section(runs: Sequence[Run]) -> Section | None:
 
 def _endings(run: Run, label: str) -> Iterator[Ending]:
     """The episodes of a run that did not error."""
-    for record in read(run.folder):
+    for record in run.whole():
         if record["stop"] != "error":
             facts = record.get("facts") or {}
             lacking = facts if facts.get("kind") in _LACKING else None

@@ -27,7 +27,7 @@ _POLICY = (
     "base-uri 'none'; form-action 'none'"
 )
 _ESCAPED = {ord(one): f"\\u{ord(one):04x}" for one in "<>&\u2028\u2029"}  # ends or begins something in HTML or a script
-_PAGE = Html("""<!DOCTYPE html>
+_PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -47,7 +47,7 @@ _PAGE = Html("""<!DOCTYPE html>
 {scripts}
 </body>
 </html>
-""")
+"""
 
 
 def page(title: str, about: str, warnings: Sequence[str], sections: Sequence[Section]) -> str:
@@ -61,17 +61,15 @@ def page(title: str, about: str, warnings: Sequence[str], sections: Sequence[Sec
     scripts = [_closed(script) for script in scripts]
     style = "\n".join([_asset("page.css"), *dict.fromkeys(part.style for part in own if part.style)])
     links = Html("").join(Html('<a href="#{}">{}</a>').format(one.key, plain(one.title)) for one in sections)
-    return str(
-        _PAGE.format(
-            policy=_POLICY.format(" ".join(f"'sha256-{_digest(script)}'" for script in scripts)),
-            title=title,
-            about=plain(about),
-            style=Html(style),
-            links=links,
-            warnings=Html("").join(Html('<p class="warning">{}</p>').format(plain(text)) for text in warnings),
-            sections=Html("\n").join(_section(one) for one in sections),
-            scripts=Html("\n").join(Html("<script>{}</script>").format(Html(script)) for script in scripts),
-        )
+    return _PAGE.format(  # of megabytes: joined as plain texts, since markup copies what it joins several times
+        policy=_POLICY.format(" ".join(f"'sha256-{_digest(script)}'" for script in scripts)),
+        title=escape(title),
+        about=escape(plain(about)),
+        style=style,
+        links=links,
+        warnings="".join(Html('<p class="warning">{}</p>').format(plain(text)) for text in warnings),
+        sections="\n".join(_section(one) for one in sections),
+        scripts="\n".join(f"<script>{script}</script>" for script in scripts),
     )
 
 
@@ -113,7 +111,7 @@ def _table(sheet: Sheet) -> Html:
     numeric = [all(not isinstance(row[n], str) for row in sheet.rows) for n in range(len(sheet.columns))]
     head = Html("").join(_head(column, right) for column, right in zip(sheet.columns, numeric, strict=True))
     units = [column.unit for column in sheet.columns]
-    rows = "\n".join(f"<tr>{''.join(map(_cell, row, units))}</tr>" for row in sheet.rows)
+    rows = "\n".join(f"<tr>{''.join(map(_cell, row, units, numeric))}</tr>" for row in sheet.rows)
     return Html('<div class="wide"><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>').format(
         head, Html(rows)
     )
@@ -132,21 +130,22 @@ def _head(column: Column, right: bool) -> Html:
     )
 
 
-def _cell(cell: Cell, unit: str) -> str:
-    """A cell; what it is sorted by stands beside what is read. Of texts there are only escaped ones and numbers."""
+def _cell(cell: Cell, unit: str, right: bool = True) -> str:
+    """A cell; what it is sorted by stands beside what is read. Of texts there are only escaped ones and numbers; those
+    of a column that has texts, too, stand on its left."""
     if isinstance(cell, str):
         kind = ' class="long"' if len(cell) > _LONG else ""
         return f"<td{kind}>{escape(plain(cell))}</td>"
     value = cell.value if isinstance(cell, Value) else cell
     if value is None:
-        return '<td class="n none">-</td>'
+        return f'<td class="{"n " * right}none">-</td>'
     told = tip = ""
     if isinstance(cell, Value):
         if cell.low is not None and cell.high is not None:
             told = f" <small>{' to '.join(ends(cell, unit))}</small>"
         if cell.n is not None:
             tip = f' title="n = {cell.n:,}"'
-    return f'<td class="n" data-v="{value!r}"{tip}>{figure(value, unit)}{told}</td>'
+    return f'<td class="{"n" * right}" data-v="{value!r}"{tip}>{figure(value, unit)}{told}</td>'
 
 
 def figure(value: float | None, unit: str) -> str:

@@ -17,6 +17,7 @@ _FORMULA = ("=", "+", "-", "@")  # a spreadsheet would work out a text that begi
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "[": "{[}", "*": "{*}",  # after a line's end they would belong to it
     "|": r"\textbar{}", '"': "''", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
 }  # fmt: skip
 _WAYS = {"higher": r" $\uparrow$", "lower": r" $\downarrow$", "": ""}
@@ -67,7 +68,7 @@ def comma(sheet: Sheet) -> str:
 
 
 def latex(sheet: Sheet) -> str:
-    """A table as LaTeX, for a document to take in; it needs the package booktabs."""
+    """A table as LaTeX, for a document to take in; it needs the package booktabs and no other."""
     right = [all(not isinstance(row[n], str) for row in sheet.rows) for n in range(len(sheet.columns))]
     shape = "".join("r" if one else "l" for one in right)
     lines = [
@@ -143,5 +144,5 @@ def _tex_cell(cell: Cell, unit: str) -> str:
     told = figure(value, unit).replace(",", "{,}")
     if isinstance(cell, Value) and cell.low is not None and cell.high is not None:
         low, high = (end.replace(",", "{,}") for end in ends(cell, unit))
-        return f"${told}_{{\\,{low}\\text{{--}}{high}}}$"
+        return f"${told}_{{\\,{low}\\,\\mathrm{{to}}\\,{high}}}$"
     return f"${told}$"

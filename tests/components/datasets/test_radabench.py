@@ -36,6 +36,7 @@ def test_a_file_is_read_in_its_order(file):
     assert first.strata == {
         "complexity": "simple", "task": "organ segmentation", "anatomy": "Chest", "modality": "CT",
     }  # fmt: skip
+    assert first.card == {"age, years": 58.0, "sex": "male", "gold chain, steps": 3}
     assert first.problem.context.splitlines() == [
         "Patient: 58 years, male, 176 cm, 81 kg",
         "History: Former smoker, treated for high blood pressure",

@@ -51,6 +51,12 @@ def test_columns_without_a_name_at_the_end_do_not_matter(table):
     assert len(list(table("".join(f"{line},,\n" for line in CSV.splitlines())).load("test"))) == 2
 
 
+def test_columns_for_the_card_are_numbers_where_they_can_be_and_left_out_where_empty(table):
+    text = "question,answer,age,sex\nIs it?,yes,41,f\nAnd?,no,,nan\n"
+    first, second = table(text, split="all", columns=Columns(card=("age", "sex"))).load("all")
+    assert first.card == {"age": 41.0, "sex": "f"} and second.card == {"sex": "nan"}
+
+
 def test_the_fingerprint_is_that_of_the_content(table):
     assert table().fingerprint == table().fingerprint != table(CSV + "\n").fingerprint
     assert table().privacy == "phi"

@@ -32,21 +32,23 @@ def step(*calls, verdict="", branch="main", committed=True, **fields):
     )  # fmt: skip
 
 
-def sample(n, task, dimension, inputs=()):
+def sample(n, task, dimension, inputs=(), card=None):
     """A sample of a task."""
     problem = Problem(f"{task}-{n}", "?", inputs={kind: f"{kind}.x" for kind in inputs})
-    return Sample(problem, "A", strata={"task": task, "dimension": dimension})
+    return Sample(problem, "A", strata={"task": task, "dimension": dimension}, card=card or {})
 
 
-def write(folder: Path, scored, cfg=None, steps=None, inputs=(), **notes) -> Path:
-    """A run folder. ``scored``: task -> (dimension, values); ``steps``: those of every episode."""
+def write(folder: Path, scored, cfg=None, steps=None, inputs=(), cards=(), **notes) -> Path:
+    """A run folder. ``scored``: task -> (dimension, values); ``steps``: those of every episode; ``cards``: of the n-th
+    sample of each task."""
     cfg, folder = CFG | (cfg or {}), Path(folder)
     writer = RecordWriter(folder)
     for task, (dimension, values) in scored.items():
         for n, value in enumerate(values):
             trajectory = Trajectory(list(steps or [step(answer="A")]), TOOLS, stop="answered", answer="A")
             scores = [Score("score/x", value)]
-            writer.append(record_of(sample(n, task, dimension, inputs), 0, trajectory, scores, 0.1, writer.packer))
+            made = sample(n, task, dimension, inputs, cards[n] if n < len(cards) else None)
+            writer.append(record_of(made, 0, trajectory, scores, 0.1, writer.packer))
     writer.close()
     told = {
         "name": folder.name, "status": "complete", "levels": LEVELS, "choices": CHOICES, "model_kind": "live",

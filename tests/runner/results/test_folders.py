@@ -16,6 +16,14 @@ def test_a_sweep_is_its_runs_in_the_order_in_which_they_began(tmp_path):
     assert run_folders(tmp_path) == [first, later] and run_folders(later) == [later]
 
 
+def test_jobs_that_began_in_any_order_stand_in_that_of_the_sweep(tmp_path):
+    second, first, old = (
+        write(tmp_path / name, {"t": ("k", [1])}, start="2026-1", number=number)
+        for name, number in (("a", 10), ("b", 9), ("c", None))
+    )
+    assert run_folders(tmp_path) == [first, second, old]
+
+
 @pytest.mark.parametrize("missing", ["manifest.json", "config.yaml", "records.jsonl"])
 def test_a_folder_without_its_files_is_none(tmp_path, missing):
     folder = write(tmp_path / "a", {"t": ("k", [1])})

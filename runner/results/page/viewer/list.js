@@ -31,6 +31,7 @@ function mark(row) {
 function columnsOf(index, shownScore) {
   const several = index.runs.length > 1;
   const score = (row) => row.scores[shownScore()];
+  const longest = Math.max(...index.runs.map((run) => run.label.length));
   const columns = [
     {
       name: "sample",
@@ -40,7 +41,7 @@ function columnsOf(index, shownScore) {
     },
     several && {
       name: "run",
-      width: 150,
+      width: Math.min(Math.max(150, 24 + 7.4 * longest), 260),
       value: (row) => index.runs[row.run].label,
       cell: (row) => index.runs[row.run].label,
     },

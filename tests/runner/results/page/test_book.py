@@ -8,6 +8,8 @@ import pytest
 from components.errors import ConfigError
 from runner.report import main
 from runner.results.page import book
+from runner.results.rows import Run
+from tests.runner.results.folders import write
 from tests.runner.results.page.pages import HOSTILE, grid, made, parsed
 
 VALUES = {(agent, condition): [1, 0, 1] for agent in ("react", "cot") for condition in ("intact", "withheld")}
@@ -34,6 +36,16 @@ def test_a_sweep_has_page_markdown_and_tables_beside_its_jobs(tmp_path):
             metric[key] for key in ("value", "ci_low", "ci_high")
         ]
     assert (tmp_path / "sweep/tables/leaderboard-scores.tex").read_text().count("\\\\") == 5
+
+
+def test_what_is_kept_in_memory_is_read_once_and_the_rest_each_time(tmp_path):
+    small, large = (Run.at(write(tmp_path / name, {"one": ("k", [1.0] * n)})) for name, n in (("a", 1), ("b", 9)))
+    large, small = book.keeping([large, small], (small.folder / "records.jsonl").stat().st_size)
+    assert (large.keeps, small.keeps) == (False, True)
+    assert small.whole() is small.whole() and small.texts() is small.texts()
+    assert list(large.whole()) == list(large.whole()) and len(large.records) == 9
+    assert [record["sample_id"] for record in small.records] == ["one-0"] and "steps" not in small.records[0]
+    assert not book.keeping([Run(tmp_path / "none", {}, {})])[0].records
 
 
 def test_hostile_names_and_strata_stay_texts_in_every_format(tmp_path):

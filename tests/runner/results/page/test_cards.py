@@ -20,18 +20,25 @@ def said(question, reply):
 
 
 def test_samples_lengths_and_words(tmp_path):
-    card = {"sex": {"f": 2, "m": 1}, "chain length, median": 3}
     steps = [said(ASKED, "It is one."), step("Books")]
-    folder = write(tmp_path / "a", {"one": ("k", [1, 0]), "two": ("d", [1])}, steps=steps, inputs=["image"], card=card)
+    folder = write(tmp_path / "a", {"one": ("k", [1, 0]), "two": ("d", [1])}, steps=steps, inputs=["image"])
     samples, lengths, words = cards.section([Run.at(folder)]).parts
     facts = dict(samples.rows)
     assert facts["samples played"] == 3 and facts["task, samples of each"] == "one 2, two 1"
-    assert facts["sex"] == "f 2, m 1" and facts["chain length, median"] == 3
     assert facts["inputs beside the question"] == "image 3" and facts["class of the data"] == "unknown"
-    assert lengths.rows[0][1:] == [3, 2, 2, 0, 0, 8, 8, 4, 4]
+    assert lengths.rows[0][1:] == [3, 2, 2, 0, 0, 2, 2, 8, 8, 4, 4]
     (row,) = cells(words)
     assert (row["asked, words"], row["asked, different words"], row["replied, different words"]) == (72.0, 6, 3)
     assert row["asked, diversity"] == pytest.approx(6 / 50) and row["replied, diversity"] is None
+
+
+def test_demographics_and_gold_chains_are_told_once_per_sample(tmp_path):
+    told = [{"sex": "female", "age, years": 20.0}, {"sex": "male", "age, years": 60.0, "gold chain, steps": 4}, {}]
+    runs = [Run.at(write(tmp_path / name, {"one": ("k", [1, 0, 1])}, cards=told)) for name in "ab"]
+    facts = dict(cards.section(runs).parts[0].rows)
+    assert facts["sex"] == "female 1, male 1"
+    assert facts["age, years"] == "median 40, 20 to 60 (n = 2)"
+    assert facts["gold chain, steps"] == "median 4, 4 to 4 (n = 1)"
 
 
 def test_diversity_is_the_mean_over_windows():

@@ -3,7 +3,7 @@
 import plotly.graph_objects as go
 import pytest
 
-from runner.results.page.figures import groups, intervals, shades, spread
+from runner.results.page.figures import groups, intervals, shades, sides, spread
 from runner.results.page.parts import Value
 
 KNOWN, BARE = Value(0.5, 0.4, 0.8, 10), Value(0.25)
@@ -26,3 +26,11 @@ def test_error_bars_are_distances_and_hidden_where_none_is_known():
     known = spread([KNOWN, BARE])
     assert known["array"] == [pytest.approx(0.3), None] and known["arrayminus"] == [pytest.approx(0.1), None]
     assert spread([BARE, None])["visible"] is False
+
+
+def test_names_beside_their_points_do_not_cover_each_other():
+    assert sides(["one"], [0.5], [0.5]) == ["top right"]
+    assert sides(["last"], [1.0], [0.5]) == ["top right"], "the margin has room for a short name"
+    assert sides(["a name that is too long for it"], [1.0], [0.5]) == ["top left"]
+    assert sides(["left one", "right one"], [0.5, 0.53], [0.5, 0.5]) == ["top right", "bottom right"]
+    assert len(set(sides(["same"] * 4, [0.5] * 4, [0.5] * 4))) == 4

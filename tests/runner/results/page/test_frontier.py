@@ -34,3 +34,22 @@ def test_cost_is_in_tokens_where_it_is_nothing_in_money(tmp_path):
 
 def test_one_run_has_no_front(tmp_path):
     assert section([made(tmp_path / "a", {"one": ("k", [1])})]) is None
+
+
+def test_names_in_the_plot_leave_out_the_dataset_that_its_title_says(tmp_path):
+    runs = [
+        made(tmp_path / f"{agent}-{data}", {"one": ("k", [value])}, dataset={"name": data},
+             choices={"agent": agent, "dataset": data}, varied={"agent": agent, "dataset": data},
+             swept=["agent", "dataset"], sweep="s")
+        for agent, value in (("react", 1), ("cot", 0)) for data in ("d1", "d2")
+    ]  # fmt: skip
+    first, _, second, _ = section(runs).parts
+    for plot, data in ((first, "d1"), (second, "d2")):
+        assert data in plot.title
+        assert sorted(name for trace in plot.figure["data"] for name in trace["customdata"]) == ["cot", "react"]
+
+
+def test_runs_in_one_place_share_a_name_there(tmp_path):
+    runs = grid(tmp_path, {(a, c): [1, 0] for a in ("react", "cot") for c in ("intact", "withheld")})
+    (trace,) = section(runs).parts[0].figure["data"]
+    assert trace["text"] == ["react intact and 3 more", "", "", ""] and len(set(trace["customdata"])) == 4

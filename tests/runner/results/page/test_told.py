@@ -5,7 +5,7 @@ import json
 import pytest
 
 from runner.results.page.parts import Value
-from runner.results.page.told import axis, better, column, headlines, told
+from runner.results.page.told import axis, better, column, deciding, headlines, told
 from tests.runner.results.page.pages import grid, made
 
 
@@ -63,3 +63,21 @@ def test_runs_that_do_not_say_are_judged_by_what_a_perfect_agent_reaches(tmp_pat
     notes = {name: value for name, value in run.notes.items() if name != "lower"}
     old = type(run)(run.folder, notes, run.cfg)
     assert better(told([run]), "score/x") == "higher" and better(told([old]), "score/x") == "lower"
+
+
+def test_scores_that_are_better_neither_way_are_no_headlines_and_have_no_arrow(tmp_path):
+    run = made(tmp_path / "a", {"one": ("k", [1])}, neither=["score/x"])
+    assert headlines(told([run])) == ["score/x"], "the one that decides is shown whatever it is"
+    assert better(told([run]), "score/x") == "" and column(told([run]), "score/x").better == ""
+    run = made(tmp_path / "b", {"one": ("k", [1])}, neither=["total/score/x"])
+    assert "total/score/x" not in headlines(told([run]))
+
+
+def test_episodes_are_solved_by_a_score_that_the_run_has_values_of(tmp_path):
+    run = made(tmp_path / "a", {"one": ("k", [None, None])}, decides="score/x")
+    assert deciding(run) == "score/x", "nothing else is known"
+    for record in run.records:
+        record["scores"]["score/y"] = 1.0
+    assert deciding(run) == "score/y"
+    run.records[0]["scores"]["score/x"] = 0.0
+    assert deciding(run) == "score/x"

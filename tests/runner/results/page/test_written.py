@@ -43,7 +43,7 @@ def test_latex_has_rules_subscripts_and_escapes():
     lines = latex(SHEET).splitlines()
     assert lines[:3] == ["% By task & more", r"\begin{tabular}{lrr}", r"\toprule"]
     assert lines[3] == r"run & score $\uparrow$ & tokens (n) $\downarrow$ \\"
-    assert lines[5] == r"a\_b & $0.5000_{\,0.250\text{--}0.750}$ & $12{,}000$ \\"
+    assert lines[5] == r"a\_b & $0.5000_{\,0.250\,\mathrm{to}\,0.750}$ & $12{,}000$ \\"
     assert lines[6].endswith("& -- & -- \\\\") and lines[-3:] == [r"\bottomrule", r"\end{tabular}", "% below"]
 
 
@@ -51,6 +51,10 @@ def test_latex_prints_hostile_texts_as_they_are():
     assert tex("\\input{x} $_%&#~^ <|\n>") == (
         r"\textbackslash{}input\{x\} \$\_\%\&\#\textasciitilde{}\textasciicircum{} \textless{}\textbar{} \textgreater{}"
     )
+
+
+def test_a_latex_cell_is_no_option_of_the_line_before_it():
+    assert [tex("[2cm]"), tex("*a")] == ["{[}2cm]", "{*}a"]
 
 
 def test_files_have_a_name_each():

@@ -1,0 +1,73 @@
+"""What is in print for RadABench, and runs beside it."""
+
+import pytest
+
+from runner.config.roots import CONF
+from runner.report import main
+from runner.results.page.papers import sheets_of
+from runner.results.paper import load
+from runner.results.rows import Run
+from tests.runner.results.folders import CHOICES, write
+from tests.runner.results.page.pages import cells
+
+NAMES = ("radabench", *(f"radabench_{name}" for name in ("ecr", "thr", "ots", "mhr", "uar")))
+PAPERS = {name: load(CONF / "papers", name) for name in NAMES}
+
+
+def run(home, condition, metric, **notes):
+    """A run of the published agent."""
+    folder = write(
+        home / condition,
+        {"simple": ("k", [1, 0])},
+        choices=CHOICES | {"agent": "radagent", "condition": condition},
+        **notes,
+    )
+    text = (folder / "records.jsonl").read_text().replace("score/x", metric).replace('"task"', '"complexity"')
+    (folder / "records.jsonl").write_text(text)
+    return Run.at(folder)
+
+
+def test_every_number_of_the_text_is_there_once():
+    values = {
+        (name, one.backbone, path[-1]): value
+        for name, paper in PAPERS.items()
+        for one in paper.published
+        for path, value in one.values.items()
+    }
+    assert len(values) == 19
+    assert values["radabench", "Claude-3.7-Sonnet", "simple"] == 67.1
+    assert values["radabench_thr", "Claude-3.5-Sonnet", "redundant_high"] == 23.1
+    assert values["radabench_ots", "Gemini-1.5-Pro", "differentiated"] == 72.0
+
+
+@pytest.mark.parametrize(
+    ("name", "condition", "printed"),
+    [
+        ("radabench_ecr", "redundant_medium", {"Claude-3.5-Sonnet": 73.7}),
+        ("radabench_thr", "redundant_high", {"Claude-3.5-Sonnet": 23.1}),
+        ("radabench_ots", "differentiated", {"Gemini-1.5-Pro": 72.0, "Qwen-2.5-72B": 70.1}),
+        ("radabench_mhr", "differentiated", {"GPT-4o": 80.0, "Claude-3.5-Sonnet": 80.0, "Qwen-2.5-72B": 80.0}),
+        ("radabench_uar", "insufficient_config3", {"GPT-4o": 60.0, "Claude-3.5-Sonnet": 60.0}),
+    ],
+)
+def test_a_condition_is_held_against_its_own_number_and_no_mean_of_others(tmp_path, name, condition, printed):
+    paper = PAPERS[name]
+    runs = [run(tmp_path, condition, paper.metric), run(tmp_path, "baseline", paper.metric)]
+    (sheet,) = sheets_of(paper, runs)
+    (row,) = cells(sheet)
+    assert (row["part"], row["this run"].value) == (condition, 50.0)
+    assert {name: row[f"{name}, in print"] for name in printed} == printed
+
+
+def test_the_command_shows_the_row_without_totals(tmp_path, capsys):
+    folders = [run(tmp_path, name, "execution/ecr").folder for name in ("redundant_regular", "baseline")]
+    assert main([*map(str, folders), "--paper", "radabench_ecr"]) == 0
+    out = capsys.readouterr().out
+    assert "79.50" in out and "total" not in out.split("in print:")[0] and "no counterpart" not in out
+
+
+def test_completion_stands_by_complexity_whatever_the_condition(tmp_path):
+    (sheet,) = sheets_of(PAPERS["radabench"], [run(tmp_path, "redundant_high", "completion/rate")])
+    row, *_ = cells(sheet)
+    assert (row["part"], row["this run"].value, row["Claude-3.7-Sonnet, in print"]) == ("simple", 50.0, 67.1)
+    assert not any("27.4" in line for line in sheet.below), "a remark on a part that this run lacks"
