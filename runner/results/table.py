@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.results import usage
+from runner.results.directions import better
 
 _TOTALS = ("cost", "tokens", "calls", "time")
 _FIRST = ("total", "completion", "score", "execution", "refusal", "response", "planning")
@@ -36,10 +37,13 @@ def present(title: str, metrics: Mapping[str, Mapping[str, Any]]) -> None:
         show(usage.HEAD, used, usage.TITLE)
 
 
-def headline(jobs: Sequence[Mapping[str, Mapping[str, Any]]], room: int) -> list[str]:
-    """The metrics to show beside each other: those with a value somewhere, the first of each group before the
-    second of any; whatever is better high first, so that sorting by the first column says something."""
-    there = [n for n in dict.fromkeys(n for job in jobs for n in job) if any(_has(job, n) for job in jobs)]
+def headline(
+    jobs: Sequence[Mapping[str, Mapping[str, Any]]], room: int, manifests: Sequence[Mapping[str, Any]] = ()
+) -> list[str]:
+    """The metrics to show beside each other: those with a value somewhere that are better one way, as the manifests of
+    the jobs have it; the first of each group before the second of any."""
+    names = [n for n in dict.fromkeys(n for job in jobs for n in job) if better(n, manifests)]
+    there = [n for n in names if any(_has(job, n) for job in jobs)]
     there = [n for n in there if "/".join(n.split("/")[2:]) not in there]  # the means of single parts of a score
     late = [n for n in ("errors/rate", "cost/usd", "time/seconds_p50") if n in there]
     groups: dict[str, list[str]] = {}

@@ -29,11 +29,11 @@ def summarise(plan: Sequence[Cell]) -> None:
     done = [(cell, metrics) for cell in plan if (metrics := _metrics(cell)) is not None]
     if not done:
         return
-    names = headline([metrics for _, metrics in done], _COLUMNS)
+    runs = [Run.at(cell.folder, cell.cfg) for cell, _ in done]
+    names = headline([metrics for _, metrics in done], _COLUMNS, [run.notes for run in runs])
     body = [(cell.label, *(_cell(metrics.get(name)) for name in names)) for cell, metrics in done]
     show(("job", *names), body, title=f"{len(done)} of {len(plan)} jobs")
     home = plan[0].folder.parent
-    runs = [Run.at(cell.folder, cell.cfg) for cell, _ in done]
     show_compare(runs, home=home)
     if told := show_means(rows_of([run for run in runs if run.levels or run.by])):
         (home / MEANS).write_text(json.dumps(told, indent=1), encoding="utf-8")

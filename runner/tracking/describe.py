@@ -166,7 +166,7 @@ def safe(name: str) -> str:
 def columns(jobs: Sequence[Job]) -> tuple[list[str], list[str]]:
     """The params and metrics to show beside each other: what varies, then headlines, cost and time."""
     varied = list(dict.fromkeys(key for job in jobs for key in job.varied))
-    names = headline([job.metrics for job in jobs], _COLUMNS - min(len(varied), 3))
+    names = headline([job.metrics for job in jobs], _COLUMNS - min(len(varied), 3), [job.manifest for job in jobs])
     return varied[:3], names
 
 

@@ -100,9 +100,8 @@ def value_of(metric: Mapping[str, Any] | None) -> Value | None:
 
 def headlines(found: Sequence[Told], room: int = _HEADLINES) -> list[str]:
     """The scores to show first, the one that decides before all."""
-    neither = _neither(found)
-    metrics = [{name: of for name, of in one.metrics.items() if name not in neither} for one in found]
-    names = [name for name in headline(metrics, room) if name.partition("/")[0] not in _TOTALS]
+    shown = headline([one.metrics for one in found], room, [one.run.notes for one in found])
+    names = [name for name in shown if name.partition("/")[0] not in _TOTALS]
     decides = [name for name in dict.fromkeys(one.run.headline for one in found) if name is not None]
     there = [name for name in decides if any(one.value(name) is not None for one in found)]
     return list(dict.fromkeys([*there, *names]))[:room]
@@ -115,17 +114,10 @@ def deciding(run: Run) -> str | None:
     return run.headline if run.headline in valued else next(iter(valued), run.headline)
 
 
-def _neither(found: Sequence[Told]) -> set[str]:
-    """The scores that describe and are better neither way, as the manifests of runs have them."""
-    return {str(name) for one in found for name in one.run.notes.get("neither") or ()}
-
-
 def better(found: Sequence[Told], name: str) -> Better:
     """In which direction a metric improves. Of runs that do not say which scores are better low, those are of which a
     perfect agent reaches 0."""
     notes = [one.run.notes for one in found]
-    if name in _neither(found):
-        return ""
     ceilings = {one.metrics.get(name, {}).get("ceiling") for one in found} - {None}
     if ceilings == {0} and any("lower" not in of for of in notes):
         return "lower"
