@@ -17,7 +17,7 @@ from runner.results.table import headline
 
 METRICS = "metrics.json"
 _TOTALS = ("stop", "errors", "cost", "tokens", "calls", "time")
-_HEADLINES = 7
+_HEADLINES = 5
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ def value_of(metric: Mapping[str, Any] | None) -> Value | None:
 
 def headlines(found: Sequence[Told], room: int = _HEADLINES) -> list[str]:
     """The scores to show first, the one that decides before all."""
-    shown = headline([one.metrics for one in found], room, [one.run.notes for one in found])
-    names = [name for name in shown if name.partition("/")[0] not in _TOTALS]
+    scores = [{name: of for name, of in one.metrics.items() if name.partition("/")[0] not in _TOTALS} for one in found]
+    names = headline(scores, room, [one.run.notes for one in found])
     decides = [name for name in dict.fromkeys(one.run.headline for one in found) if name is not None]
     there = [name for name in decides if any(one.value(name) is not None for one in found)]
     return list(dict.fromkeys([*there, *names]))[:room]
