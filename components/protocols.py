@@ -205,8 +205,8 @@ class Episode(Protocol):
         """Ask for a verified, parsed action; ``closing``: no tool is offered. Raises LimitReached, ModelError."""
 
     async def suggest(
-        self, messages: Sequence[Message], sampling: Sampling | None = None, role: str = "verifier"
-    ) -> Action:
+        self, messages: Sequence[Message], sampling: Sampling | None = None, role: str = "verifier",
+        purpose: Purpose = "verify") -> Action:  # fmt: skip
         """For verifiers: ask for an action that may take a proposal's place. Raises LimitReached, ModelError."""
 
     async def observe(self, action: Action) -> list[Message]:

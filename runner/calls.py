@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from components.errors import ConfigError, ModelError, ToolError
+from components.foreseen import tool_of
 from components.messages import Image, Message, Purpose, Sampling, ToolCall
 from components.protocols import Tool
 from components.types import Action, Observation, Observed, Offer, Problem, State
@@ -120,30 +121,11 @@ def _sound(value: Any) -> Any:
 
 
 async def _invoke(episode: Episode, call: ToolCall, offer: Offer) -> Observation:
-    tool = offer.tools.get(call.name)
-    if tool is None:
-        raise ToolError(f"There is no tool {call.name!r}; the tools are {', '.join(offer.tools)}.", "unknown_tool")
-    try:
-        arguments = call.parsed
-    except ValueError as error:
-        raise ToolError(f"The arguments of {call.name} cannot be read: {error}.", "bad_arguments") from None
-    _check_arguments(tool, arguments)
+    tool, arguments = tool_of(offer, call)
     context = Context(offer.state, episode.problem, episode)
     if tool.effect == "external":
         return await _external(episode, tool, context, call)
     return await apply(tool, context, arguments)
-
-
-def _check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
-    """Names only: values are the tool's own matter."""
-    schema = tool.spec.parameters
-    known = schema.get("properties", {})
-    extra = [name for name in arguments if name not in known]
-    missing = [name for name in schema.get("required", ()) if name not in arguments]
-    if extra and not schema.get("additionalProperties", False):
-        raise ToolError(f"{tool.spec.name} takes {', '.join(known) or 'nothing'}; found {extra[0]!r}.", "bad_arguments")
-    if missing:
-        raise ToolError(f"{tool.spec.name} needs {missing[0]!r}.", "bad_arguments")
 
 
 async def _external(episode: Episode, tool: Tool, context: Context, call: ToolCall) -> Observation:

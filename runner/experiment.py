@@ -31,6 +31,7 @@ from runner.config.schema import Settings
 from runner.fitting import PrivacyRefused, fit, impartial, noting, permit, playable, priced, prompt_digests
 from runner.flaws import Flaw, Flaws, complain
 from runner.interrupts import Interrupts
+from runner.wants import granted
 from runner.workshop import Workshop, grammars_of
 
 if TYPE_CHECKING:  # loaded for a config that is not refused
@@ -207,6 +208,7 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
         samples = _drawn(*_dataset_key(cfg), cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)
     if flaws:
         raise Flaws(flaws)
+    parts = granted(parts, models, samples)
     fit(parts, samples[0], cfg["seed"], choices_of([CONF], "toolset"), acts=bool(grammars_of(cfg["agent"])))
     learner = None if source is None else source.stage
     digests = prompt_digests(

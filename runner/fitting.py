@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 _TESTED = ("main", "planner", "verifier")  # roles whose work is scored
-_PROMPTS = ("prompts", "draft_prompts", "expert_prompts")  # attributes that name prompt sets
+_PROMPTS = ("prompts", "draft_prompts", "expert_prompts", "example_prompts")  # attributes that name prompt sets
 
 
 class PrivacyRefused(ConfigError):

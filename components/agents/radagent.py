@@ -1,78 +1,207 @@
-"""RadABench's agent: plan, execute call by call from a shared memory, conclude.
+"""RadABench's agent: plan, execute call by call from a shared memory, conclude; with four prompting strategies.
 
 Source: Zheng et al. 2024, arXiv 2412.09529, and the reference implementation (MAGIC-AI4Med/RadABench,
 January 2025). PLAN, START_MEMORY, STEP*, then a refusal, a failure, or [VALIDATE] and CONCLUDE. A failed
 step ends the episode; nothing is retried. Departures in profile ``paper``: the real planning reply stays
 in the conversation, the query comes with the patient's information, and there is a step limit.
+
+Strategies (no code was published): ``refined_prompts`` (another prompt set), ``self_reflection`` (a reflection before
+every call, which a verifier asks for and checks), ``few_shot`` (examples in the prompts), ``multi_agent`` (planner,
+executor and concluder, each on a branch of its own with its own system prompt).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
-from typing import ClassVar
+from typing import ClassVar, Literal, get_args
 
-from components.errors import ToolError
+from components.errors import ConfigError, ToolError
 from components.messages import Message
-from components.prompts import load
-from components.protocols import Episode
+from components.prompts import PromptSet, load
+from components.protocols import Episode, Verifier
+from components.radiology.plan_object import read_plan
+from components.radiology.shots import Shots, shots_of
 from components.radiology.switches import Switches
-from components.types import Answer, Failure, Refusal
+from components.reflection import reflection_in
+from components.types import Action, Answer, Failure, Refusal
+
+Strategy = Literal["refined_prompts", "self_reflection", "few_shot", "multi_agent"]
+
+
+@dataclass(frozen=True)
+class Role:
+    """Who plays a part: ``model`` is a name under ``models``; None: that of the part's own name, else the main one."""
+
+    model: str | None = None
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The parts of strategy ``multi_agent``."""
+
+    planner: Role = Role()
+    executor: Role = Role()
+    concluder: Role = Role()
+
+    @property
+    def named(self) -> Sequence[str]:
+        """The models that are named."""
+        return [one.model for one in (self.planner, self.executor, self.concluder) if one.model is not None]
 
 
 @dataclass(frozen=True)
 class Radagent:
-    """The three-phase agent over a toolset with a value memory (controls ``start``, ``look``, ``final``)."""
+    """The three-phase agent over a toolset with a value memory (controls ``start``, ``look``, ``final``).
+
+    ``strategies``: any of the four, each once, in any order. ``refined``: the prompt set of refined_prompts, which
+    stands in the place of ``prompts``. ``examples``: the prompt set with the data of few_shot. ``reflector``: the
+    verifier of self_reflection. ``roles``: models of multi_agent. Raises ConfigError.
+    """
 
     switches: Switches
     prompts: str = "radagent"
+    strategies: Sequence[Strategy] = ()
+    refined: str = "radagent_refined"
+    examples: str = "radagent_examples"
+    reflector: Verifier | None = None
+    roles: Roles = field(default_factory=Roles)
     needs_controls: ClassVar[Sequence[str]] = ("start", "look", "final")
+
+    def __post_init__(self) -> None:
+        chosen = list(self.strategies)
+        if unknown := [one for one in chosen if one not in get_args(Strategy)]:
+            raise ConfigError(f"strategies: no {unknown[0]!r}; there are {', '.join(get_args(Strategy))}")
+        if twice := [one for one in chosen if chosen.count(one) > 1]:
+            raise ConfigError(f"strategies: {twice[0]!r} stands there {chosen.count(twice[0])} times; once is enough")
+        if self.reflects and self.reflector is None:
+            raise ConfigError("strategies: self_reflection needs a reflector; choose verifier@agent.reflector=reflect")
+        if self.roles.named and not self.parted:
+            raise ConfigError(f"roles: models are named ({self.roles.named[0]}), but strategies have no multi_agent")
+        if "refined_prompts" in chosen:
+            if self.prompts not in (type(self).prompts, self.refined):
+                raise ConfigError(f"prompts={self.prompts} is not read with refined_prompts; set refined={self.prompts}")
+            object.__setattr__(self, "prompts", self.refined)
+
+    @property
+    def reflects(self) -> bool:
+        """Whether a reflection is asked for."""
+        return "self_reflection" in self.strategies
+
+    @property
+    def parted(self) -> bool:
+        """Whether planner, executor and concluder are branches."""
+        return "multi_agent" in self.strategies
+
+    @property
+    def brings_verifier(self) -> Verifier | None:
+        """What checks its actions in the place of ``verifier=accept``."""
+        return self.reflector if self.reflects else None
+
+    @property
+    def needs_models(self) -> Sequence[str]:
+        """The names under ``models`` that must be there."""
+        return self.roles.named
+
+    @property
+    def example_prompts(self) -> str | None:
+        """The prompt set of the examples, where they are shown."""
+        return self.examples if "few_shot" in self.strategies else None
+
+    @property
+    def shown_patients(self) -> Sequence[str]:
+        """What the examples tell of their patients: samples whose context begins so may not be evaluated."""
+        return () if self._shots is None else self._shots.patients
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Plan, start the memory, execute, conclude."""
-        prompts, problem = load(self.prompts), episode.problem
+        prompts, problem, planner = load(self.prompts), episode.problem, self._part(episode, "planner")
         context = problem.context if self.switches.patient_info_in_plan else ""
         query = prompts.user("query", problem.images, question=problem.question, context=context)
-        planning = [prompts.system("plan"), query]
-        plan = await episode.ask(planning, "plan")
+        planning = [self._plan_prompt(prompts), query]
+        plan = await planner.ask(planning, "plan")
+        read = read_plan(plan.text) if self.parted or self.reflects else None
+        told = plan.text if read is None else read.text
         try:
-            start = await episode.control("start", plan=plan.text)
+            start = await planner.control("start", plan=told)
         except ToolError as error:
             return Failure(error.label, str(error))
+        if self.parted:
+            return await self._execute(episode, [self._executor_prompt(prompts, episode, query.text, told)], query.text)
         if not self.switches.real_plan_reply:
             plan = prompts.assistant("plan_echo", memory=start.text, plan=start.data.get("plan"))
-        tools = prompts.user("tools", instructions=episode.instructions())
-        return await self._execute(episode, [*planning, plan, tools, prompts.assistant("ready")])
+        instructions, shown = episode.instructions(), self._replies(episode)
+        tools = prompts.user("tools", instructions=instructions, reflects=self.reflects, examples=shown)
+        return await self._execute(episode, [*planning, plan, tools, prompts.assistant("ready")], query.text)
 
-    async def _execute(self, episode: Episode, messages: list[Message]) -> Answer | Refusal | Failure:
+    async def _execute(
+        self, episode: Episode, messages: list[Message], query: str
+    ) -> Answer | Refusal | Failure:
         """Call tools until the last call, a refusal or a failure."""
-        prompts = load(self.prompts)
+        prompts, executor = load(self.prompts), self._part(episode, "executor")
         for done in count():
             if done == self.switches.max_steps:
                 return Failure("step_limit", f"no last call within {done} steps")
-            memory = await episode.control("look")
+            memory = await executor.control("look")
             turn = [*messages, prompts.user("step", memory=memory.text)]
-            action = await episode.act(turn)
-            if action.error is not None:
-                return Failure(action.error, action.error_text)
-            if action.refusal is not None:
-                return action.refusal
-            seen = await episode.observe(action)
-            for one in episode.last.observed:
+            action = await executor.act(turn)
+            if (outcome := self._outcome(action)) is not None:
+                return outcome
+            seen = await executor.observe(action)
+            for one in executor.last.observed:
                 if one.error is not None:
                     return Failure(one.error, one.observation.text)
             # Text grammars read results from the memory; native calls must each be answered.
             messages = [*turn, action.message, *(m for m in seen if m.role == "tool")]
             if action.last or action.answer is not None:
                 break
-        return await self._conclude(episode, messages)
-
-    async def _conclude(self, episode: Episode, messages: list[Message]) -> Answer:
-        """Validate where the offer asks for it, then answer from the final memory."""
-        prompts = load(self.prompts)
         if episode.offer.validates:
-            await episode.ask([*messages, prompts.user("validate")], "validate")
-        memory = await episode.control("final")
-        reply = await episode.ask([*messages, prompts.user("conclude", memory=memory.text)], "conclude")
-        return Answer(reply.text)
+            await executor.ask([*messages, prompts.user("validate")], "validate")
+        return await self._conclude(episode, messages, query)
+
+    def _outcome(self, action: Action) -> Refusal | Failure | None:
+        """How an action ends the episode before anything is called: unreadable, without the reflection, or a refusal."""
+        if action.error is not None:
+            return Failure(action.error, action.error_text)
+        if self.reflects and action.answer is None and not reflection_in(action.message.text):
+            return Failure("no_reflection", "the reply does not reflect before it acts")
+        return action.refusal
+
+    async def _conclude(self, episode: Episode, messages: list[Message], query: str) -> Answer:
+        """Answer from the final memory; the concluder sees nothing else but the query."""
+        prompts, concluder = load(self.prompts), self._part(episode, "concluder")
+        shown = "" if self._shots is None else self._shots.answers()
+        memory = (await concluder.control("final")).text
+        if self.parted:
+            asked = prompts.user("conclusion", query=query, memory=memory)
+            opening = [prompts.system("concluder", examples=shown), asked]
+        else:
+            opening = [*messages, prompts.user("conclude", memory=memory, examples=shown)]
+        return Answer((await concluder.ask(opening, "conclude")).text)
+
+    def _part(self, episode: Episode, name: Literal["planner", "executor", "concluder"]) -> Episode:
+        """Where a part works: on a branch of its own, or where all do."""
+        if not self.parted:
+            return episode
+        role: Role = getattr(self.roles, name)
+        return episode.branch(name, role=role.model or name)
+
+    def _plan_prompt(self, prompts: PromptSet) -> Message:
+        """What a planner is told."""
+        refined = "refined_prompts" in self.strategies
+        shown = "" if self._shots is None else self._shots.plans(self.parted, self.reflects, refined)
+        return prompts.system("plan", as_object=self.parted, reflects=self.reflects, examples=shown)
+
+    def _executor_prompt(self, prompts: PromptSet, episode: Episode, query: str, plan: str) -> Message:
+        """What an executor is told: tools, form of the replies, query and plan."""
+        values = {"instructions": episode.instructions(), "query": query, "plan": plan}
+        return prompts.system("executor", reflects=self.reflects, examples=self._replies(episode), **values)
+
+    def _replies(self, episode: Episode) -> str:
+        """Examples of replies, where they are shown."""
+        return "" if self._shots is None else self._shots.replies(episode, self.reflects)
+
+    @property
+    def _shots(self) -> Shots | None:
+        return None if self.example_prompts is None else shots_of(self.example_prompts)

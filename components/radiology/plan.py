@@ -74,9 +74,13 @@ def decision_chain(text: str, reader: Literal["code_line", "tolerant"]) -> list[
     """
     if reader == "code_line":
         return _code_line(text)
+    return [_UNTYPED[name] for name in chain_names(text)]
+
+
+def chain_names(text: str) -> list[str]:
+    """The names in the first tool chain, in its order: up to its closing bracket, or to the end of its line."""
     found = _CHAIN.search(text)
-    listed = (found[1] if found[1] is not None else found[2]) if found else ""
-    return [_UNTYPED[name] for name in _NAME.findall(listed)]
+    return _NAME.findall((found[1] if found[1] is not None else found[2]) if found else "")
 
 
 def _code_line(text: str) -> list[str]:

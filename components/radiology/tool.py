@@ -133,14 +133,26 @@ class RadiologyTool:
         self, context: Context, input: str | Sequence[str] = "", purpose: str = "", **_: Any
     ) -> Observation:
         """Run the tool. Raises ToolError when the call is not allowed."""
-        card = self.card
-        if not self.registered:
-            missing = {"error_class": "NameError", "category": card.category, "variant": card.variant}
-            raise ToolError(f"there is no tool {self.spec.name} that can be called", "unknown_tool", missing)
-        memory = memory_of(context.state)
-        text = input if isinstance(input, str) else orjson.dumps(input, default=str).decode()
-        score = run(card, memory, read_inputs(text), self.switches)
+        card, memory = self._ready(), memory_of(context.state)
+        score = run(card, memory, _inputs(input), self.switches)
         names = [*card.outputs, _DIMENSION[card.category]] if card.category in _DIMENSION else card.outputs
         outputs = {name: memory.values[name] for name in names}
         data = {"category": card.category, "variant": card.variant, "score": score, "outputs": outputs}
         return Observation(orjson.dumps({**outputs, "score": round(score, 6)}).decode(), data)
+
+    def foresee(self, state: State, input: str | Sequence[str] = "", **_: Any) -> None:
+        """Check binding and inputs as a call would, without running it. Raises ToolError."""
+        _check(self._ready(), memory_of(state), _inputs(input))
+
+    def _ready(self) -> Card:
+        """The card of a tool that can be called. Raises ToolError."""
+        card = self.card
+        if not self.registered:
+            missing = {"error_class": "NameError", "category": card.category, "variant": card.variant}
+            raise ToolError(f"there is no tool {self.spec.name} that can be called", "unknown_tool", missing)
+        return card
+
+
+def _inputs(given: str | Sequence[str]) -> list[str]:
+    """The variables that a call hands over."""
+    return read_inputs(given if isinstance(given, str) else orjson.dumps(given, default=str).decode())

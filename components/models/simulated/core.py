@@ -16,7 +16,7 @@ from components.models.simulated.dialogue import REFINE, SELECT, read_consultati
 from components.models.simulated.draws import Draws
 from components.models.simulated.key import AnswerKey
 from components.models.simulated.rates import Rates
-from components.models.simulated.reading import Reader, Situation
+from components.models.simulated.reading import AS_OBJECT, Reader, Situation
 from components.models.simulated.review import review
 from components.models.simulated.skills.act import Move, decide
 from components.models.simulated.skills.answers import is_clinical
@@ -30,11 +30,12 @@ from components.models.simulated.skills.panel import stage_of
 from components.models.simulated.skills.plan import plan
 from components.models.simulated.skills.querying import on_records
 from components.models.simulated.skills.record_key import is_records
+from components.models.simulated.skills.reflect import SHOWN_FORM, heeds, proposed, reflected, repeated, shows_form
 from components.models.simulated.skills.told import Reading
 from components.models.simulated.skills.write import Style, write
 from components.types import Sample
 
-VERSION = "8"
+VERSION = "9"
 TAUGHT_SLIPS = 0.3  # of the calls of a wrong radiology tool are left where a solved task is shown
 _CONCLUDE = ("Write the final answer", "Now answer the question", "Now write your opinion")
 _TAUGHT = re.compile(r"\[Example\].*^Action: TOOL", re.DOTALL | re.MULTILINE)
@@ -106,16 +107,17 @@ class Core:
         choice = sample is not None and not isinstance(sample.target, dict)
         if not choice and any(words in last for words in _CONCLUDE):
             return _said(self._worded(situation, sample, voice, draws))
-        if style is None and "Tool Chain:" in situation.marks:
-            return _said(plan(sample, self.rates, draws))
-        if draws.happens("malformed", self.rates.malformed):
+        if style is None and not situation.marks.isdisjoint(("Tool Chain:", AS_OBJECT)):
+            return _said(plan(sample, situation.marks, self.rates, draws))
+        shown = style is not None and shows_form(messages, situation, style)
+        if draws.happens("malformed", self.rates.malformed * (SHOWN_FORM if shown else 1.0)):
             return _said(_MALFORMED)
         if not choice and last.endswith((SELECT, REFINE)):
             return self._review(messages, tools, situation, style or "native", sample, voice, draws)
         if style is not None and not choice:
             taught = any(m.role == "system" and _TAUGHT.search(m.text) for m in messages[:1])
             slips = replace(self.rates, wrong_tool=self.rates.wrong_tool * (TAUGHT_SLIPS if taught else 1.0))
-            return self._act(situation, tools, style, sample, voice, slips, draws)
+            return self._step(situation, tools, style, sample, voice, slips, draws, last)
         if not voice.field and (choice or (sample is None and "Answer: <" in situation.marks)):
             answer = choose(sample, "step by step" in situation.marks, self.rates, draws)
         else:
@@ -148,14 +150,26 @@ class Core:
 
         return review(dialogue, good, better, style, draws)
 
+    def _step(
+        self, situation: Situation, tools: Sequence[ToolSpec], style: Style, sample: Sample | None, voice: Voice,
+        rates: Rates, draws: Draws, last: str,
+    ) -> Message:  # fmt: skip
+        """The next move; asked about a proposal of its own, that one again or the move without a slip."""
+        if (proposal := proposed(last)) is None:
+            return self._act(situation, tools, style, sample, voice, rates, draws, self.rates.malformed)
+        if not heeds(last, draws):
+            return repeated(proposal, style)
+        return self._act(situation, tools, style, sample, voice, replace(rates, wrong_tool=0.0), draws)
+
     def _act(
         self, situation: Situation, tools: Sequence[ToolSpec], style: Style, sample: Sample | None, voice: Voice,
-        rates: Rates, draws: Draws,
+        rates: Rates, draws: Draws, forgets: float = 0.0,
     ) -> Message:  # fmt: skip
-        """A move of an agent with radiology tools."""
+        """A move of an agent with radiology tools; ``forgets``: how often the reflection that is asked for is left out."""
         move = decide(situation, sample, _may_refuse(situation, tools), rates, draws)
         ends = move.card is None and move.grounds is None
-        return write(move, style, self._worded(situation, sample, voice, draws) if ends else "")
+        said = write(move, style, self._worded(situation, sample, voice, draws) if ends else "")
+        return reflected(said, move, situation, style, draws.happens("forgets", forgets))
 
 
 def _may_refuse(situation: Situation, tools: Sequence[ToolSpec]) -> bool:

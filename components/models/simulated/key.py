@@ -42,7 +42,7 @@ class AnswerKey:
 
     def find(self, messages: Sequence[Message]) -> Sample | None:
         """The sample whose question stands in the newest message that holds one; None when there is none."""
-        for message in reversed(messages):
+        for message in (*reversed(messages), *(_handed(one) for one in messages if one.role == "system")):
             if message.role != "user":
                 continue
             found = self._seen.get(message.digest)
@@ -67,6 +67,11 @@ class AnswerKey:
         if len(found) > 1:
             found.sort(key=lambda one: (-_shown(one[1].problem, message), -one[0]))
         return [sample for _, sample in found]
+
+
+def _handed(message: Message) -> Message:
+    """The query that a system message hands on, as its user would have asked it."""
+    return Message("user", message.text.partition("\n[Query]\n")[2].partition("\n[Plan]\n")[0])
 
 
 def _digest(samples: Sequence[Sample]) -> str:

@@ -11,18 +11,25 @@ from typing import Any
 import orjson
 
 from components.messages import Message, ToolSpec
-from components.radiology.tasks import CATEGORIES, PLANNING_NAMES
+from components.radiology.tasks import BQ, CATEGORIES, PLANNING_NAMES
 
 _REMEMBERED = 4_000
+QUANTIFICATION = "Biomarker Quantification Tool"  # one planning name for both kinds of measurement
+NOTES, CALLS, REFLECTS = "Use when:", "[Examples of calls]", "<Reflection>"
+AS_OBJECT, THINKS = '"Tool Chain"', "Self-Reflection"
 _NAMED = re.compile(r'\{"Name":\s*"([^"\\]+)",(.*)')
 _VARIABLES = re.compile(r"\$\w+\$")
 _UPPER = re.compile(r"upper bound ([\d.]+)")
 _LISTED = re.compile(r"Supported list: \[([^\]]*)\]")
 _LABEL = re.compile(r"(?:(Organ|Anomaly) )?([A-Z]\w+ [A-Z]\w+) \(([^;)]*)")
-_PLANNED = re.compile("|".join(re.escape(name) for name in sorted(PLANNING_NAMES, key=len, reverse=True)))
+_STEPS = {**PLANNING_NAMES, QUANTIFICATION: (BQ, None)}
+_PLANNED = re.compile("|".join(re.escape(name) for name in sorted(_STEPS, key=len, reverse=True)))
 _XML_TOOL = re.compile(r"<(?:Call|EndCall)>.*?<Tool>\s*(.*?)\s*</Tool>", re.DOTALL)
 # What tells the format of the reply that a prompt asks for.
-_MARKS = ("<EndCall>", "<NoCall>", "<VALID>", "Finish[", "Refuse[", "Tool Chain:", "Answer: <", "step by step")
+_MARKS = (
+    "<EndCall>", "<NoCall>", "<VALID>", "Finish[", "Refuse[", "Tool Chain:", "Answer: <", "step by step",
+    NOTES, CALLS, REFLECTS, AS_OBJECT, THINKS, f"Organ {QUANTIFICATION}", QUANTIFICATION,
+)  # fmt: skip
 _BRACKET_TOOL = re.compile(r"Action:\s*(\w+)\s*[\[{]")
 
 
@@ -115,7 +122,8 @@ class Reader:
 
 def _read_one(message: Message) -> Noted:
     if message.role == "system":  # its examples are nobody's plan
-        return Noted(cards=_cards(message.text), marks=_marks(message.text))
+        handed = message.text.partition("\n[Plan]\n")[2].partition("\n\n")[0]
+        return Noted(cards=_cards(message.text), plan=_plan(handed), marks=_marks(message.text))
     if message.role == "assistant":
         names = [call.name for call in message.tool_calls]
         names += _XML_TOOL.findall(message.text) or _BRACKET_TOOL.findall(message.text)
@@ -198,4 +206,4 @@ def _memory(text: str) -> tuple[tuple[str, Any], ...]:
 def _plan(text: str) -> tuple[tuple[str, str | None], ...]:
     """The planned categories in order, from a tool chain or its echo."""
     at = max(text.find("Tool Chain:"), text.find("Plan:"))
-    return tuple(PLANNING_NAMES[name] for name in _PLANNED.findall(text, at)) if at >= 0 else ()
+    return tuple(_STEPS[name] for name in _PLANNED.findall(text, at)) if at >= 0 else ()

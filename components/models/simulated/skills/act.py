@@ -60,13 +60,22 @@ def _gap(owed: Sequence[tuple[str, str | None]], situation: Situation, sample: S
 
 def _owed(situation: Situation, sample: Sample | None) -> list[tuple[str, str | None]]:
     """Planned steps that are not done; without a plan those that the question needs."""
-    steps = list(situation.plan or (TASKS[sample.target["chain"]].chain if sample is not None else ()))
+    truth = TASKS[sample.target["chain"]].chain if sample is not None else ()
+    steps = _typed(situation.plan, truth) if situation.plan else list(truth)
     for card in situation.called:
         for step in steps:
             if step[0] == card.category and step[1] in (None, card.type):
                 steps.remove(step)
                 break
     return steps
+
+
+def _typed(
+    plan: Sequence[tuple[str, str | None]], truth: Sequence[tuple[str, str | None]]
+) -> list[tuple[str, str | None]]:
+    """Planned steps; of measurements that a plan leaves open, those that the question wants, in their order."""
+    wanted = [step for step in truth if step[0] == BQ and step not in plan]
+    return [wanted.pop(0) if step == (BQ, None) and wanted else step for step in plan]
 
 
 def _entity(card: Card, sample: Sample) -> str | None:

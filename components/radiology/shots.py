@@ -1,0 +1,132 @@
+"""Few-shot examples of RadABench's agent: solved parts of questions, as data beside the prompts.
+
+Source: Zheng et al. 2024, arXiv 2412.09529: examples for what is known, for building a chain, for a regular call and for
+the three kinds of refusal. Ours: two plans, four replies (four calls; where a task may be refused one call and the three
+refusals) and one answer, on records of the split that is trained on, and replies in the grammar in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from components.errors import ConfigError
+from components.messages import Message
+from components.prompts import load
+from components.protocols import Episode
+
+_PLANS, _REPLIES = 2, 4
+_ASKED, _CALLED = ("patient", "question"), ("patient", "memory", "next", "tools", "purpose", "tool", "input")
+_NEEDED: Mapping[str, Sequence[str]] = {
+    "planning": (*_ASKED, "summary", "reflection", "known", "chain"),
+    "calls": (*_CALLED, "candidates", "reasoning", "constraints"),
+    "refusals": ("patient", "memory", "next", "tools", "grounds", "candidates", "reasoning", "constraints"),
+    "conclusion": (*_ASKED, "memory", "answer"),
+}
+Shot = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Shots:
+    """The examples of a prompt set: its ``examples.yaml``, and templates for plans, replies and answers."""
+
+    prompts: str
+    planning: Sequence[Shot]
+    calls: Sequence[Shot]
+    refusals: Sequence[Shot]
+    conclusion: Sequence[Shot]
+
+    @property
+    def patients(self) -> Sequence[str]:
+        """What is told of the patients whose records these are."""
+        every = (*self.planning, *self.calls, *self.refusals, *self.conclusion)
+        return tuple(dict.fromkeys(one["patient"].strip() for one in every))
+
+    def plans(self, as_object: bool, reflects: bool, one_quantifier: bool) -> str:
+        """Two plans; ``one_quantifier``: both measurements have one planning name."""
+        shots = [{**one, "chain": [_untyped(name) for name in one["chain"]]} if one_quantifier else one
+                 for one in self.planning[:_PLANS]]  # fmt: skip
+        return load(self.prompts).render("planning", shots=shots, as_object=as_object, reflects=reflects)
+
+    def replies(self, episode: Episode, reflects: bool) -> str:
+        """Four replies as the grammar of the episode reads them."""
+        refuses = episode.offer.may_refuse
+        among = (*self.calls[:1], *self.refusals) if refuses else self.calls
+        shots = [(one, reply(one, episode, reflects)) for one in among[:_REPLIES]]
+        return load(self.prompts).render("execution", shots=shots)
+
+    def answers(self) -> str:
+        """An answer from the memory."""
+        return load(self.prompts).render("conclusion", shots=self.conclusion[:1])
+
+
+@lru_cache(maxsize=16)
+def shots_of(prompts: str) -> Shots:
+    """The examples of a prompt set. Raises ConfigError, naming what is missing."""
+    data = load(prompts).data("examples")
+    data = data if isinstance(data, Mapping) else {}
+    execution = data.get("execution")
+    given = {**data, **(execution if isinstance(execution, Mapping) else {})}
+    lists = {name: given.get(name) for name in _NEEDED}
+    for name, rows in lists.items():
+        if not isinstance(rows, list) or not rows:
+            raise ConfigError(f"{prompts}/examples.yaml: it has no list {name!r}; it needs {', '.join(_NEEDED)}")
+        for number, row in enumerate(rows, 1):
+            have = row if isinstance(row, Mapping) else {}
+            if missing := [key for key in _NEEDED[name] if key not in have]:
+                raise ConfigError(f"{prompts}/examples.yaml: {name} {number} has no {missing[0]!r}")
+    return Shots(prompts, **lists)  # type: ignore[arg-type]
+
+
+def reply(one: Shot, episode: Episode, reflects: bool) -> str:
+    """An example as it is replied in the grammar in use: the first form in which the grammar reads it, else a native
+    call, as the request's own fields would carry it."""
+    block = _block(one) if reflects else ""
+    for form in (_tags, _brackets):
+        action = episode.parse(Message("assistant", text := form(one, block)))
+        if action.error is None and (action.refusal is not None or action.calls):
+            return text
+    name, arguments = ("refuse", one["grounds"]) if "grounds" in one else (one["tool"], _arguments(one))
+    return "\n".join([*([block] if block else []), f"{name}({_json(arguments)})"])
+
+
+def _tags(one: Shot, block: str) -> str:
+    """In the tags of RadABench."""
+    if grounds := one.get("grounds"):
+        tag, fields = "NoCall", {name.capitalize(): value for name, value in grounds.items()}
+    else:
+        tag = "EndCall" if one.get("last") else "Call"
+        fields = {"Purpose": one["purpose"], "Tool": one["tool"], "Input": f"[{', '.join(one['input'])}]"}
+    inside = [f"<{name}>{value}</{name}>" for name, value in fields.items()]
+    return "\n".join([*([block] if block else []), f"<{tag}>", *inside, f"</{tag}>"])
+
+
+def _brackets(one: Shot, block: str) -> str:
+    """As a thought and a name with an object in brackets."""
+    grounds = one.get("grounds")
+    name, values = ("Refuse", grounds) if grounds else (one["tool"], _arguments(one))
+    thought = block or (grounds or one)["purpose"]
+    return f"Thought: {thought}\nAction: {name}[{_json(values)}]"
+
+
+def _arguments(one: Shot) -> dict[str, Any]:
+    return {"purpose": one["purpose"], "input": one["input"]}
+
+
+def _block(one: Shot) -> str:
+    """The reflection of an example."""
+    names = ("candidates", "reasoning", "constraints")
+    parts = (f"<{name.capitalize()}>{one[name]}</{name.capitalize()}>" for name in names)
+    return "\n".join(["<Reflection>", *parts, "</Reflection>"])
+
+
+def _untyped(name: str) -> str:
+    return name.removeprefix("Organ ").removeprefix("Anomaly ") if "Biomarker" in name else name
+
+
+def _json(value: object) -> str:
+    return orjson.dumps(value).decode()

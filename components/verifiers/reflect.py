@@ -1,0 +1,63 @@
+"""Self-reflection: a reply must reflect before it calls or refuses, and what would be refused is told before a tool runs.
+
+Source: Zheng et al. 2024, arXiv 2412.09529: before each call the agent checks its inputs, and an automated verifier
+confirms that it did. Departures: the article does not say how often a finding may be answered (here ``repairs``), and
+the finding holds what a check of the call meets (unknown tool, binding, inputs), never what the tool would give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import Interval
+
+from components.foreseen import foreseen
+from components.messages import Message
+from components.prompts import load
+from components.protocols import Episode, Propose
+from components.reflection import reflection_in
+from components.task_text import action_text
+from components.turns import continued
+from components.types import Action
+
+
+@dataclass(frozen=True)
+class Reflect:
+    """Asks again, up to ``repairs`` times, while something is found; one call each, by the model that proposed.
+
+    The last version is taken, whatever is found on it; the verdict of its step tells.
+    """
+
+    repairs: Annotated[int, Interval(ge=0, le=16)] = 1
+    prompts: str = "reflect"
+
+    async def choose(self, messages: Sequence[Message], propose: Propose, episode: Episode) -> Action:
+        """The first version on which nothing is found, else the last."""
+        action, told = await propose(), list[str]()
+        for left in range(self.repairs, -1, -1):
+            label, finding = found(action, episode)
+            told.append(label)
+            if not finding or not left:
+                break
+            ask = load(self.prompts).user("finding", proposal=_proposal(action), finding=finding)
+            action = await episode.suggest(continued(messages, ask), role="main", purpose="act")
+        episode.note(action, f"reflect: {', then '.join(told)}")
+        return action
+
+
+def found(action: Action, episode: Episode) -> tuple[str, str]:
+    """What is wrong with an action before it is carried out: a label and a sentence, empty where nothing is."""
+    if action.error is not None:
+        return action.error, f"Your reply could not be read: {action.error_text}."
+    if action.answer is None and not reflection_in(action.message.text):
+        return "no_reflection", "There is no reflection in your reply, or nothing in it."
+    if (error := foreseen(episode.offer, action)) is not None:
+        return error.label, f"The call would be refused: {error}."
+    return "nothing found", ""
+
+
+def _proposal(action: Action) -> str:
+    """The reply as it was written; native calls as text."""
+    return action_text(action) if action.message.tool_calls else action.message.text.strip()
