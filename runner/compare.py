@@ -53,7 +53,7 @@ def _tell(given: argparse.Namespace, scratch: Path) -> None:
     out = None if given.out is None else _free(given.out)
     runs, notes = _once([Run.at(folder) for folder in _folders(given, scratch)])
     from runner.results.statistics.sheets import EXPLAINED, effects_of, section_of, show_section
-    from runner.results.statistics.versus import compared
+    from runner.results.statistics.versus import compared, is_one
 
     grid = grid_of(runs)
     baselines = _baselines(given, grid)
@@ -87,7 +87,7 @@ def _baselines(given: argparse.Namespace, grid: Grid) -> list[str]:
         raise ConfigError("--baselines names nothing; give agents, labels or folders, with commas between them")
     of = (grid.rows[0].first.cfg.get("compare") or {}).get("baselines") or ()
     named = [] if given.all_pairs else played(grid, of)
-    return [] if all(row.first.choices.get("agent") in named for row in grid.rows) else named
+    return [] if all(is_one(row, named) for row in grid.rows) else named
 
 
 def _folders(given: argparse.Namespace, scratch: Path) -> list[Path]:

@@ -71,11 +71,26 @@ def touched(config: DictConfig, places: Places) -> set[str]:
 
 
 def strangers(cfg: Mapping[str, Any], places: Places) -> list[Flaw]:
-    """Baselines that are no choice of agent."""
-    named = (cfg.get("compare") or {}).get("baselines") or ()
+    """Baselines that are neither a choice of agent nor a value of a key; gains that are not in print here."""
+    compare = cfg.get("compare") or {}
+    named, gains = compare.get("baselines") or (), compare.get("gains")
     known = choices_of(places.roots, "agent")
-    wrong = [str(name) for name in named if name not in known] if isinstance(named, list) else []
-    return [Flaw("compare.baselines", f"no agent {name!r}; {nearest(name, known)}") for name in wrong]
+    wrong = [str(one) for one in named if one not in known] if isinstance(named, list) else []
+    flaws = [Flaw("compare.baselines", f"no agent {name!r}; {nearest(name, known)}") for name in wrong if "=" not in name]
+    keys = [name.partition("=")[0] for name in wrong if "=" in name]
+    flaws += [Flaw("compare.baselines", f"no key {key!r} in the config") for key in keys if not _holds(cfg, key)]
+    if isinstance(gains, str) and gains not in (have := [one.stem for one in (CONF / "papers" / "gains").glob("*.yaml")]):
+        flaws.append(Flaw("compare.gains", f"no gains {gains!r}; {nearest(gains, have)}"))
+    return flaws
+
+
+def _holds(node: Any, key: str) -> bool:
+    """Whether a config has a dotted key."""
+    for step in key.split("."):
+        if not isinstance(node, Mapping) or step not in node:
+            return False
+        node = node[step]
+    return True
 
 
 def hidden(roots: Sequence[Path]) -> list[Flaw]:

@@ -83,10 +83,13 @@ class Run:
 class Compare:
     """``compare``: what the tables at the end of a sweep hold methods against.
 
-    ``baselines``: choices of agent, of which the best on a dataset counts; null = the best other method.
+    ``baselines``: choices of agent, or values that the sweep varies (``agent.strategies=[]``), of which the best on a
+    dataset counts; null = the best other method. ``gains``: a name in ``conf/papers/gains``, whose gains in print stand
+    beside the methods' own; null = none.
     """
 
     baselines: Sequence[str] | None = None
+    gains: str | None = None
 
 
 @dataclass(frozen=True)

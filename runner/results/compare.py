@@ -16,6 +16,7 @@ from runner.results.grid import MEAN, Grid, grid_of
 from runner.results.intervals import Metric
 from runner.results.paired import Difference, Differences, differences, played
 from runner.results.rows import Run, leaves
+from runner.results.statistics.versus import is_one
 from runner.results.table import interval, markdown, number, plain, show
 from runner.results.usage import WHAT, by_purpose, per_question, purpose_lines, said
 
@@ -146,7 +147,7 @@ def _differences(grid: Grid, found: Differences, baselines: Sequence[str]) -> Ta
     Where baselines are named, they are held against the best of them in the mean only; the file has all.
     """
     named = played(grid, baselines)
-    below = {row.label for row in grid.rows if row.first.choices.get("agent") in named}
+    below = {row.label for row in grid.rows if is_one(row, named)}
     body: list[tuple[str, ...]] = []
     for name, whole in found.items():
         short = MEAN in found and name != MEAN

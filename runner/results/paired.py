@@ -19,6 +19,7 @@ from runner.results.rows import Row
 from runner.results.significance import holm, sign_flip_p
 from runner.results.statistics.gains import gain_of, within
 from runner.results.statistics.pairing import pairs_of
+from runner.results.statistics.versus import is_one
 
 Differences = dict[str, dict[str, "Difference"]]
 
@@ -67,8 +68,7 @@ def differences(grid: Grid, baselines: Collection[str] = ()) -> Differences:
 
 def played(grid: Grid, baselines: Collection[str]) -> list[str]:
     """The baselines that are among the rows."""
-    agents = {row.first.choices.get("agent") for row in grid.rows}
-    return [name for name in baselines if name in agents]
+    return [name for name in baselines if any(is_one(row, [name]) for row in grid.rows)]
 
 
 def _best(grid: Grid, name: str, row: Row, baselines: Collection[str]) -> Row | None:
@@ -80,7 +80,7 @@ def _best(grid: Grid, name: str, row: Row, baselines: Collection[str]) -> Row | 
     rivals = [
         one
         for one in grid.rows
-        if (one.first.choices.get("agent") in named if named else one is not row)
+        if (is_one(one, named) if named else one is not row)
         and _score(grid, name, one) is not None
     ]
     if _score(grid, name, row) is None:

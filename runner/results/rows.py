@@ -140,6 +140,12 @@ class Run:
         """The same group by group: dotted key -> value."""
         return {group: dict(leaves(of, group)) for group, of in self.same.items()}
 
+    @property
+    def swept(self) -> list[tuple[str, str]]:
+        """What its sweep varied: dotted key and value."""
+        names, varied = self.notes.get("swept") or (), self.notes.get("varied") or {}
+        return [(key, str(value)) for key, value in varied.items() if _is(key, names)]
+
     @cached_property
     def method(self) -> tuple[Any, ...] | None:
         """Its sweep, and what that varies beside the dataset; what comes with a dataset is no other method.

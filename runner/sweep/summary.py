@@ -21,6 +21,7 @@ _COLUMNS = 7
 def summarise(plan: Sequence[Cell]) -> None:
     """Print the table of headline metrics, where to look, and send the sweep's own run."""
     from runner.results.compare import show_compare, warnings_of
+    from runner.results.gains_table import show_gains
     from runner.results.means import show_means
     from runner.results.rows import Run, rows_of
     from runner.results.table import headline, show
@@ -37,6 +38,7 @@ def summarise(plan: Sequence[Cell]) -> None:
     show_compare(runs, home=home)
     if told := show_means(rows_of([run for run in runs if run.levels or run.by])):
         (home / MEANS).write_text(json.dumps(told, indent=1), encoding="utf-8")
+    show_gains(runs, home)
     print(*warnings_of(runs), calls([run.notes for run in runs]), sep="\n")  # noqa: T201
     print(f"sweep folder: {home}")  # noqa: T201
     files, sweep = pages(runs, home), sweep_id(str(home))

@@ -134,7 +134,7 @@ def _wanted(
 ) -> tuple[list[tuple[Row, Row]], list[str]]:
     """The pairs of rows to compare, and what has to be said of the choice."""
     if baselines:
-        named = [row for row in rows if _is_one(row, baselines)]
+        named = [row for row in rows if is_one(row, baselines)]
         return [(row, other) for row in rows if row not in named for other in _alike(row, named)], []
     pairs = list(combinations(rows, 2))
     if every or len(pairs) <= MOST:
@@ -153,9 +153,11 @@ def _mean(records: Sequence[Record], metric: str, direction: Better) -> float:
     return improved(sum(values) / len(values), direction) if values else float("-inf")
 
 
-def _is_one(row: Row, names: Collection[str]) -> bool:
-    """Whether a row is meant: by its agent, its label, one of its folders or a choice that the sweep varied."""
-    varied = {str((run.notes.get("varied") or {}).get(key)) for run in row.runs for key in run.notes.get("swept") or ()}
+def is_one(row: Row, names: Collection[str]) -> bool:
+    """Whether a row is meant: by its agent, its label, one of its folders or a value that the sweep varied, alone or
+    behind its key (``key=value``)."""
+    pairs = {pair for run in row.runs for pair in run.swept}
+    varied = {word for key, value in pairs for word in (value, f"{key}={value}")}
     own = {row.label, str(row.first.choices.get("agent")), *(run.folder.name for run in row.runs)}
     return not (own | varied).isdisjoint(names)
 
@@ -196,13 +198,13 @@ def _check(
     if missing := [name for name in metrics if name not in have and name not in OWN]:
         raise ConfigError(f"--metric: no run here has {missing[0]!r}; there are {', '.join([*have, *OWN])}")
     for name in baselines or ():
-        if not any(_is_one(row, [name]) for row in grid.rows):
+        if not any(is_one(row, [name]) for row in grid.rows):
             raise ConfigError(f"--baselines: no method here is {name!r}; there are {', '.join(_names(grid))}")
     if any(one.gain.metric.n for one in found):
         return
     if len(grid.rows) < 2:
         raise ConfigError("nothing to compare: there is one method; give two or more runs, or a sweep's folder")
-    if baselines and all(_is_one(row, baselines) for row in grid.rows):
+    if baselines and all(is_one(row, baselines) for row in grid.rows):
         raise ConfigError(f"--baselines: all methods are among them ({', '.join(_names(grid))}); leave one out")
     said = [*notes, *_empty(found)] or [f"{', '.join(_names(grid))} played other data: {_played(grid)}"]
     raise ConfigError(f"nothing can be paired: {said[0]}")
