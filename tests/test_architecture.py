@@ -150,7 +150,7 @@ SHOWN = {
     "guide": {"Think": ["briefly"], "Plan": ()}, "versions": [("Think[{}]", "OK"), ("Plan[{}]", None)],
     "candidates": [Candidate(Action(Message("assistant", "x")), "Think[{}]", "OK")], "chain": "Action: Think[{}]",
     "gold": "B", "before": "Action: Think[{}]", "after": "Action: Plan[{}]", "name": "Plan", "old": [], "new": ["briefly"],
-    "schema": "patients(id)", "now": "2100-12-31", "failed": "select", "error": "syntax", "query": "how many", "manual": "m",
+    "schema": "patients(id)", "now": "2100-12-31", "failed": "select", "error": "syntax", "manual": "m",
     "database": "mimic", "general": ["g"], "joins": ["a = b"], "others": ["c"], "tables": ["t"], "examples": [{"question": "q", "hints": "h"}],
     "passages": [], "analyses": [{"side": "question", "field": "Surgery", "text": "It grows."}], "asked": "Which?",
     "advice": [{"field": "Surgery", "text": "Say why."}], "field": "Surgery", "key_knowledge": "It grows.", "side": "option",
@@ -165,6 +165,10 @@ SHOWN = {
     "shots": [{"context": "", "question": "Who?", "choices": {"A": "one"}, "rationale": "So.", "answer": "A",
                "problem": "Who?", "solution": "answer = 1", "data": SOLVED}],
     "links": "- patients", "kinds": ["easy"], "parts": ["Who?"], "sql": "select 1", "told": "1", "module": "LoadDB",
+    "query": "how many", "as_object": True, "reflects": True, "proposal": "Which?", "finding": "It needs $Image$.",
+    "plans": [{"question": "Which?", "summary": "Say.", "reflection": "So.", "known": [], "chain": list(PLANNING_NAMES)}],
+    "replies": [({"memory": "$Image$", "next": "the last", "tools": "TOOL1"}, "<Call>")],
+    "answers": [{"question": "Which?", "memory": "$Image$", "answer": "B"}],
     "texts": {"Answer": "B"}, "rubric": Rubric("r", "us", "Why?", ["answer"], {"why": Field("Why?", {"a": "x", "b": "y"})}),
 }  # fmt: skip
 

@@ -50,18 +50,18 @@ class Shots:
         """Two plans; ``one_quantifier``: both measurements have one planning name."""
         shots = [{**one, "chain": [_untyped(name) for name in one["chain"]]} if one_quantifier else one
                  for one in self.planning[:_PLANS]]  # fmt: skip
-        return load(self.prompts).render("planning", shots=shots, as_object=as_object, reflects=reflects)
+        return load(self.prompts).render("planning", plans=shots, as_object=as_object, reflects=reflects)
 
     def replies(self, episode: Episode, reflects: bool) -> str:
         """Four replies as the grammar of the episode reads them."""
         refuses = episode.offer.may_refuse
         among = (*self.calls[:1], *self.refusals) if refuses else self.calls
         shots = [(one, reply(one, episode, reflects)) for one in among[:_REPLIES]]
-        return load(self.prompts).render("execution", shots=shots)
+        return load(self.prompts).render("execution", replies=shots)
 
     def answers(self) -> str:
         """An answer from the memory."""
-        return load(self.prompts).render("conclusion", shots=self.conclusion[:1])
+        return load(self.prompts).render("conclusion", answers=self.conclusion[:1])
 
 
 @lru_cache(maxsize=16)

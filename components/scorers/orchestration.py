@@ -20,6 +20,7 @@ from components.radiology.tasks import BQ, IE, Task
 from components.types import Sample, Score, Trajectory
 
 TARGET, MILESTONE, TOOLS = NAMES = ("execution/thr", "execution/mhr", "execution/ots")
+BEST = "execution/ots_best"
 
 # The reference's lists of tool numbers per chain, from worst to best; they fit its own order of tools only.
 _SEGMENTORS, _DETECTORS, _INFERENCERS = (3, 4, 5), (5, 6, 7), (7, 8, 10, 9, 11)
@@ -105,13 +106,37 @@ class Orchestration:
 
     def _values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
         """The metrics of an execution with the tools of this attempt."""
-        switches = self.switches
-        if switches.ots_mode == "code_list":
-            tools: float | None = list_score(one.task.id, execution.names)
-        else:
-            tools = optimal_tools(execution, one.suitable, switches.ots_include_single)
         return {
-            TARGET: float(target_hit(one.task, execution, switches)),
-            MILESTONE: float(milestone_hit(one.task, execution, switches)),
-            TOOLS: tools,
+            TARGET: float(target_hit(one.task, execution, self.switches)),
+            MILESTONE: float(milestone_hit(one.task, execution, self.switches)),
+            TOOLS: tool_score(one, execution, self.switches),
         }
+
+
+@dataclass(frozen=True)
+class BestTools:
+    """Whether the optimal tool score of a sample is 1: its mean times its n is how many questions had nothing but the
+    best tools. 0 or 1; scored where the optimal tool score is."""
+
+    switches: Switches
+    version: str = "1"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "switches", as_switches(self.switches))
+
+    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
+        """Scored in differentiated conditions, and by the article wherever tools differ."""
+        there = is_scored(self.switches, kind_of(trajectory), ("differentiated",))
+        return grade(sample, trajectory, self.switches, (BEST,), (BEST,) if there else (), self._values)
+
+    def _values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+        """Whether the score is 1."""
+        tools = tool_score(one, execution, self.switches)
+        return {BEST: None if tools is None else float(tools == 1)}
+
+
+def tool_score(one: Attempt, execution: Execution, switches: Switches) -> float | None:
+    """The optimal tool score of an execution, by the rules of the switches; None where there was nothing to choose."""
+    if switches.ots_mode == "code_list":
+        return list_score(one.task.id, execution.names)
+    return optimal_tools(execution, one.suitable, switches.ots_include_single)

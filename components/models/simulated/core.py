@@ -108,7 +108,7 @@ class Core:
         if not choice and any(words in last for words in _CONCLUDE):
             return _said(self._worded(situation, sample, voice, draws))
         if style is None and not situation.marks.isdisjoint(("Tool Chain:", AS_OBJECT)):
-            return _said(plan(sample, situation.marks, self.rates, draws))
+            return _said(plan(sample, self.rates, draws, situation.marks))
         shown = style is not None and shows_form(messages, situation, style)
         if draws.happens("malformed", self.rates.malformed * (SHOWN_FORM if shown else 1.0)):
             return _said(_MALFORMED)

@@ -25,7 +25,7 @@ _LINES = "Known Info: [{known}]\nTool Chain: [{chain}]"
 _THOUGHT = "Every step serves the question, and none is missing."
 
 
-def plan(sample: Sample | None, marks: Collection[str], rates: Rates, draws: Draws) -> str:
+def plan(sample: Sample | None, rates: Rates, draws: Draws, marks: Collection[str] = ()) -> str:
     """A plan in lines or as an object, as ``marks`` of the prompt have it; a slip leaves out, adds or swaps one step."""
     chain = TASKS[sample.target["chain"]].chain if sample is not None else ()
     names = [_NAMES[step] for step in chain] or list(_SHORT)

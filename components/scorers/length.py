@@ -1,0 +1,38 @@
+"""How long conversations get: what the window of a model has to hold.
+
+Source: Zheng et al. 2024, arXiv 2412.09529, supplement 4.3, who report lengths in tokens and the windows they take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from components.types import Sample, Score, Trajectory
+
+LONGEST, CALLS = "conversation/tokens", "conversation/calls"
+
+
+@dataclass(frozen=True)
+class Length:
+    """``conversation/tokens`` of the longest call of an episode, question and reply together, whoever was asked; unscored
+    where a call tells no tokens. ``conversation/calls``: how many there were."""
+
+    neither: ClassVar[Sequence[str]] = (LONGEST, CALLS)
+    units: ClassVar[Mapping[str, str]] = {LONGEST: "tokens", CALLS: "calls"}
+
+    @property
+    def version(self) -> str:
+        """Changes when a score can."""
+        return "1"
+
+    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
+        """Measure the calls."""
+        used = [step.usage for step in trajectory.steps]
+        pairs = [(one.input_tokens, one.output_tokens) for one in used]
+        told = [asked + replied for asked, replied in pairs if asked is not None and replied is not None]
+        if trajectory.stop == "error" or not used:
+            return [Score(LONGEST, None), Score(CALLS, None)]
+        longest = float(max(told)) if len(told) == len(used) else None
+        return [Score(LONGEST, longest), Score(CALLS, float(len(used)))]

@@ -1,0 +1,107 @@
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+import yaml
+
+import components.prompts
+from components.datasets.radabench import RadABench
+from components.errors import ConfigError
+from components.grammars.bracket_json import BracketJson
+from components.grammars.native_tools import NativeTools
+from components.grammars.xml_call import XmlCall
+from components.messages import Message
+from components.radiology.plan import chain_names
+from components.radiology.shots import reply, shots_of
+from components.radiology.tasks import ABILITIES, REFUSAL_FIELDS
+from components.reflection import reflection_in
+from components.types import Offer
+
+OWN = "radagent_examples"
+
+
+class Desk:
+    """As much of an episode as examples need: an offer, and the grammar in use."""
+
+    def __init__(self, grammar, may_refuse=True):
+        self.offer = Offer({}, refusal_fields=REFUSAL_FIELDS if may_refuse else {})
+        self._grammar = grammar
+
+    def parse(self, message):
+        from components.errors import ActionError
+        from components.types import Action
+
+        try:
+            return self._grammar.parse(message, self.offer)
+        except ActionError as error:
+            return Action(message, error=error.label)
+
+
+def test_two_plans_four_replies_and_an_answer_are_shown():
+    shots = shots_of(OWN)
+    assert shots.plans(False, False, False).count("Tool Chain: [") == 2
+    assert shots.plans(True, False, False).count('"Tool Chain": [') == 2
+    for refuses in (False, True):
+        assert shots.replies(Desk(XmlCall(), refuses), False).count("Reply:") == 4
+    assert shots.answers().count("Answer:") == 1
+
+
+def test_where_a_task_may_be_refused_the_three_kinds_of_refusal_are_shown_and_else_none():
+    told = shots_of(OWN).replies(Desk(XmlCall()), False)
+    assert all(told.count(f"<Ability>{one}</Ability>") == 1 for one in ABILITIES) and told.count("<Call>") == 1
+    told = shots_of(OWN).replies(Desk(XmlCall(), may_refuse=False), False)
+    assert "NoCall" not in told and (told.count("<Call>"), told.count("<EndCall>")) == (3, 1)
+
+
+@pytest.mark.parametrize("reflects", [False, True])
+@pytest.mark.parametrize("grammar", [XmlCall(), BracketJson()])
+def test_the_grammar_in_use_reads_every_reply_that_is_shown(grammar, reflects):
+    shots, desk = shots_of(OWN), Desk(grammar)
+    for one in (*shots.calls, *shots.refusals):
+        text = reply(one, desk, reflects)
+        action = desk.parse(Message("assistant", text))
+        assert action.error is None and bool(reflection_in(text)) is reflects
+        if "grounds" in one:
+            assert action.refusal.grounds == one["grounds"]
+        else:
+            assert action.calls[0].name == one["tool"] and all(v in action.calls[0].arguments for v in one["input"])
+
+
+def test_native_calls_are_shown_as_functions_with_their_arguments():
+    shots, desk = shots_of(OWN), Desk(NativeTools())
+    assert reply(shots.calls[0], desk, False).startswith('TOOL6({"purpose":')
+    assert reply(shots.refusals[0], desk, True).splitlines()[-1].startswith('refuse({"purpose":')
+
+
+def test_plans_use_the_names_that_the_prompts_use():
+    assert "*Organ Biomarker Quantification Tool*" in shots_of(OWN).plans(False, False, one_quantifier=False)
+    told = shots_of(OWN).plans(False, True, one_quantifier=True)
+    assert "Organ Biomarker" not in told and told.count("*Biomarker Quantification Tool*") == 2
+    assert "Self-Reflection: " in told and chain_names(told)[-1] == "Disease Diagnosis Tool"
+
+
+def test_the_records_are_of_the_split_to_learn_from_and_of_no_evaluated_one():
+    patients = shots_of(OWN).patients
+    split = {name: [*RadABench(shipped="radabench_mini").load(name)] for name in ("train", "test")}
+    for patient in patients:
+        alike = [one for one in split["train"] if one.problem.context.startswith(patient)]
+        assert len(alike) == 11 and not [one for one in split["test"] if one.problem.context.startswith(patient)]
+    asked = {one.problem.question for one in split["train"]}
+    shots = shots_of(OWN)
+    assert all(one["question"] in asked for one in (*shots.planning, *shots.conclusion))
+
+
+def test_examples_that_lack_something_are_refused_by_name(tmp_path):
+    folder = tmp_path / "mine"
+    copytree(Path(components.prompts.__file__).parent / OWN, folder)
+    file = folder / "examples.yaml"
+    data = yaml.safe_load(file.read_text())
+    del data["execution"]["calls"][1]["tool"]
+    file.write_text(yaml.safe_dump(data))
+    with pytest.raises(ConfigError, match=r"examples.yaml: calls 2 has no 'tool'"):
+        shots_of(str(folder))
+    other = tmp_path / "other"
+    copytree(Path(components.prompts.__file__).parent / OWN, other)
+    (other / "examples.yaml").write_text("planning: []")
+    with pytest.raises(ConfigError, match="it has no list 'planning'"):
+        shots_of(str(other))

@@ -1,0 +1,23 @@
+import pytest
+
+from components.messages import Message, Usage
+from components.scorers.length import Length
+from components.types import Problem, Sample, Step, Trajectory
+
+SAMPLE = Sample(Problem("p", "?"), None)
+
+
+def values(*used: tuple[int | None, int | None], stop: str = "answered") -> list[float | None]:
+    steps = [Step("act", "main", "main", n, 0, (), Message("assistant"), Usage(*one)) for n, one in enumerate(used)]
+    return [one.value for one in Length().score(SAMPLE, Trajectory(steps, stop=stop))]
+
+
+@pytest.mark.parametrize(("used", "found"), [
+    ([(900, 50), (1500, 20), (300, 100)], [1520.0, 3.0]), ([(900, 50), (None, None)], [None, 2.0]), ([], [None, None]),
+])  # fmt: skip
+def test_the_longest_call_counts_and_what_is_not_told_is_not_guessed(used, found):
+    assert values(*used) == found
+
+
+def test_an_error_has_no_length():
+    assert values((9, 1), stop="error") == [None, None]
