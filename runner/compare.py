@@ -21,6 +21,7 @@ from runner.results.grid import Grid, grid_of
 from runner.results.page.written import markdown
 from runner.results.paired import played
 from runner.results.rows import Run
+from runner.results.statistics.versus import is_one
 from runner.results.table import plain
 from runner.terminal import told
 
@@ -53,7 +54,7 @@ def _tell(given: argparse.Namespace, scratch: Path) -> None:
     out = None if given.out is None else _free(given.out)
     runs, notes = _once([Run.at(folder) for folder in _folders(given, scratch)])
     from runner.results.statistics.sheets import EXPLAINED, effects_of, section_of, show_section
-    from runner.results.statistics.versus import compared, is_one
+    from runner.results.statistics.versus import compared
 
     grid = grid_of(runs)
     baselines = _baselines(given, grid)

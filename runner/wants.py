@@ -1,7 +1,7 @@
 """What agents want of the rest of an experiment beside tools and memory: models, a verifier, samples they do not show.
 
-``needs_models``: names under ``models``. ``brings_verifier``: what checks its actions in the place of the one that takes
-all. ``shown_patients``: what its examples tell of their patients, as the context of samples does.
+``needs_models``: names under ``models``. ``brings_verifier``: what checks its actions in the place of the one that
+takes all. ``shown_patients``: what its examples tell of their patients, as the context of samples does.
 """
 
 from __future__ import annotations

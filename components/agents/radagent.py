@@ -12,7 +12,7 @@ executor and concluder, each on a branch of its own with its own system prompt).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import ClassVar, Literal, get_args
@@ -28,6 +28,8 @@ from components.reflection import reflection_in
 from components.types import Action, Answer, Failure, Refusal
 
 Strategy = Literal["refined_prompts", "self_reflection", "few_shot", "multi_agent"]
+Part = Literal["planner", "executor", "concluder"]
+_ORDER: Mapping[Part, int] = {"planner": 1, "executor": 2, "concluder": 3}  # branches are put in order by their names
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,9 @@ class Radagent:
             raise ConfigError(f"roles: models are named ({self.roles.named[0]}), but strategies have no multi_agent")
         if "refined_prompts" in chosen:
             if self.prompts not in (type(self).prompts, self.refined):
-                raise ConfigError(f"prompts={self.prompts} is not read with refined_prompts; set refined={self.prompts}")
+                raise ConfigError(
+                    f"prompts={self.prompts} is not read with refined_prompts; set refined={self.prompts}"
+                )
             object.__setattr__(self, "prompts", self.refined)
 
     @property
@@ -122,22 +126,22 @@ class Radagent:
         planning = [self._plan_prompt(prompts), query]
         plan = await planner.ask(planning, "plan")
         read = read_plan(plan.text) if self.parted or self.reflects else None
-        told = plan.text if read is None else read.text
         try:
-            start = await planner.control("start", plan=told)
+            start = await planner.control("start", plan=plan.text if read is None else read.claims)
         except ToolError as error:
             return Failure(error.label, str(error))
         if self.parted:
-            return await self._execute(episode, [self._executor_prompt(prompts, episode, query.text, told)], query.text)
+            handed = plan.text if read is None else read.text
+            return await self._execute(
+                episode, [self._executor_prompt(prompts, episode, query.text, handed)], query.text
+            )
         if not self.switches.real_plan_reply:
             plan = prompts.assistant("plan_echo", memory=start.text, plan=start.data.get("plan"))
         instructions, shown = episode.instructions(), self._replies(episode)
         tools = prompts.user("tools", instructions=instructions, reflects=self.reflects, examples=shown)
         return await self._execute(episode, [*planning, plan, tools, prompts.assistant("ready")], query.text)
 
-    async def _execute(
-        self, episode: Episode, messages: list[Message], query: str
-    ) -> Answer | Refusal | Failure:
+    async def _execute(self, episode: Episode, messages: list[Message], query: str) -> Answer | Refusal | Failure:
         """Call tools until the last call, a refusal or a failure."""
         prompts, executor = load(self.prompts), self._part(episode, "executor")
         for done in count():
@@ -161,7 +165,7 @@ class Radagent:
         return await self._conclude(episode, messages, query)
 
     def _outcome(self, action: Action) -> Refusal | Failure | None:
-        """How an action ends the episode before anything is called: unreadable, without the reflection, or a refusal."""
+        """How an action ends the episode before a tool is called: unreadable, without reflection, or a refusal."""
         if action.error is not None:
             return Failure(action.error, action.error_text)
         if self.reflects and action.answer is None and not reflection_in(action.message.text):
@@ -180,12 +184,12 @@ class Radagent:
             opening = [*messages, prompts.user("conclude", memory=memory, examples=shown)]
         return Answer((await concluder.ask(opening, "conclude")).text)
 
-    def _part(self, episode: Episode, name: Literal["planner", "executor", "concluder"]) -> Episode:
+    def _part(self, episode: Episode, name: Part) -> Episode:
         """Where a part works: on a branch of its own, or where all do."""
         if not self.parted:
             return episode
         role: Role = getattr(self.roles, name)
-        return episode.branch(name, role=role.model or name)
+        return episode.branch(f"{_ORDER[name]}/{name}", role=role.model or name)
 
     def _plan_prompt(self, prompts: PromptSet) -> Message:
         """What a planner is told."""

@@ -1,8 +1,8 @@
 """A plan that is written as an object, as a planner hands it to an executor: read whatever form it comes in.
 
 Source: Zheng et al. 2024, arXiv 2412.09529, whose planner writes one fenced object with the keys ``Task Summary``,
-``Known Info``, ``Self-Reflection`` and ``Tool Chain``. As printed there it is no JSON: its chain is a list of bare names
-with arrows, some keys have no quotes. So each key is looked for by its name, and its value read up to the next key.
+``Known Info``, ``Self-Reflection`` and ``Tool Chain``. As printed there it is no JSON: its chain is a list of bare
+names with arrows, some keys have no quotes. So each key is looked for by its name, and its value read up to the next.
 """
 
 from __future__ import annotations
@@ -29,11 +29,15 @@ class PlanObject:
 
     @property
     def text(self) -> str:
-        """The plan in lines; what is empty is left out, but for what is known and the chain."""
+        """The plan in lines; a summary or reflection that is empty is left out."""
         lines = [f"Task Summary: {self.summary}"] if self.summary else []
-        lines.append(f"Known Info: [{', '.join(self.known)}]")
         lines += [f"Self-Reflection: {self.reflection}"] if self.reflection else []
-        return "\n".join([*lines, f"Tool Chain: [{' -> '.join(f'*{name}*' for name in self.chain)}]"])
+        return "\n".join([*lines, self.claims])
+
+    @property
+    def claims(self) -> str:
+        """What is known and the chain alone: what a reflection mentions is not claimed."""
+        return f"Known Info: [{', '.join(self.known)}]\nTool Chain: [{' -> '.join(f'*{name}*' for name in self.chain)}]"
 
 
 def read_plan(reply: str) -> PlanObject | None:

@@ -1,8 +1,8 @@
 """Few-shot examples of RadABench's agent: solved parts of questions, as data beside the prompts.
 
-Source: Zheng et al. 2024, arXiv 2412.09529: examples for what is known, for building a chain, for a regular call and for
-the three kinds of refusal. Ours: two plans, four replies (four calls; where a task may be refused one call and the three
-refusals) and one answer, on records of the split that is trained on, and replies in the grammar in use.
+Source: Zheng et al. 2024, arXiv 2412.09529: examples for what is known, for building a chain, for a regular call and
+for the three kinds of refusal. Ours: two plans, four replies (four calls; where a task may be refused one call and the
+three refusals) and one answer, on records of the split that is trained on, and replies in the grammar in use.
 """
 
 from __future__ import annotations

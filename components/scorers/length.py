@@ -16,8 +16,8 @@ LONGEST, CALLS = "conversation/tokens", "conversation/calls"
 
 @dataclass(frozen=True)
 class Length:
-    """``conversation/tokens`` of the longest call of an episode, question and reply together, whoever was asked; unscored
-    where a call tells no tokens. ``conversation/calls``: how many there were."""
+    """``conversation/tokens`` of the longest call of an episode, question and reply together, whoever was asked;
+    unscored where a call tells no tokens. ``conversation/calls``: how many there were."""
 
     neither: ClassVar[Sequence[str]] = (LONGEST, CALLS)
     units: ClassVar[Mapping[str, str]] = {LONGEST: "tokens", CALLS: "calls"}

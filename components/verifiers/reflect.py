@@ -1,4 +1,4 @@
-"""Self-reflection: a reply must reflect before it calls or refuses, and what would be refused is told before a tool runs.
+"""Self-reflection: a reply must reflect before it calls or refuses, and is told what a tool would not take.
 
 Source: Zheng et al. 2024, arXiv 2412.09529: before each call the agent checks its inputs, and an automated verifier
 confirms that it did. Departures: the article does not say how often a finding may be answered (here ``repairs``), and

@@ -76,10 +76,14 @@ def strangers(cfg: Mapping[str, Any], places: Places) -> list[Flaw]:
     named, gains = compare.get("baselines") or (), compare.get("gains")
     known = choices_of(places.roots, "agent")
     wrong = [str(one) for one in named if one not in known] if isinstance(named, list) else []
-    flaws = [Flaw("compare.baselines", f"no agent {name!r}; {nearest(name, known)}") for name in wrong if "=" not in name]
+    flaws = [
+        Flaw("compare.baselines", f"no agent {name!r}; {nearest(name, known)}") for name in wrong if "=" not in name
+    ]
     keys = [name.partition("=")[0] for name in wrong if "=" in name]
     flaws += [Flaw("compare.baselines", f"no key {key!r} in the config") for key in keys if not _holds(cfg, key)]
-    if isinstance(gains, str) and gains not in (have := [one.stem for one in (CONF / "papers" / "gains").glob("*.yaml")]):
+    if isinstance(gains, str) and gains not in (
+        have := [one.stem for one in (CONF / "papers" / "gains").glob("*.yaml")]
+    ):
         flaws.append(Flaw("compare.gains", f"no gains {gains!r}; {nearest(gains, have)}"))
     return flaws
 

@@ -1,4 +1,4 @@
-"""What methods of a sweep gain over its baseline, by the strata of a score, with the gains beside them that are in print.
+"""What methods of a sweep gain over its baseline, by the strata of a score, beside the gains that are in print.
 
 ``compare.gains`` names a YAML in ``conf/papers/gains``: which settings gained what, by which score.
 """
@@ -68,7 +68,7 @@ def load_gains(name: str) -> Gains:
 
 
 def show_gains(runs: Sequence[Run], home: Path) -> None:
-    """Print a table per score of the gains in print that these runs have; ``gains.json`` in ``home`` has the numbers."""
+    """Print a table per score that has gains in print; ``gains.json`` in ``home`` has the numbers."""
     settings = (runs[0].cfg.get("compare") or {}) if runs else {}
     if not (name := settings.get("gains")):
         return

@@ -80,8 +80,7 @@ def _best(grid: Grid, name: str, row: Row, baselines: Collection[str]) -> Row | 
     rivals = [
         one
         for one in grid.rows
-        if (is_one(one, named) if named else one is not row)
-        and _score(grid, name, one) is not None
+        if (is_one(one, named) if named else one is not row) and _score(grid, name, one) is not None
     ]
     if _score(grid, name, row) is None:
         return None

@@ -165,7 +165,7 @@ class Core:
         self, situation: Situation, tools: Sequence[ToolSpec], style: Style, sample: Sample | None, voice: Voice,
         rates: Rates, draws: Draws, forgets: float = 0.0,
     ) -> Message:  # fmt: skip
-        """A move of an agent with radiology tools; ``forgets``: how often the reflection that is asked for is left out."""
+        """A move of an agent with radiology tools; ``forgets``: how often the reflection asked for is left out."""
         move = decide(situation, sample, _may_refuse(situation, tools), rates, draws)
         ends = move.card is None and move.grounds is None
         said = write(move, style, self._worded(situation, sample, voice, draws) if ends else "")

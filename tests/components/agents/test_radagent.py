@@ -4,19 +4,24 @@ from random import Random
 
 import pytest
 
-from components.agents.radagent import Radagent
+from components.agents.radagent import Radagent, Role, Roles
 from components.conditions.baseline import Baseline
 from components.errors import ConfigError
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.messages import Image, Message, ToolCall
+from components.models.scripted import Scripted
 from components.protocols import Agent
 from components.radiology.switches import Switches
 from components.radiology.tasks import REFUSAL_FIELDS
 from components.toolsets.none import NoTools
 from components.toolsets.radiology import Radiology
 from components.types import Offer, Sample
+from components.verifiers.accept import Accept
+from components.verifiers.reflect import Reflect
+from runner.door import Door
+from runner.play import Parts, play
 from tests.golden.vectors import CODE, PAPER, dev
 
 PLAN = (
@@ -174,3 +179,105 @@ async def test_a_closing_action_of_the_grammar_leads_to_the_conclusion(perform, 
 async def test_a_toolset_without_a_memory_is_an_error_that_names_the_control(perform, study):
     with pytest.raises(ConfigError, match="the agent needs the control 'start'"):
         await perform(Radagent(PAPER), study, [PLAN], XmlCall(), NoTools())
+
+
+ALL = ("refined_prompts", "self_reflection", "few_shot", "multi_agent")
+PLAN_OBJECT = """```json
+{
+  "Task Summary": "Name the disease.",
+  "Known Info": [],
+  "Self-Reflection": "$Anatomy$ is not known, and neither is the Organ Segmentation Tool needed.",
+  "Tool Chain": [*Anatomy Classification Tool* -> *Modality Classification Tool* -> *Disease Diagnosis Tool*]
+}
+```"""
+THOUGHT = "<Reflection>\n<Candidates>one</Candidates>\n<Reasoning>it fits</Reasoning>\n</Reflection>\n"
+
+
+def with_strategies(*names: str, switches: Switches = PAPER, **given: object) -> Radagent:
+    return Radagent(switches, strategies=names, reflector=Reflect(), **given)
+
+
+async def test_dialogue_of_all_strategies_together(perform, same_dialogue, study):
+    sample = replace(study, problem=replace(study.problem, images=()))
+    replies = [PLAN_OBJECT, *(THOUGHT + one for one in WORK), "It is a lung cancer."]
+    played = await perform(with_strategies(*ALL), sample, replies, XmlCall(), Room(PAPER))
+    same_dialogue(played, "radagent_integrated")
+    assert played.stop == "answered"
+
+
+async def test_planner_executor_and_concluder_are_branches_and_each_sees_its_own_part(perform, study):
+    played = await perform(with_strategies("multi_agent"), study, [PLAN_OBJECT, *WORK, "Done."], XmlCall(), Room(PAPER))
+    steps = played.trajectory.steps
+    assert [step.branch for step in steps] == ["1/planner", *["2/executor"] * 3, "3/concluder"]
+    planner, *_, last, concluder = (request.messages for request in played.model.requests)
+    assert [m.role for m in planner] == [m.role for m in concluder] == ["system", "user"]
+    assert [m.role for m in last] == ["system", "user", "assistant", "user", "assistant", "user"]
+    assert "TOOL1" not in planner[0].text + concluder[0].text + concluder[1].text
+    assert CONTEXT in last[0].text and CONTEXT in concluder[1].text and "$Disease$" in concluder[1].text
+    assert "Task Summary: Name the disease." in last[0].text and "```" not in last[0].text.partition("[Plan]")[2]
+
+
+async def test_what_a_reflection_mentions_is_not_taken_for_known(perform, study):
+    told = PLAN.replace("Known", "Self-Reflection: $Disease$ and $Anatomy$ have to be found.\nKnown")
+    for names, plan in ((["multi_agent"], PLAN_OBJECT), (["self_reflection"], told)):
+        first = WORK[0] if names == ["multi_agent"] else THOUGHT + WORK[0]
+        played = await perform(with_strategies(*names), study, [plan, first], XmlCall(), Room(PAPER), steps=1)
+        memory = played.model.requests[1].messages[-1].text
+        assert played.stop == "limit"
+        assert "$Anatomy$" not in memory and "$Disease$" not in memory
+
+
+async def test_a_plan_that_cannot_be_read_is_handed_on_as_it_is(perform, study):
+    played = await perform(with_strategies("multi_agent"), study, ["I would look.", WORK[0]], XmlCall(), Room(PAPER), 1)
+    assert played.model.requests[1].messages[0].text.endswith("[Plan]\nI would look.")
+
+
+async def test_without_a_reflection_no_tool_runs(perform, study):
+    played = await perform(with_strategies("self_reflection"), study, [PLAN, WORK[0]], XmlCall(), Room(PAPER))
+    assert (played.stop, played.trajectory.failure) == ("failed", "no_reflection")
+    assert not [one for step in played.trajectory.steps for one in step.observed if not one.control]
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+@pytest.mark.parametrize("grammar", [XmlCall(), BracketJson(), NativeTools()], ids=["xml", "bracket", "native"])
+async def test_examples_are_in_the_grammar_in_use(perform, study, grammar, refuses):
+    agent = with_strategies("few_shot")
+    played = await perform(agent, study, [PLAN, "Done.", "Done."], grammar, Room(PAPER, may_refuse=refuses))
+    told = played.model.requests[1].messages[-3].text
+    forms = {"XmlCall": "<Tool>TOOL6</Tool>", "BracketJson": "Action: TOOL6[{", "NativeTools": "TOOL6({"}
+    assert forms[type(grammar).__name__] in told and ("CategoryMissing" in told.partition("[Examples")[2]) is refuses
+    assert not [text for name, text in forms.items() if name != type(grammar).__name__ and text in told]
+    assert "[Examples of plans]" in played.model.requests[0].messages[0].text
+
+
+def test_switches_are_taken_in_any_order_each_once():
+    assert with_strategies(*reversed(ALL)).prompts == with_strategies(*ALL).prompts == "radagent_refined"
+    assert Radagent(PAPER).prompts == "radagent" and Radagent(PAPER).example_prompts is None
+    assert Radagent(PAPER).brings_verifier is None and with_strategies("self_reflection").brings_verifier == Reflect()
+
+
+@pytest.mark.parametrize(("given", "text"), [
+    ({"strategies": ["few_shots"]}, "no 'few_shots'; there are refined_prompts, self_reflection, few_shot, multi_agent"),
+    ({"strategies": ["few_shot", "few_shot"]}, "'few_shot' stands there 2 times"),
+    ({"strategies": ["self_reflection"]}, r"needs a reflector; choose verifier@agent.reflector=reflect"),
+    ({"strategies": ["refined_prompts"], "prompts": "mine"}, "set refined=mine"),
+    ({"roles": Roles(planner=Role("big"))}, r"models are named \(big\), but strategies have no multi_agent"),
+])  # fmt: skip
+def test_what_would_be_silently_without_effect_is_refused(given, text):
+    with pytest.raises(ConfigError, match=text):
+        Radagent(PAPER, **given)
+
+
+async def test_each_part_may_have_a_model_of_its_own(study):
+    models = {"main": Scripted(WORK), "big": Scripted([PLAN_OBJECT]), "concluder": Scripted(["It is a lung cancer."])}
+    agent = with_strategies("multi_agent", roles=Roles(planner=Role("big")))
+    assert agent.needs_models == ["big"]
+    parts = Parts(agent, Accept(), XmlCall(), Room(PAPER), _AsItIs())
+    trajectory, _ = await play(parts, Door(models, None, run_seed=0), study, 0)
+    assert (trajectory.stop, trajectory.answer) == ("answered", "It is a lung cancer.")
+    assert [step.role for step in trajectory.steps] == ["big", "main", "main", "main", "concluder"]
+
+
+class _AsItIs:
+    def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
+        return offer

@@ -29,7 +29,9 @@ def test_a_plan_is_read_in_whatever_form_it_comes(reply, known, chain):
     if not chain:
         assert plan is None
     else:
-        assert plan.known == known and decision_chain(plan.text, "tolerant") == decision_chain(reply, "tolerant") == chain
+        assert (
+            plan.known == known and decision_chain(plan.text, "tolerant") == decision_chain(reply, "tolerant") == chain
+        )
 
 
 def test_what_a_reflection_mentions_is_neither_known_nor_planned():
@@ -40,13 +42,16 @@ def test_what_a_reflection_mentions_is_neither_known_nor_planned():
 
 
 def test_reports_treatments_and_masks_are_never_known_beforehand():
-    claimed = "Known Info: [$Report$, $Treatment$, $OrganMask$, $IndicatorName$]\nTool Chain: [*Report Generation Tool*]"
+    claimed = (
+        "Known Info: [$Report$, $Treatment$, $OrganMask$, $IndicatorName$]\nTool Chain: [*Report Generation Tool*]"
+    )
     assert read_plan(claimed).known == ("$IndicatorName$",)
 
 
 def test_it_is_handed_on_in_lines_that_read_the_same():
     plan = read_plan(PRINTED)
-    assert read_plan(plan.text) == plan and plan.text.splitlines()[1] == "Known Info: [$Anatomy$]"
+    assert read_plan(plan.text) == plan and plan.text.splitlines()[2] == "Known Info: [$Anatomy$]"
+    assert "$Disease$" in plan.text and "$Disease$" not in plan.claims
 
 
 def test_names_of_a_chain_stand_in_its_order_and_nowhere_else():

@@ -161,3 +161,18 @@ def test_the_longest_chain_runs_to_its_end_in_the_repaired_profile():
         run(one, memory, [*one.compulsory, *one.optional], PAPER)
     assert memory.values["$Treatment$"] == RECORD["Treatment"]
     assert memory.values["$OrganQuant$"] == RECORD["OrganBiomarker"]["OrganQuant"]
+
+
+def test_a_call_that_would_be_refused_is_foreseen_without_running_it_and_a_list_is_not_given_away():
+    memory = start_memory(RECORD, ["$Anatomy$", "$Modality$"])
+    before = memory.fork()
+    for one, inputs, label in (
+        (tool(OS, pair=("Limb", "CT")), ["$Image$"], "binding_mismatch"), (tool(OS), "[$Image$]", "missing_compulsory"),
+        (tool(DI), [*tool(DI).card.compulsory], "missing_value"), (tool(AC), "$Image$, $Modality$", "invalid_optional"),
+        (tool(AC, registered=False), "$Image$", "unknown_tool"),
+    ):  # fmt: skip
+        with pytest.raises(ToolError) as caught:
+            one.foresee(memory, input=inputs, purpose="look")
+        assert caught.value.label == label
+    tool(OS, listed=["Nothing of this patient"]).foresee(memory, input="$Image$, $Anatomy$, $Modality$")
+    assert memory == before

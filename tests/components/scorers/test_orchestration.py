@@ -6,7 +6,7 @@ from components.radiology.execution import read
 from components.radiology.suitable import Suitable
 from components.radiology.switches import Switches
 from components.radiology.tasks import AC, DI, IE, MC, OS, TR
-from components.scorers.orchestration import Orchestration, list_score, optimal_tools
+from components.scorers.orchestration import BestTools, Orchestration, list_score, optimal_tools
 from components.types import Trajectory
 from tests.components.radiology.scripted import CODE, PAIR, PAPER, RECORD, act, episode, exact, sample, tools
 
@@ -87,3 +87,12 @@ def test_the_milestone_outside_its_chain_is_repaired() -> None:
 def test_an_episode_without_calls() -> None:
     assert values("012", episode([], answer="a"), PAPER) == [0.0, 0.0, None]
     assert values("012", episode([act(("TOOL2", MC))], kind="insufficient_config1"), PAPER) == [None] * 3
+
+
+def test_a_question_with_nothing_but_the_best_tools_counts_and_without_a_choice_there_is_nothing_to_count() -> None:
+    def best(*names: str, kind: str = "differentiated", category: str = OS) -> float | None:
+        played = episode([act((name, category)) for name in names], kind=kind, offered=CHOICE)
+        return BestTools(PAPER).score(sample("012"), played)[0].value
+
+    assert (best("TOOL14"), best("TOOL14", "TOOL3"), best("TOOL13")) == (1.0, 0.0, 0.0)
+    assert best("TOOL1", category=AC) is None and best("TOOL14", kind="insufficient_config1") is None

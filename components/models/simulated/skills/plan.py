@@ -26,7 +26,7 @@ _THOUGHT = "Every step serves the question, and none is missing."
 
 
 def plan(sample: Sample | None, rates: Rates, draws: Draws, marks: Collection[str] = ()) -> str:
-    """A plan in lines or as an object, as ``marks`` of the prompt have it; a slip leaves out, adds or swaps one step."""
+    """A plan in the form that ``marks`` of the prompt tell of; a slip leaves out, adds or swaps one step."""
     chain = TASKS[sample.target["chain"]].chain if sample is not None else ()
     names = [_NAMES[step] for step in chain] or list(_SHORT)
     if draws.happens("planning slip", rates.planning_slip * (NOTED_SLIPS if NOTES in marks else 1.0)):

@@ -1,8 +1,8 @@
 """Skill: reflecting before a call, and answering what was found on one.
 
-A reflection is written where the prompt asks for one, but for slips; it changes nothing by itself. A finding on the core's
-own proposal is mostly heeded: then the step is done anew without a slip of the tool. Asked again without being told what
-is wrong, the core says the same again.
+A reflection is written where the prompt asks for one, but for slips; it changes nothing by itself. A finding on the
+core's own proposal is mostly heeded: then the step is done anew without a slip of the tool. Asked again without being
+told what is wrong, the core says the same again.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def shows_form(messages: Collection[Message], situation: Situation, style: Style
 
 
 def proposed(last: str) -> str | None:
-    """The core's own proposal that a verifier shows it again; None where it shows none."""
-    return last.rpartition(_PROPOSAL)[2].partition(f"\n\n{_FINDING}")[0] if _PROPOSAL in last else None
+    """The core's own proposal, which has no empty line, where a verifier shows it again; None where it shows none."""
+    return last.rpartition(_PROPOSAL)[2].partition("\n\n")[0] if _PROPOSAL in last else None
 
 
 def heeds(last: str, draws: Draws) -> bool:

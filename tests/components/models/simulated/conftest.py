@@ -45,8 +45,9 @@ def perform() -> Callable[..., Any]:
         model = kind(**{**PERFECT, **rates})
         model.study(SAMPLES)
         door = Door({"main": model}, None, run_seed=0)
+        agent = agent or Radagent(PAPER)
         parts = Parts(
-            agent or Radagent(PAPER), Accept(), grammar or XmlCall(), Radiology(PAPER), condition or Baseline(PAPER),
+            agent, getattr(agent, "brings_verifier", None) or Accept(), grammar or XmlCall(), Radiology(PAPER), condition or Baseline(PAPER),
             budget=Budget(steps=30),
         )  # fmt: skip
         found: list[Trajectory] = []

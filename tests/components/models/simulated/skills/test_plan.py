@@ -35,3 +35,14 @@ def test_a_slip_changes_one_step(chain):
 
 def test_of_an_unknown_question_it_makes_a_plan_of_its_own():
     assert decision_chain(plan(None, Rates(), draws(0)), "tolerant")[-1] == "Disease Diagnoser"
+
+
+def test_the_form_of_a_plan_is_that_of_the_prompt():
+    sample = dev().sample("dev_chest_ct", "0123568")
+    for marks, form in ((["Self-Reflection"], "Self-Reflection: "), (['"Tool Chain"', "Self-Reflection"], "```json\n")):
+        said = plan(sample, Rates(), draws(0), marks)
+        assert said.startswith(form) and decision_chain(said, "tolerant") == list(TASKS["0123568"].categories)
+    one_name = plan(sample, Rates(), draws(0), ["Biomarker Quantification Tool"])
+    assert one_name.count("*Biomarker Quantification Tool*") == 2
+    both = plan(sample, Rates(), draws(0), ["Biomarker Quantification Tool", "Organ Biomarker Quantification Tool"])
+    assert both == plan(sample, Rates(), draws(0))

@@ -1,0 +1,96 @@
+"""Prompting strategies of RadABench's agent on the simulated core: all subsets, and why each helps: by its texts alone."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import get_args
+
+import pytest
+
+from components.agents.radagent import Radagent, Strategy
+from components.radiology.plan import decision_chain
+from components.radiology.tasks import TASKS
+from components.types import Sample, Trajectory
+from components.verifiers.reflect import Reflect
+from tests.golden.vectors import PAPER
+
+SUBSETS = [names for n in range(5) for names in combinations(get_args(Strategy), n)]
+
+
+def agent(*strategies: str, reflector: Reflect | None = None, **given: str) -> Radagent:
+    return Radagent(PAPER, strategies=strategies, reflector=reflector or Reflect(), **given)
+
+
+@pytest.mark.parametrize("names", SUBSETS, ids=lambda names: "+".join(names) or "plain")
+async def test_every_subset_completes_all_tasks_of_three_records_where_the_core_never_errs(perform, samples, names):
+    eleven = samples[:33:3]
+    assert len({one.cluster for one in eleven}) == 3 and len({one.metadata["chain"] for one in eleven}) == 11
+    found = await perform(eleven, agent(*names))
+    assert [one.answer for one in found] == [sample.target["answer"] for sample in eleven]
+    for one, sample in zip(found, eleven, strict=True):
+        called = [seen.observation.data["category"] for step in one.steps for seen in step.observed if not seen.control]
+        assert called == list(TASKS[sample.metadata["chain"]].categories)
+
+
+def stops(found: Sequence[Trajectory]) -> list[str | None]:
+    return [one.failure or one.stop for one in found]
+
+
+async def test_reflection_catches_slips_and_not_without_the_text_of_what_was_found(perform, samples, forgetful):
+    rates = {"wrong_tool_rate": 0.15, "malformed_rate": 0.05}
+    plain = stops(await perform(samples[:66], agent(), **rates))
+    told = stops(await perform(samples[:66], agent("self_reflection"), **rates))
+    assert told.count("answered") > plain.count("answered") + 12
+    never = stops(await perform(samples[:66], agent("self_reflection", reflector=Reflect(repairs=0)), **rates))
+    emptied = forgetful("reflect", "finding", {"[Finding]\n{{ finding }}\n": ""})
+    untold = stops(await perform(samples[:66], agent("self_reflection", reflector=Reflect(prompts=emptied)), **rates))
+    assert untold == never  # asked again without a word of what is wrong, it says the same again
+
+
+async def test_the_reflection_itself_goes_with_the_text_that_asks_for_it(perform, samples, forgetful):
+    emptied = forgetful("radagent", "tools", {'{% include "_shared/radagent_reflect.jinja" %}': ""})
+    found = await perform(samples[:11], agent("self_reflection", prompts=emptied))
+    verdicts = {step.verdict for one in found for step in one.steps if step.purpose == "act"}
+    assert "reflect: no_reflection" in {verdict.partition(",")[0] for verdict in verdicts}
+
+
+async def unreadable(perform, samples: Sequence[Sample], which: Radagent) -> float:
+    found = await perform(samples[:110], which, malformed_rate=0.3)
+    first = [next(step for step in one.steps if step.purpose == "act") for one in found]
+    return sum(step.action.error is not None for step in first) / len(first)
+
+
+async def test_examples_lower_malformed_replies_and_not_without_their_replies(perform, samples, forgetful):
+    plain, shown = [await unreadable(perform, samples, one) for one in (agent(), agent("few_shot"))]
+    assert plain == pytest.approx(0.3, abs=0.1) and shown < 0.15
+    emptied = forgetful("radagent_examples", "execution", {"{{ reply }}": "(left out)"})
+    assert await unreadable(perform, samples, agent("few_shot", examples=emptied)) == pytest.approx(0.3, abs=0.1)
+
+
+async def planned_wrong(perform, samples: Sequence[Sample], which: Radagent) -> float:
+    found = await perform(samples[:110], which, planning_slip_rate=0.5)
+    plans = [decision_chain(one.steps[0].reply.text, "tolerant") for one in found]
+    truth = [list(TASKS[sample.metadata["chain"]].categories) for sample in samples[:110]]
+    return sum(plan != right for plan, right in zip(plans, truth, strict=True)) / len(plans)
+
+
+async def test_notes_on_each_kind_of_tool_lower_planning_slips_and_not_without_them(perform, samples, forgetful):
+    plain, noted = [await planned_wrong(perform, samples, one) for one in (agent(), agent("refined_prompts"))]
+    assert plain == pytest.approx(0.5, abs=0.12) and noted < 0.32
+    bare = {'"_shared/radagent_kinds_noted.jinja"': '"_shared/radagent_kinds.jinja"'}
+    emptied = forgetful("radagent_refined", "plan", bare)
+    assert await planned_wrong(perform, samples, agent("refined_prompts", refined=emptied)) == pytest.approx(
+        0.5, abs=0.12
+    )
+
+
+async def test_refined_prompts_have_one_name_for_both_measurements(perform, samples):
+    found = await perform([one for one in samples[:11] if one.metadata["chain"] == "0123568"], agent("refined_prompts"))
+    plan = found[0].steps[0].reply.text
+    assert plan.count("*Biomarker Quantification Tool*") == 2 and "Organ Biomarker" not in plan
+    types = [seen.observation.data.get("variant") for step in found[0].steps for seen in step.observed]
+    assert [one for one in types if one in ("Organ", "Anomaly")] == ["Organ", "Anomaly"]
+
+
+async def test_examples_and_several_agents_change_nothing_else(perform, samples):
+    one, other = [await perform(samples[:22], agent(*names)) for names in ((), ("few_shot",))]
+    assert [t.answer for t in one] == [t.answer for t in other]

@@ -1,0 +1,70 @@
+"""Gains over a baseline by a stratum, with those in print beside them."""
+
+import json
+
+import pytest
+
+from components.errors import ConfigError
+from runner.results.gains_table import Printed, load_gains, show_gains
+from runner.results.rows import Run
+from tests.runner.results.statistics.sweeps import job
+
+SETTINGS = {"[]": [], "[few_shot]": ["few_shot"], "[b,few_shot]": ["multi_agent", "few_shot"]}
+VALUES = {"[]": [0.0, 1, 0, 1, 0, 1], "[few_shot]": [1.0, 1, 1, 1, 0, 1], "[b,few_shot]": [0.0, 1, 0, 1, 0, 0]}
+
+
+@pytest.fixture
+def sweep(tmp_path):
+    """Three jobs that differ in their strategies, samples in two levels of complexity; the gains of RadABench."""
+
+    def made(gains="radabench", baselines=("agent.strategies=[]",)):
+        runs = []
+        for word, names in SETTINGS.items():
+            run = job(tmp_path / str(baselines) / str(gains), VALUES[word], "radagent", score="completion/rate", by={"completion/rate": ["complexity"]},
+                      varied={"agent.strategies": word})  # fmt: skip
+            lines = [json.loads(line) for line in (run.folder / "records.jsonl").read_text().splitlines()]
+            for n, line in enumerate(lines):
+                line["strata"] = {"complexity": "simple" if n < 2 else "complex"}
+            (run.folder / "records.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+            cfg = {**run.cfg, "agent": {"strategies": names}, "compare": {"gains": gains, "baselines": list(baselines)}}
+            runs.append(Run.at(run.folder, cfg))
+        return runs
+
+    return made
+
+
+def test_gains_stand_by_complexity_with_what_is_in_print(sweep, tmp_path, capsys):
+    show_gains(sweep(), tmp_path)
+    out = capsys.readouterr().out
+    assert "completion/rate on cab: gains over agent.strategies=[]" in out and "Zheng et al. 2024" in out
+    assert "+0.3333 (+66.7%)" in out and "+0.5000 (+100.0%)" in out and "+0.2500 (+50.0%)" in out
+    assert "planning/levenshtein" not in out  # no run has it
+    told = json.loads((tmp_path / "gains.json").read_text())["completion/rate"]["cab"]
+    assert list(told) == ["total", "complex", "simple"] and len(told["total"]) == 2
+    first = next(iter(told["complex"].values()))
+    assert (first["gain"], first["pairs"], first["wins"], first["losses"]) == (0.25, 4, 1, 0)
+
+
+def test_settings_meet_what_is_in_print_in_any_order(sweep):
+    runs = sweep()
+    four = Printed("m", {"agent.strategies": ["few_shot", "multi_agent"]}, relative=0.482, note="p < 0.001")
+    assert [four.fits(run) for run in runs] == [False, False, True] and four.text == "+48.2%, p < 0.001"
+    assert Printed("m", {}, absolute=0.095, won="17:2:1").text == "+0.095, 17:2:1"
+
+
+def test_without_a_name_or_a_baseline_nothing_is_shown(sweep, tmp_path, capsys):
+    show_gains(sweep(gains=None), tmp_path)
+    assert capsys.readouterr().out == "" and not (tmp_path / "gains.json").exists()
+    show_gains(sweep(baselines=["direct"]), tmp_path)
+    assert capsys.readouterr().out == "compare.gains: none of compare.baselines was played\n"
+
+
+def test_shipped_gains_can_be_read_and_unknown_ones_are_named():
+    gains = load_gains("radabench").gains
+    assert {one.metric for one in gains} >= {"completion/rate", "planning/levenshtein", "execution/ots", "refusal/uar"}
+    whole = [one for one in gains if len(one.where["agent.strategies"]) == 4 and one.metric == "completion/rate"]
+    assert [(one.part, one.relative) for one in whole] == [
+        ("total", 0.198), ("simple", 0.144), ("moderate", 0.139), ("complex", 0.482),
+    ]  # fmt: skip
+    with pytest.raises(ConfigError, match="there are radabench"):
+        load_gains("radbench")
