@@ -210,10 +210,8 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
         raise Flaws(flaws)
     parts = granted(parts, models, samples)
     fit(parts, samples[0], cfg["seed"], choices_of([CONF], "toolset"), acts=bool(grammars_of(cfg["agent"])))
-    learner = None if source is None else source.stage
-    digests = prompt_digests(
-        [parts.agent, parts.verifier, parts.grammar, parts.toolset, learner, *parts.scorers.values()]
-    )
+    learner = getattr(source, "stage", None)
+    digests = prompt_digests([*vars(parts).values(), learner, *parts.scorers.values()])
     experiment = Experiment(
         cfg["name"], cfg["seed"], cfg["epochs"], parts, models, dataset, samples, Budget(**cfg["budget"]["run"]),
         cfg, digests, decision, launch or Launch(), source,

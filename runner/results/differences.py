@@ -93,5 +93,5 @@ def _own(run: Run) -> Iterator[str]:
 
 def _said(value: object) -> str:
     if isinstance(value, list | tuple):
-        return " or ".join(map(_said, value))
+        return " or ".join(map(_said, value)) or "none"
     return _MISSING if value is None else str(value).lower() if isinstance(value, bool) else str(value)
