@@ -144,7 +144,7 @@ class Run:
     def swept(self) -> list[tuple[str, str]]:
         """What its sweep varied: dotted key and value."""
         names, varied = self.notes.get("swept") or (), self.notes.get("varied") or {}
-        return [(key, str(value)) for key, value in varied.items() if _is(key, names)]
+        return [(key, str(value)) for key, value in varied.items() if is_one_of(key, names)]
 
     @cached_property
     def method(self) -> tuple[Any, ...] | None:
