@@ -150,8 +150,10 @@ class Radagent:
             memory = await executor.control("look")
             turn = [*messages, prompts.user("step", memory=memory.text)]
             action = await executor.act(turn)
-            if (outcome := self._outcome(action)) is not None:
-                return outcome
+            if (failure := self._failure(action)) is not None:
+                return failure
+            if action.refusal is not None:
+                return action.refusal
             seen = await executor.observe(action)
             for one in executor.last.observed:
                 if one.error is not None:
@@ -164,13 +166,13 @@ class Radagent:
             await executor.ask([*messages, prompts.user("validate")], "validate")
         return await self._conclude(episode, messages, query)
 
-    def _outcome(self, action: Action) -> Refusal | Failure | None:
-        """How an action ends the episode before a tool is called: unreadable, without reflection, or a refusal."""
+    def _failure(self, action: Action) -> Failure | None:
+        """Why an action ends the episode before a tool is called: unreadable, or without its reflection."""
         if action.error is not None:
             return Failure(action.error, action.error_text)
         if self.reflects and action.answer is None and not reflection_in(action.message.text):
             return Failure("no_reflection", "the reply does not reflect before it acts")
-        return action.refusal
+        return None
 
     async def _conclude(self, episode: Episode, messages: list[Message], query: str) -> Answer:
         """Answer from the final memory; the concluder sees nothing else but the query."""
