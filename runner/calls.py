@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -40,7 +40,22 @@ class Context:
         """Ask a model through the door. Raises ToolError when it takes no images and there is one."""
         if any(not isinstance(message.content, str) for message in messages) and not self.episode.takes_images(role):
             raise ToolError("The model behind this tool takes no images.", "unavailable")
-        return await self.episode.ask(messages, purpose, sampling, role)
+        episode = self.episode if purpose == "tool" else self.episode.branch(purpose)
+        return await episode.ask(messages, purpose, sampling, role)
+
+    @property
+    def offered(self) -> Collection[str]:
+        """The names of the tools by now."""
+        return self.episode.offer.tools.keys()
+
+    def add(self, tool: Tool) -> None:
+        """Offer one more tool; it stands in the trajectory, too. Raises ToolError."""
+        episode, name = self.episode, tool.spec.name
+        if name in episode.offer.tools:
+            raise ToolError(f"There is a tool {name!r} already.", "name_taken")
+        episode.offer = replace(episode.offer, tools={**episode.offer.tools, name: tool})
+        others = [spec for spec in episode.trajectory.offered if spec.name != name]
+        episode.trajectory.offered = (*others, tool.spec)
 
 
 async def run_calls(episode: Episode, step: int, calls: Sequence[ToolCall], offer: Offer) -> list[Observed]:

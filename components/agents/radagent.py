@@ -13,16 +13,18 @@ from dataclasses import dataclass
 from itertools import count
 from typing import ClassVar
 
+from components.building import BuildsTools, beside_memory
 from components.errors import ToolError
 from components.messages import Message
 from components.prompts import load
 from components.protocols import Episode
 from components.radiology.switches import Switches
+from components.turns import continued
 from components.types import Answer, Failure, Refusal
 
 
 @dataclass(frozen=True)
-class Radagent:
+class Radagent(BuildsTools):
     """The three-phase agent over a toolset with a value memory (controls ``start``, ``look``, ``final``)."""
 
     switches: Switches
@@ -52,18 +54,21 @@ class Radagent:
             if done == self.switches.max_steps:
                 return Failure("step_limit", f"no last call within {done} steps")
             memory = await episode.control("look")
-            turn = [*messages, prompts.user("step", memory=memory.text)]
+            turn = continued(messages, prompts.user("step", memory=memory.text))
             action = await episode.act(turn)
             if action.error is not None:
                 return Failure(action.error, action.error_text)
             if action.refusal is not None:
-                return action.refusal
+                if (resumed := await self.resumed(episode, turn, action)) is None:
+                    return action.refusal
+                messages = resumed
+                continue
             seen = await episode.observe(action)
             for one in episode.last.observed:
                 if one.error is not None:
                     return Failure(one.error, one.observation.text)
             # Text grammars read results from the memory; native calls must each be answered.
-            messages = [*turn, action.message, *(m for m in seen if m.role == "tool")]
+            messages = [*turn, action.message, *beside_memory(episode, seen)]
             if action.last or action.answer is not None:
                 break
         return await self._conclude(episode, messages)
