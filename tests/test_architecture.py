@@ -166,7 +166,7 @@ SHOWN = {
                "problem": "Who?", "solution": "answer = 1", "data": SOLVED}],
     "links": "- patients", "kinds": ["easy"], "parts": ["Who?"], "sql": "select 1", "told": "1", "module": "LoadDB",
     "spec": {"name": "Bmi", "description": "kg/m2", "parameters": {"type": "object"}},
-    "card": '{"name":"Bmi"}', "one": 1,
+    "card": '{"name":"Bmi"}', "grounds": {"purpose": "a", "category": "none"}, "one": 1,
     "texts": {"Answer": "B"}, "rubric": Rubric("r", "us", "Why?", ["answer"], {"why": Field("Why?", {"a": "x", "b": "y"})}),
 }  # fmt: skip
 

@@ -74,7 +74,7 @@ class BuildsTools:
             return None
         prompts, simulated = load(self.building.prompts), self.build_tools == "simulated"
         noted = [Message("tool", prompts.render("noted"), tool_call_id=one.id) for one in action.message.tool_calls]
-        ask = prompts.user("request" if simulated else "specify")
+        ask = prompts.user("request" if simulated else "specify", grounds=action.refusal.grounds)
         dialogue = continued([*messages, action.message, *noted], ask)
         reply = await episode.ask(dialogue, "build")
         seen = await _asked(episode, reply.text, simulated)

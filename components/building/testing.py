@@ -99,7 +99,7 @@ def _failure(ran: Ran) -> str:
     return f"the code failed with {error.type}: {error.message[:300]}{line}"
 
 
-async def tested(code: str, spec: Specification, sandbox: Sandbox, held_back: int = 0) -> Verdict:
+async def verdict_on(code: str, spec: Specification, sandbox: Sandbox, held_back: int = 0) -> Verdict:
     """Hold code against the examples, of which the builder has not seen the last ``held_back``, and against the schema:
     no exception on valid input, outputs of the examples' kind, the same in another process and order.
 

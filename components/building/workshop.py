@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Gt
 
 from components.building.specification import Specification
-from components.building.testing import Verdict, tested
+from components.building.testing import Verdict, verdict_on
 from components.prompts import load
 from components.protocols import Context
 from components.sandbox import Sandbox
@@ -71,7 +71,7 @@ class Building:
         while True:
             reply = await context.ask(messages, "build", role=ROLE)
             code = code_in(reply.text)
-            verdict = await tested(code, spec, self.held, hidden) if code else Verdict("the reply holds no code")
+            verdict = await verdict_on(code, spec, self.held, hidden) if code else Verdict("the reply holds no code")
             attempts += 1
             if verdict.passed or attempts > self.repairs:
                 return Built(code, verdict, attempts)

@@ -49,10 +49,9 @@ def _fitting(step: tuple[str, str | None], situation: Situation) -> list[Card]:
     return [c for c in situation.cards.values() if c.category == category and kind in (None, c.type)]
 
 
-def missing(situation: Situation, sample: Sample | None) -> tuple[str, str | None] | None:
-    """Category and type of the first owed step that no tool can do; None without one."""
-    owed = _owed(situation, sample)
-    return next((s for s in owed if not any(_suits(c, situation, sample) for c in _fitting(s, situation))), None)
+def owed(category: str, situation: Situation, sample: Sample | None) -> tuple[str, str | None]:
+    """The first owed step of a category with its type; without one the category alone."""
+    return next((step for step in _owed(situation, sample) if step[0] == category), (category, None))
 
 
 def _gap(owed: Sequence[tuple[str, str | None]], situation: Situation, sample: Sample | None) -> dict[str, str] | None:

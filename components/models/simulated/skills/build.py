@@ -10,13 +10,14 @@ from components.messages import Message
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.reading import Situation
-from components.models.simulated.skills.act import missing
+from components.models.simulated.skills.act import owed
 from components.radiology.tasks import AD, BQ, CATEGORIES, DD, DI, IE, OS, lookup
 from components.types import Sample
 
 REQUEST, SPECIFY, BUILDER = "Ask for the missing tool", "Write its specification", "You write small tools in Python"
 BUILD, BUILT = "BuildTool", "Arithmetic"
 _POINT = re.compile(r"^(\w+): ", re.MULTILINE)
+_REFUSED = re.compile(r"^- category: (.+)$", re.MULTILINE)
 _NAME = re.compile(r"^Name: (\w+)$", re.MULTILINE)
 _ENTITY = {OS: "OrganObject", AD: "AnomalyObject", DD: "Disease", DI: "Disease", IE: "IndicatorName"}
 _SPECIFICATION: Mapping[str, Any] = {
@@ -58,11 +59,11 @@ _SLIP = ("ast.Mult: operator.mul", "ast.Mult: operator.add")
 
 
 def request(text: str, situation: Situation, sample: Sample | None, rates: Rates, draws: Draws) -> str:
-    """The missing tool in the points that the prompt names; a slip names another category."""
-    step = missing(situation, sample)
-    if step is None or sample is None:
-        return "No tool is missing."
-    category, kind = step
+    """The refused category in the points that the prompt names; a slip names another one."""
+    refused = _REFUSED.search(text)
+    if refused is None or sample is None:
+        return "Some tool is missing."
+    category, kind = owed(refused[1], situation, sample)
     if draws.happens("wrong category", rates.planning_slip):
         category, kind = draws.pick("which category", [one for one in CATEGORIES if one != category]), None
     record = sample.metadata["record"]
