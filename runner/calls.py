@@ -40,8 +40,10 @@ class Context:
         """Ask a model through the door. Raises ToolError when it takes no images and there is one."""
         if any(not isinstance(message.content, str) for message in messages) and not self.episode.takes_images(role):
             raise ToolError("The model behind this tool takes no images.", "unavailable")
-        episode = self.episode if purpose == "tool" else self.episode.branch(purpose)
-        return await episode.ask(messages, purpose, sampling, role)
+        line = self.episode
+        if purpose != "tool":  # work of its own, between this step and the next
+            line = line.branch(f"{purpose}/{line.last.index}")
+        return await line.ask(messages, purpose, sampling, role)
 
     @property
     def offered(self) -> Collection[str]:

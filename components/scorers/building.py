@@ -28,11 +28,13 @@ class Building:
     (simulated: named what is missing; code: a specification that can be tested), and ``built``, those after which a
     tool joined. ``used``: a built tool was called and gave a result; unscored where none was built. ``recovered``:
     that, and the task was solved by the scorer ``solved``; its mean where tools are missing is the recovery rate.
+    ``neither``: to ask is not good in itself.
     """
 
     solved: Scorer | None = None
     version: str = "1"
     names: ClassVar[Sequence[str]] = NAMES
+    neither: ClassVar[Sequence[str]] = (ASKED,)
 
     def __post_init__(self) -> None:
         if self.solved is not None and hasattr(self.solved, "consult"):

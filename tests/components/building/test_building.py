@@ -56,7 +56,7 @@ async def test_a_tool_is_specified_built_mended_and_called(building):
     )
     assert (trajectory.stop, trajectory.answer) == ("answered", "80")
     assert [(step.purpose, step.branch) for step in trajectory.steps] == [
-        ("act", "main"), ("build", "build"), ("build", "build"), ("act", "main"), ("act", "main"),
+        ("act", "main"), ("build", "build/0"), ("build", "build/0"), ("act", "main"), ("act", "main"),
     ]  # fmt: skip
     assert [tool.name for tool in asked[0].tools] == ["BuildTool"]
     assert [tool.name for tool in asked[3].tools] == ["BuildTool", "CockcroftGault"]
