@@ -73,8 +73,9 @@ async def run_calls(episode: Episode, step: int, calls: Sequence[ToolCall], offe
 async def try_calls(episode: Episode, action: Action) -> list[Observation] | None:
     """Run a candidate's calls on a fork of the offer; None when one of its tools cannot be tried."""
     offer, shared = episode.offer, episode.shared
-    effects = {tool.effect for call in action.calls if (tool := offer.tools.get(call.name)) is not None}
-    if "external" in effects:
+    tools = [tool for call in action.calls if (tool := offer.tools.get(call.name)) is not None]
+    effects = {tool.effect for tool in tools}
+    if "external" in effects or any(getattr(tool, "untried", False) for tool in tools):
         return None
     step, fork = shared.step_of(action), offer.fork()
     assert step is not None, "a candidate was proposed"

@@ -165,8 +165,8 @@ SHOWN = {
     "shots": [{"context": "", "question": "Who?", "choices": {"A": "one"}, "rationale": "So.", "answer": "A",
                "problem": "Who?", "solution": "answer = 1", "data": SOLVED}],
     "links": "- patients", "kinds": ["easy"], "parts": ["Who?"], "sql": "select 1", "told": "1", "module": "LoadDB",
-    "spec": {"name": "Bmi", "description": "kg/m2", "parameters": {"type": "object"}},
-    "card": '{"name":"Bmi"}', "grounds": {"purpose": "a", "category": "none"}, "one": 1,
+    "description": "kg/m2", "parameters": '{"type": "object"}', "cases": [('{"kg": 1}', "2")],
+    "card": '{"name":"Bmi"}', "grounds": {"purpose": "a", "category": "none"},
     "texts": {"Answer": "B"}, "rubric": Rubric("r", "us", "Why?", ["answer"], {"why": Field("Why?", {"a": "x", "b": "y"})}),
 }  # fmt: skip
 

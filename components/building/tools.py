@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from components.building.specification import LABEL, Specification, fault, read
 from components.building.testing import called
@@ -75,6 +75,7 @@ class BuildTool:
 
     building: Building
     effect: Effect = "episode"
+    untried: ClassVar[bool] = True  # to build a tool just to see is as dear as to build it
 
     @property
     def prompts(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -66,7 +67,10 @@ class Building:
         prompts = load(self.prompts)
         hidden = max(0, min(self.held_back, len(spec.examples) - 2))
         shown = spec.examples[: len(spec.examples) - hidden]
-        messages = [prompts.system("builder"), prompts.user("build", spec=spec, examples=shown)]
+        cases = [(json.dumps(one.input), json.dumps(one.output)) for one in shown]
+        schema = json.dumps(spec.parameters)
+        asked = prompts.user("build", name=spec.name, description=spec.description, parameters=schema, cases=cases)
+        messages = [prompts.system("builder"), asked]
         attempts = 0
         while True:
             reply = await context.ask(messages, "build", role=ROLE)

@@ -255,6 +255,23 @@ async def test_a_trial_is_recorded_and_leaves_nothing_behind():
     assert [o.observation.text for o in step.tried + step.observed] == ["5", "5"]
 
 
+async def test_a_tool_that_says_so_is_not_tried():
+    @dataclass(frozen=True)
+    class Dear(Adds):
+        untried: bool = True
+
+    @dataclass(frozen=True)
+    class TryThenDo:
+        async def choose(self, messages, propose, episode):
+            action = await propose()
+            assert not action.calls or await episode.try_(action) is None
+            return action
+
+    model = scripted('call add {"name": "sum"}', "it adds", "answer 0")
+    trajectory, _ = await run(model, toolset=Kit(Dear()), verifier=TryThenDo())
+    assert trajectory.stop == "answered" and not any(step.tried for step in trajectory.steps)
+
+
 async def test_only_the_chosen_of_several_proposals_is_committed():
     @dataclass(frozen=True)
     class Second:

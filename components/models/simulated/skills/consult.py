@@ -53,7 +53,7 @@ class Step:
 def next_step(sample: Sample, dialogue: Consultation, rates: Rates, draws: Draws) -> Step:
     """A call of the fitting tool until it was asked in full, then the answer."""
     tool = fitting(sample, dialogue)
-    if tool is None and _misses_a_calculator(sample, dialogue) and draws.happens("uses a tool", USES):
+    if tool is None and misses_calculator(sample, dialogue) and draws.happens("uses a tool", USES):
         return Step(build.BUILD, build.specification())
     calls = sum(one.name not in (*INNER, build.BUILD) for one in dialogue.done)
     if tool is None or calls >= MAX_CALLS or any(is_full(sample, one) for one in dialogue.done):
@@ -110,7 +110,7 @@ def _serving(sample: Sample) -> tuple[str, ...]:
     return names or (() if sample.problem.context else _KNOWLEDGE)
 
 
-def _misses_a_calculator(sample: Sample, dialogue: Consultation) -> bool:
+def misses_calculator(sample: Sample, dialogue: Consultation) -> bool:
     """Whether a calculator would serve, can be asked for, was not yet, and arithmetic alone is enough."""
     able = build.BUILD in dialogue.offered and all(one.name != build.BUILD for one in dialogue.done)
     return able and "Calculator" in _serving(sample) and not _DATE.search(str(_answer(sample.target)))
