@@ -5,6 +5,7 @@ Source: Zheng et al. 2024, arXiv 2412.09529, "automated tool building" (``simula
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,7 @@ from components.sandbox import Sandbox
 from components.turns import continued
 from components.types import Action, Observation, Offer
 
+_DECLINED = re.compile(r"\s*(```\w*)?\s*\{\s*\}\s*(```)?\s*")  # as the prompt tells: no function can do it
 CONTROL = "build"  # the builder on the toolset's side, which knows what is missing
 
 __all__ = ["Building", "BuildsTools", "beside_memory"]
@@ -77,6 +79,8 @@ class BuildsTools:
         ask = prompts.user("request" if simulated else "specify", grounds=action.refusal.grounds)
         dialogue = continued([*messages, action.message, *noted], ask)
         reply = await episode.ask(dialogue, "build")
+        if _DECLINED.fullmatch(reply.text):
+            return None
         seen = await _asked(episode, reply.text, simulated)
         if not seen.data["build"]["passed"]:
             return None

@@ -78,10 +78,9 @@ def test_a_real_formula_is_built_mended_and_used(runs):
     for record in about_clearance(runs["built"]):
         assert record["scores"]["score/strict"] == 1.0 == record["scores"]["building/recovered"]
         assert [step["purpose"] for step in record["steps"]] == ["act", "build", "build", "act", "act"]
-        assert RIGHT.strip() in json.dumps(record["steps"]).encode().decode("unicode_escape")
-        assert '"built":true' in "".join(map(str, record["offered"])).replace(" ", "").replace("'", '"').replace(
-            "True", "true"
-        )
+        (asked,) = record["steps"][0]["observed"]
+        assert asked["data"]["build"]["code"] == RIGHT.strip() and asked["data"]["build"]["attempts"] == 2
+        assert record["steps"][3]["observed"][0]["data"]["built"] is True
     assert metric(runs["built"], "building/asked") == metric(runs["built"], "building/recovered") == 2 / 16
     assert metric(runs["built"], "building/built") == metric(runs["built"], "building/used") == 1.0
 

@@ -1,14 +1,18 @@
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from components.agents.react import ReAct
-from components.building import BuildsTools
+from components.building import Building, BuildsTools, beside_memory
+from components.building.reading import builds
+from components.drawing import Wrapping
 from components.errors import ConfigError
 from components.grammars.native_tools import NativeTools
 from components.messages import Message, ToolCall
+from components.sandbox import Sandbox
 from components.toolsets.none import NoTools
-from components.types import Action, Offer, Refusal
+from components.types import Action, Observation, Observed, Offer, Refusal
 from runner.play import play
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG, fenced
 from tests.parts import Rows, Speaker, door, parts
@@ -88,9 +92,15 @@ async def test_after_a_refusal_a_specification_is_asked_for_and_the_work_goes_on
 
 async def test_a_refusal_stands_where_no_tool_comes_of_it(building):
     refuse = asks("refuse", {"reason": "there is no calculator"})
-    for replies in ((refuse, "{}"), (refuse, json.dumps(CLEARANCE), *[fenced(WRONG)] * 3)):
-        trajectory, _ = await run(building, *replies, toolset=Refusable())
+    cases = (
+        (["```json\n{}\n```"], []),
+        (["{broken"], [False]),
+        ([json.dumps(CLEARANCE), *[fenced(WRONG)] * 3], [True]),
+    )
+    for replies, specified in cases:
+        trajectory, _ = await run(building, refuse, *replies, toolset=Refusable())
         assert trajectory.stop == "refused" and trajectory.refusal.grounds == {"reason": "there is no calculator"}
+        assert [one["specified"] for one in builds(trajectory)] == specified
     trajectory, _ = await run(building, refuse, toolset=Refusable(), mode="none")
     assert trajectory.stop == "refused" and len(trajectory.steps) == 1
 
@@ -100,3 +110,19 @@ async def test_what_is_no_refusal_is_not_taken_up(building):
     assert await builds.resumed(None, [], Action(Message("assistant", "x"), answer="x")) is None
     plain = BuildsTools()
     assert await plain.resumed(None, [], Action(Message("assistant", "x"), refusal=Refusal({}))) is None
+
+
+def test_what_no_memory_shows_is_kept_native_answers_and_what_was_built():
+    data = ({}, {"built": True}, {"build": {}}, {})
+    roles = ("user", "user", "user", "tool")
+    seen = [Message(role, str(n), tool_call_id="c" if role == "tool" else None) for n, role in enumerate(roles)]
+    observed = [Observed(ToolCall("c", "x", "{}"), Observation("", one)) for one in data]
+    episode = SimpleNamespace(last=SimpleNamespace(observed=observed))
+    assert [message.text for message in beside_memory(episode, seen)] == ["1", "2", "3"]
+
+
+def test_a_strict_sandbox_stays_strict_and_wrapped_agents_tell_what_they_may_do():
+    builds = ReAct(build_tools="code", building=Building(Sandbox(strict=True)))
+    assert builds.runs_code.strict and builds.runs_code.limits.wall_seconds == 5.0
+    assert Wrapping(builds).states == {"build_tools": "code"} and not Wrapping(ReAct()).states
+    assert [tool.spec.name for tool in Wrapping(builds).brings] == ["BuildTool"]

@@ -1,9 +1,14 @@
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import components.prompts
 from components.agents.radagent import Radagent
-from components.building.reading import builds
+from components.agents.react import ReAct
+from components.building import Building
+from components.building.reading import builds, used
 from components.conditions.insufficient import InsufficientConfig1, InsufficientConfig2, InsufficientConfig3
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
@@ -17,9 +22,11 @@ from components.prompts import load
 from components.radiology.builder import read_request
 from components.radiology.tasks import CATEGORIES, DD, DI
 from components.scorers.completion import Completion
+from tests.components.models.simulated.clinic import STEADY, Clinic, of
 from tests.components.models.simulated.conftest import SAMPLES
 from tests.golden.vectors import PAPER
 
+PROMPTS = Path(components.prompts.__file__).parent
 BUILDS = Radagent(PAPER, build_tools="simulated")
 CONDITIONS = (InsufficientConfig1, InsufficientConfig2, InsufficientConfig3)
 
@@ -86,3 +93,17 @@ def test_a_slip_asks_for_another_category_and_what_the_prompt_does_not_name_is_n
     assert right.splitlines() == ["Category: Anatomy Classifier", f"Modality: {sample.metadata['record']['Modality']}"]
     wrong = request(asked, situation, sample, Rates(planning_slip=1.0), Draws(0, ()))
     assert read_request(wrong).category not in (None, "Anatomy Classifier")
+
+
+@pytest.mark.parametrize("told", [True, False])
+async def test_a_withheld_calculator_is_built_and_asked_where_the_prompt_offers_to(told, tmp_path):
+    shutil.copytree(PROMPTS / "building", tmp_path / "building")
+    if not told:
+        (tmp_path / "building" / "builder.jinja").write_text("Say something.")
+    building = Building(prompts=str(tmp_path / "building"), seconds=2.0)
+    agent, steady = ReAct(build_tools="code", building=building), {"competence": 1.0, **STEADY}
+    clinic = Clinic(agent, grammar=NativeTools(), tools=("Medrag",), rates=steady)
+    played = [trajectory for trajectory, _ in await clinic.play(of("medcalc", each=6))]
+    asked = [one for trajectory in played for one in builds(trajectory)]
+    assert asked and all(one["passed"] is told for one in asked)
+    assert any(used(trajectory) for trajectory in played) is told
