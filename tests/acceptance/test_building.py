@@ -10,6 +10,7 @@ from components.models.simulated.serve import Server
 from tests.acceptance.command import Served, counted, endpoint, here, metric, told
 from tests.acceptance.own import Voice
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG, fenced
+from tests.slow import slow
 
 HOSTILE = fenced("import os, signal\nos.kill(0, signal.SIGKILL)\n")
 ENDLESS = fenced("while True:\n    pass\n")
@@ -104,3 +105,33 @@ def test_what_held_the_code_and_the_prompts_are_written_down(runs):
 
 def test_it_is_played_again_without_an_endpoint(runs):
     assert told(runs["built"]) == told(runs["again"])
+
+
+class Clerk(Voice):
+    """Has the withheld calculation built for every question, works something out with it, and says that."""
+
+    def reply(self, messages, tools, seed):
+        last = messages[-1]
+        if messages[0].text.startswith("You write small tools in Python"):
+            message = Message("assistant", fenced(RIGHT))
+        elif last.role != "tool":
+            message = called("BuildTool", CLEARANCE)
+        elif "can be called from now on" in last.text:
+            message = called("CockcroftGault", {"age": 60, "weight": 72, "creatinine": 1.0})
+        else:
+            message = Message("assistant", f"Answer: {last.text}")
+        return Completion(message, Usage(7, 3), "stop")
+
+
+@slow
+def test_recovery_is_measured_on_health_records(tmp_path):
+    with Served(Server(Clerk())) as served:
+        words = ("experiment=building/ehr", "agent.build_tools=code", "limit=3", "tracking=off", *endpoint(served.url))
+        done = here(tmp_path, *words, own=False)
+    assert done.code == 0, done.err
+    folder = tmp_path / done.folder
+    assert metric(folder, "building/used") == 1.0 and metric(folder, "building/recovered") is not None
+    for record in told(folder):
+        assert "80.0" in record["answer"]
+        names, *_ = record["offered"]
+        assert "CockcroftGault" in str(names) and "LoadDB" in str(names) and "Calc" not in str(names), names
