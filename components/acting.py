@@ -15,6 +15,7 @@ import orjson
 from annotated_types import Ge
 
 from components.action_lines import line_text
+from components.building import BuildsTools
 from components.demonstrations import shown_plans
 from components.messages import Image, Message, Sampling
 from components.prompts import load
@@ -62,7 +63,7 @@ def acting_one(agent: Agent) -> Agent:
 
 
 @dataclass(frozen=True)
-class Acting:
+class Acting(BuildsTools):
     """One action per step, every reply kept as the model wrote it.
 
     ``max_steps`` None: the budget's matter. ``force_finish``: the last step offers nothing but to end.
@@ -103,7 +104,12 @@ class Acting:
                 messages[0] = self._system(episode, values, closing=True)
             action = await episode.act(messages, sampling, closing)
             if (outcome := _ended(action)) is not None:
-                return Trial(outcome, (*chain, (self._did(action), action.answer or "OK")))
+                resumed = None if done == self.max_steps else await self.resumed(episode, messages, action)
+                if resumed is None:
+                    return Trial(outcome, (*chain, (self._did(action), action.answer or "OK")))
+                chain.append((self._did(action), "A tool was built."))
+                messages = resumed
+                continue
             seen = await episode.observe(action)
             chain.append((self._did(action), _saw(episode, action, seen)))
             messages += [action.message, *seen]

@@ -6,9 +6,9 @@ answers as their words without case and punctuation at the ends, numbers and lis
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from annotated_types import Interval
 
@@ -51,6 +51,11 @@ class Wrapping:
     def brings(self) -> Sequence[Tool]:
         """The tools that the inner agent brings along."""
         return getattr(self.inner, "brings", ())
+
+    @property
+    def states(self) -> Mapping[str, Any]:
+        """What the inner agent tells scorers of an episode."""
+        return getattr(self.inner, "states", {})
 
     @property
     def bare(self) -> bool:

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from components import types as t
+from components.context import Context as Context
 from components.messages import Completion, Message, Purpose, Request, Sampling, ToolCall, ToolSpec
 from components.types import Action, Observation, Offer, Problem, Sample, Trajectory
 
@@ -82,22 +83,6 @@ class Grammar(Protocol):
         """Raises ActionError when the message does not follow the grammar."""
 
     def render(self, call: ToolCall, observation: Observation) -> Message: ...
-
-
-class Context(Protocol):
-    """What a tool gets beside its arguments."""
-
-    @property
-    def state(self) -> t.State: ...
-
-    @property
-    def problem(self) -> Problem: ...
-
-    async def ask(
-        self, messages: Sequence[Message], purpose: Purpose = "tool", sampling: Sampling | None = None,
-        role: str = "tool",
-    ) -> Message:  # fmt: skip
-        """Ask a model through the episode's door."""
 
 
 @runtime_checkable
@@ -240,7 +225,7 @@ class Episode(Protocol):
     async def beside(self, agent: Agent) -> Trajectory:
         """What another agent does on this sample in an episode of its own, not charged here."""
 
-    async def control(self, name: str, **arguments: Any) -> Observation:
+    async def control(self, name: str, /, **arguments: Any) -> Observation:
         """Use a control of the offer, or a tool as one; recorded with the last step, no call. Raises ToolError."""
 
     def branch(

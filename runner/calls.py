@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,24 @@ class Context:
         """Ask a model through the door. Raises ToolError when it takes no images and there is one."""
         if any(not isinstance(message.content, str) for message in messages) and not self.episode.takes_images(role):
             raise ToolError("The model behind this tool takes no images.", "unavailable")
-        return await self.episode.ask(messages, purpose, sampling, role)
+        line = self.episode
+        if purpose != "tool":  # work of its own, between this step and the next
+            line = line.branch(f"{purpose}/{line.last.index}")
+        return await line.ask(messages, purpose, sampling, role)
+
+    @property
+    def offered(self) -> Collection[str]:
+        """The names of the tools by now."""
+        return self.episode.offer.tools.keys()
+
+    def add(self, tool: Tool) -> None:
+        """Offer one more tool; it stands in the trajectory, too. Raises ToolError."""
+        episode, name = self.episode, tool.spec.name
+        if name in episode.offer.tools:
+            raise ToolError(f"There is a tool {name!r} already.", "name_taken")
+        episode.offer = replace(episode.offer, tools={**episode.offer.tools, name: tool})
+        others = [spec for spec in episode.trajectory.offered if spec.name != name]
+        episode.trajectory.offered = (*others, tool.spec)
 
 
 async def run_calls(episode: Episode, step: int, calls: Sequence[ToolCall], offer: Offer) -> list[Observed]:
@@ -57,8 +74,9 @@ async def run_calls(episode: Episode, step: int, calls: Sequence[ToolCall], offe
 async def try_calls(episode: Episode, action: Action) -> list[Observation] | None:
     """Run a candidate's calls on a fork of the offer; None when one of its tools cannot be tried."""
     offer, shared = episode.offer, episode.shared
-    effects = {tool.effect for call in action.calls if (tool := offer.tools.get(call.name)) is not None}
-    if "external" in effects:
+    tools = [tool for call in action.calls if (tool := offer.tools.get(call.name)) is not None]
+    effects = {tool.effect for tool in tools}
+    if "external" in effects or any(getattr(tool, "untried", False) for tool in tools):
         return None
     step, fork = shared.step_of(action), offer.fork()
     assert step is not None, "a candidate was proposed"

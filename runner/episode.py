@@ -49,7 +49,7 @@ class Episode:
         self._last: Step | None = None
         self._proposed: list[Step] = []
         self._closing = False
-        self._instructions: dict[bool, str] = {}
+        self._instructions: dict[tuple[bool, int], str] = {}
 
     @property
     def problem(self) -> Problem:
@@ -89,9 +89,9 @@ class Episode:
 
     def instructions(self, closing: bool = False) -> str:
         """How to act in the experiment's grammar, with the cards of the tools; ``closing``: how to end only."""
-        if closing not in self._instructions:
-            self._instructions[closing] = self.shared.parts.grammar.instructions(self._shown(closing))
-        return self._instructions[closing]
+        if (key := (closing, len(self.offer.tools))) not in self._instructions:
+            self._instructions[key] = self.shared.parts.grammar.instructions(self._shown(closing))
+        return self._instructions[key]
 
     def _shown(self, closing: bool) -> Offer:
         return replace(self.offer, tools={}) if closing else self.offer
@@ -225,7 +225,7 @@ class Episode:
         """Whether an outcome is right: only for agents that the results name as told so."""
         return await self.shared.correct(outcome)
 
-    async def control(self, name: str, **arguments: Any) -> Observation:
+    async def control(self, name: str, /, **arguments: Any) -> Observation:
         """Use a control of the offer, or a tool as one. Raises ToolError."""
         observation = await use_control(self, name, arguments)
         if self._last is not None and observation.data:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 _TESTED = ("main", "planner", "executor", "concluder", "verifier")  # roles whose work is scored
-_PROMPTS = ("prompts", "draft_prompts", "expert_prompts", "example_prompts")  # attributes that name prompt sets
+# Attributes that name prompt sets.
+_PROMPTS = ("prompts", "draft_prompts", "expert_prompts", "example_prompts", "building_prompts")
 
 
 class PrivacyRefused(ConfigError):
@@ -158,6 +159,9 @@ def _withheld_from_code(parts: Parts, offer: Offer) -> None:
 
 def holder_of_code(parts: Parts) -> Mapping[str, Any] | None:
     """What holds the code that a model writes, where any is run. Raises ConfigError where nothing can."""
+    for agent in within(parts.agent):
+        if (own := getattr(agent, "runs_code", None)) is not None:
+            return dict(own.report())
     sandbox = getattr(parts.toolset, "runs_code", None)
     brought = (tool for agent in within(parts.agent) for tool in getattr(agent, "brings", ()))
     tools = (*getattr(parts.toolset, "tools", {}).values(), *brought)

@@ -43,6 +43,8 @@ class Parts:
         """What this sample offers under the condition; the same on every call."""
         rng = Random(f"{seed}/{sample.problem.id}/{epoch}/condition")
         offer = self.condition.offer(self.toolset.open(sample), sample, rng)
+        if states := getattr(self.agent, "states", None):
+            offer = replace(offer, facts={**offer.facts, **states})
         own = {tool.spec.name: tool for tool in getattr(self.agent, "brings", ())}
         if getattr(self.agent, "bare", False):
             return replace(offer, tools=own)

@@ -115,7 +115,7 @@ def test_every_component_is_targeted_by_a_yaml_or_shared():
 UNMIRRORED = {
     "components/errors.py", "components/types.py", "components/protocols.py", "components/radiology/switches.py",
     "components/radiology/tasks.py", "components/models/simulated/rates.py",
-    "components/practice.py", "components/sql/__init__.py",
+    "components/practice.py", "components/context.py", "components/sql/__init__.py",
     "components/datasets/radabench_mini/build.py",  # tests/components/datasets/test_radabench_mini.py
 }  # fmt: skip
 
@@ -169,6 +169,8 @@ SHOWN = {
     "plans": [{"question": "Which?", "summary": "Say.", "reflection": "So.", "known": [], "chain": list(PLANNING_NAMES)}],
     "replies": [({"memory": "$Image$", "next": "the last", "tools": "TOOL1"}, "<Call>")],
     "answers": [{"question": "Which?", "memory": "$Image$", "answer": "B"}],
+    "description": "kg/m2", "parameters": '{"type": "object"}', "cases": [('{"kg": 1}', "2")],
+    "card": '{"name":"Bmi"}', "grounds": {"purpose": "a", "category": "none"},
     "texts": {"Answer": "B"}, "rubric": Rubric("r", "us", "Why?", ["answer"], {"why": Field("Why?", {"a": "x", "b": "y"})}),
 }  # fmt: skip
 
@@ -271,7 +273,18 @@ def test_a_library_is_known_to_its_own_files_only(library):
 
 
 def test_components_do_not_import_the_runner_nor_rooms_each_other():
-    shared = {"prompts", "radiology", "arithmetic", "medcalc", "panel", "sql", "ehr", "sandbox", "__pycache__"}
+    shared = {
+        "prompts",
+        "radiology",
+        "building",
+        "arithmetic",
+        "medcalc",
+        "panel",
+        "sql",
+        "ehr",
+        "sandbox",
+        "__pycache__",
+    }
     rooms = {p.name for p in (ROOT / "components").iterdir() if p.is_dir()} - shared
     for path in (p for p in CODE_FILES if module(p).startswith("components.")):
         assert not [name for name in imports(path) if name.split(".")[0] == "runner"], path

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import ClassVar, Literal, get_args
 
+from components.building import BuildsTools, beside_memory
 from components.errors import ConfigError, ToolError
 from components.messages import Message
 from components.prompts import PromptSet, load
@@ -25,6 +26,7 @@ from components.radiology.plan_object import read_plan
 from components.radiology.shots import Shots, shots_of
 from components.radiology.switches import Switches
 from components.reflection import reflection_in
+from components.turns import continued
 from components.types import Action, Answer, Failure, Refusal
 
 Strategy = Literal["refined_prompts", "self_reflection", "few_shot", "multi_agent"]
@@ -54,7 +56,7 @@ class Roles:
 
 
 @dataclass(frozen=True)
-class Radagent:
+class Radagent(BuildsTools):
     """The three-phase agent over a toolset with a value memory (controls ``start``, ``look``, ``final``).
 
     ``strategies``: any of the four, each once, in any order. ``refined``: the prompt set of refined_prompts, which
@@ -78,7 +80,9 @@ class Radagent:
         if twice := [one for one in chosen if chosen.count(one) > 1]:
             raise ConfigError(f"strategies: {twice[0]!r} stands there {chosen.count(twice[0])} times; once is enough")
         if self.reflects and self.reflector is None:
-            raise ConfigError("strategies: self_reflection needs a reflector, such as +verifier@agent.reflector=reflect")
+            raise ConfigError(
+                "strategies: self_reflection needs a reflector, such as +verifier@agent.reflector=reflect"
+            )
         if self.roles.named and not self.parted:
             raise ConfigError(f"roles: models are named ({self.roles.named[0]}), but strategies have no multi_agent")
         if "refined_prompts" in chosen:
@@ -148,18 +152,21 @@ class Radagent:
             if done == self.switches.max_steps:
                 return Failure("step_limit", f"no last call within {done} steps")
             memory = await executor.control("look")
-            turn = [*messages, prompts.user("step", memory=memory.text)]
+            turn = continued(messages, prompts.user("step", memory=memory.text))
             action = await executor.act(turn)
             if (failure := self._failure(action)) is not None:
                 return failure
             if action.refusal is not None:
-                return action.refusal
+                if (resumed := await self.resumed(executor, turn, action)) is None:
+                    return action.refusal
+                messages = resumed
+                continue
             seen = await executor.observe(action)
             for one in executor.last.observed:
                 if one.error is not None:
                     return Failure(one.error, one.observation.text)
             # Text grammars read results from the memory; native calls must each be answered.
-            messages = [*turn, action.message, *(m for m in seen if m.role == "tool")]
+            messages = [*turn, action.message, *beside_memory(executor, seen)]
             if action.last or action.answer is not None:
                 break
         if episode.offer.validates:

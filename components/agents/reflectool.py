@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from annotated_types import Ge
 
@@ -29,7 +29,11 @@ class ReflecTool(Acting):
     prompts: str = "reflectool"
     max_steps: Annotated[int, Ge(1)] | None = 15
     force_finish: bool = True
-    brings: ClassVar[Sequence[Tool]] = INNER
+
+    @property
+    def brings(self) -> Sequence[Tool]:
+        """Plan and Think, and what asks for a tool."""
+        return (*INNER, *super().brings)
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Search the memory, then act."""

@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 from components.errors import ConfigError
+from components.radiology.builder import builder
 from components.radiology.cards import Card
 from components.radiology.offers import rebuilt, study_behind
 from components.radiology.profile import as_switches
@@ -82,7 +83,8 @@ def _refusable(
         raise ConfigError(f"{condition} leaves sample {sample.problem.id!r} {text}")
     facts = {"condition": condition, "kind": "insufficient", **expect(study)}
     made = rebuilt(offer, cards, rng, switches, facts, lambda card: _forgotten(card, switches))
-    return replace(made, refusal_fields=REFUSAL_FIELDS)
+    controls = {**made.controls, "build": builder(study, facts, len(cards), switches)}
+    return replace(made, refusal_fields=REFUSAL_FIELDS, controls=controls)
 
 
 def _forgotten(card: Card, switches: Switches) -> bool:

@@ -105,7 +105,9 @@ def _call(tool: ToolSpec, memory: RadiologyMemory, switches: Switches) -> Observ
 def card_of(tool: ToolSpec) -> Card:
     """The card behind an offered tool."""
     values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in tool.facts.items()
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in tool.facts.items()
+        if name != "built"
     }
     return Card(**values)
 

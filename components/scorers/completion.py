@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from components.building.reading import may_build
 from components.radiology.execution import Execution, ground_truth, is_scored, kind_of
 from components.radiology.grading import Attempt, grade
 from components.radiology.profile import as_switches
@@ -51,8 +52,10 @@ class Completion:
         object.__setattr__(self, "switches", as_switches(self.switches))
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
-        """Scored wherever the task can be solved; unscored in the reference's profile, which has no such metric."""
-        scored = NAMES if is_scored(self.switches, kind_of(trajectory), ()) else ()
+        """Scored wherever the task can be solved, with a tool that is built if need be; unscored in the reference's
+        profile, which has no such metric."""
+        kind = "intact" if may_build(trajectory) else kind_of(trajectory)
+        scored = NAMES if is_scored(self.switches, kind, ()) else ()
         return grade(sample, trajectory, self.switches, NAMES, scored, self._values)
 
     def _values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:

@@ -2,7 +2,8 @@
 
 Source: Zheng et al. 2024, arXiv 2412.09529. ``strict`` asks for the grounds of the condition in full;
 ``code`` for what the reference implementation (MAGIC-AI4Med/RadABench, January 2025) looks at, which
-ignores category and ability where no tool fits the patient.
+ignores category and ability where no tool fits the patient. Where a refusal is followed by a built tool
+(``components.building``), it counts as the refusal that it was.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from components.building.reading import first_refusal
 from components.radiology.execution import kind_of, task_of
 from components.radiology.grading import unscored
 from components.radiology.profile import as_switches
@@ -71,15 +73,15 @@ class Refusals:
         if task_of(sample) is None or kind_of(trajectory) != "insufficient":
             return unscored(NAMES)
         invalid = invalid_text(trajectory) if trajectory.facts["ability"] == _LIMITED else None
-        aware = trajectory.stop == "refused" or invalid is not None
+        aware = first_refusal(trajectory) is not None or trajectory.stop == "refused" or invalid is not None
         grounded = self._grounded(sample, trajectory, invalid)
         return [Score(AWARE, float(aware), ceiling=1.0), Score(GROUNDED, float(grounded), ceiling=1.0)]
 
     def _grounded(self, sample: Sample, trajectory: Trajectory, invalid: str | None) -> bool:
         """Whether the refusal, or else the validation reply, has the right grounds."""
         facts, code = trajectory.facts, self.switches.ugr_mode == "code"
-        if trajectory.stop == "refused" and trajectory.refusal is not None:
-            grounds = trajectory.refusal.grounds
+        if (refusal := first_refusal(trajectory)) is not None:
+            grounds = refusal.grounds
             record = sample.metadata["record"]
             return grounded_code(grounds, facts, record) if code else grounded_strict(grounds, facts)
         if invalid is None:

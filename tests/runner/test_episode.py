@@ -1,7 +1,7 @@
 """The door: what is recorded, charged, verified and answered."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -198,6 +198,49 @@ async def test_a_fresh_branch_has_a_state_of_its_own_and_the_same_budget():
     assert limited.stop == "limit" and len(limited.steps) == 2
 
 
+ADD = ToolSpec("add", "adds a tool", {"type": "object", "properties": {"name": {}}})
+
+
+@dataclass(frozen=True)
+class Adds:
+    """Offers itself once more under a name, which it asks about."""
+
+    effect: str = "episode"
+    spec: ToolSpec = ADD
+
+    async def __call__(self, context, name):
+        told = await context.ask([Message("user", f"what is {name}?")], "build", role="builder")
+        assert "add" in context.offered
+        context.add(Adds(spec=replace(ADD, name=name)))
+        return Observation(told.text)
+
+
+async def test_a_tool_may_offer_another_one_for_the_rest_of_the_episode_and_asks_on_a_branch_of_its_purpose():
+    model = scripted('call add {"name": "sum"}', "it adds", 'call sum {"name": "more"}', "it adds more", "answer 0")
+    trajectory, _ = await run(model, toolset=Kit(Adds()))
+    assert [(s.purpose, s.branch) for s in trajectory.steps] == [
+        ("act", "main"), ("build", "build/0"), ("act", "main"), ("build", "build/1"), ("act", "main"),
+    ]  # fmt: skip
+    assert trajectory.steps[2].observed[0].call.name == "sum"
+    assert [spec.name for spec in trajectory.offered] == ["add", "sum", "more"]
+
+
+async def test_no_tool_takes_the_place_of_another_and_instructions_tell_of_new_ones():
+    @dataclass(frozen=True)
+    class Twice:
+        async def solve(self, episode):
+            assert episode.instructions() == "tools: add"
+            for _ in range(2):
+                await episode.observe(await episode.act([Message("user", "go")]))
+            return Answer(episode.instructions())
+
+    trajectory, _ = await run(
+        scripted('call add {"name": "sum"}', "x", 'call add {"name": "sum"}', "x"), Twice(), toolset=Kit(Adds())
+    )
+    assert trajectory.answer == "tools: add, sum"
+    assert [s.observed[0].error for s in trajectory.steps if s.observed] == [None, "name_taken"]
+
+
 async def test_a_trial_is_recorded_and_leaves_nothing_behind():
     @dataclass(frozen=True)
     class TryThenDo:
@@ -210,6 +253,23 @@ async def test_a_trial_is_recorded_and_leaves_nothing_behind():
     trajectory, _ = await run(scripted('call count {"n": 5}', "answer 0"), verifier=TryThenDo())
     step = trajectory.steps[0]
     assert [o.observation.text for o in step.tried + step.observed] == ["5", "5"]
+
+
+async def test_a_tool_that_says_so_is_not_tried():
+    @dataclass(frozen=True)
+    class Dear(Adds):
+        untried: bool = True
+
+    @dataclass(frozen=True)
+    class TryThenDo:
+        async def choose(self, messages, propose, episode):
+            action = await propose()
+            assert not action.calls or await episode.try_(action) is None
+            return action
+
+    model = scripted('call add {"name": "sum"}', "it adds", "answer 0")
+    trajectory, _ = await run(model, toolset=Kit(Dear()), verifier=TryThenDo())
+    assert trajectory.stop == "answered" and not any(step.tried for step in trajectory.steps)
 
 
 async def test_only_the_chosen_of_several_proposals_is_committed():

@@ -12,6 +12,7 @@ from components.models.simulated.rates import Rates
 from components.models.simulated.review import review, written
 from components.models.simulated.skills import consult, sql
 from components.models.simulated.skills.answers import answer_text
+from components.models.simulated.skills.build import BUILD
 from components.models.simulated.skills.choose import choose
 from components.models.simulated.skills.consult import Step
 from components.models.simulated.skills.judge import Good, guided
@@ -96,6 +97,8 @@ def _is_good(text: str, sample: Sample, dialogue: Consultation, voice: Voice) ->
         return False
     if found.name == "Finish":
         return voice.serves(sample, str(found.arguments.get("response", "")))
+    if found.name == BUILD:
+        return consult.misses_calculator(sample, dialogue)
     return found.name == consult.fitting(sample, dialogue) and consult.is_full(sample, found)
 
 

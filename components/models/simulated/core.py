@@ -18,6 +18,7 @@ from components.models.simulated.key import AnswerKey
 from components.models.simulated.rates import Rates
 from components.models.simulated.reading import AS_OBJECT, Reader, Situation
 from components.models.simulated.review import review
+from components.models.simulated.skills import build as building
 from components.models.simulated.skills.act import Move, decide
 from components.models.simulated.skills.answers import is_clinical
 from components.models.simulated.skills.choose import choose
@@ -73,10 +74,16 @@ class Core:
             said = graded(last) or learnt(last) or clinical.as_tool(last, sample, self.rates, draws)
             if said is not None:
                 return _said(said)
+        if messages[0].text.startswith(building.BUILDER):
+            return _said(building.code(messages, self.rates, draws))
         if is_records(sample) and stage_of(messages) is None:
             voice = voice_of(messages, sample)
             return on_records(messages, tools, sample, voice, self.rates, draws, self._reading)
         situation = self._reader.read(messages, tools)
+        if building.REQUEST in last:
+            return _said(building.request(last, situation, sample, self.rates, draws))
+        if building.SPECIFY in last:
+            return _said("{}")
         style, stage = _style(situation, tools), stage_of(messages)
         if style is None and stage is not None:
             garbled = draws.happens("malformed", self.rates.malformed)

@@ -13,6 +13,7 @@ from components.messages import Message, ToolSpec
 
 SELECT, REFINE = "Selected action:", "Refined action:"
 _GUIDE, _CANDIDATES, _REVIEW = "[Action_Guide]\n", "[Candidate_Actions]\n", "[Review]\n"
+_BUILT = "The tool was built"
 _LESSONS = re.compile(r"^(\w+): \[", re.MULTILINE)
 _CANDIDATE = re.compile(r"^(\d+)\. Action: (.*)$", re.MULTILINE)
 _CURRENT = re.compile(r"^Current action: (.*)$", re.MULTILINE)
@@ -56,6 +57,9 @@ def read_consultation(messages: Sequence[Message], tools: Sequence[ToolSpec]) ->
     for message in opening:
         if message.role == "system":
             offered |= cards(message.text.partition("\n[Example]\n")[0])
+    for message in messages[len(opening) :]:
+        if _BUILT in message.text and message.role != "assistant":
+            offered |= cards(message.text)
     shown = frozenset(name for one in opening for name in _examples(one))
     read = Consultation(offered, done_in(messages, _acted, observed), shown)
     last = messages[-1].text

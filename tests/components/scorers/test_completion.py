@@ -45,3 +45,11 @@ def test_failures_on_the_way_and_unanswered_episodes_are_incomplete() -> None:
 def test_unscored_where_there_is_nothing_to_complete() -> None:
     assert values("012", exact("012", kind="insufficient_config1")) == [None] * 4
     assert values("012", exact("012"), CODE) == [None] * 4
+
+
+def test_where_tools_are_built_what_could_not_be_done_can_be_completed() -> None:
+    done, refused = exact("012", kind="insufficient_config1"), replace(exact("012"), stop="refused")
+    for trajectory, expected in ((done, 1.0), (refused, 0.0)):
+        trajectory.facts = {"kind": "insufficient", "condition": "insufficient_config1", "build_tools": "simulated"}
+        assert values("012", trajectory)[0] == expected
+    assert values("012", done, CODE) == [None] * 4

@@ -6,7 +6,7 @@ from components.messages import Message, Usage
 from components.radiology.switches import Switches
 from components.radiology.tasks import AD, DD, DI, OS
 from components.scorers.refusal import Refusals
-from components.types import Step, Trajectory
+from components.types import Action, Step, Trajectory
 from tests.components.radiology.scripted import CODE, PAPER, episode, exact, refused, sample
 
 FACTS = {
@@ -83,6 +83,16 @@ def test_a_problem_found_at_validation() -> None:
 def test_a_refusal_without_fields_is_aware_but_not_grounded() -> None:
     for config in FACTS:
         assert refusal(config, PAPER) == refusal(config, CODE) == [1.0, 0.0]
+
+
+def test_a_refusal_after_which_a_tool_was_built_counts_as_the_refusal_it_was() -> None:
+    right = refused(category=DD, anatomy="Universal", modality="Universal", ability="CategoryMissing")
+    said = Message("assistant", "no")
+    step = Step("act", "main", "main", 0, 0, (), said, Usage(), action=Action(said, refusal=right))
+    gone_on = episode([step], answer="x")
+    assert run(1, gone_on, PAPER) == [0.0, 0.0]
+    gone_on.facts = {"condition": "insufficient_config1", "kind": "insufficient", **FACTS[1], "build_tools": "code"}
+    assert [score.value for score in Refusals(PAPER).score(sample("014"), gone_on)] == [1.0, 1.0]
 
 
 def test_solvable_conditions_are_unscored() -> None:

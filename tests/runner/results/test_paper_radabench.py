@@ -10,7 +10,7 @@ from runner.results.rows import Run
 from tests.runner.results.folders import CHOICES, write
 from tests.runner.results.page.pages import cells
 
-NAMES = ("radabench", *(f"radabench_{name}" for name in ("ecr", "thr", "ots", "mhr", "uar")))
+NAMES = ("radabench", *(f"radabench_{name}" for name in ("building", "ecr", "thr", "ots", "mhr", "uar")))
 PAPERS = {name: load(CONF / "papers", name) for name in NAMES}
 
 
@@ -34,8 +34,9 @@ def test_every_number_of_the_text_is_there_once():
         for one in paper.published
         for path, value in one.values.items()
     }
-    assert len(values) == 19
+    assert len(values) == 22
     assert values["radabench", "Claude-3.7-Sonnet", "simple"] == 67.1
+    assert values["radabench_building", "Claude-3.7-Sonnet", "complex"] == 26.2
     assert values["radabench_thr", "Claude-3.5-Sonnet", "redundant_high"] == 23.1
     assert values["radabench_ots", "Gemini-1.5-Pro", "differentiated"] == 72.0
 
@@ -71,3 +72,11 @@ def test_completion_stands_by_complexity_whatever_the_condition(tmp_path):
     row, *_ = cells(sheet)
     assert (row["part"], row["this run"].value, row["Claude-3.7-Sonnet, in print"]) == ("simple", 50.0, 67.1)
     assert not any("27.4" in line for line in sheet.below), "a remark on a part that this run lacks"
+
+
+def test_completion_with_built_tools_is_held_against_its_own_numbers_alone(tmp_path):
+    built = run(tmp_path, "insufficient_config1", "completion/rate", cfg={"agent": {"build_tools": "simulated"}})
+    (sheet,) = sheets_of(PAPERS["radabench_building"], [built])
+    row, *_ = cells(sheet)
+    assert (row["part"], row["Claude-3.7-Sonnet, in print"]) == ("simple", 65.4)
+    assert not sheets_of(PAPERS["radabench"], [built])

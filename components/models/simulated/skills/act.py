@@ -49,6 +49,11 @@ def _fitting(step: tuple[str, str | None], situation: Situation) -> list[Card]:
     return [c for c in situation.cards.values() if c.category == category and kind in (None, c.type)]
 
 
+def owed(category: str, situation: Situation, sample: Sample | None) -> tuple[str, str | None]:
+    """The first owed step of a category with its type; without one the category alone."""
+    return next((step for step in _owed(situation, sample) if step[0] == category), (category, None))
+
+
 def _gap(owed: Sequence[tuple[str, str | None]], situation: Situation, sample: Sample | None) -> dict[str, str] | None:
     """The grounds for which the first owed step that no tool can do should be refused; None without one."""
     for step in owed:

@@ -17,6 +17,7 @@ from components.cab_tasks import TASKS
 from components.models.simulated.dialogue import Consultation, Done
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
+from components.models.simulated.skills import build
 from components.models.simulated.skills.answers import answer_text
 from components.types import Sample
 
@@ -33,7 +34,7 @@ _BY_INPUT = (
     ("upload_files", ("LongDocRAG",)),
     ("image", ("HuatuoGPT", "MiniCPM", "MedCaptioner")),
 )
-_BY_FORM = {"medcalc": ("Calculator",), "entities": ("EntityRecognizor",)}
+_BY_FORM = {"medcalc": ("Calculator", build.BUILT), "entities": ("EntityRecognizor",)}
 _KNOWLEDGE = ("Medrag", "UMLS", "GoogleSearch", "DrugBank")
 _READ_OFF = ("rows", "values", "no_result")  # answered with what the database said
 _UNSEEN = "Metadata of the image"  # no model has looked at it
@@ -46,20 +47,23 @@ class Step:
     """A call, or the final answer."""
 
     name: str
-    arguments: Mapping[str, str]
+    arguments: Mapping[str, Any]
 
 
 def next_step(sample: Sample, dialogue: Consultation, rates: Rates, draws: Draws) -> Step:
     """A call of the fitting tool until it was asked in full, then the answer."""
     tool = fitting(sample, dialogue)
-    calls = sum(one.name not in INNER for one in dialogue.done)
+    if tool is None and misses_calculator(sample, dialogue) and draws.happens("uses a tool", USES):
+        return Step(build.BUILD, build.specification())
+    calls = sum(one.name not in (*INNER, build.BUILD) for one in dialogue.done)
     if tool is None or calls >= MAX_CALLS or any(is_full(sample, one) for one in dialogue.done):
         return finish(sample, dialogue, rates, draws)
     taught = tool in dialogue.shown or "Reflection" in dialogue.shown
     if not dialogue.done and not taught and "Plan" in dialogue.offered and draws.happens("plan", PLANS):
         return Step("Plan", {"response": f"Ask {tool}, then answer."})
     uses = USES_TAUGHT if taught else USES
-    if not draws.happens("uses a tool", uses if calls == 0 else uses / 2):
+    asked_for = tool == build.BUILT and calls == 0
+    if not asked_for and not draws.happens("uses a tool", uses if calls == 0 else uses / 2):
         return finish(sample, dialogue, rates, draws)
     others = [name for name in dialogue.offered if name != tool and name not in INNER]
     if others and draws.happens("wrong tool", rates.wrong_tool):
@@ -106,6 +110,12 @@ def _serving(sample: Sample) -> tuple[str, ...]:
     return names or (() if sample.problem.context else _KNOWLEDGE)
 
 
+def misses_calculator(sample: Sample, dialogue: Consultation) -> bool:
+    """Whether a calculator would serve, can be asked for, was not yet, and arithmetic alone is enough."""
+    able = build.BUILD in dialogue.offered and all(one.name != build.BUILD for one in dialogue.done)
+    return able and "Calculator" in _serving(sample) and not _DATE.search(str(_answer(sample.target)))
+
+
 def call(sample: Sample, dialogue: Consultation, tool: str, extent: Extent) -> Step:
     """A call with parameters that say all, or with some that are too short to help."""
     return Step(tool, {name: _value(sample, tool, name, extent) for name in dialogue.offered[tool]})
@@ -130,7 +140,7 @@ def is_full(sample: Sample, done: Done | Step) -> bool:
     if done.name == "MedCaptioner":
         return True
     wanted = sample.problem.question.split("\n")[0]
-    if done.name == "Calculator":
+    if done.name in ("Calculator", build.BUILT):
         wanted = _formula(sample)
     if done.name == "EntityRecognizor":
         wanted = sample.problem.context.split("\n")[0] or wanted

@@ -142,3 +142,17 @@ def test_an_image_that_nobody_looked_at_tells_nothing():
         made = steps(sample, Consultation(OFFERED, (done,)), Rates(competence=0.85), finish)
         right[saw[:5]] = fmean(step.arguments["response"] == "chest" for step in made)
     assert right["chest"] > 0.8 and right["Metad"] < 0.5
+
+
+def test_without_a_calculator_it_has_one_built_where_it_can_and_then_asks_it():
+    offered = {"BuildTool": ("name", "description", "parameters", "examples")}
+    sample = one("medcalc")
+    asked = steps(sample, Consultation(offered))
+    assert share(asked, lambda step: step.name == "BuildTool") == USES
+    assert all(step.arguments["name"] == "Arithmetic" for step in asked if step.name == "BuildTool")
+    built = Consultation({**offered, "Arithmetic": ("expression",)}, (Done("BuildTool", {}, "The tool was built"),))
+    assert {step.name for step in steps(sample, built)} == {"Arithmetic"}
+    failed = Consultation(offered, (Done("BuildTool", {}, "No tool was built"),))
+    assert {step.name for step in steps(sample, failed)} == {"Finish"}
+    assert {step.name for step in steps(one("medcalc", 14), Consultation(offered))} == {"Finish"}, "a date"
+    assert {step.name for step in steps(sample, Consultation({"Think": ()}))} == {"Finish"}

@@ -1,0 +1,105 @@
+"""Tools built on demand: after a refusal, or when an agent asks for one that it misses.
+
+Source: Zheng et al. 2024, arXiv 2412.09529, "automated tool building" (``simulated``); ``code`` is our own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from components.building.specification import written
+from components.building.tools import FIELDS, NAME, BuildTool
+from components.building.workshop import Building, Mode
+from components.errors import ConfigError, ToolError
+from components.messages import Message
+from components.prompts import load
+from components.protocols import Episode, Tool
+from components.sandbox import Sandbox
+from components.turns import continued
+from components.types import Action, Observation, Offer
+
+_DECLINED = re.compile(r"\s*(```\w*)?\s*\{\s*\}\s*(```)?\s*")  # as the prompt tells: no function can do it
+CONTROL = "build"  # the builder on the toolset's side, which knows what is missing
+
+__all__ = ["Building", "BuildsTools", "beside_memory"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildsTools:
+    """What an agent needs that may have tools built.
+
+    ``build_tools`` simulated: after a refusal it asks for the tool in words, and a builder that knows what was taken
+    away gives it where the request says enough; otherwise the refusal stands. code: the tool ``BuildTool`` is offered,
+    and after a refusal the agent is asked for a specification; what a builder writes for it is tested in the sandbox.
+    """
+
+    build_tools: Mode = "none"
+    building: Building = field(default_factory=Building)
+
+    @property
+    def brings(self) -> Sequence[Tool]:
+        """The tool that asks for a tool, where code is written."""
+        return (BuildTool(self.building),) if self.build_tools == "code" else ()
+
+    @property
+    def runs_code(self) -> Sandbox | None:
+        """What holds the code that a builder writes, for the manifest."""
+        return self.building.held if self.build_tools == "code" else None
+
+    @property
+    def building_prompts(self) -> str | None:
+        """The prompt set that requests are asked for from, where there may be any."""
+        return None if self.build_tools == "none" else self.building.prompts
+
+    @property
+    def states(self) -> Mapping[str, Any]:
+        """Facts of an episode, for scorers: that tools may be built in it."""
+        return {} if self.build_tools == "none" else {"build_tools": self.build_tools}
+
+    def fits(self, offer: Offer) -> None:
+        """Raises ConfigError where the simulated builder is asked for and the offer has none."""
+        if self.build_tools == "simulated" and CONTROL not in offer.controls:
+            raise ConfigError(
+                "agent.build_tools=simulated needs one of the conditions insufficient_config1, insufficient_config2 and"
+                " insufficient_config3, whose builder knows what is missing; agent.build_tools=code works with any"
+            )
+
+    async def resumed(self, episode: Episode, messages: Sequence[Message], action: Action) -> list[Message] | None:
+        """After a refusal, the messages to go on with now that there is a tool; None where the refusal stands.
+
+        Raises LimitReached, ModelError.
+        """
+        if self.build_tools == "none" or action.refusal is None:
+            return None
+        prompts, simulated = load(self.building.prompts), self.build_tools == "simulated"
+        noted = [Message("tool", prompts.render("noted"), tool_call_id=one.id) for one in action.message.tool_calls]
+        ask = prompts.user("request" if simulated else "specify", grounds=action.refusal.grounds)
+        dialogue = continued([*messages, action.message, *noted], ask)
+        reply = await episode.ask(dialogue, "build")
+        if _DECLINED.fullmatch(reply.text):
+            return None
+        seen = await _asked(episode, reply.text, simulated)
+        if not seen.data["build"]["passed"]:
+            return None
+        return [*dialogue, reply, prompts.user("built", card=seen.data["build"]["card"])]
+
+
+async def _asked(episode: Episode, text: str, simulated: bool) -> Observation:
+    """What comes of a request; a text without a specification is handed over as an empty one, which is refused."""
+    if simulated:
+        return await episode.control(CONTROL, request=text)
+    try:
+        fields = written(text)
+    except ToolError:
+        fields = {}
+    return await episode.control(NAME, **{name: value for name, value in fields.items() if name in FIELDS})
+
+
+def beside_memory(episode: Episode, seen: Sequence[Message]) -> list[Message]:
+    """Of an action's observations those that a value memory does not show: what answers a native call, and what came of
+    building a tool or of calling a built one."""
+    pairs = zip(seen, episode.last.observed, strict=False)
+    return [told for told, one in pairs if told.role == "tool" or {"build", "built"} & one.observation.data.keys()]

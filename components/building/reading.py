@@ -1,0 +1,37 @@
+"""What a trajectory tells of tools that were asked for, built and used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from components.types import Observed, Refusal, Trajectory
+
+
+def may_build(trajectory: Trajectory) -> bool:
+    """Whether tools could be built in the episode."""
+    return "build_tools" in trajectory.facts
+
+
+def builds(trajectory: Trajectory) -> Sequence[Mapping[str, Any]]:
+    """What came of each request, in order: the facts of a tool that was built, or why there is none."""
+    return [one.observation.data["build"] for one in _observed(trajectory) if "build" in one.observation.data]
+
+
+def used(trajectory: Trajectory) -> Sequence[Observed]:
+    """The calls of built tools."""
+    names = {spec.name for spec in trajectory.offered if spec.facts.get("built")}
+    return [one for one in _observed(trajectory) if one.call.name in names]
+
+
+def first_refusal(trajectory: Trajectory) -> Refusal | None:
+    """The refusal that the episode ended with or, where it went on with a built tool, the first one."""
+    if may_build(trajectory):
+        for step in trajectory.steps:
+            if step.committed and step.action is not None and step.action.refusal is not None:
+                return step.action.refusal
+    return trajectory.refusal if trajectory.stop == "refused" else None
+
+
+def _observed(trajectory: Trajectory) -> Sequence[Observed]:
+    return [one for step in trajectory.steps if step.committed for one in step.observed]

@@ -1,0 +1,209 @@
+"""What a tool that does not exist yet must be: read from what an agent wrote, and checked before anybody builds it.
+
+Parameters are described in a part of JSON Schema whose every word is tested: one that is not is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from keyword import iskeyword
+from typing import Any
+
+from components.errors import ToolError
+
+LEAST = 2  # examples
+MOST = 20
+LABEL = "bad_specification"
+_LARGEST = sys.float_info.max
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_OBJECT_WORDS = {"type", "properties", "required", "additionalProperties", "description", "title"}
+_WORDS = {
+    "type", "description", "title", "default", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+    "items",
+}  # fmt: skip
+_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_TYPES = ("number", "integer", "string", "boolean", "array")
+
+
+@dataclass(frozen=True)
+class Example:
+    """Parameters by name, and what must come of them."""
+
+    input: Mapping[str, Any]
+    output: Any
+
+
+@dataclass(frozen=True)
+class Specification:
+    """``parameters`` is a JSON schema of type object; ``examples`` are valid by it and their outputs of one kind."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    examples: Sequence[Example]
+
+    @property
+    def properties(self) -> Mapping[str, Mapping[str, Any]]:
+        """The schema of each parameter."""
+        held: Mapping[str, Mapping[str, Any]] = self.parameters["properties"]
+        return held
+
+    @property
+    def required(self) -> Sequence[str]:
+        """The parameters that no call may leave out."""
+        return tuple(self.parameters.get("required", ()))
+
+    @property
+    def output(self) -> str:
+        """The kind of every output."""
+        return kind(self.examples[0].output)
+
+
+def read(given: Mapping[str, Any]) -> Specification:
+    """The specification in the fields that an agent filled. Raises ToolError, which says what is wrong."""
+    name, description = given.get("name"), given.get("description")
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or iskeyword(name):
+        raise _bad(f"name is {name!r}; it must be letters, digits and _ only, and start with a letter")
+    if not isinstance(description, str) or not description.strip():
+        raise _bad("description must say in words what the tool does")
+    parameters = _parameters(_decoded(given.get("parameters")))
+    examples = tuple(_examples(_decoded(given.get("examples")), parameters))
+    if len(kinds := {kind(one.output) for one in examples}) > 1:
+        raise _bad(f"the outputs of the examples must be of one kind, found {' and '.join(sorted(kinds))}")
+    return Specification(name, description.strip(), parameters, examples)
+
+
+def written(text: str) -> Mapping[str, Any]:
+    """The fields of a specification that a text holds as one JSON object. Raises ToolError."""
+    decoder = json.JSONDecoder(strict=False)
+    for found in re.finditer(r"\{", text):
+        try:
+            value, _ = decoder.raw_decode(text, found.start())
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict) and "parameters" in value:
+            return value
+    raise _bad("the reply holds no JSON object with name, description, parameters and examples")
+
+
+def fault(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> str:
+    """Why values are not valid by a schema of type object; empty when they are."""
+    properties = parameters["properties"]
+    for name in parameters.get("required", ()):
+        if name not in values:
+            return f"{name!r} is missing"
+    for name, value in values.items():
+        if name not in properties:
+            return f"there is no parameter {name!r}; there are {', '.join(properties)}"
+        if wrong := _wrong(properties[name], value):
+            return f"{name} is {_shown(value)}, which {wrong}"
+    return ""
+
+
+def kind(value: Any) -> str:
+    """The JSON type of a value; whole numbers are numbers."""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list | tuple) else "object" if isinstance(value, dict) else "null"
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a number is one that arithmetic can hold; other values are."""
+    return not isinstance(value, int | float) or -_LARGEST <= value <= _LARGEST
+
+
+def _bad(text: str) -> ToolError:
+    return ToolError(text, LABEL)
+
+
+def _decoded(value: Any) -> Any:
+    """The value itself, or what a text of JSON holds, as some models write it."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return value
+
+
+def _parameters(schema: Any) -> Mapping[str, Any]:
+    """The schema of all parameters. Raises ToolError."""
+    if not isinstance(schema, Mapping) or schema.get("type") != "object" or not schema.get("properties"):
+        raise _bad("parameters must be a JSON schema of type object with at least one entry in properties")
+    if unknown := sorted(set(schema) - _OBJECT_WORDS):
+        raise _bad(f"parameters: {unknown[0]} is not known here; known are {', '.join(sorted(_OBJECT_WORDS))}")
+    properties, required = schema["properties"], schema.get("required", [])
+    if not isinstance(properties, Mapping):
+        raise _bad("properties must map each parameter to its schema")
+    for name, one in properties.items():
+        if not _NAME.fullmatch(name) or iskeyword(name):
+            raise _bad(f"a parameter cannot be called {name!r}: letters, digits and _ only")
+        _check(name, one)
+    if not isinstance(required, list) or any(name not in properties for name in required):
+        raise _bad(f"required must list parameters; there are {', '.join(properties)}")
+    return {"type": "object", "properties": dict(properties), "required": list(required)}
+
+
+def _check(name: str, schema: Any, nested: bool = False) -> None:
+    """Refuse a parameter's schema that could not be tested. Raises ToolError."""
+    if not isinstance(schema, Mapping) or schema.get("type") not in _TYPES[: 4 if nested else 5]:
+        raise _bad(f"the type of {name} must be one of {', '.join(_TYPES)}" + (", and not an array" if nested else ""))
+    if unknown := sorted(set(schema) - _WORDS):
+        raise _bad(f"{name}: {unknown[0]} is not tested here; what is: {', '.join(sorted(_WORDS))}")
+    for bound in _BOUNDS:
+        if bound in schema and (kind(schema[bound]) != "number" or schema["type"] not in ("number", "integer")):
+            raise _bad(f"{name}: {bound} must be a number, and stands with numbers only")
+    if "enum" in schema and (not isinstance(schema["enum"], list) or not schema["enum"]):
+        raise _bad(f"{name}: enum must list the allowed values")
+    if schema["type"] == "array":
+        _check(f"each item of {name}", schema.get("items"), nested=True)
+
+
+def _examples(listed: Any, parameters: Mapping[str, Any]) -> Iterator[Example]:
+    """The examples. Raises ToolError."""
+    if not isinstance(listed, list) or not LEAST <= len(listed) <= MOST:
+        raise _bad(f"examples must be a list of {LEAST} to {MOST} objects with input and output")
+    for number, one in enumerate(listed, 1):
+        if not isinstance(one, Mapping) or not isinstance(one.get("input"), Mapping) or one.get("output") is None:
+            raise _bad(f"example {number} must be an object with input (an object) and output")
+        if wrong := fault(parameters, one["input"]):
+            raise _bad(f"example {number} is not valid by the schema: {wrong}")
+        yield Example(dict(one["input"]), one["output"])
+
+
+def _wrong(schema: Mapping[str, Any], value: Any) -> str:
+    """What is wrong with one value; empty for nothing."""
+    wanted, found = schema["type"], kind(value)
+    if found != ("number" if wanted == "integer" else wanted):
+        return f"is no {wanted}"
+    if not is_finite(value) or (wanted == "integer" and value != int(value)):
+        return f"is no {wanted}" if is_finite(value) else "is not finite"
+    if "enum" in schema and value not in schema["enum"]:
+        return f"is none of {_shown(schema['enum'])}"
+    if found == "number":
+        return _outside(schema, value)
+    items = value if wanted == "array" else ()
+    return next((f"has an item that {wrong}" for one in items if (wrong := _wrong(schema["items"], one))), "")
+
+
+def _outside(schema: Mapping[str, Any], value: float) -> str:
+    """Which bound a number breaks; empty for none."""
+    if value < schema.get("minimum", value):
+        return f"is below {schema['minimum']}"
+    if value > schema.get("maximum", value):
+        return f"is above {schema['maximum']}"
+    if "exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]:
+        return f"is not above {schema['exclusiveMinimum']}"
+    if "exclusiveMaximum" in schema and value >= schema["exclusiveMaximum"]:
+        return f"is not below {schema['exclusiveMaximum']}"
+    return ""
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value, default=str)[:200]

@@ -1,0 +1,182 @@
+"""Whether a builder's code is the tool that was specified.
+
+It runs in the sandbox only, and what it says of itself counts for nothing: this process holds its outputs against what
+was asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from components.building.specification import Example, Specification, is_finite, kind
+from components.building.trials import trials
+from components.errors import ModelError
+from components.sandbox import Library, Ran, Sandbox, SandboxError, Session
+
+LIBRARY = Library("components.sandbox.probe", {})  # nothing stands in the namespace but Python's own names
+CLOSE = 0.005  # of a number: as far off as an expected output may be written
+_CALLS = """
+
+import json
+answer = []
+for given in json.loads({given!r}):
+    try:
+        answer.append({{"output": {name}(**given)}})
+    except Exception as error:
+        answer.append({{"error": f"{{type(error).__name__}}: {{error}}"[:300]}})
+answer = json.dumps(answer)
+"""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``reason`` says what is wrong, for the builder; empty when the code passed. ``checked``: so many inputs."""
+
+    reason: str = ""
+    checked: int = 0
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.reason
+
+
+class Broken(Exception):
+    """The code gave no outputs at all; the text says why."""
+
+
+async def outputs(
+    code: str, name: str, inputs: Sequence[Mapping[str, Any]], session: Session
+) -> Sequence[Mapping[str, Any]]:
+    """Call a function of the code on inputs, in one fresh process: an ``output`` or an ``error`` for each.
+
+    Raises Broken for what the code does wrong, ModelError (sandbox) where the machine gives no process.
+    """
+    try:
+        ran = await session.run(code + _CALLS.format(given=json.dumps(list(inputs)), name=name))
+    except SandboxError as error:
+        raise ModelError(f"no process for the code: {error}", "sandbox") from None
+    return _told(ran, len(inputs))
+
+
+async def called(code: str, name: str, given: Mapping[str, Any], sandbox: Sandbox) -> Mapping[str, Any]:
+    """One call: its ``output`` or its ``error``. Raises ModelError (sandbox)."""
+    with closing(sandbox.open(LIBRARY)) as session:
+        try:
+            return (await outputs(code, name, [given], session))[0]
+        except Broken as broken:
+            return {"error": str(broken)}
+
+
+def _told(ran: Ran, wanted: int) -> Sequence[Mapping[str, Any]]:
+    """The results in what a cell answered. Raises Broken."""
+    if ran.status != "ok":
+        raise Broken(_failure(ran))
+    try:
+        told = json.loads(ran.answer)
+    except (ValueError, RecursionError):
+        told = None
+    if not isinstance(told, list) or len(told) != wanted or not all(_is_result(one) for one in told):
+        raise Broken("the code changed what its calls gave: it must define the function and do nothing else")
+    return told
+
+
+def _is_result(one: Any) -> bool:
+    return isinstance(one, dict) and len(one) == 1 and ("output" in one or isinstance(one.get("error"), str))
+
+
+def _failure(ran: Ran) -> str:
+    """What a cell died of."""
+    error = ran.error
+    if error is None:
+        return "the code ended before its calls were made"
+    line = f" in the line: {error.line.strip()}" if error.line.strip() else ""
+    return f"the code failed with {error.type}: {error.message[:300]}{line}"
+
+
+async def verdict_on(code: str, spec: Specification, sandbox: Sandbox, held_back: int = 0) -> Verdict:
+    """Hold code against the examples, of which the builder has not seen the last ``held_back``, and against the schema:
+    no exception on valid input, outputs of the examples' kind, the same in another process and order.
+
+    Raises ModelError (sandbox) where the machine gives no process.
+    """
+    inputs = [*(one.input for one in spec.examples), *trials(spec)]
+    with closing(sandbox.open(LIBRARY)) as session:
+        try:
+            first = await outputs(code, spec.name, inputs, session)
+            wrong = _faults(spec, inputs, first, held_back)
+            if not wrong:
+                again = await outputs(code, spec.name, inputs[::-1], session)
+                wrong = _changed(inputs, first, again[::-1])
+        except Broken as broken:
+            wrong = str(broken)
+        except RecursionError:
+            wrong = "its outputs are nested too deeply to be read"
+    return Verdict(wrong, len(inputs))
+
+
+def _faults(
+    spec: Specification, inputs: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]], held_back: int
+) -> str:
+    """The first thing that is wrong with the results; empty for nothing."""
+    for given, result in zip(inputs, results, strict=True):
+        if wrong := _unfit(given, result, spec):
+            return wrong
+    shown = len(spec.examples) - held_back
+    for number, (one, result) in enumerate(zip(spec.examples, results, strict=False)):
+        if not is_close(result["output"], one.output):
+            return _differs(one, result["output"], number < shown)
+    return ""
+
+
+def _changed(
+    inputs: Sequence[Mapping[str, Any]], first: Sequence[Mapping[str, Any]], again: Sequence[Mapping[str, Any]]
+) -> str:
+    """What was another result the second time; empty for nothing."""
+    for given, was, now in zip(inputs, first, again, strict=True):
+        if was != now:
+            return f"it is not deterministic: for {_shown(given)} it gave {_shown(was)}, then {_shown(now)}"
+    return ""
+
+
+def _unfit(given: Mapping[str, Any], result: Mapping[str, Any], spec: Specification) -> str:
+    """Why a result on valid input cannot be right, whatever the formula; empty when it can."""
+    if "error" in result:
+        return f"for the valid input {_shown(given)} it raised {result['error']}"
+    if kind(found := result["output"]) != spec.output or not is_finite(found):
+        return f"for the valid input {_shown(given)} it gave {_shown(found)}, which is no {spec.output}"
+    return ""
+
+
+def _differs(one: Example, found: Any, shown: bool) -> str:
+    expected = f", expected was {_shown(one.output)}" if shown else ", which is wrong; this example was not shown"
+    return f"for the input {_shown(one.input)} it gave {_shown(found)}{expected}"
+
+
+def is_close(found: Any, expected: Any) -> bool:
+    """Whether an output is the expected one: numbers to 0.5 %, or to the digits that are written."""
+    if kind(found) != kind(expected):
+        return False
+    if kind(expected) == "number":
+        written = 0 if "e" in repr(expected) else len(repr(expected).partition(".")[2])
+        return is_finite(found) and (_is_near(found, expected) or (written > 0 and round(found, written) == expected))
+    if isinstance(expected, str):
+        return bool(found.strip() == expected.strip())
+    if isinstance(expected, list):
+        return len(found) == len(expected) and all(map(is_close, found, expected))
+    if isinstance(expected, dict):
+        return found.keys() == expected.keys() and all(is_close(found[key], expected[key]) for key in expected)
+    return bool(found == expected)
+
+
+def _is_near(found: float, expected: float) -> bool:
+    return math.isclose(found, expected, rel_tol=CLOSE)
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value, default=str)[:300]

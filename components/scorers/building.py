@@ -1,0 +1,80 @@
+"""Tools built on demand: were they asked for rightly, built and used, and did they make up for what was missing?
+
+Source: Zheng et al. 2024, arXiv 2412.09529, whose measure is task completion under the insufficient conditions; the
+share of correct requests and the recovery rate are our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from components.building.reading import builds, may_build, used
+from components.errors import ConfigError
+from components.protocols import Scorer
+from components.types import Sample, Score, Trajectory
+
+ASKED, CORRECT, BUILT, USED, RECOVERED = NAMES = (
+    "building/asked", "building/correct_requests", "building/built", "building/used", "building/recovered",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Building:
+    """Five scores, 0 to 1, of an episode in which tools may be built; all unscored in others, and after an error.
+
+    ``asked``: a tool was asked for. Among its requests: ``correct_requests``, those that said all that was needed
+    (simulated: named what is missing; code: a specification that can be tested), and ``built``, those after which a
+    tool joined. ``used``: a built tool was called and gave a result; unscored where none was built. ``recovered``:
+    that, and the task was solved by the scorer ``solved``; its mean where tools are missing is the recovery rate.
+    ``neither``: to ask is not good in itself.
+    """
+
+    solved: Scorer | None = None
+    version: str = "1"
+    names: ClassVar[Sequence[str]] = NAMES
+    neither: ClassVar[Sequence[str]] = (ASKED,)
+
+    def __post_init__(self) -> None:
+        if self.solved is not None and hasattr(self.solved, "consult"):
+            raise ConfigError("scorer.building.solved asks a model; choose a scorer that does not, as in ${scorer.cab}")
+
+    @property
+    def blocking(self) -> bool:
+        """Whether scoring leaves the loop, as that of ``solved`` may have to."""
+        return bool(getattr(self.solved, "blocking", False))
+
+    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
+        """Read the requests, and what came of them."""
+        if not may_build(trajectory) or trajectory.stop == "error":
+            return [Score(name, None) for name in NAMES]
+        asked, calls = builds(trajectory), used(trajectory)
+        works = any(one.error is None for one in calls)
+        return [
+            Score(ASKED, float(bool(asked))),
+            Score(CORRECT, _share([bool(one["specified"]) for one in asked])),
+            Score(
+                BUILT, _share([bool(one["passed"]) for one in asked]), "; ".join(_told(one["reason"]) for one in asked)
+            ),
+            Score(USED, float(works) if any(one["passed"] for one in asked) else None),
+            self._recovered(sample, trajectory, works),
+        ]
+
+    def _recovered(self, sample: Sample, trajectory: Trajectory, works: bool) -> Score:
+        """Whether a built tool worked and the task was solved; unscored where nobody can tell."""
+        if self.solved is None:
+            return Score(RECOVERED, None, "scorer.building.solved names no scorer")
+        decides = getattr(self.solved, "decides", None)
+        scores = self.solved.score(sample, trajectory)
+        right = next((one.value for one in scores if decides in (None, one.name)), None)
+        return Score(RECOVERED, None if right is None else float(works and right == 1.0))
+
+
+def _told(reason: str) -> str:
+    return reason or "passed"
+
+
+def _share(flags: Sequence[bool]) -> float | None:
+    """How many are true; None without any."""
+    return sum(flags) / len(flags) if flags else None

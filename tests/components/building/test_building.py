@@ -1,0 +1,128 @@
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from components.agents.react import ReAct
+from components.building import Building, BuildsTools, beside_memory
+from components.building.reading import builds
+from components.drawing import Wrapping
+from components.errors import ConfigError
+from components.grammars.native_tools import NativeTools
+from components.messages import Message, ToolCall
+from components.sandbox import Sandbox
+from components.toolsets.none import NoTools
+from components.types import Action, Observation, Observed, Offer, Refusal
+from runner.play import play
+from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG, fenced
+from tests.parts import Rows, Speaker, door, parts
+
+SAMPLE = Rows().load("test")[0]
+FIELDS = {"age": 60, "weight": 72, "creatinine": 1.0}
+
+
+def asks(name, arguments, n=0):
+    return Message("assistant", "", (ToolCall(f"call_{n}", name, json.dumps(arguments)),))
+
+
+class Refusable:
+    """No tools, and a task that may be refused."""
+
+    def open(self, sample):
+        return Offer({}, refusal_fields={"reason": ()})
+
+
+async def run(building, *replies, toolset=None, mode="code", **changes):
+    left = list(replies)
+    model = Speaker(lambda request: left.pop(0))
+    agent = ReAct(build_tools=mode, building=building)
+    given = {"grammar": NativeTools(), "toolset": toolset or NoTools()} | changes
+    trajectory, _ = await play(parts(agent, **given), door(model), SAMPLE, 0)
+    assert trajectory.stop != "error", trajectory.error
+    return trajectory, model.asked
+
+
+def test_an_agent_builds_nothing_unless_it_is_told_to():
+    plain = BuildsTools()
+    assert (plain.brings, plain.runs_code, plain.building_prompts, plain.states) == ((), None, None, {})
+    plain.fits(Offer({}))
+
+
+def test_the_simulated_builder_is_part_of_the_offer_or_the_config_is_refused(building):
+    with pytest.raises(ConfigError, match="needs one of the conditions insufficient_config1"):
+        BuildsTools(build_tools="simulated", building=building).fits(Offer({}))
+    BuildsTools(build_tools="code", building=building).fits(Offer({}))
+
+
+async def test_a_tool_is_specified_built_mended_and_called(building):
+    trajectory, asked = await run(
+        building, asks("BuildTool", CLEARANCE), fenced(WRONG), fenced(RIGHT), asks("CockcroftGault", FIELDS, 1), "80"
+    )
+    assert (trajectory.stop, trajectory.answer) == ("answered", "80")
+    assert [(step.purpose, step.branch) for step in trajectory.steps] == [
+        ("act", "main"), ("build", "build/0"), ("build", "build/0"), ("act", "main"), ("act", "main"),
+    ]  # fmt: skip
+    assert [tool.name for tool in asked[0].tools] == ["BuildTool"]
+    assert [tool.name for tool in asked[3].tools] == ["BuildTool", "CockcroftGault"]
+    assert trajectory.steps[0].observed[0].observation.data["build"]["code"] == RIGHT.strip()
+    assert trajectory.steps[3].observed[0].observation.text == "80.0"
+    assert [spec.name for spec in trajectory.offered] == ["BuildTool", "CockcroftGault"]
+    assert trajectory.facts["build_tools"] == "code"
+
+
+async def test_hostile_code_costs_its_verdict_and_the_episode_goes_on(building):
+    hostile = [fenced("import os\nos.kill(0, 9)\n"), fenced("while True:\n    pass\n"), fenced("raise SystemExit\n")]
+    trajectory, _ = await run(building, asks("BuildTool", CLEARANCE), *hostile, "no idea")
+    assert (trajectory.stop, trajectory.answer) == ("answered", "no idea")
+    assert [spec.name for spec in trajectory.offered] == ["BuildTool"]
+    told = trajectory.steps[0].observed[0]
+    assert told.error is None and not told.observation.data["build"]["passed"]
+
+
+async def test_after_a_refusal_a_specification_is_asked_for_and_the_work_goes_on(building):
+    refuse = asks("refuse", {"reason": "there is no calculator"})
+    told = json.dumps(CLEARANCE)
+    replies = (refuse, told, fenced(RIGHT), asks("CockcroftGault", FIELDS, 1), "80")
+    trajectory, asked = await run(building, *replies, toolset=Refusable())
+    assert (trajectory.stop, trajectory.answer) == ("answered", "80")
+    roles = [message.role for message in asked[3].messages]
+    assert roles == ["system", "user", "assistant", "tool", "user", "assistant", "user"]
+    assert '"name":"CockcroftGault"' in asked[3].messages[-1].text
+
+
+async def test_a_refusal_stands_where_no_tool_comes_of_it(building):
+    refuse = asks("refuse", {"reason": "there is no calculator"})
+    cases = (
+        (["```json\n{}\n```"], []),
+        (["{broken"], [False]),
+        ([json.dumps(CLEARANCE), *[fenced(WRONG)] * 3], [True]),
+    )
+    for replies, specified in cases:
+        trajectory, _ = await run(building, refuse, *replies, toolset=Refusable())
+        assert trajectory.stop == "refused" and trajectory.refusal.grounds == {"reason": "there is no calculator"}
+        assert [one["specified"] for one in builds(trajectory)] == specified
+    trajectory, _ = await run(building, refuse, toolset=Refusable(), mode="none")
+    assert trajectory.stop == "refused" and len(trajectory.steps) == 1
+
+
+async def test_what_is_no_refusal_is_not_taken_up(building):
+    builds = BuildsTools(build_tools="code", building=building)
+    assert await builds.resumed(None, [], Action(Message("assistant", "x"), answer="x")) is None
+    plain = BuildsTools()
+    assert await plain.resumed(None, [], Action(Message("assistant", "x"), refusal=Refusal({}))) is None
+
+
+def test_what_no_memory_shows_is_kept_native_answers_and_what_was_built():
+    data = ({}, {"built": True}, {"build": {}}, {})
+    roles = ("user", "user", "user", "tool")
+    seen = [Message(role, str(n), tool_call_id="c" if role == "tool" else None) for n, role in enumerate(roles)]
+    observed = [Observed(ToolCall("c", "x", "{}"), Observation("", one)) for one in data]
+    episode = SimpleNamespace(last=SimpleNamespace(observed=observed))
+    assert [message.text for message in beside_memory(episode, seen)] == ["1", "2", "3"]
+
+
+def test_a_strict_sandbox_stays_strict_and_wrapped_agents_tell_what_they_may_do():
+    builds = ReAct(build_tools="code", building=Building(Sandbox(strict=True)))
+    assert builds.runs_code.strict and builds.runs_code.limits.wall_seconds == 5.0
+    assert Wrapping(builds).states == {"build_tools": "code"} and not Wrapping(ReAct()).states
+    assert [tool.spec.name for tool in Wrapping(builds).brings] == ["BuildTool"]

@@ -1,0 +1,99 @@
+import json
+
+import pytest
+
+from components.building.specification import fault, is_finite, kind, read, written
+from components.errors import ToolError
+from tests.components.building.formulas import CLEARANCE
+
+
+def changed(**fields):
+    return {**CLEARANCE, **fields}
+
+
+def schema(**properties):
+    return {"type": "object", "properties": properties}
+
+
+def test_a_specification_is_read_with_the_kind_of_its_outputs():
+    spec = read(CLEARANCE)
+    assert (spec.name, spec.output, spec.required) == ("CockcroftGault", "number", ("age", "weight", "creatinine"))
+    assert list(spec.properties) == ["age", "weight", "creatinine", "sex"] and len(spec.examples) == 3
+
+
+def test_parameters_and_examples_may_come_as_text():
+    texts = {name: json.dumps(CLEARANCE[name]) for name in ("parameters", "examples")}
+    assert read(changed(**texts)) == read(CLEARANCE)
+
+
+WRONG = {
+    "no name": ({"name": "two words"}, "letters, digits and _ only"),
+    "a keyword": ({"name": "lambda"}, "letters, digits and _ only"),
+    "no description": ({"description": " "}, "description must say"),
+    "no schema": ({"parameters": "none"}, "must be a JSON schema of type object"),
+    "nothing to hand over": ({"parameters": schema()}, "at least one entry in properties"),
+    "unknown words": ({"parameters": {**schema(x={"type": "number"}), "oneOf": []}}, "oneOf is not known here"),
+    "a word that nobody tests": ({"parameters": schema(x={"type": "string", "pattern": "a"})}, "pattern is not tested"),
+    "no type": ({"parameters": schema(x={"minimum": 1})}, "the type of x must be one of"),
+    "a bound of a text": ({"parameters": schema(x={"type": "string", "minimum": 1})}, "stands with numbers only"),
+    "an empty enum": ({"parameters": schema(x={"type": "string", "enum": []})}, "enum must list"),
+    "a list of lists": (
+        {"parameters": schema(x={"type": "array", "items": {"type": "array"}})}, "and not an array"),
+    "a strange parameter": ({"parameters": schema(**{"x y": {"type": "number"}})}, "cannot be called 'x y'"),
+    "required and unknown": (
+        {"parameters": {**schema(x={"type": "number"}), "required": ["y"]}}, "required must list parameters"),
+    "one example": ({"examples": CLEARANCE["examples"][:1]}, "a list of 2 to 20"),
+    "no output": ({"examples": [{"input": {"age": 1}}] * 2}, "with input (an object) and output"),
+    "an example outside": (
+        {"examples": [{"input": {"age": 5, "weight": 1, "creatinine": 1}, "output": 1}] * 2},
+        "example 1 is not valid by the schema: age is 5, which is below 18"),
+    "outputs of two kinds": (
+        {"examples": [CLEARANCE["examples"][0], {**CLEARANCE["examples"][1], "output": "68"}]}, "of one kind"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("fields", "words"), WRONG.values(), ids=WRONG)
+def test_what_could_not_be_tested_is_refused_with_what_is_wrong(fields, words):
+    with pytest.raises(ToolError) as raised:
+        read(changed(**fields))
+    assert words in str(raised.value) and raised.value.label == "bad_specification"
+
+
+FAULTS = {
+    "nothing": ({"age": 60, "weight": 70.5, "creatinine": 1}, ""),
+    "a whole number as a float": ({"age": 60.0, "weight": 70, "creatinine": 1}, ""),
+    "missing": ({"age": 60}, "'weight' is missing"),
+    "unknown": ({"age": 60, "weight": 70, "creatinine": 1, "height": 2}, "there is no parameter 'height'"),
+    "a text": ({"age": "60", "weight": 70, "creatinine": 1}, 'age is "60", which is no integer'),
+    "a truth": ({"age": True, "weight": 70, "creatinine": 1}, "age is true, which is no integer"),
+    "a half year": ({"age": 60.5, "weight": 70, "creatinine": 1}, "is no integer"),
+    "not finite": ({"age": 60, "weight": float("inf"), "creatinine": 1}, "which is not finite"),
+    "above": ({"age": 60, "weight": 301, "creatinine": 1}, "weight is 301, which is above 300"),
+    "at an open end": ({"age": 60, "weight": 0, "creatinine": 1}, "which is not above 0"),
+    "none of the values": ({"age": 60, "weight": 70, "creatinine": 1, "sex": "x"}, "is none of"),
+}
+
+
+@pytest.mark.parametrize(("values", "words"), FAULTS.values(), ids=FAULTS)
+def test_values_are_held_against_the_schema(values, words):
+    told = fault(CLEARANCE["parameters"], values)
+    assert words in told and bool(told) == bool(words)
+
+
+def test_items_of_a_list_and_open_upper_ends_are_looked_at():
+    numbers = schema(xs={"type": "array", "items": {"type": "number", "exclusiveMaximum": 5}})
+    assert fault(numbers, {"xs": [1, 4.9]}) == ""
+    assert "has an item that is not below 5" in fault(numbers, {"xs": [1, 5]})
+
+
+def test_a_text_may_hold_a_specification():
+    text = f"A tool is needed {{really}}.\n```json\n{json.dumps(CLEARANCE)}\n```"
+    assert written(text) == CLEARANCE
+    with pytest.raises(ToolError, match="holds no JSON object"):
+        written('{"name": "x"} and {}')
+
+
+def test_kinds_are_those_of_json():
+    kinds = [kind(value) for value in (True, 1, 1.5, "a", [1], {}, None)]
+    assert kinds == ["boolean", "number", "number", "string", "array", "object", "null"]
+    assert [is_finite(value) for value in (1, "x", float("nan"), 10**400)] == [True, True, False, False]

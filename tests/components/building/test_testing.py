@@ -1,0 +1,112 @@
+import json
+
+import pytest
+
+from components.building.specification import read
+from components.building.testing import Verdict, called, is_close, verdict_on
+from components.errors import ModelError
+from components.sandbox import SandboxError
+from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG
+
+SPEC = read(CLEARANCE)
+HEAD = 'def CockcroftGault(age, weight, creatinine, sex="male"):\n    '
+
+
+async def test_the_right_formula_passes_on_examples_and_trials(sandbox):
+    verdict = await verdict_on(RIGHT, SPEC, sandbox)
+    assert verdict.passed and verdict.checked > len(SPEC.examples)
+
+
+ENDED = {
+    "wrong": (WRONG, "expected was 68.0"),
+    "raises": (HEAD + "return 1 / (age - 110)\n", "it raised ZeroDivisionError"),
+    "a text": (HEAD + "return 'eighty'\n", 'it gave "eighty", which is no number'),
+    "not a number": (HEAD + "return float('nan')\n", "which is no number"),
+    "too large": (HEAD + "return 10 ** 400\n", "which is no number"),
+    "none": (HEAD + "pass\n", "it gave null, which is no number"),
+    "no function": ("clearance = 1\n", "it raised NameError"),
+    "no default": (RIGHT.replace('="male"', ""), "it raised TypeError"),
+    "no Python": ("def CockcroftGault(:\n", "the code failed with SyntaxError"),
+    "no JSON": (HEAD + "return {1, 2}\n", "the code failed with TypeError"),
+    "a counter": (
+        RIGHT.replace("return ", "global n\n    n += 1e-5\n    return n + ").replace("def", "n = 0\ndef", 1),
+        "it is not deterministic",
+    ),
+}
+
+
+@pytest.mark.parametrize(("code", "words"), ENDED.values(), ids=ENDED)
+async def test_code_that_is_not_the_tool_fails_with_the_reason(sandbox, code, words):
+    verdict = await verdict_on(code, SPEC, sandbox)
+    assert not verdict.passed and words in verdict.reason
+
+
+HOSTILE = {
+    "endless": HEAD + "\n    while True:\n        pass\n",
+    "endless at once": "while True:\n    pass\n",
+    "ends the process": "import os\nos._exit(0)\n",
+    "kills": "import os, signal\nos.kill(0, signal.SIGKILL)\n",
+    "reads files": "secret = open('/etc/passwd').read()\n" + RIGHT,
+    "asks the network": "import socket\nsocket.create_connection(('127.0.0.1', 80), 1)\n" + RIGHT,
+    "takes all memory": "held = bytearray(8 << 30)\n" + RIGHT,
+    "forges the answer": RIGHT + "answer = '[]'\nraise SystemExit\n",
+    "forges how outputs are written": "import json\njson.dumps = lambda *_: '[' * 100000\n" + RIGHT,
+    "writes much": "import json\njson.dumps = lambda *_: 'x' * 10 ** 6\n" + RIGHT,
+    "forges one result": "import json\njson.dumps = lambda *_: '[{\"output\": 80.0}]'\n" + RIGHT,
+}
+
+
+@pytest.mark.parametrize("code", HOSTILE.values(), ids=HOSTILE)
+async def test_hostile_and_endless_code_changes_nothing_but_its_verdict(sandbox, code, tmp_path):
+    verdict = await verdict_on(code, SPEC, sandbox)
+    assert not verdict.passed and verdict.reason
+    assert (await verdict_on(RIGHT, SPEC, sandbox)).passed
+
+
+async def test_an_example_that_was_held_back_is_not_given_away(sandbox):
+    shown = [(one.input, one.output) for one in SPEC.examples[:2]]
+    by_heart = HEAD + f"return {{json.dumps(i): o for i, o in {shown!r}}}.get(json.dumps(dict(age=age, weight=weight, "
+    by_heart += "creatinine=creatinine, sex=sex)), 1.0)\n"
+    verdict = await verdict_on("import json\n" + by_heart, SPEC, sandbox, held_back=1)
+    assert "this example was not shown" in verdict.reason and "55.56" not in verdict.reason
+
+
+async def test_a_call_gives_an_output_or_says_what_went_wrong(sandbox):
+    given = {"age": 60, "weight": 72, "creatinine": 1}
+    assert await called(RIGHT, SPEC.name, given, sandbox) == {"output": 80.0}
+    assert "SystemExit" in (await called("raise SystemExit\n", SPEC.name, given, sandbox))["error"]
+
+
+class Bare:
+    """A machine that gives no process."""
+
+    def open(self, library):
+        return self
+
+    async def run(self, cell):
+        raise SandboxError("no memory")
+
+    def close(self):
+        return None
+
+
+async def test_a_machine_without_processes_is_nobodys_verdict():
+    with pytest.raises(ModelError, match="no process for the code: no memory"):
+        await verdict_on(RIGHT, SPEC, Bare())
+
+
+CLOSE = [
+    (80.3, 80, True), (81, 80, False), (66.6667, 66.67, True), (1.24, 1.2, True), (1.26, 1.2, False), ("a ", "a", True),
+    ([1, 2.001], [1, 2], True), ([1], [1, 2], False), ({"a": 1.001}, {"a": 1}, True), ({"b": 1}, {"a": 1}, False),
+    (True, 1, False), (True, True, True), ([10**400], [1.0], False), (0.0, 0, True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("found", "expected", "close"), CLOSE)
+def test_an_output_is_the_expected_one_to_half_a_percent_or_to_the_digits_written(found, expected, close):
+    assert is_close(found, expected) is close
+
+
+def test_a_verdict_passes_when_nothing_is_wrong():
+    assert Verdict().passed and not Verdict("wrong").passed
+    assert json.dumps(Verdict().reason) == '""'

@@ -1,0 +1,60 @@
+import pytest
+
+from components.building.specification import read
+from components.building.workshop import code_in
+from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG, Shop, fenced
+
+SPEC = read(CLEARANCE)
+
+
+async def test_right_code_passes_at_once(building):
+    shop = Shop(fenced(RIGHT))
+    built = await building.build(SPEC, shop)
+    assert built.verdict.passed and built.attempts == 1 and built.code == RIGHT.strip()
+    assert built.facts(SPEC)["code"] == built.code and built.facts(SPEC)["specified"]
+
+
+async def test_the_builder_is_asked_in_its_own_role_and_told_what_went_wrong(building):
+    shop = Shop(fenced(WRONG), "I am thinking.", fenced(RIGHT))
+    built = await building.build(SPEC, shop)
+    assert built.verdict.passed and built.attempts == 3
+    assert {(purpose, role) for _, purpose, role in shop.asked} == {("build", "builder")}
+    system, asked = shop.asked[0][0]
+    assert system.role == "system" and "Name: CockcroftGault" in asked.text
+    assert "gave" not in asked.text and '"output"' not in asked.text and " gives 80.0" in asked.text
+    assert "expected was 68.0" in shop.asked[1][0][-1].text
+    assert "the reply holds no code" in shop.asked[2][0][-1].text and len(shop.asked[2][0]) == 6
+
+
+async def test_an_example_is_held_back_as_long_as_two_are_left(building):
+    shop = Shop(fenced(RIGHT), fenced(RIGHT))
+    await building.build(SPEC, shop)
+    assert "55.56" not in shop.asked[0][0][1].text
+    two = read({**CLEARANCE, "examples": CLEARANCE["examples"][:2]})
+    await building.build(two, shop)
+    assert "80.0" in shop.asked[1][0][1].text and "68.0" in shop.asked[1][0][1].text
+
+
+async def test_no_more_repairs_than_allowed(building):
+    shop = Shop(*[fenced(WRONG)] * 9)
+    built = await building.build(SPEC, shop)
+    assert not built.verdict.passed and built.attempts == len(shop.asked) == building.repairs + 1
+
+
+def test_a_call_has_less_time_than_a_question(building):
+    assert building.held.limits.wall_seconds == 1.0 == building.held.limits.cpu_seconds
+    assert building.sandbox.limits.wall_seconds == 30.0 and building.held is building.held
+
+
+CODE = {
+    "a block": ("so\n```python\ndef f(): pass\n```\nso", "def f(): pass"),
+    "the last of two": ("```\ndef f(): pass\n```\n```py\ndef g(): pass\n```", "def g(): pass"),
+    "plain": ("def f(): pass", "def f(): pass"),
+    "none": ("I cannot.", ""),
+    "half surrogates": ("def f(): '\ud800'", "def f(): '?'"),
+}
+
+
+@pytest.mark.parametrize(("text", "code"), CODE.values(), ids=CODE)
+def test_code_is_found_in_a_reply(text, code):
+    assert code_in(text) == code

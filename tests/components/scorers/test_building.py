@@ -1,0 +1,92 @@
+from dataclasses import dataclass
+
+import pytest
+
+from components.errors import ConfigError
+from components.messages import Message, ToolCall, ToolSpec, Usage
+from components.protocols import Scorer
+from components.scorers.building import NAMES, Building
+from components.types import Observation, Observed, Score, Step, Trajectory
+from tests.parts import Right, Rows
+
+SAMPLE = Rows().load("test")[0]
+PASSED = {"specified": True, "passed": True, "reason": ""}
+FAILED = {"specified": True, "passed": False, "reason": "it is endless"}
+VAGUE = {"specified": False, "passed": False, "reason": "names nothing"}
+
+
+def episode(*builds, used=(), answer="answer 0", facts=None, stop="answered"):
+    seen = [Observed(ToolCall("c", "BuildTool", "{}"), Observation("", {"build": one})) for one in builds]
+    seen += [Observed(ToolCall("c", "Bmi", "{}"), Observation("", {"built": True}), error) for error in used]
+    step = Step("act", "main", "main", 0, 0, (), Message("assistant", ""), Usage(), observed=seen)
+    offered = (ToolSpec("Bmi", "", facts={"built": True}),)
+    return Trajectory([step], offered, {"build_tools": "code"} if facts is None else facts, stop, answer)
+
+
+def values(trajectory, solved=None):
+    return [score.value for score in Building(solved or Right()).score(SAMPLE, trajectory)]
+
+
+def test_it_is_a_scorer():
+    assert isinstance(Building(), Scorer)
+
+
+CASES = {
+    "built, used and right": (episode(PASSED, used=[None]), [1, 1, 1, 1, 1]),
+    "used after a failed call": (episode(PASSED, used=["bad_arguments", None]), [1, 1, 1, 1, 1]),
+    "used and wrong": (episode(PASSED, used=[None], answer="x"), [1, 1, 1, 1, 0]),
+    "built and not used": (episode(PASSED), [1, 1, 1, 0, 0]),
+    "only failed calls": (episode(PASSED, used=["built_tool_failed"]), [1, 1, 1, 0, 0]),
+    "not built, right all the same": (episode(FAILED), [1, 1, 0, None, 0]),
+    "the second of two requests": (episode(VAGUE, PASSED, used=[None]), [1, 0.5, 0.5, 1, 1]),
+    "never asked": (episode(), [0, None, None, None, 0]),
+    "no building here": (episode(facts={}), [None] * 5),
+    "an error": (episode(PASSED, stop="error"), [None] * 5),
+}
+
+
+@pytest.mark.parametrize(("trajectory", "expected"), CASES.values(), ids=CASES)
+def test_requests_tools_and_recovery(trajectory, expected):
+    assert values(trajectory) == expected
+
+
+def test_reasons_are_kept_and_names_are_fixed():
+    scores = Building().score(SAMPLE, episode(FAILED, PASSED))
+    assert tuple(score.name for score in scores) == NAMES
+    assert scores[2].explanation == "it is endless; passed"
+    assert scores[4].value is None and "names no scorer" in scores[4].explanation
+
+
+@dataclass(frozen=True)
+class Two:
+    """Two scores, of which the second decides."""
+
+    decides: str = "b"
+    blocking: bool = True
+    version: str = "1"
+
+    def score(self, sample, trajectory):
+        return [Score("a", 0.0), Score("b", 1.0)]
+
+    async def consult(self):
+        return None
+
+
+class Silent:
+    """Nothing to say."""
+
+    version = "1"
+
+    def score(self, sample, trajectory):
+        return [Score("a", None)]
+
+
+def test_what_decides_is_the_named_score_and_unscored_stays_unscored():
+    class Deciding(Two):
+        consult = property()
+
+    worked = episode(PASSED, used=[None])
+    assert values(worked, Silent())[4] is None
+    with pytest.raises(ConfigError, match="choose a scorer that does not"):
+        Building(Two())
+    assert not Building().blocking
