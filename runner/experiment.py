@@ -19,7 +19,7 @@ from omegaconf import DictConfig, read_write
 from omegaconf.errors import OmegaConfBaseException
 
 from components.errors import ConfigError
-from components.practice import Source
+from components.practice import Craft, Source
 from components.protocols import Dataset, Model
 from components.types import Sample
 from runner import build as builder
@@ -69,6 +69,7 @@ class Experiment:
     privacy: Mapping[str, str]
     launch: Launch = field(default_factory=Launch)
     source: Source | None = None
+    craft: Craft | None = None
 
 
 PREPARED: ContextVar[Experiment | None] = ContextVar("prepared", default=None)
@@ -89,8 +90,9 @@ class Check(Callback):
             refuse_parts(experiment.cfg)
             folder = Path(config.hydra.run.dir)
             given = any(word.startswith("hydra.run.dir=") for word in words_of(config, "hydra"))
-            learns = experiment.cfg.get("stage") is not None  # leaves a memory, and no run
-            folder = Path(experiment.cfg["run"]["memory"]) if learns else folder_for(experiment.cfg, folder, given)
+            learns = experiment.cfg.get("stage") is not None  # leaves a folder of its own, and no run
+            left = Path(experiment.cfg["run"]["memory"]) if experiment.craft is None else experiment.craft.place
+            folder = left if learns else folder_for(experiment.cfg, folder, given)
         except (ConfigError, OmegaConfBaseException) as error:
             complain(
                 error if isinstance(error, ConfigError) else Flaws([explain(error, words_of(config, "hydra"), ())])
@@ -187,11 +189,11 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     with noting(flaws):
         builder.check(Settings, cfg)
     made = Workshop(cfg, {flaw.key.partition(".")[0] for flaw in flaws}, flaws, touched)
-    made.everything(), made.source()
+    made.everything(), made.source(), made.craft()
     if flaws:
         raise Flaws(flaws)
     made.only = None
-    (pieces, models, dataset), source = made.everything(), made.source()
+    (pieces, models, dataset), source, craft = made.everything(), made.source(), made.craft()
     if flaws:
         raise Flaws(flaws)
     from runner.budget import Budget
@@ -210,11 +212,11 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     fit(parts, samples[0], cfg["seed"], choices_of([CONF], "toolset"), acts=bool(grammars_of(cfg["agent"])))
     learner = None if source is None else source.stage
     digests = prompt_digests(
-        [parts.agent, parts.verifier, parts.grammar, parts.toolset, learner, *parts.scorers.values()]
+        [parts.agent, parts.verifier, parts.grammar, parts.toolset, learner, craft, *parts.scorers.values()]
     )
     experiment = Experiment(
         cfg["name"], cfg["seed"], cfg["epochs"], parts, models, dataset, samples, Budget(**cfg["budget"]["run"]),
-        cfg, digests, decision, launch or Launch(), source,
+        cfg, digests, decision, launch or Launch(), source, craft,
     )  # fmt: skip
     learnt_from = None
     with noting(flaws, "memory"):

@@ -19,6 +19,7 @@ from components.models.simulated.rates import Rates
 from components.models.simulated.reading import Reader, Situation
 from components.models.simulated.review import review
 from components.models.simulated.skills.act import Move, decide
+from components.models.simulated.skills.advice import advised, eased
 from components.models.simulated.skills.answers import is_clinical
 from components.models.simulated.skills.choose import choose
 from components.models.simulated.skills.conclude import conclude, validate
@@ -34,7 +35,7 @@ from components.models.simulated.skills.told import Reading
 from components.models.simulated.skills.write import Style, write
 from components.types import Sample
 
-VERSION = "8"
+VERSION = "9"
 TAUGHT_SLIPS = 0.3  # of the calls of a wrong radiology tool are left where a solved task is shown
 _CONCLUDE = ("Write the final answer", "Now answer the question", "Now write your opinion")
 _TAUGHT = re.compile(r"\[Example\].*^Action: TOOL", re.DOTALL | re.MULTILINE)
@@ -69,7 +70,7 @@ class Core:
         """Recognise what is asked by the formats that the messages give."""
         last = messages[-1].text
         if len(messages) == 1:  # what tools and stages ask stands alone
-            said = graded(last) or learnt(last) or clinical.as_tool(last, sample, self.rates, draws)
+            said = graded(last) or advised(last) or learnt(last) or clinical.as_tool(last, sample, self.rates, draws)
             if said is not None:
                 return _said(said)
         if is_records(sample) and stage_of(messages) is None:
@@ -107,14 +108,15 @@ class Core:
         if not choice and any(words in last for words in _CONCLUDE):
             return _said(self._worded(situation, sample, voice, draws))
         if style is None and "Tool Chain:" in situation.marks:
-            return _said(plan(sample, self.rates, draws))
-        if draws.happens("malformed", self.rates.malformed):
+            return _said(plan(sample, self.rates, draws, situation.marks))
+        rates = eased(self.rates, situation.marks)
+        if draws.happens("malformed", rates.malformed):
             return _said(_MALFORMED)
         if not choice and last.endswith((SELECT, REFINE)):
             return self._review(messages, tools, situation, style or "native", sample, voice, draws)
         if style is not None and not choice:
             taught = any(m.role == "system" and _TAUGHT.search(m.text) for m in messages[:1])
-            slips = replace(self.rates, wrong_tool=self.rates.wrong_tool * (TAUGHT_SLIPS if taught else 1.0))
+            slips = replace(rates, wrong_tool=rates.wrong_tool * (TAUGHT_SLIPS if taught else 1.0))
             return self._act(situation, tools, style, sample, voice, slips, draws)
         if not voice.field and (choice or (sample is None and "Answer: <" in situation.marks)):
             answer = choose(sample, "step by step" in situation.marks, self.rates, draws)

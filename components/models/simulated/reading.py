@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from components.messages import Message, ToolSpec
+from components.models.simulated.skills.advice import MARKS as ADVISED
 from components.radiology.tasks import CATEGORIES, PLANNING_NAMES
 
 _REMEMBERED = 4_000
@@ -21,8 +22,10 @@ _LISTED = re.compile(r"Supported list: \[([^\]]*)\]")
 _LABEL = re.compile(r"(?:(Organ|Anomaly) )?([A-Z]\w+ [A-Z]\w+) \(([^;)]*)")
 _PLANNED = re.compile("|".join(re.escape(name) for name in sorted(PLANNING_NAMES, key=len, reverse=True)))
 _XML_TOOL = re.compile(r"<(?:Call|EndCall)>.*?<Tool>\s*(.*?)\s*</Tool>", re.DOTALL)
-# What tells the format of the reply that a prompt asks for.
-_MARKS = ("<EndCall>", "<NoCall>", "<VALID>", "Finish[", "Refuse[", "Tool Chain:", "Answer: <", "step by step")
+# What tells the format of the reply that a prompt asks for, and the advice it gives.
+_MARKS = (
+    "<EndCall>", "<NoCall>", "<VALID>", "Finish[", "Refuse[", "Tool Chain:", "Answer: <", "step by step", *ADVISED,
+)  # fmt: skip
 _BRACKET_TOOL = re.compile(r"Action:\s*(\w+)\s*[\[{]")
 
 
