@@ -30,12 +30,12 @@ class MadeFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
-            raise ConfigError(f"stage: cannot write {self.path}: {error.strerror}") from None
+            raise ConfigError(f"cannot write {self.path}: {error.strerror}") from None
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield
         except BlockingIOError:
-            raise ConfigError(f"stage: another process is at work in {self.path}") from None
+            raise ConfigError(f"another process is at work in {self.path}") from None
         finally:
             os.close(handle)
 
@@ -47,16 +47,16 @@ class MadeFolder:
         path = self.path / MANIFEST
         if not path.is_file():
             if strange := sorted(one.name for one in self.path.iterdir() if one.name != _LOCK):
-                raise ConfigError(f"stage: {self.path} holds {strange[0]} and no {MANIFEST}; choose another {key}")
+                raise ConfigError(f"{self.path} holds {strange[0]} and no {MANIFEST}; choose another {key}")
             return {}
         try:
             found = json.loads(path.read_bytes())
             was = found["begun"]
         except (ValueError, KeyError, TypeError):
-            raise ConfigError(f"stage: {path} is damaged; delete {self.path}, or choose another {key}") from None
+            raise ConfigError(f"{path} is damaged; delete {self.path}, or choose another {key}") from None
         if was != begun:
             raise ConfigError(
-                f"stage: {self.path} was begun with other settings, data or prompts; choose another {key},"
+                f"{self.path} was begun with other settings, data or prompts; choose another {key},"
                 " or delete it to begin again"
             )
         return dict(found)

@@ -34,7 +34,9 @@ def flaw_in(text: str, names: Collection[str], needs: Collection[str] = ()) -> s
         return f"it has {len(text)} characters; {LONGEST} are the most"
     if found := _OPENS.search(_SLOT.sub(" ", text)):
         shown = text[max(0, _place(text, found[0])) :].partition("\n")[0][:60]
-        return f"{shown!r} is more than a name in braces; only {{{{ name }}}} may be written, no statement or expression"
+        return (
+            f"{shown!r} is more than a name in braces; only {{{{ name }}}} may be written, no statement or expression"
+        )
     if strange := [name for name in slots(text) if name not in names]:
         have = ", ".join(names) or "none"
         return f"{{{{ {strange[0]} }}}} is not known here; known are {have}"
@@ -57,8 +59,12 @@ def rules_of(told: Any) -> dict[str, tuple[list[str], list[str]]]:
         raise ValueError("it is no mapping of templates")
     found = {}
     for template, rules in told.items():
-        lists = [rules.get(key) for key in ("names", "needs")] if isinstance(rules, Mapping) else []
-        if not lists or not all(isinstance(one, list) and all(isinstance(x, str) for x in one) for one in lists):
+        names, needs = (rules.get(key) if isinstance(rules, Mapping) else None for key in ("names", "needs"))
+        if not isinstance(names, list) or not isinstance(needs, list) or not all(map(_is_text, [*names, *needs])):
             raise ValueError(f"{template}: names and needs are expected, each a list of texts")
-        found[str(template)] = (lists[0], lists[1])
+        found[str(template)] = (names, needs)
     return found
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)

@@ -11,7 +11,6 @@ from components import types as t
 from components.protocols import Agent, Episode, Memory
 from components.types import Sample
 
-
 Solve = Callable[[Episode], Awaitable[t.Answer | t.Refusal | t.Failure]]
 
 
@@ -132,6 +131,9 @@ class Craft(Protocol):
     @property
     def place(self) -> Path:
         """Its folder."""
+
+    def check(self, bench: Bench) -> None:
+        """Whether it can be made, before anything is. Raises ConfigError."""
 
     async def make(self, bench: Bench) -> Made:
         """Make it, or go on. Raises ConfigError, ModelError, RunLimitReached."""

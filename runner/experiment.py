@@ -81,6 +81,7 @@ class Check(Callback):
     @Interrupts()
     def on_run_start(self, config: DictConfig, **_: Any) -> None:
         """Refuse in one line each, exit code 2; else choose the folder."""
+        from runner.learning.bench import place_of_stage
         from runner.resume import folder_for, refuse_parts
 
         HydraConfig.instance().set_config(config)
@@ -90,9 +91,7 @@ class Check(Callback):
             refuse_parts(experiment.cfg)
             folder = Path(config.hydra.run.dir)
             given = any(word.startswith("hydra.run.dir=") for word in words_of(config, "hydra"))
-            learns = experiment.cfg.get("stage") is not None  # leaves a folder of its own, and no run
-            left = Path(experiment.cfg["run"]["memory"]) if experiment.craft is None else experiment.craft.place
-            folder = left if learns else folder_for(experiment.cfg, folder, given)
+            folder = place_of_stage(experiment) or folder_for(experiment.cfg, folder, given)
         except (ConfigError, OmegaConfBaseException) as error:
             complain(
                 error if isinstance(error, ConfigError) else Flaws([explain(error, words_of(config, "hydra"), ())])
@@ -198,6 +197,7 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
         raise Flaws(flaws)
     from runner.budget import Budget
     from runner.learning import check_memory
+    from runner.learning.bench import check_craft
     from runner.play import Parts
 
     parts = Parts(**pieces, budget=Budget(**cfg["budget"]["sample"]))
@@ -221,6 +221,8 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     learnt_from = None
     with noting(flaws, "memory"):
         learnt_from = check_memory(experiment)
+    with noting(flaws, "stage"):
+        check_craft(experiment)
     if flaws:
         raise Flaws(flaws)
     if learnt_from is not None:

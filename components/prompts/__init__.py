@@ -2,7 +2,7 @@
 
 What several sets say in the same words stands once, in ``_shared/``: ``{% include "_shared/conclude.jinja" %}``. A
 folder of one's own may include it too, as it may any file below this folder. Folders of one's own are rendered in the
-template language's sandbox, and what a model wrote is no more than text with names in it (``components.plain_prompts``).
+template language's sandbox, and what a model wrote is only text with names in it (``components.plain_prompts``).
 """
 
 from __future__ import annotations

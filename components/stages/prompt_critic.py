@@ -28,7 +28,7 @@ _REPLY, _STEPS = 600, 12  # characters of a reply, steps of an attempt
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a critic wants: its critique, the version with what it wrote, and what was refused of it, with the reason."""
+    """What a critic wants: its critique, the version with what it wrote, and what was refused of that, and why."""
 
     critique: str
     version: Version
@@ -44,7 +44,9 @@ class Critic:
     prompts: str
     draws: int
 
-    async def propose(self, place: str, version: Version, failures: Sequence[str], failed: int, played: int) -> Proposal:
+    async def propose(
+        self, place: str, version: Version, failures: Sequence[str], failed: int, played: int
+    ) -> Proposal:
         """Critique a version by its failures, of ``failed`` among ``played``, and write its templates anew."""
         prompts, texts = load(self.prompts), self.rules.texts(version)
         shown = prompts.user(
@@ -90,7 +92,7 @@ class Critic:
         """Raises ConfigError when the budget of a sample does not reach."""
         ended = await self.bench.talk(name, solve)
         if ended.stop != "answered":
-            raise ConfigError(f"stage: {name}: {ended.error or ended.stop}: the critic needs a larger budget.sample")
+            raise ConfigError(f"{name}: {ended.error or ended.stop}: the critic needs a larger budget.sample")
 
 
 def failure_text(sample: Sample, played: Played) -> str:

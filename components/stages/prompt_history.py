@@ -13,7 +13,8 @@ def number(value: float | None) -> str:
 
 def round_said(gain: Mapping[str, Any], alpha: float, kept: bool) -> str:
     """Why a new set is kept or not, by the paired test."""
-    what = f"gain in {gain['metric']} {number(gain['gain'])} over {gain['pairs']} pairs, {gain['test']} p {number(gain['p'])}"
+    test = f"{gain['test']} p {number(gain['p'])}"
+    what = f"gain in {gain['metric']} {number(gain['gain'])} over {gain['pairs']} pairs, {test}"
     if kept:
         return f"{what} <= {alpha}"
     if (gain["gain"] or 0.0) <= 0:
@@ -24,13 +25,26 @@ def round_said(gain: Mapping[str, Any], alpha: float, kept: bool) -> str:
 def round_page(told: Mapping[str, Any], critique: str, failures: Sequence[str]) -> str:
     """A round as Markdown."""
     lines = [f"# Round {told['round']}", "", f"{'Kept' if told['kept'] else 'Not kept'}: {told['why']}.", ""]
-    lines.append(f"- training: {told['failed']} of {told['played']} went wrong, mean {told['metric']} {number(told['train'])}")
+    lines.append(
+        f"- training: {told['failed']} of {told['played']} went wrong, mean {told['metric']} {number(told['train'])}"
+    )
     if "before" in told:
-        lines.append(f"- validation: mean {told['metric']} {number(told['before'])} before, {number(told['after'])} after")
+        lines.append(
+            f"- validation: mean {told['metric']} {number(told['before'])} before, {number(told['after'])} after"
+        )
         gain = told["gain"]
-        lines.append(f"- records: {gain['wins']} won, {gain['ties']} tied, {gain['losses']} lost; t {number(gain['t'])}")
+        lines.append(
+            f"- records: {gain['wins']} won, {gain['ties']} tied, {gain['losses']} lost; t {number(gain['t'])}"
+        )
     lines += [f"- refused: {template}: {why}" for template, why in told["refused"].items()]
-    lines += [f"- what changed: round-{told['round']}.diff", "", "## Critique", "", critique or "None was asked for.", ""]
+    lines += [
+        f"- what changed: round-{told['round']}.diff",
+        "",
+        "## Critique",
+        "",
+        critique or "None was asked for.",
+        "",
+    ]
     lines += ["## Failures that were shown", ""]
     for failure in failures:
         lines += [*(f"    {line}" for line in failure.splitlines()), ""]
@@ -66,8 +80,12 @@ def page(notes: Mapping[str, Any], name: str, place: str) -> list[str]:
             f" {gain['wins']} won, {gain['ties']} tied, {gain['losses']} lost, p {number(gain['t_p'])}"
         )
     if notes["status"] == "waiting":
-        lines.append(f"to go on:   read history/round-{len(notes['rounds'])}.md, edit the .jinja files there if you like,")
+        lines.append(
+            f"to go on:   read history/round-{len(notes['rounds'])}.md, edit the .jinja files there if you like,"
+        )
         lines.append("            and give the same command again")
     else:
-        lines.append(f"digest:     {notes['digest']}; choose it by agent.prompts={name if place.endswith(name) else place}")
+        lines.append(
+            f"digest:     {notes['digest']}; choose it by agent.prompts={name if place.endswith(name) else place}"
+        )
     return lines

@@ -12,6 +12,7 @@ from components.at_once import together
 from components.errors import ConfigError
 from components.practice import Bench
 from components.protocols import Agent
+from components.stages.prompt_parts import record_of
 from components.types import Played, Sample
 
 SOLVED = "solved"  # beside the scores: how right an episode was, by the score that decides
@@ -61,14 +62,9 @@ async def tried(bench: Bench, prompts: Path, samples: Sequence[Sample], trials: 
 def with_prompts(agent: Agent, prompts: str) -> Agent:
     """The agent with another prompt set. Raises ConfigError for one that has none."""
     if not isinstance(getattr(agent, "prompts", None), str):
-        raise ConfigError(f"stage: {type(agent).__name__} has no prompt set of its own that could be refined")
+        raise ConfigError(f"{type(agent).__name__} has no prompt set of its own that could be refined")
     changed: Agent = replace(agent, prompts=prompts)  # type: ignore[type-var]  # agents are frozen dataclasses
     return changed
-
-
-def record_of(sample: Sample) -> str:
-    """What samples have in common that must not be parted: the record, or where there is none the sample."""
-    return sample.cluster or sample.problem.id
 
 
 def per_record(plain: Tried, refined: Tried, metric: str) -> list[dict[str, Any]]:

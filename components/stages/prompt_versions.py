@@ -15,7 +15,9 @@ from components.errors import ConfigError
 from components.plain_prompts import WRITTEN, flaw_in, rules_of, slots
 from components.prompts import PromptSet, place_of
 
-_HEAD = "# Templates that a model wrote: the names they are given and must show, and texts that readers of replies need.\n"
+_HEAD = (
+    "# Templates that a model wrote: the names they are given and must show, and texts that readers of replies need.\n"
+)
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,11 @@ class Rules:
         for name in self.chosen or ():
             if name not in plain:
                 have = ", ".join(plain) or "none"
-                raise ConfigError(f"stage.templates: {name!r} of {self.base!r} cannot be written anew; these can: {have}")
+                raise ConfigError(
+                    f"stage.templates: {name!r} of {self.base!r} cannot be written anew; these can: {have}"
+                )
         if not plain:
-            raise ConfigError(f"stage: no template of the prompt set {self.base!r} can be written anew")
+            raise ConfigError(f"no template of the prompt set {self.base!r} can be written anew")
         kept = plain if self.chosen is None else self.chosen
         return {name: (list(dict.fromkeys(slots(plain[name]))), list(needs.get(name, ()))) for name in kept}
 

@@ -23,7 +23,8 @@ from components.prompts import own_folder
 from components.seeded_draw import drawn
 from components.stages.prompt_critic import Critic, failure_text
 from components.stages.prompt_history import compared, page, round_page, round_said
-from components.stages.prompt_trials import Tried, per_record, record_of, scatter, tried, with_prompts
+from components.stages.prompt_parts import Parts, parts_of
+from components.stages.prompt_trials import Tried, per_record, scatter, tried, with_prompts
 from components.stages.prompt_versions import Rules, Version, diff, read_version
 from components.types import Sample
 
@@ -62,19 +63,34 @@ class RefinePrompts:
 
     def __post_init__(self) -> None:
         if self.alpha is not None and not self.validation_records:
-            raise ConfigError("validation_records=0 leaves nothing to test on; give some, or alpha=null to keep each set")
+            raise ConfigError(
+                "validation_records=0 leaves nothing to test on; give some, or alpha=null to keep each set"
+            )
 
     @property
     def place(self) -> Path:
         """Where the set is written: among one's own, or in ``folder``."""
         return own_folder() / self.name if self.folder is None else Path(self.folder)
 
+    def check(self, bench: Bench) -> None:
+        """Whether there are prompts to refine and records to learn from. Raises ConfigError."""
+        if not self._rules(bench).of:
+            raise ConfigError("stage.templates: found [], which leaves nothing to refine")
+        self.parts(bench)
+        if self.place.is_dir():
+            MadeFolder(self.place).notes(bench.begun, "stage.name")
+
+    def parts(self, bench: Bench) -> Parts:
+        """The samples of the rounds. Raises ConfigError."""
+        return parts_of(bench, self.split, self.train_records, self.validation_records, self.compare_records)
+
+    def _rules(self, bench: Bench) -> Rules:
+        with_prompts(bench.agent, "")
+        return Rules(bench.agent.prompts, self.templates)  # type: ignore[attr-defined]  # with_prompts has seen to it
+
     async def make(self, bench: Bench) -> Made:
         """Go on with the rounds that are left. Raises ConfigError, ModelError, RunLimitReached."""
-        with_prompts(bench.agent, "")
-        rules = Rules(bench.agent.prompts, self.templates)  # type: ignore[attr-defined]  # with_prompts has seen to it
-        rules.of  # noqa: B018 - refused before anything is asked
-        home = MadeFolder(self.place)
+        rules, home = self._rules(bench), MadeFolder(self.place)
         with home.held():
             notes = home.notes(bench.begun, "stage.name")
             if notes.get("status") != "complete":
@@ -95,45 +111,21 @@ class _Refining:
     async def go_on(self) -> dict[str, Any]:
         """Play the rounds that are left, up to a pause. Returns the manifest."""
         setting, bench = self.setting, self.bench
-        split, train, validation, evaluated = self._samples()
-        bench.study([*train, *validation, *bench.evaluated])
-        version = self._begin(split, train, validation, evaluated)
+        parts = setting.parts(bench)
+        bench.study([*parts.train, *parts.validation, *bench.evaluated])
+        version = self._begin(parts)
         before: Tried | None = None
         for number in range(len(self.notes["rounds"]) + 1, setting.rounds + 1):
-            version, before = await self._round(number, version, train, validation, before)
+            version, before = await self._round(number, version, parts, before)
             if setting.pause:
                 self._write(version, "waiting")
                 return self.notes
-        if evaluated:
-            await self._compare(version, evaluated)
+        if parts.compared:
+            await self._compare(version, parts.compared)
         self._write(version, "complete")
         return self.notes
 
-    def _samples(self) -> tuple[str, list[Sample], list[Sample], list[Sample]]:
-        """Split, training, validation and evaluated samples; no two share a record. Raises ConfigError."""
-        setting, seed = self.setting, f"{self.bench.seed}/refine_prompts"
-        split, samples = self.bench.training(setting.split)
-        records = list(dict.fromkeys(map(record_of, samples)))
-        asked = setting.train_records + setting.validation_records
-        if asked > len(records):
-            raise ConfigError(
-                f"stage: {setting.train_records} training and {setting.validation_records} validation records are asked"
-                f" for, and the split {split!r} has {len(records)}"
-            )
-        chosen = drawn(records, asked, seed)
-        training = set(drawn(chosen, setting.train_records, f"{seed}/train"))
-        evaluated = list(dict.fromkeys(map(record_of, self.bench.evaluated)))
-        if both := sorted(set(chosen) & set(evaluated)):
-            raise ConfigError(f"stage: record {both[0]!r} is evaluated and in the split {split!r}; nothing is learnt from it")
-        compare = set(drawn(evaluated, setting.compare_records, f"{seed}/compare")) if setting.compare_records else set()
-        return (
-            split,
-            [one for one in samples if record_of(one) in training],
-            [one for one in samples if record_of(one) in set(chosen) - training],
-            [one for one in self.bench.evaluated if record_of(one) in compare],
-        )
-
-    def _begin(self, split: str, *parts: Sequence[Sample]) -> Version:
+    def _begin(self, parts: Parts) -> Version:
         """The version to go on with: the base, that of the last round, or at a pause what a person made of it."""
         if self.notes:
             kept = read_version(self._folder(self.notes["digest"]))
@@ -143,24 +135,23 @@ class _Refining:
                 self.home.write(f"history/edited-after-round-{number}.diff", edited)
                 self.notes["rounds"][-1]["edited"] = True
             return version
-        names = zip(("train", "validation", "compared"), parts, strict=True)
         self.notes |= {
             **self.bench.facts,
             "begun": self.bench.begun,
             "base": self.rules.base,
-            "split": split,
-            "records": {name: list(dict.fromkeys(map(record_of, part))) for name, part in names},
+            "split": parts.split,
+            "records": parts.records,
             "rounds": [],
         }
         self._write(self.rules.first, "begun")
         return self.rules.first
 
     async def _round(
-        self, number: int, version: Version, train: Sequence[Sample], validation: Sequence[Sample], before: Tried | None
+        self, number: int, version: Version, parts: Parts, before: Tried | None
     ) -> tuple[Version, Tried | None]:
         """One round. Returns the version that is kept, with what it reached on the validation samples."""
         setting, folder = self.setting, self._save(version)
-        played = await tried(self.bench, folder, train)
+        played = await tried(self.bench, folder, parts.train)
         failed = drawn(played.failed, setting.failures_shown, f"{self.bench.seed}/refine_prompts/{number}")
         failures = [failure_text(sample, one) for sample, one in failed]
         told: dict[str, Any] = {
@@ -174,8 +165,8 @@ class _Refining:
             wanted = await critic.propose(place, version, failures, len(played.failed), len(played.records))
             critique, refused, fresh = wanted.critique, dict(wanted.refused), wanted.version
             if fresh != version:
-                before = before or await self._validated(version, validation)
-                after = await self._validated(fresh, validation)
+                before = before or await self._validated(version, parts.validation)
+                after = await self._validated(fresh, parts.validation)
                 told |= {"candidate": self._save(fresh).name, **self._decision(before, after)}
                 kept, before = (fresh, after) if told["kept"] else (version, before)
             changes = diff(self.rules.texts(version), self.rules.texts(fresh))

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.conditions.intact import Intact
@@ -92,7 +93,7 @@ class Bench:
         """A split to learn from, without what is evaluated. Raises ConfigError."""
         found = training(self.experiment, split, ("train",), "stage")
         if found is None:
-            raise ConfigError("stage: the dataset has no split to learn from, beside the one that is evaluated")
+            raise ConfigError("the dataset has no split to learn from, beside the one that is evaluated")
         return found
 
     def study(self, samples: Sequence[Sample]) -> None:
@@ -129,12 +130,25 @@ class Bench:
         return Practice(agent, parts, self.door, self.progress)
 
 
+def place_of_stage(experiment: Experiment) -> Path | None:
+    """The folder that a stage leaves; None where there is none, and a run leaves its own."""
+    if experiment.craft is not None:
+        return experiment.craft.place
+    return None if experiment.cfg.get("stage") is None else Path(experiment.cfg["run"]["memory"])
+
+
+def check_craft(experiment: Experiment) -> None:
+    """Whether the stage of its own can be made, before anything runs. Raises ConfigError."""
+    if experiment.craft is not None:
+        experiment.craft.check(Bench(experiment, Door(experiment.models, None, run_seed=experiment.seed)))
+
+
 async def run_craft(experiment: Experiment, commons: Commons) -> int:
     """Run the stage of its own, and say what it left. Returns the exit code."""
     from runner.run import BUDGET, COMPLETE, ERRORS
 
     assert experiment.craft is not None, "only a run with such a stage"
-    stage = type(experiment.craft).__name__.lower()
+    stage = experiment.launch.choices.get("stage", "the stage")
     async with AsyncExitStack() as own:
         experiment = commons.share(experiment, own)
         door = commons.door(experiment)

@@ -21,6 +21,7 @@ from components.models.simulated.review import review
 from components.models.simulated.skills.act import Move, decide
 from components.models.simulated.skills.advice import advised, eased
 from components.models.simulated.skills.answers import is_clinical
+from components.models.simulated.skills.authoring import authored
 from components.models.simulated.skills.choose import choose
 from components.models.simulated.skills.conclude import conclude, validate
 from components.models.simulated.skills.grading import graded
@@ -70,7 +71,8 @@ class Core:
         """Recognise what is asked by the formats that the messages give."""
         last = messages[-1].text
         if len(messages) == 1:  # what tools and stages ask stands alone
-            said = graded(last) or advised(last) or learnt(last) or clinical.as_tool(last, sample, self.rates, draws)
+            said = graded(last) or advised(last) or authored(last, self.rates, draws) or learnt(last)
+            said = said or clinical.as_tool(last, sample, self.rates, draws)
             if said is not None:
                 return _said(said)
         if is_records(sample) and stage_of(messages) is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from components.radiology.soundness.words import GIVEAWAY, Record, name_words, plural_aware
+from components.radiology.soundness.words import GIVEAWAY, Record, is_line, name_words, plural_aware
 from components.radiology.tasks import TASKS
 
 Questions = Mapping[str, Mapping[str, str]]
@@ -64,8 +64,8 @@ def eleven(record: Record, questions: Questions) -> Iterator[str]:
         return
     for chain, pair in questions.items():
         whole = isinstance(pair, Mapping) and list(pair) == ["Q", "A"]
-        if not whole or not all(isinstance(text, str) and text.strip() for text in pair.values()):
-            yield f"{chain}: an object with the texts Q and A is expected"
+        if not whole or not all(map(is_line, pair.values())):
+            yield f"{chain}: an object with Q and A, texts of one line, is expected"
 
 
 def nothing_away(record: Record, questions: Questions) -> Iterator[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from components.radiology.soundness.scores import level_of_score, place_of_score, usual_score
-from components.radiology.soundness.words import Record, numbers, plural_aware, sentences, words
+from components.radiology.soundness.words import Record, is_line, numbers, plural_aware, sentences, words
 
 # Keys in their order; None: a text, else the keys of an object of texts.
 LAYOUT: Mapping[str, Sequence[str] | None] = {
@@ -58,7 +58,7 @@ def layout(record: Record) -> Iterator[str]:
             yield f"{key} is no object with the keys {list(inner)}"
             continue
         for text in [value] if inner is None else value.values():
-            if not isinstance(text, str) or not text or text != text.strip() or "\n" in text:
+            if not is_line(text):
                 yield f"{key} holds {text!r}; a text of one line is expected"
 
 

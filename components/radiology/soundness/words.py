@@ -30,6 +30,12 @@ def words(text: str) -> list[str]:
     return re.findall(r"[a-z0-9]+(?:-[a-z0-9]+)*", text.lower())
 
 
+def is_line(text: Any) -> bool:
+    """Whether this is a text of one line without spaces around it, which a file can hold."""
+    whole = isinstance(text, str) and text != "" and text == text.strip() and len(text.splitlines()) == 1
+    return whole and not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def numbers(text: str) -> set[str]:
     """The numbers of a text, as they are written."""
     return set(re.findall(r"\d+(?:\.\d+)?", text))

@@ -1,4 +1,4 @@
-"""Skill: finding in failed attempts what instructions should say, writing it into them, and going by it where it stands.
+"""Skill: finding in failed attempts what instructions should say, writing it into them, and going by what they say.
 
 As a critic the core reads the attempts that it is shown: a planned step that is missing, needless or out of order, a
 tool that did not fit, a reply that could not be read. For each it has a sentence. As an agent it slips less often
@@ -24,7 +24,10 @@ ADVICE: Mapping[Slip, tuple[str, str]] = {
     "drop": ("no step is missing", "Before you write the chain, see that no step is missing that the answer rests on."),
     "add": ("no step is idle", "Before you write the chain, see that no step is idle: each must feed the answer."),
     "swap": ("after those that feed it", "Put each step after those that feed it, and organ before abnormality."),
-    "tool": ("category in its card is that of the step", "See that the tool's category in its card is that of the step."),
+    "tool": (
+        "category in its card is that of the step",
+        "See that the tool's category in its card is that of the step.",
+    ),
     "form": ("every tag that you opened is closed", "See that every tag that you opened is closed before you reply."),
 }
 MARKS = tuple(mark for mark, _ in ADVICE.values())
@@ -100,5 +103,5 @@ def spared(kind: Slip, marks: Collection[str], draws: Draws) -> bool:
 
 def eased(rates: Rates, marks: Collection[str]) -> Rates:
     """The rates of slips while acting, under these instructions."""
-    tool, form = (LEFT if ADVICE[kind][0] in marks else 1.0 for kind in ("tool", "form"))  # type: ignore[index]
+    tool, form = (LEFT if ADVICE[kind][0] in marks else 1.0 for kind in ("tool", "form"))
     return replace(rates, wrong_tool=rates.wrong_tool * tool, malformed=rates.malformed * form)
