@@ -38,8 +38,8 @@ class Synthesize:
     """Writes a folder that ``dataset=radabench dataset.path=FOLDER`` reads (docs/synthesis.md).
 
     ``anatomies``, ``modalities`` None: all. ``diseases``: a CSV file of one's own with the columns anatomy, modality
-    and disease; None: the project's list. Of each pair ``per_pair`` diseases are drawn (None: all), of each ``per_disease``
-    records are written. What is rejected is asked for up to ``attempts`` times in all.
+    and disease; None: the project's list. Of each pair ``per_pair`` diseases are drawn (None: all), and of each disease
+    ``per_disease`` records are written. What is rejected is asked for up to ``attempts`` times in all.
     """
 
     name: Name = "synthetic"
