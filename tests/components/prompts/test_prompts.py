@@ -161,7 +161,7 @@ def test_a_set_of_one_s_own_has_a_name_and_hides_none_of_ours(tmp_path, monkeypa
     load.cache_clear()
     assert load("mine").render("ask") == "Mine." and load("radagent").name == "radagent"
     assert "tools" in load("radagent").texts and prompts_module.place_of("mine") == tmp_path / "mine"
-    with pytest.raises(ConfigError, match="there are .*mine"):
+    with pytest.raises(ConfigError, match=r"there are .*mine"):
         load("yours")
     load.cache_clear()
 

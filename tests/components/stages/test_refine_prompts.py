@@ -141,7 +141,7 @@ async def test_begun_again_nothing_is_paid_twice_and_other_settings_are_refused(
 def test_what_cannot_be_refined_is_refused_before_anything_is_asked(tmp_path, base):
     with pytest.raises(ConfigError, match="3 training and 2 validation records are asked for, and the split 'train'"):
         stage(tmp_path, train_records=3).check(bench(Class().say, base))
-    with pytest.raises(ConfigError, match="'branch' of .* cannot be written anew; these can: ask"):
+    with pytest.raises(ConfigError, match=r"'branch' of .* cannot be written anew; these can: ask"):
         stage(tmp_path, templates=["branch"]).check(bench(Class().say, base))
     with pytest.raises(ConfigError, match="nothing to refine"):
         stage(tmp_path, templates=[]).check(bench(Class().say, base))
@@ -159,5 +159,7 @@ def test_what_cannot_be_refined_is_refused_before_anything_is_asked(tmp_path, ba
 
 
 async def test_a_metric_that_no_scorer_gives_is_refused(tmp_path, base):
-    with pytest.raises(ConfigError, match=r"stage\.metric='x': no scorer of the config gives it; there are score/right"):
+    with pytest.raises(
+        ConfigError, match=r"stage\.metric='x': no scorer of the config gives it; there are score/right"
+    ):
         await stage(tmp_path, metric="x").make(bench(Class().say, base))
