@@ -165,6 +165,11 @@ SHOWN = {
     "shots": [{"context": "", "question": "Who?", "choices": {"A": "one"}, "rationale": "So.", "answer": "A",
                "problem": "Who?", "solution": "answer = 1", "data": SOLVED}],
     "links": "- patients", "kinds": ["easy"], "parts": ["Who?"], "sql": "select 1", "told": "1", "module": "LoadDB",
+    "templates": [("plan", "Plan.")], "failures": ["It failed."], "played": 9, "slots": ["instructions"],
+    "text": "Plan.", "critique": "- In plan: say more", "needs": ["Chain"], "refused": "it is empty", "anatomy": "Chest",
+    "modality": "CT", "disease": "gout", "patient": "Female, 45", "rejected": ["short"], "record": "{}",
+    "person": "woman aged 45", "openers": ["Look."],
+    "lists": dict.fromkeys(("structures", "findings", "sites", "measures", "scores", "histories", "complaints", "steps"), ["x"]),
     "texts": {"Answer": "B"}, "rubric": Rubric("r", "us", "Why?", ["answer"], {"why": Field("Why?", {"a": "x", "b": "y"})}),
 }  # fmt: skip
 

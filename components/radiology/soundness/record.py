@@ -1,4 +1,8 @@
-"""Checks of one patient record: its layout, and whether what it says fits together."""
+"""Checks of one patient record: its layout, and whether what it says fits together.
+
+Every shipped record passes them, and whatever a model writes has to. Each check yields a line per flaw: what was found,
+and what would be right.
+"""
 
 from __future__ import annotations
 

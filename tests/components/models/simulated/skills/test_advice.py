@@ -1,12 +1,17 @@
 """A critic's sentences, the templates they go into, and slips that are rarer where they stand, and only there."""
 
+import re
+
 import pytest
 
+from components.agents.radagent import Radagent
 from components.messages import Message
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.advice import ADVICE, LEFT, MARKS, advised, eased, spared
 from components.prompts import load
+from components.radiology.tasks import PLANNING_NAMES, TASKS
+from tests.golden.vectors import PAPER
 
 PLAN = "Answer with Tool Chain: [*first tool* -> ...]"
 TOOLS = "Now execute.\n\n{{ instructions }}"
@@ -68,3 +73,25 @@ def test_slips_of_acting_are_rarer_under_these_instructions():
     assert eased(rates, ()) == rates
     assert eased(rates, {ADVICE["tool"][0]}).wrong_tool == 0.5 * LEFT
     assert eased(rates, {ADVICE["form"][0]}) == Rates(wrong_tool=0.5, malformed=0.1 * LEFT)
+
+
+async def test_a_plan_goes_wrong_more_rarely_under_advice_and_as_often_again_without_it(samples, perform, forgetful):
+    first = "1. Anatomy and modality"
+    told = "\n".join(ADVICE[kind][1] for kind in ("drop", "add", "swap"))
+    sets = {
+        "plain": "radagent",
+        "advised": forgetful("radagent", "plan", {first: f"{told}\n{first}"}),
+        "reworded": forgetful("radagent", "tools", {"How calls work:": "How calls work, with care:"}),
+    }
+    wrong = {}
+    for name, prompts in sets.items():
+        played = await perform(samples[:44], agent=Radagent(PAPER, prompts), planning_slip_rate=1.0)
+        wrong[name] = sum(
+            _chain(trajectory.steps[0].reply.text) != list(TASKS[sample.target["chain"]].chain)
+            for sample, trajectory in zip(samples, played, strict=False)
+        )
+    assert wrong["plain"] == wrong["reworded"] >= 40 and wrong["advised"] <= 16
+
+
+def _chain(text):
+    return [PLANNING_NAMES[name] for name in re.findall(r"\*([\w ]+)\*", text)]
