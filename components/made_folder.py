@@ -14,6 +14,7 @@ from typing import Any
 from components.errors import ConfigError
 
 MANIFEST = "manifest.json"
+NEW = "new"  # the status of a folder in which nothing is finished yet: other settings may begin it again
 _LOCK = ".lock"
 
 
@@ -51,9 +52,11 @@ class MadeFolder:
             return {}
         try:
             found = json.loads(path.read_bytes())
-            was = found["begun"]
+            was, status = found["begun"], found["status"]
         except (ValueError, KeyError, TypeError):
             raise ConfigError(f"{path} is damaged; delete {self.path}, or choose another {key}") from None
+        if status == NEW:
+            return {}
         if was != begun:
             raise ConfigError(
                 f"{self.path} was begun with other settings, data or prompts; choose another {key},"

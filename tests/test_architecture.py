@@ -168,8 +168,8 @@ SHOWN = {
     "templates": [("plan", "Plan.")], "failures": ["It failed."], "played": 9, "slots": ["instructions"],
     "text": "Plan.", "critique": "- In plan: say more", "needs": ["Chain"], "refused": "it is empty", "anatomy": "Chest",
     "modality": "CT", "disease": "gout", "patient": "Female, 45", "rejected": ["short"], "record": "{}",
-    "person": "woman aged 45", "openers": ["Look."],
-    "lists": dict.fromkeys(("structures", "findings", "sites", "measures", "scores", "histories", "complaints", "steps"), ["x"]),
+    "person": "woman aged 45", "openers": ["Look."], "tasks": [{"id": "012", "name": "n", "asks": ["x"], "holds": ["y"]}],
+    "lists": {key: ["x"] for key in "structures findings sites measures scores histories complaints steps".split()},
     "texts": {"Answer": "B"}, "rubric": Rubric("r", "us", "Why?", ["answer"], {"why": Field("Why?", {"a": "x", "b": "y"})}),
 }  # fmt: skip
 

@@ -1,6 +1,6 @@
 """A critic that reads failed attempts and writes templates anew; what it wrote is refused unless it is plain.
 
-Source: the prompt back-propagation of Zheng et al. 2024 (RadABench), arXiv 2412.09529, §5.5 of the specification: a
+Source: the prompt back-propagation of Zheng et al. 2024 (RadABench), arXiv 2412.09529: a
 strong model's feedback on failed question pairs, from which the prompts are refined. The article does not print the
 feedback's prompt; this one is ours.
 """

@@ -26,18 +26,26 @@ class Tried:
     episodes: Sequence[tuple[Sample, Played]]
     records: Sequence[Mapping[str, Any]]
 
-    @property
-    def failed(self) -> list[tuple[Sample, Played]]:
-        """Those that are scored, and not right."""
-        return [(sample, played) for sample, played in self.episodes if played.score is not None and played.score < 1]
+    def failed(self, by: str | None = None) -> list[tuple[Sample, Played]]:
+        """Those that are scored below 1: by the score that decides, or ``by`` another. Raises ConfigError."""
+        self._scored(by or SOLVED, "stage.solved_by")
+        scored = zip(self.episodes, self.records, strict=True)
+        return [
+            one for one, record in scored if (value := record["scores"].get(by or SOLVED)) is not None and value < 1
+        ]
 
-    def mean(self, metric: str) -> float | None:
-        """The mean of a score. Raises ConfigError for one that no scorer gives."""
-        if all(metric not in record["scores"] for record in self.records):
-            have = ", ".join(sorted({name for record in self.records for name in record["scores"]})) or "none"
-            raise ConfigError(f"stage.metric={metric!r}: no scorer of the config gives it; there are {have}")
-        values = [value for record in self.records if (value := record["scores"].get(metric)) is not None]
-        return fmean(values) if values else None
+    def mean(self, metric: str) -> float:
+        """The mean of a score. Raises ConfigError for one that scores no episode."""
+        return fmean(self._scored(metric, "stage.metric"))
+
+    def _scored(self, name: str, key: str) -> list[float]:
+        """The values of a score, where it has any."""
+        scores = [record["scores"] for record in self.records]
+        if values := [value for of in scores if (value := of.get(name)) is not None]:
+            return values
+        have = {one for of in scores for one, value in of.items() if value is not None} - {SOLVED}
+        what = "the score that decides" if name == SOLVED else repr(name)
+        raise ConfigError(f"{key}: {what} scores no episode here; these do: {', '.join(sorted(have)) or 'none'}")
 
 
 async def tried(bench: Bench, prompts: Path, samples: Sequence[Sample], trials: int = 1) -> Tried:

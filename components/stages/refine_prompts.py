@@ -17,7 +17,7 @@ from annotated_types import Ge, Interval
 from pydantic import StringConstraints
 
 from components.errors import ConfigError
-from components.made_folder import MadeFolder
+from components.made_folder import NEW, MadeFolder
 from components.practice import Bench, Made
 from components.prompts import own_folder
 from components.seeded_draw import drawn
@@ -39,7 +39,8 @@ class RefinePrompts:
 
     ``train_records`` and ``validation_records`` are parts of the training split, drawn by whole records. A new set is
     kept when it gains in ``metric`` on the validation records (each question ``trials`` times) with a two-sided paired
-    p of at most ``alpha``; ``alpha`` None keeps each. ``pause``: stop after each round, until begun again.
+    p of at most ``alpha``; ``alpha`` None keeps each. Failures are what ``solved_by`` scores below 1 (None: the score
+    that decides). ``pause``: stop after each round, until begun again.
     ``compare_records``: so many evaluated records are played with the plain and the refined set at the end,
     ``compare_trials`` times each. ``templates``: those that may be written anew; None: all that can be.
     """
@@ -53,6 +54,7 @@ class RefinePrompts:
     trials: Count = 2
     alpha: Annotated[float, Interval(gt=0, le=1)] | None = 0.05
     metric: str = "planning/levenshtein"
+    solved_by: str | None = None
     failures_shown: Count = 12
     draws: Count = 3
     templates: Sequence[str] | None = None
@@ -143,7 +145,7 @@ class _Refining:
             "records": parts.records,
             "rounds": [],
         }
-        self._write(self.rules.first, "begun")
+        self._write(self.rules.first, NEW)
         return self.rules.first
 
     async def _round(
@@ -152,17 +154,18 @@ class _Refining:
         """One round. Returns the version that is kept, with what it reached on the validation samples."""
         setting, folder = self.setting, self._save(version)
         played = await tried(self.bench, folder, parts.train)
-        failed = drawn(played.failed, setting.failures_shown, f"{self.bench.seed}/refine_prompts/{number}")
-        failures = [failure_text(sample, one) for sample, one in failed]
+        failed = played.failed(setting.solved_by)
+        shown = drawn(failed, setting.failures_shown, f"{self.bench.seed}/refine_prompts/{number}")
+        failures = [failure_text(sample, one) for sample, one in shown]
         told: dict[str, Any] = {
-            "round": number, "begins": folder.name, "played": len(played.records), "failed": len(played.failed),
+            "round": number, "begins": folder.name, "played": len(played.records), "failed": len(failed),
             "train": played.mean(setting.metric), "metric": setting.metric, "alpha": setting.alpha, "kept": False,
         }  # fmt: skip
         critique, refused, kept = "", dict[str, str](), version
         if failures:
             critic = Critic(self.bench, self.rules, setting.prompts, setting.draws)
             place = f"refine_prompts/round-{number}"
-            wanted = await critic.propose(place, version, failures, len(played.failed), len(played.records))
+            wanted = await critic.propose(place, version, failures, len(failed), len(played.records))
             critique, refused, fresh = wanted.critique, dict(wanted.refused), wanted.version
             if fresh != version:
                 before = before or await self._validated(version, parts.validation)

@@ -20,7 +20,7 @@ from pydantic import StringConstraints
 
 from components.at_once import together
 from components.errors import ConfigError, ModelError, RunLimitReached
-from components.made_folder import MadeFolder
+from components.made_folder import NEW, MadeFolder
 from components.practice import Bench, Made
 from components.radiology.records import parse_records
 from components.radiology.tasks import ANATOMIES, MODALITIES
@@ -145,7 +145,7 @@ class _Writing:
         notes = {
             **self.bench.facts,
             "begun": self.bench.begun,
-            "status": status,
+            "status": status if cases or status == "complete" else NEW,
             "split": self.setting.split,
             "counts": counts,
             "missing": list(dict.fromkeys(reasons)),

@@ -14,6 +14,8 @@ def test_a_folder_is_gone_on_with_by_the_same_settings_only(tmp_path):
     assert home.notes("a", "stage.name")["status"] == "x"
     with pytest.raises(ConfigError, match=r"begun with other settings, data or prompts; choose another stage\.name"):
         home.notes("b", "stage.name")
+    home.note({"begun": "a", "status": "new"})
+    assert home.notes("b", "stage.name") == {}, "nothing is finished in it"
 
 
 def test_a_second_process_is_refused_while_the_first_works(tmp_path):

@@ -10,7 +10,13 @@ from runner import records
 from tests.slow import slow
 
 QUICK = ("tracking=off", "run.journal=journal")
-SMALL = ("stage.train_records=3", "stage.validation_records=6", "stage.trials=1", "stage.rounds=1", "model.wrong_tool_rate=0.3")
+SMALL = (
+    "stage.train_records=3",
+    "stage.validation_records=6",
+    "stage.trials=1",
+    "stage.rounds=1",
+    "model.wrong_tool_rate=0.3",
+)
 
 
 @pytest.fixture

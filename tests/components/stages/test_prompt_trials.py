@@ -15,7 +15,7 @@ async def test_samples_are_played_so_often_with_the_prompts_of_a_folder(tmp_path
     desk = bench(room.say, base_set(tmp_path / "base"))
     samples = Halves().load("train")[:2]
     plain, refined = [await tried(desk, Path(folder), samples, 3) for folder in (desk.agent.prompts, careful)]
-    assert (len(plain.failed), len(refined.failed)) == (6, 0)
+    assert (len(plain.failed()), len(refined.failed("score/right"))) == (6, 0)
     assert (plain.mean("solved"), refined.mean("score/right")) == (0.0, 1.0)
     assert sorted({one.epoch for one in room.asked}) == [0, 1, 2]
     assert per_record(plain, refined, "score/right") == [{"record": "t0", "plain": 0.0, "refined": 1.0, "n": 6}]
@@ -33,9 +33,12 @@ def test_who_has_no_prompts_cannot_be_given_others():
 
 
 def test_a_score_that_is_missing_everywhere_is_no_mean():
-    with pytest.raises(ConfigError, match="there are a"):
-        Tried([], [{"scores": {"a": 1.0}}]).mean("b")
-    assert Tried([], [{"scores": {"a": None}}]).mean("a") is None
+    scored = Tried([], [{"scores": {"a": 1.0, "b": None, "solved": None}}])
+    with pytest.raises(ConfigError, match=r"stage\.metric: 'b' scores no episode here; these do: a"):
+        scored.mean("b")
+    with pytest.raises(ConfigError, match=r"stage\.solved_by: the score that decides scores no episode here"):
+        scored.failed()
+    assert scored.mean("a") == 1.0
 
 
 def test_a_plot_has_a_point_per_record_and_the_line():

@@ -159,7 +159,5 @@ def test_what_cannot_be_refined_is_refused_before_anything_is_asked(tmp_path, ba
 
 
 async def test_a_metric_that_no_scorer_gives_is_refused(tmp_path, base):
-    with pytest.raises(
-        ConfigError, match=r"stage\.metric='x': no scorer of the config gives it; there are score/right"
-    ):
+    with pytest.raises(ConfigError, match=r"stage\.metric: 'x' scores no episode here; these do: score/right"):
         await stage(tmp_path, metric="x").make(bench(Class().say, base))

@@ -84,7 +84,7 @@ async def test_a_budget_that_is_spent_leaves_what_is_finished_and_the_same_comma
         with pytest.raises(RunLimitReached):
             await stage(tmp_path).make(desk(tmp_path, journal, Budget(calls=30)))
         notes = json.loads((tmp_path / "made" / "manifest.json").read_text())
-        assert notes["status"] == "begun"
+        assert notes["status"] == "new", "no record was finished"
         made = await stage(tmp_path).make(desk(tmp_path, journal))
     assert json.loads((made.folder / "manifest.json").read_text())["status"] == "complete"
 
