@@ -116,11 +116,13 @@ class Bench:
         self, mine: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]], metric: str
     ) -> Mapping[str, Any]:
         """The paired gain of mine over theirs."""
-        from runner.results.directions import better, declared_lower
+        from runner.results.directions import better, declared_ways
         from runner.results.statistics.gains import gain_of
         from runner.results.statistics.pairing import pairs_of
 
-        direction = better(metric, declared_lower(self.experiment.parts.scorers))
+        direction = better(metric, [declared_ways(self.experiment.parts.scorers.values())])
+        if not direction:
+            raise ConfigError(f"stage.metric: {metric!r} is better neither high nor low, so nothing can gain in it")
         pairs = pairs_of(mine, theirs, metric, direction)
         return {"metric": metric, "better": direction, **gain_of(pairs).as_dict(), "unpaired": pairs.n_lost}
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from components.errors import ModelError
+from components.errors import ConfigError, ModelError
 from components.types import Answer
 from runner.journal import Journal
 from tests.stage_bench import CAREFUL, Class, base_set, bench
@@ -28,6 +28,8 @@ def test_a_gain_is_that_of_the_statistics_and_knows_what_is_better_low(tmp_path)
 
     desk.experiment.parts.scorers["low"] = Distance()
     assert desk.gain(records([1]), records([3]), "m")["gain"] == 2.0
+    with pytest.raises(ConfigError, match="'stop/refused' is better neither high nor low"):
+        desk.gain(records([1]), records([3]), "stop/refused")
 
 
 async def test_a_talk_offers_nothing_and_is_in_the_journal(tmp_path):
