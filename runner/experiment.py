@@ -196,8 +196,7 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     if flaws:
         raise Flaws(flaws)
     from runner.budget import Budget
-    from runner.learning import check_memory
-    from runner.learning.bench import check_craft
+    from runner.learning.bench import check_learning
     from runner.play import Parts
 
     parts = Parts(**pieces, budget=Budget(**cfg["budget"]["sample"]))
@@ -218,15 +217,7 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
         cfg["name"], cfg["seed"], cfg["epochs"], parts, models, dataset, samples, Budget(**cfg["budget"]["run"]),
         cfg, digests, decision, launch or Launch(), source, craft,
     )  # fmt: skip
-    learnt_from = None
-    with noting(flaws, "memory"):
-        learnt_from = check_memory(experiment)
-    with noting(flaws, "stage"):
-        check_craft(experiment)
-    if flaws:
-        raise Flaws(flaws)
-    if learnt_from is not None:
-        permit(learnt_from, models, parts.toolset, "memory")
+    check_learning(experiment)
     return experiment
 
 

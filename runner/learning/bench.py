@@ -21,6 +21,9 @@ from components.types import Played, Problem, Sample, Trajectory
 from components.verifiers.accept import Accept
 from runner import manifest
 from runner.door import Door
+from runner.fitting import noting, permit
+from runner.flaws import Flaw, Flaws
+from runner.learning import check_memory
 from runner.learning.lesson import training
 from runner.learning.practice import Practice, Solver
 from runner.progress import Progress
@@ -139,10 +142,19 @@ def place_of_stage(experiment: Experiment) -> Path | None:
     return None if experiment.cfg.get("stage") is None else Path(experiment.cfg["run"]["memory"])
 
 
-def check_craft(experiment: Experiment) -> None:
-    """Whether the stage of its own can be made, before anything runs. Raises ConfigError."""
-    if experiment.craft is not None:
-        experiment.craft.check(Bench(experiment, Door(experiment.models, None, run_seed=experiment.seed)))
+def check_learning(experiment: Experiment) -> None:
+    """Whether memory and stage can be had, and models may see what is remembered. Raises Flaws, PrivacyRefused."""
+    flaws: list[Flaw] = []
+    learnt_from = None
+    with noting(flaws, "memory"):
+        learnt_from = check_memory(experiment)
+    with noting(flaws, "stage"):
+        if experiment.craft is not None:
+            experiment.craft.check(Bench(experiment, Door(experiment.models, None, run_seed=experiment.seed)))
+    if flaws:
+        raise Flaws(flaws)
+    if learnt_from is not None:
+        permit(learnt_from, experiment.models, experiment.parts.toolset, "memory")
 
 
 async def run_craft(experiment: Experiment, commons: Commons) -> int:

@@ -36,7 +36,7 @@ from components.models.simulated.skills.told import Reading
 from components.models.simulated.skills.write import Style, write
 from components.types import Sample
 
-VERSION = "9"
+VERSION = "8"
 TAUGHT_SLIPS = 0.3  # of the calls of a wrong radiology tool are left where a solved task is shown
 _CONCLUDE = ("Write the final answer", "Now answer the question", "Now write your opinion")
 _TAUGHT = re.compile(r"\[Example\].*^Action: TOOL", re.DOTALL | re.MULTILINE)
