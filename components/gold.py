@@ -34,3 +34,11 @@ def gold_answer(sample: Sample) -> str:
         return str(target)
     named = [one["entity_name"] for one in target if isinstance(one, Mapping) and "entity_name" in one]
     return f"[{', '.join(named)}]" if named else ", ".join(map(str, target))
+
+
+def gold_steps(sample: Sample) -> str:
+    """The steps that lead to the right answer, where the sample tells them; else empty."""
+    from components.radiology.tasks import TASKS
+
+    task = TASKS.get(str(sample.target.get("chain"))) if isinstance(sample.target, Mapping) else None
+    return " -> ".join(f"{kind or ''} {category}".strip() for category, kind in task.chain) if task else ""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from components import types as t
 from components.protocols import Agent, Episode, Memory
 from components.types import Sample
+
+Solve = Callable[[Episode], Awaitable[t.Answer | t.Refusal | t.Failure]]
 
 
 class Practice(Protocol):
@@ -17,10 +20,7 @@ class Practice(Protocol):
     @property
     def agent(self) -> Agent: ...
 
-    async def play(
-        self, sample: Sample, solve: Callable[[Episode], Awaitable[t.Answer | t.Refusal | t.Failure]],
-        memory: Memory | None = None,
-    ) -> t.Played:  # fmt: skip
+    async def play(self, sample: Sample, solve: Solve, memory: Memory | None = None) -> t.Played:
         """One episode; ``memory`` is what it may look up."""
 
 
@@ -64,3 +64,76 @@ class Source(Protocol):
 
         Raises ConfigError.
         """
+
+
+class Bench(Protocol):
+    """What a stage of its own works with: the parts of the config, models behind the door, and the runner's tests."""
+
+    @property
+    def agent(self) -> Agent: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @property
+    def evaluated(self) -> Sequence[Sample]:
+        """All samples of the split that is evaluated, whatever part of it is drawn."""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """For a manifest: when, by which command, with which models, data and versions."""
+
+    @property
+    def begun(self) -> str:
+        """A digest of what must not change while a stage is gone on with: all of the config that can change a reply."""
+
+    def training(self, split: str | None) -> tuple[str, Sequence[Sample]]:
+        """A split to learn from (None: ``train``, else any that is not evaluated), without what is evaluated.
+
+        Raises ConfigError when there is none.
+        """
+
+    def study(self, samples: Sequence[Sample]) -> None:
+        """Give models with a private answer key that of these samples."""
+
+    async def play(self, sample: Sample, agent: Agent, epoch: int = 0) -> t.Played:
+        """An agent on a sample, as an evaluation would play it, but without memory. Raises ModelError."""
+
+    async def talk(self, name: str, solve: Solve) -> t.Trajectory:
+        """An episode that is about no sample, and offers nothing; ``name`` is its place in the journal.
+
+        Raises ModelError; a limit of the sample's budget is in how the trajectory ends.
+        """
+
+    def gain(
+        self, mine: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]], metric: str
+    ) -> Mapping[str, Any]:
+        """Mean paired gain of mine over theirs (positive is better) with interval, p values and won, tied and lost
+        clusters. Both hold ``sample_id``, ``epoch``, ``cluster``, ``strata``, ``stop`` and ``scores``.
+        """
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a stage of its own left: its folder, and what to say of it."""
+
+    folder: Path
+    said: Sequence[str] = ()
+
+
+@runtime_checkable
+class Craft(Protocol):
+    """A stage of its own, chosen as ``stage``: it makes a folder that people read and other runs name.
+
+    Begun again it goes on: what it asked is in the journal, what it finished in its folder.
+    """
+
+    @property
+    def place(self) -> Path:
+        """Its folder."""
+
+    def check(self, bench: Bench) -> None:
+        """Whether it can be made, before anything is. Raises ConfigError."""
+
+    async def make(self, bench: Bench) -> Made:
+        """Make it, or go on. Raises ConfigError, ModelError, RunLimitReached."""

@@ -209,10 +209,11 @@ class Offer:
 
 @dataclass(frozen=True)
 class Played:
-    """What came of an episode of a stage: its trajectory, and how right it was (0 to 1; None: unscored)."""
+    """What came of an episode of a stage: its trajectory, how right it was (0 to 1; None: unscored), all scores."""
 
     trajectory: Trajectory
     score: float | None
+    scores: Mapping[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from omegaconf import DictConfig, read_write
 from omegaconf.errors import OmegaConfBaseException
 
 from components.errors import ConfigError
-from components.practice import Source
+from components.practice import Craft, Source
 from components.protocols import Dataset, Model
 from components.types import Sample
 from runner import build as builder
@@ -70,6 +70,7 @@ class Experiment:
     privacy: Mapping[str, str]
     launch: Launch = field(default_factory=Launch)
     source: Source | None = None
+    craft: Craft | None = None
 
 
 PREPARED: ContextVar[Experiment | None] = ContextVar("prepared", default=None)
@@ -81,6 +82,7 @@ class Check(Callback):
     @Interrupts()
     def on_run_start(self, config: DictConfig, **_: Any) -> None:
         """Refuse in one line each, exit code 2; else choose the folder."""
+        from runner.learning.bench import place_of_stage
         from runner.resume import folder_for, refuse_parts
 
         HydraConfig.instance().set_config(config)
@@ -90,8 +92,7 @@ class Check(Callback):
             refuse_parts(experiment.cfg)
             folder = Path(config.hydra.run.dir)
             given = any(word.startswith("hydra.run.dir=") for word in words_of(config, "hydra"))
-            learns = experiment.cfg.get("stage") is not None  # leaves a memory, and no run
-            folder = Path(experiment.cfg["run"]["memory"]) if learns else folder_for(experiment.cfg, folder, given)
+            folder = place_of_stage(experiment) or folder_for(experiment.cfg, folder, given)
         except (ConfigError, OmegaConfBaseException) as error:
             complain(
                 error if isinstance(error, ConfigError) else Flaws([explain(error, words_of(config, "hydra"), ())])
@@ -188,15 +189,15 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     with noting(flaws):
         builder.check(Settings, cfg)
     made = Workshop(cfg, {flaw.key.partition(".")[0] for flaw in flaws}, flaws, touched)
-    made.everything(), made.source()
+    made.everything(), made.source(), made.craft()
     if flaws:
         raise Flaws(flaws)
     made.only = None
-    (pieces, models, dataset), source = made.everything(), made.source()
+    (pieces, models, dataset), source, craft = made.everything(), made.source(), made.craft()
     if flaws:
         raise Flaws(flaws)
     from runner.budget import Budget
-    from runner.learning import check_memory
+    from runner.learning.bench import check_learning
     from runner.play import Parts
 
     parts = Parts(**pieces, budget=Budget(**cfg["budget"]["sample"]))
@@ -211,18 +212,12 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     parts = granted(parts, models, samples)
     fit(parts, samples[0], cfg["seed"], choices_of([CONF], "toolset"), acts=bool(grammars_of(cfg["agent"])))
     learner = getattr(source, "stage", None)
-    digests = prompt_digests([*vars(parts).values(), learner, *parts.scorers.values()])
+    digests = prompt_digests([*vars(parts).values(), learner, craft, *parts.scorers.values()])
     experiment = Experiment(
         cfg["name"], cfg["seed"], cfg["epochs"], parts, models, dataset, samples, Budget(**cfg["budget"]["run"]),
-        cfg, digests, decision, launch or Launch(), source,
+        cfg, digests, decision, launch or Launch(), source, craft,
     )  # fmt: skip
-    learnt_from = None
-    with noting(flaws, "memory"):
-        learnt_from = check_memory(experiment)
-    if flaws:
-        raise Flaws(flaws)
-    if learnt_from is not None:
-        permit(learnt_from, models, parts.toolset, "memory")
+    check_learning(experiment)
     return experiment
 
 

@@ -64,6 +64,12 @@ class Progress:
         if self._live is not None:
             self._live.remove_task(self._task)
 
+    def expect(self, n: int) -> None:
+        """So many more samples are to come."""
+        self._total += n
+        if self._live is not None:
+            self._live.update(self._task, total=self._total)
+
     def finished(self, errored: bool) -> None:
         """One sample is done."""
         self._done += 1

@@ -68,13 +68,17 @@ def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """What can change a score and is not the same: ``key was x, now is y``."""
-    before, after = _flat(old), _flat(new)
-    keys = [key for key in sorted(before.keys() | after.keys()) if not _free(key)]
+    before, after = settled(old), settled(new)
     return [
         f"{key} was {before.get(key, 'not there')}, now is {after.get(key, 'not there')}"
-        for key in keys
+        for key in sorted(before.keys() | after.keys())
         if before.get(key) != after.get(key)
     ]
+
+
+def settled(cfg: Mapping[str, Any]) -> dict[str, str]:
+    """What of a config can change a score: dotted key -> value as text, without secrets."""
+    return {key: text for key, text in _flat(cfg).items() if not _free(key)}
 
 
 def quoted(path: Path) -> str:

@@ -21,6 +21,7 @@ from runner.execute import Outcome, execute
 from runner.facts import facts_of, sweep_id
 from runner.fitting import holder_of_code
 from runner.learning import learn, remember
+from runner.learning.bench import run_craft
 from runner.logs import log_to
 from runner.places import Turn
 from runner.records import RecordWriter
@@ -73,7 +74,9 @@ async def run_job(experiment: Experiment, folder: Path, commons: Commons, turn: 
 
 
 async def run_stage(experiment: Experiment, commons: Commons) -> int:
-    """Make the memory that the config names, if it is not there, and say where it is. Returns the exit code."""
+    """Run the stage of the config: one of its own, or the making of the memory. Returns the exit code."""
+    if experiment.craft is not None:
+        return await run_craft(experiment, commons)
     async with AsyncExitStack() as own:
         experiment = commons.share(experiment, own)
         door = commons.door(experiment)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.practice import Source
+from components.practice import Craft, Source
 from components.protocols import Agent, Condition, Dataset, Grammar, Model, Scorer, Toolset, Verifier
 from runner import build as builder
 from runner.fitting import noting
@@ -38,6 +38,10 @@ class Workshop:
     def source(self) -> Any:
         """The memory's source, where the config names one."""
         return None if self.cfg.get("memory") is None else self.one("memory", Source)
+
+    def craft(self) -> Any:
+        """The stage of its own, where the config names one."""
+        return self.one("stage", Craft) if isinstance(self.cfg.get("stage"), Mapping) else None
 
     def one(self, key: str, protocol: Any, node: object = None) -> Any:
         """The part under a key."""

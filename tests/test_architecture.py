@@ -141,6 +141,7 @@ SOLVED = {
     "knowledge": "- One table.", "code": "answer = 1", "actions": "Finish[1]", "sql": "select 1", "plan": ["Finish[1]"],
     "steps": [("Finish[1]", "")],
 }  # fmt: skip
+LISTS = ("structures", "findings", "sites", "measures", "scores", "histories", "complaints", "steps")
 SHOWN = {
     "problem": Problem("p", "Which?", {"A": "one", "B": "two"}, "A man of 40."), "question": "Which?", "context": "A man.",
     "held": '{"$Image$":"x"}', "memory": '{"$Image$":"x"}', "plan": list(PLANNING_NAMES), "instructions": "Call tools.",
@@ -171,6 +172,11 @@ SHOWN = {
     "answers": [{"question": "Which?", "memory": "$Image$", "answer": "B"}],
     "description": "kg/m2", "parameters": '{"type": "object"}', "cases": [('{"kg": 1}', "2")],
     "card": '{"name":"Bmi"}', "grounds": {"purpose": "a", "category": "none"},
+    "templates": [("plan", "Plan.")], "failures": ["It failed."], "played": 9, "slots": ["instructions"],
+    "text": "Plan.", "critique": "- In plan: say more", "needs": ["Chain"], "refused": "it is empty", "anatomy": "Chest",
+    "modality": "CT", "disease": "gout", "patient": "Female, 45", "rejected": ["short"], "record": "{}",
+    "person": "woman aged 45", "openers": ["Look."], "tasks": [{"id": "012", "name": "n", "asks": ["x"], "holds": ["y"]}],
+    "lists": {key: ["x"] for key in LISTS},
     "texts": {"Answer": "B"}, "rubric": Rubric("r", "us", "Why?", ["answer"], {"why": Field("Why?", {"a": "x", "b": "y"})}),
 }  # fmt: skip
 

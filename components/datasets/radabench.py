@@ -26,6 +26,7 @@ from components.radiology.tasks import TASKS
 from components.radiology.vocabulary import LISTS, Vocabulary
 from components.types import Privacy, Problem, Sample
 
+_MANIFEST = "manifest.json"  # of a synthesis, beside its records
 _SHIPPED = Path(__file__).parent
 _TERMS = _SHIPPED / "radabench_mini" / "terms.yaml"
 
@@ -112,7 +113,7 @@ class RadABench:
             raise ConfigError(f"dataset.path={str(root)!r} does not exist")
         if self.files:
             return {split: root / name for split, name in self.files.items()}
-        found = sorted(root.glob("*.json"))
+        found = [path for path in sorted(root.glob("*.json")) if path.name != _MANIFEST]
         if not found:
             raise ConfigError(f"dataset.path={str(root)!r} holds no .json file")
         return {"test": found[0]} if len(found) == 1 else {file.stem: file for file in found}

@@ -1,11 +1,13 @@
 """Prompt sets: folders of ``.jinja`` files, rendered with undefined variables forbidden.
 
 What several sets say in the same words stands once, in ``_shared/``: ``{% include "_shared/conclude.jinja" %}``. A
-folder of one's own may include it too, as it may any file below this folder.
+folder of one's own may include it too, as it may any file below this folder. Folders of one's own are rendered in the
+template language's sandbox, and what a model wrote is only text with names in it (``components.plain_prompts``).
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -15,12 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from components.errors import ConfigError
 from components.messages import Image, Message, Role
+from components.plain_prompts import WRITTEN, flaw_in, rules_of, slots
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_ROOT = Path(__file__).parent
+_ROOT = Path(__file__).resolve().parent
 _SHORT, _REMEMBERED = 1000, 4096
+OWN = "WARDROUND_PROMPTS"  # the environment variable that names the folder of sets of one's own
 
 
 class PromptSet:
@@ -35,17 +39,38 @@ class PromptSet:
 
         self.name = name
         files = sorted(folder.glob("*.jinja"))
-        texts = {path.stem: path.read_text(encoding="utf-8") for path in files}
+        self.texts = texts = {path.stem: path.read_text(encoding="utf-8") for path in files}
         self._data = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.yaml"))}
-        environment = jinja2.Environment(
-            undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
-        )
+        self._environment = environment = _environment(ours=folder.resolve().parent == _ROOT)
+        self._refuse_more_than_plain()
         included = _included(environment, name, texts)
         environment.loader = jinja2.DictLoader(included)
         whole = "\0".join(f"{k}\0{v}" for k, v in (texts | self._data | included).items())
         self.digest = sha256(whole.encode()).hexdigest()[:16]
         self._made: dict[tuple[Any, ...], Message] = {}
         self._templates = {stem: environment.from_string(text) for stem, text in texts.items()}
+
+    def _refuse_more_than_plain(self) -> None:
+        """Raises ConfigError for a template that a model wrote, as ``written.yaml`` says, and that is not plain."""
+        if f"{WRITTEN}.yaml" not in self._data:
+            return
+        try:
+            rules = rules_of(self.data(WRITTEN))
+        except ValueError as error:
+            raise ConfigError(f"prompt set {self.name!r}: {WRITTEN}.yaml: {error}") from None
+        for template, (names, needs) in rules.items():
+            if flaw := flaw_in(self.texts.get(template, ""), names, needs):
+                raise ConfigError(f"prompt {self.source(template)}: {flaw}")
+
+    def plain(self, template: str) -> str | None:
+        """A template as text with ``{{ name }}``; None where it does more that depends on what it is given."""
+        from jinja2.meta import find_undeclared_variables
+
+        text = self.texts[template]
+        if flaw_in(text, dict.fromkeys(slots(text))) is None:
+            return text.strip()
+        tree = self._environment.parse(text)
+        return None if find_undeclared_variables(tree) or "{% include" in text else self.render(template)
 
     def source(self, template: str) -> str:
         """The prompt file as messages name it."""
@@ -71,7 +96,7 @@ class PromptSet:
         except KeyError:
             have = ", ".join(sorted(self._templates))
             raise ConfigError(f"prompt set {self.name!r} has no {template}.jinja; it has {have}") from None
-        except jinja2.UndefinedError as error:
+        except (jinja2.UndefinedError, jinja2.exceptions.SecurityError) as error:
             raise ConfigError(f"prompt {self.source(template)}: {error}") from None
 
     def system(self, template: str, **values: Any) -> Message:
@@ -101,6 +126,15 @@ class PromptSet:
         return message
 
 
+def _environment(ours: bool) -> Environment:
+    """How templates are read: those that are not ours in a sandbox."""
+    import jinja2
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    kind = jinja2.Environment if ours else ImmutableSandboxedEnvironment
+    return kind(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
+
+
 def _included(environment: Environment, name: str, texts: Mapping[str, str]) -> dict[str, str]:
     """What templates include, and what that includes: path below this folder -> text. Raises ConfigError."""
     from jinja2.meta import find_referenced_templates
@@ -118,18 +152,32 @@ def _included(environment: Environment, name: str, texts: Mapping[str, str]) -> 
     return dict(sorted(found.items()))
 
 
+def own_folder() -> Path:
+    """Where sets of one's own are found by their names, and where stages write them."""
+    return Path(os.environ.get(OWN) or "outputs/.prompts")
+
+
+def place_of(name: str) -> Path:
+    """The folder of a set: the path that is given, else ours of this name, else one's own. It may not be there."""
+    if "/" in name and Path(name).is_dir():
+        return Path(name)
+    ours = _ROOT / name
+    return ours if ours.is_dir() or "/" in name or not name else own_folder() / name
+
+
 @lru_cache(maxsize=64)
 def load(name: str) -> PromptSet:
-    """Load a prompt set by its name in this folder, or by the path of a folder of one's own.
+    """Load a prompt set by its name in this folder or among one's own, or by the path of a folder.
 
-    Raises ConfigError when there is none, naming those there are, or when a template does not parse or includes what
-    is not there.
+    Raises ConfigError when there is none, naming those there are, or when a template does not parse, includes what
+    is not there, or was written by a model and is not plain.
     """
     import jinja2
 
-    folder = _ROOT / name if not Path(name).is_dir() or "/" not in name else Path(name)
+    folder = place_of(name)
     if not folder.is_dir():
-        have = ", ".join(sorted(p.name for p in _ROOT.iterdir() if p.is_dir() and not p.name.startswith("_")))
+        places = [*_ROOT.iterdir(), *(own_folder().iterdir() if own_folder().is_dir() else ())]
+        have = ", ".join(sorted(p.name for p in places if p.is_dir() and not p.name.startswith(("_", "."))))
         raise ConfigError(f"no prompt set {name!r}; there are {have}, or give the path of a folder of .jinja files")
     try:
         return PromptSet(name, folder)

@@ -91,7 +91,7 @@ def _add_run(load: _Load, label: str, folder: Path, cfg: Mapping[str, Any], hear
         load.members |= {f"runs/{label}/{path.name}": path for path in sorted(folder.glob(pattern))}
     own = own_sets(heard.prompts)
     load.members |= prompt_files(heard.prompts)
-    brought = {key: shelf(text) for key, text in places.texts(cfg) if text in own}
+    brought = {key: shelf(text) for key, text in places.texts(cfg) if text in own and key.endswith("prompts")}
     brought |= _data(load, cfg, notes, heard.privacy, with_data)
     packed = places.portable(cfg, brought)
     if heard.memory is not None:

@@ -9,14 +9,14 @@ from typing import Any
 
 from components import prompts
 
-_HOME = Path(prompts.__file__).parent
+_HOME = Path(prompts.__file__).resolve().parent
 _INCLUDED = re.compile(r"_shared/[\w./-]+\.jinja")
 _FILES = ("*.jinja", "*.yaml")
 
 
 def own_sets(names: Iterable[str]) -> set[str]:
     """The sets that are folders of the user's own."""
-    return {name for name in names if "/" in name and Path(name).is_dir()}
+    return {name for name in names if (place := prompts.place_of(name)).parent.resolve() != _HOME and place.is_dir()}
 
 
 def shelf(name: str) -> str:
@@ -28,7 +28,7 @@ def prompt_files(names: Sequence[str]) -> dict[str, bytes | Path]:
     """Member -> file of the sets and of what they include."""
     found: dict[str, bytes | Path] = {}
     for name in names:
-        folder = Path(name) if own_sets([name]) else _HOME / name
+        folder = prompts.place_of(name)
         found |= {f"{shelf(name)}/{path.name}": path for pattern in _FILES for path in sorted(folder.glob(pattern))}
     unread = [path for path in found.values() if isinstance(path, Path)]
     while unread:

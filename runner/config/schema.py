@@ -127,10 +127,10 @@ class Settings:
     sandbox: Node = field(default_factory=dict)
     memory: Node | None = None
     compare: Compare = Compare()
-    stage: Literal["memory"] | None = None
+    stage: Literal["memory"] | Node | None = None
 
     def __post_init__(self) -> None:
         if self.stage is not None and self.run.preflight:
             raise ConfigError("run.preflight says what an evaluation takes; a stage has none: leave one of them out")
-        if self.stage is not None and self.memory is None:
+        if self.stage == "memory" and self.memory is None:
             raise ConfigError("a stage makes the memory that the config names, and it names none; choose memory=learnt")

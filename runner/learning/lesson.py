@@ -43,22 +43,36 @@ class Lesson:
 
 def lesson_of(experiment: Experiment, source: Source) -> Lesson | None:
     """The lesson of a run; None when the dataset has no split to train on. Raises ConfigError."""
-    dataset = experiment.dataset
-    others = [split for split in dataset.splits if split not in (dataset.split, *EVALUATED)]
-    split = source.split or next((one for one in (*source.prefers, *others) if one in others), None)
-    if split is None:
+    found = training(experiment, source.split, source.prefers, "memory")
+    if found is None:
         return None
-    if split not in others:
-        have = ", ".join(others) or "none"
-        raise ConfigError(
-            f"memory.split={split!r}: a memory is learnt from another split than the evaluated one; there is {have}"
-        )
-    node = json.dumps(experiment.cfg["dataset"], sort_keys=True, default=str)
-    samples = list(_apart(_Loaded(dataset, node), split))
+    split, samples = found[0], list(found[1])
     if source.samples is not None and source.samples < len(samples):
         drawn = Random(f"{experiment.seed}/memory").sample(range(len(samples)), source.samples)
         samples = [samples[i] for i in sorted(drawn)]
     return Lesson(experiment, samples, split)
+
+
+def training(
+    experiment: Experiment, split: str | None, prefers: Sequence[str], key: str
+) -> tuple[str, Sequence[Sample]] | None:
+    """A split to learn from, with its samples but for those that are evaluated; None when there is none.
+
+    ``split`` None: the first that is preferred, else any that is not evaluated; ``key``: where it is configured.
+    Raises ConfigError.
+    """
+    dataset = experiment.dataset
+    others = [one for one in dataset.splits if one not in (dataset.split, *EVALUATED)]
+    chosen = split or next((one for one in (*prefers, *others) if one in others), None)
+    if chosen is None:
+        return None
+    if chosen not in others:
+        have = ", ".join(others) or "none"
+        raise ConfigError(
+            f"{key}.split={chosen!r}: a {key} is learnt from another split than the evaluated one; there is {have}"
+        )
+    node = json.dumps(experiment.cfg["dataset"], sort_keys=True, default=str)
+    return chosen, _apart(_Loaded(dataset, node), chosen, key)
 
 
 class _Loaded:
@@ -75,7 +89,7 @@ class _Loaded:
 
 
 @lru_cache(maxsize=2)
-def _apart(loaded: _Loaded, split: str) -> Sequence[Sample]:
+def _apart(loaded: _Loaded, split: str, key: str) -> Sequence[Sample]:
     """The samples of a split without those that are evaluated, by their text. Raises ConfigError when an id is."""
     dataset = loaded.dataset
     evaluated = [clean(sample) for sample in dataset.load(dataset.split)]
@@ -83,7 +97,7 @@ def _apart(loaded: _Loaded, split: str) -> Sequence[Sample]:
     samples = [clean(sample) for sample in dataset.load(split)]
     for sample in samples:
         if (name := sample.problem.id) in ids:
-            raise ConfigError(f"memory.split={split!r}: sample {name!r} is evaluated too; training on it is refused")
+            raise ConfigError(f"{key}.split={split!r}: sample {name!r} is evaluated too; training on it is refused")
     return tuple(sample for sample in samples if task_text(sample.problem) not in texts)
 
 

@@ -42,13 +42,13 @@ class Practice:
     played: set[str] = field(default_factory=set)
     skipped: set[str] = field(default_factory=set)
 
-    async def play(self, sample: Sample, solve: Solve, memory: Memory | None = None) -> Played:
+    async def play(self, sample: Sample, solve: Solve, memory: Memory | None = None, epoch: int = 0) -> Played:
         """One episode; unscored when it is too long for the model. Raises ModelError when it broke off."""
         name, bare = sample.problem.id, bool(getattr(self.agent, "bare", False))
         solver = Solver(solve, getattr(self.agent, "brings", ()), bare)
         quick = {key: scorer for key, scorer in self.parts.scorers.items() if not consults(scorer)}  # grades cost
         parts = replace(self.parts, agent=solver, memory=memory, scorers=quick)
-        trajectory, scores = await play(parts, self.door, sample, 0)
+        trajectory, scores = await play(parts, self.door, sample, epoch)
         error = trajectory.error or ""
         if trajectory.stop == "error" and not error.startswith(f"{_TOO_LONG}:"):
             lines = error.strip().splitlines()
@@ -58,4 +58,6 @@ class Practice:
         if self.progress is not None and name not in self.played:
             self.played.add(name)
             self.progress.finished(name in self.skipped)
-        return Played(trajectory, None if name in self.skipped else deciding(self.parts, scores))
+        if name in self.skipped:
+            return Played(trajectory, None)
+        return Played(trajectory, deciding(self.parts, scores), {score.name: score.value for score in scores})

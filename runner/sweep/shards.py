@@ -34,7 +34,7 @@ def split(cell: Cell, experiment: Experiment) -> None:
     if n is None or cell.complete:
         return
     if cell.cfg.get("stage") is not None:
-        raise ConfigError("run.shards: a stage makes a memory, which has no parts; leave it out")
+        raise ConfigError("run.shards: what a stage makes has no parts; leave it out")
     if getattr(experiment.source, "grows", False):
         raise ConfigError("memory.update: the memory grows from question to question, so run.shards cannot part them")
     if n > len(experiment.samples):

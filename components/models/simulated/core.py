@@ -20,7 +20,9 @@ from components.models.simulated.reading import AS_OBJECT, Reader, Situation
 from components.models.simulated.review import review
 from components.models.simulated.skills import build as building
 from components.models.simulated.skills.act import Move, decide
+from components.models.simulated.skills.advice import advised, eased
 from components.models.simulated.skills.answers import is_clinical
+from components.models.simulated.skills.authoring import authored
 from components.models.simulated.skills.choose import choose
 from components.models.simulated.skills.conclude import conclude, validate
 from components.models.simulated.skills.grading import graded
@@ -71,7 +73,8 @@ class Core:
         """Recognise what is asked by the formats that the messages give."""
         last = messages[-1].text
         if len(messages) == 1:  # what tools and stages ask stands alone
-            said = graded(last) or learnt(last) or clinical.as_tool(last, sample, self.rates, draws)
+            said = graded(last) or advised(last) or authored(last, self.rates, draws) or learnt(last)
+            said = said or clinical.as_tool(last, sample, self.rates, draws)
             if said is not None:
                 return _said(said)
         if messages[0].text.startswith(building.BUILDER):
@@ -116,14 +119,15 @@ class Core:
             return _said(self._worded(situation, sample, voice, draws))
         if style is None and not situation.marks.isdisjoint(("Tool Chain:", AS_OBJECT)):
             return _said(plan(sample, self.rates, draws, situation.marks))
+        rates = eased(self.rates, situation.marks)
         shown = style is not None and shows_form(messages, situation, style)
-        if draws.happens("malformed", self.rates.malformed * (SHOWN_FORM if shown else 1.0)):
+        if draws.happens("malformed", rates.malformed * (SHOWN_FORM if shown else 1.0)):
             return _said(_MALFORMED)
         if not choice and last.endswith((SELECT, REFINE)):
             return self._review(messages, tools, situation, style or "native", sample, voice, draws)
         if style is not None and not choice:
             taught = any(m.role == "system" and _TAUGHT.search(m.text) for m in messages[:1])
-            slips = replace(self.rates, wrong_tool=self.rates.wrong_tool * (TAUGHT_SLIPS if taught else 1.0))
+            slips = replace(rates, wrong_tool=rates.wrong_tool * (TAUGHT_SLIPS if taught else 1.0))
             return self._step(situation, tools, style, sample, voice, slips, draws, last)
         if not voice.field and (choice or (sample is None and "Answer: <" in situation.marks)):
             answer = choose(sample, "step by step" in situation.marks, self.rates, draws)

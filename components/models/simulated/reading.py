@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from components.messages import Message, ToolSpec
+from components.models.simulated.skills.advice import MARKS as ADVISED
 from components.radiology.tasks import BQ, CATEGORIES, PLANNING_NAMES
 
 _REMEMBERED = 4_000
@@ -25,9 +26,9 @@ _LABEL = re.compile(r"(?:(Organ|Anomaly) )?([A-Z]\w+ [A-Z]\w+) \(([^;)]*)")
 _STEPS = {**PLANNING_NAMES, QUANTIFICATION: (BQ, None)}
 _PLANNED = re.compile("|".join(re.escape(name) for name in sorted(_STEPS, key=len, reverse=True)))
 _XML_TOOL = re.compile(r"<(?:Call|EndCall)>.*?<Tool>\s*(.*?)\s*</Tool>", re.DOTALL)
-# What tells the format of the reply that a prompt asks for.
+# What tells the format of the reply that a prompt asks for, and the advice it gives.
 _MARKS = (
-    "<EndCall>", "<NoCall>", "<VALID>", "Finish[", "Refuse[", "Tool Chain:", "Answer: <", "step by step",
+    "<EndCall>", "<NoCall>", "<VALID>", "Finish[", "Refuse[", "Tool Chain:", "Answer: <", "step by step", *ADVISED,
     NOTES, CALLS, REFLECTS, AS_OBJECT, THINKS, f"Organ {QUANTIFICATION}", QUANTIFICATION,
 )  # fmt: skip
 _BRACKET_TOOL = re.compile(r"Action:\s*(\w+)\s*[\[{]")

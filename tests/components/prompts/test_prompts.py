@@ -107,3 +107,73 @@ def test_data_that_are_no_yaml_are_refused_in_one_line(tmp_path):
     (tmp_path / "facts.yaml").write_text("a: [1")
     with pytest.raises(ConfigError, match=r"facts\.yaml: while parsing [^\n]*$"):
         load(str(tmp_path)).data("facts")
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "{{ ''.__class__.__mro__[1].__subclasses__() }}",
+        "{{ name.__init__.__globals__ }}",
+        "{% set x = name.append(1) %}{{ x }}",
+    ],
+)
+def test_a_folder_of_one_s_own_is_rendered_in_the_sandbox(tmp_path, hostile):
+    prompts = load(folder(tmp_path, ask=hostile))
+    with pytest.raises(ConfigError, match=r"ask\.jinja: "):
+        prompts.render("ask", name=["Ada"])
+
+
+def written(tmp_path, text, rules="ask: {names: [name], needs: [Chain]}"):
+    (tmp_path / "written.yaml").write_text(rules)
+    return folder(tmp_path, ask=text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Chain {{ name }} {% if name %}x{% endif %}", r"'{% if name %}x{% endif %}' is more than a name"),
+        ("Chain {{ name }} {{ other }}", r"{{ other }} is not known here; known are name"),
+        ("Chain", r"{{ name }} is lost"),
+        ("{{ name }}", r"'Chain' is lost, by which replies are read"),
+    ],
+)
+def test_what_a_model_wrote_is_refused_unless_it_is_plain(tmp_path, text, said):
+    with pytest.raises(ConfigError, match=said):
+        load(written(tmp_path, text))
+
+
+def test_what_a_model_wrote_and_is_plain_renders(tmp_path):
+    prompts = load(written(tmp_path, "Chain of {{ name }}"))
+    assert prompts.render("ask", name="{{ 7 * 7 }}") == "Chain of {{ 7 * 7 }}"
+
+
+@pytest.mark.parametrize("rules", ["- 1", "ask: 1", "lost: {names: [], needs: []}"])
+def test_rules_on_what_a_model_wrote_must_be_whole(tmp_path, rules):
+    with pytest.raises(ConfigError):
+        load(written(tmp_path, "Chain of {{ name }}", rules))
+
+
+def test_a_set_of_one_s_own_has_a_name_and_hides_none_of_ours(tmp_path, monkeypatch):
+    monkeypatch.setenv(prompts_module.OWN, str(tmp_path))
+    for name in ("mine", "radagent"):
+        (tmp_path / name).mkdir()
+        folder(tmp_path / name, ask="Mine.")
+    load.cache_clear()
+    assert load("mine").render("ask") == "Mine." and load("radagent").name == "radagent"
+    assert "tools" in load("radagent").texts and prompts_module.place_of("mine") == tmp_path / "mine"
+    with pytest.raises(ConfigError, match=r"there are .*mine"):
+        load("yours")
+    load.cache_clear()
+
+
+def test_a_template_is_plain_where_its_text_does_not_depend_on_what_it_is_given(tmp_path):
+    texts = {
+        "slot": "Hello {{ name }}.",
+        "loop": "{% for x in (1, 2) %}\n- {{ x }}\n{% endfor %}",
+        "branch": "{% if name %}a{% endif %}",
+        "shared": '{% include "_shared/conclude.jinja" %}',
+    }
+    prompts = load(folder(tmp_path, **texts))
+    assert {name: prompts.plain(name) for name in texts} == {
+        "slot": "Hello {{ name }}.", "loop": "- 1\n- 2", "branch": None, "shared": None,
+    }  # fmt: skip

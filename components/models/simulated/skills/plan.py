@@ -7,6 +7,7 @@ from collections.abc import Collection
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.reading import AS_OBJECT, NOTES, QUANTIFICATION, THINKS
+from components.models.simulated.skills.advice import Slip, spared
 from components.radiology.tasks import PLANNING_NAMES, TASKS
 from components.types import Sample
 
@@ -26,11 +27,12 @@ _THOUGHT = "Every step serves the question, and none is missing."
 
 
 def plan(sample: Sample | None, rates: Rates, draws: Draws, marks: Collection[str] = ()) -> str:
-    """A plan in the form that ``marks`` of the prompt tell of; a slip leaves out, adds or swaps one step."""
+    """A plan in the form that ``marks`` of the prompt tell of; a slip leaves out, adds or swaps one step, more rarely
+    where they warn of it."""
     chain = TASKS[sample.target["chain"]].chain if sample is not None else ()
     names = [_NAMES[step] for step in chain] or list(_SHORT)
     if draws.happens("planning slip", rates.planning_slip * (NOTED_SLIPS if NOTES in marks else 1.0)):
-        names = _slip(names, draws)
+        names = _slip(names, draws, marks)
     known = "$IndicatorName$" if "Indicator Evaluation Tool" in names else ""
     if QUANTIFICATION in marks and f"Organ {QUANTIFICATION}" not in marks:  # the prompt has one name for both kinds
         names = [QUANTIFICATION if name.endswith(QUANTIFICATION) else name for name in names]
@@ -38,8 +40,11 @@ def plan(sample: Sample | None, rates: Rates, draws: Draws, marks: Collection[st
     return form.format(known=known, thought=_THOUGHT, chain=" -> ".join(f"*{name}*" for name in names))
 
 
-def _slip(names: list[str], draws: Draws) -> list[str]:
-    kind, at = draws.pick("slip kind", ("drop", "add", "swap")), int(draws.share("slip at") * (len(names) - 1))
+def _slip(names: list[str], draws: Draws, marks: Collection[str]) -> list[str]:
+    kinds: tuple[Slip, ...] = ("drop", "add", "swap")
+    kind, at = draws.pick("slip kind", kinds), int(draws.share("slip at") * (len(names) - 1))
+    if spared(kind, marks, draws):
+        return names
     match kind:
         case "drop":
             return names[:at] + names[at + 1 :]

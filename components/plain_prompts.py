@@ -1,0 +1,70 @@
+"""Prompts that a model wrote: plain text and ``{{ name }}`` for names that are known, and nothing else.
+
+Whatever else a template language could do is refused before it gets there: statements, comments, filters, attributes,
+calls, other names. A set says in ``written.yaml`` which of its templates are written so; they are checked whenever the
+set is read, also after a person has edited them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+WRITTEN = "written"  # the file written.yaml: template -> {names: [...], needs: [...]}
+LONGEST = 20_000  # characters of a template
+_SLOT = re.compile(r"(?<!\{)\{\{[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*\}\}(?!\})")
+_OPENS = re.compile(r"\{[{%#]")
+
+
+def slots(text: str) -> list[str]:
+    """The names that a plain template is filled with, in their order."""
+    return _SLOT.findall(text)
+
+
+def flaw_in(text: str, names: Collection[str], needs: Collection[str] = ()) -> str | None:
+    """Why a text may not take a template's place; None where it may.
+
+    ``names``: what it is given, all of which it must show, and no other; ``needs``: texts that must stand in it, since
+    a reader of the replies goes by them.
+    """
+    if not text.strip():
+        return "it is empty"
+    if len(text) > LONGEST:
+        return f"it has {len(text)} characters; {LONGEST} are the most"
+    if found := _OPENS.search(_SLOT.sub(" ", text)):
+        shown = text[max(0, _place(text, found[0])) :].partition("\n")[0][:60]
+        return (
+            f"{shown!r} is more than a name in braces; only {{{{ name }}}} may be written, no statement or expression"
+        )
+    if strange := [name for name in slots(text) if name not in names]:
+        have = ", ".join(names) or "none"
+        return f"{{{{ {strange[0]} }}}} is not known here; known are {have}"
+    if lost := [name for name in names if name not in slots(text)]:
+        return f"{{{{ {lost[0]} }}}} is lost, through which the prompt gets what it needs"
+    if lost := [mark for mark in needs if mark not in text]:
+        return f"{lost[0]!r} is lost, by which replies are read"
+    return None
+
+
+def _place(text: str, opening: str) -> int:
+    """Where the first opening stands that begins no slot."""
+    begun = {found.start() for found in _SLOT.finditer(text)}
+    return next((at.start() for at in re.finditer(rf"(?={re.escape(opening)})", text) if at.start() not in begun), 0)
+
+
+def rules_of(told: Any) -> dict[str, tuple[list[str], list[str]]]:
+    """Template -> names and needs, from what ``written.yaml`` holds. Raises ValueError."""
+    if not isinstance(told, Mapping):
+        raise ValueError("it is no mapping of templates")
+    found = {}
+    for template, rules in told.items():
+        names, needs = (rules.get(key) if isinstance(rules, Mapping) else None for key in ("names", "needs"))
+        if not isinstance(names, list) or not isinstance(needs, list) or not all(map(_is_text, [*names, *needs])):
+            raise ValueError(f"{template}: names and needs are expected, each a list of texts")
+        found[str(template)] = (names, needs)
+    return found
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)

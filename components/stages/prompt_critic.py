@@ -1,0 +1,111 @@
+"""A critic that reads failed attempts and writes templates anew; what it wrote is refused unless it is plain.
+
+Source: the prompt back-propagation of Zheng et al. 2024 (RadABench), arXiv 2412.09529: a
+strong model's feedback on failed question pairs, from which the prompts are refined. The article does not print the
+feedback's prompt; this one is ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from components.at_once import together
+from components.errors import ConfigError
+from components.gold import gold_steps, gold_text
+from components.practice import Bench, Solve
+from components.prompts import load
+from components.protocols import Episode
+from components.stages.prompt_versions import Rules, Version
+from components.task_text import task_text
+from components.types import Answer, Played, Sample
+
+ROLE = "critic"
+_REWRITTEN = re.compile(r"<rewritten>\n?(.*?)\n?</rewritten>", re.DOTALL)
+_REPLY, _STEPS = 600, 12  # characters of a reply, steps of an attempt
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What a critic wants: its critique, the version with what it wrote, and what was refused of that, and why."""
+
+    critique: str
+    version: Version
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Critic:
+    """Asks the role ``critic``. ``draws``: how often a template is asked for that cannot be read or is refused."""
+
+    bench: Bench
+    rules: Rules
+    prompts: str
+    draws: int
+
+    async def propose(
+        self, place: str, version: Version, failures: Sequence[str], failed: int, played: int
+    ) -> Proposal:
+        """Critique a version by its failures, of ``failed`` among ``played``, and write its templates anew."""
+        prompts, texts = load(self.prompts), self.rules.texts(version)
+        shown = prompts.user(
+            "critique", (), templates=list(texts.items()), failures=list(failures), failed=failed, played=played
+        )
+        said: list[str] = []
+
+        async def criticise(episode: Episode) -> Answer:
+            said.append((await episode.ask([shown], "reflect", role=ROLE)).text.strip())
+            return Answer(said[0])
+
+        await self._talk(f"{place}/critique", criticise)
+        found = await together(self._rewrite(place, name, text, said[0]) for name, text in texts.items())
+        told = dict(zip(texts, found, strict=True))
+        fresh = {name: one for name, (one, _) in told.items() if one is not None and one.strip() != texts[name].strip()}
+        refused = {name: why for name, (_, why) in told.items() if why is not None}
+        return Proposal(said[0], self.rules.changed(version, fresh) if fresh else version, refused)
+
+    async def _rewrite(self, place: str, name: str, text: str, critique: str) -> tuple[str | None, str | None]:
+        """The template anew, or why there is none."""
+        names, needs = self.rules.of[name]
+        found: list[tuple[str | None, str | None]] = [(None, None)]
+
+        async def write(episode: Episode) -> Answer:
+            for _ in range(self.draws):
+                refused = found[0][1]
+                shown = load(self.prompts).user(
+                    "rewrite", (), name=name, text=text, critique=critique,
+                    slots=[f"{{{{ {one} }}}}" for one in names], needs=needs, refused=refused,
+                )  # fmt: skip
+                reply = (await episode.ask([shown], "build", role=ROLE)).text
+                read = _REWRITTEN.search(reply)
+                flaw = self.rules.flaw(name, read[1]) if read else "nothing stands between <rewritten> and </rewritten>"
+                found[0] = (None, flaw) if flaw is not None or read is None else (read[1], None)
+                if flaw is None:
+                    break
+            return Answer("")
+
+        await self._talk(f"{place}/{name}", write)
+        return found[0]
+
+    async def _talk(self, name: str, solve: Solve) -> None:
+        """Raises ConfigError when the budget of a sample does not reach."""
+        ended = await self.bench.talk(name, solve)
+        if ended.stop != "answered":
+            raise ConfigError(f"{name}: {ended.error or ended.stop}: the critic needs a larger budget.sample")
+
+
+def failure_text(sample: Sample, played: Played) -> str:
+    """A failed attempt as a critic sees it: task, what was written, how it ended, and what would have been right."""
+    lines = [task_text(sample.problem), "", "What the agent wrote:"]
+    for step in [step for step in played.trajectory.steps if step.committed][:_STEPS]:
+        text = step.reply.text.strip() or "; ".join(f"{call.name}({call.arguments})" for call in step.reply.tool_calls)
+        lines.append(f"[{step.purpose}] {text[:_REPLY]}")
+        lines += [f"[error] {one.error}: {one.observation.text[:_REPLY]}" for one in step.observed if one.error]
+    ended = played.trajectory
+    why = f" ({ended.failure})" if ended.failure else ""
+    lines += ["", f"It ended: {ended.stop}{why}{': ' + ended.error[:_REPLY] if ended.error else ''}"]
+    if steps := gold_steps(sample):
+        lines.append(f"The right steps: {steps}")
+    lines.append(f"The right answer: {gold_text(sample)[:_REPLY]}")
+    return "\n".join(lines)

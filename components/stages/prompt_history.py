@@ -1,0 +1,91 @@
+"""What a person reads of a refinement: each round's critique, numbers and decision, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def number(value: float | None) -> str:
+    """A number as it is shown; a dash for none."""
+    return "-" if value is None else f"{value:.3g}"
+
+
+def round_said(gain: Mapping[str, Any], alpha: float, kept: bool) -> str:
+    """Why a new set is kept or not, by the paired test."""
+    test = f"{gain['test']} p {number(gain['p'])}"
+    what = f"gain in {gain['metric']} {number(gain['gain'])} over {gain['pairs']} pairs, {test}"
+    if kept:
+        return f"{what} <= {alpha}"
+    if (gain["gain"] or 0.0) <= 0:
+        return f"{what}: no gain"
+    return f"{what}: not below {alpha}"
+
+
+def round_page(told: Mapping[str, Any], critique: str, failures: Sequence[str]) -> str:
+    """A round as Markdown."""
+    lines = [f"# Round {told['round']}", "", f"{'Kept' if told['kept'] else 'Not kept'}: {told['why']}.", ""]
+    lines.append(
+        f"- training: {told['failed']} of {told['played']} went wrong, mean {told['metric']} {number(told['train'])}"
+    )
+    if "before" in told:
+        lines.append(
+            f"- validation: mean {told['metric']} {number(told['before'])} before, {number(told['after'])} after"
+        )
+        gain = told["gain"]
+        lines.append(
+            f"- records: {gain['wins']} won, {gain['ties']} tied, {gain['losses']} lost; t {number(gain['t'])}"
+        )
+    lines += [f"- refused: {template}: {why}" for template, why in told["refused"].items()]
+    lines += [
+        f"- what changed: round-{told['round']}.diff",
+        "",
+        "## Critique",
+        "",
+        critique or "None was asked for.",
+        "",
+    ]
+    lines += ["## Failures that were shown", ""]
+    for failure in failures:
+        lines += [*(f"    {line}" for line in failure.splitlines()), ""]
+    return "\n".join(lines)
+
+
+def compared(told: Mapping[str, Any]) -> str:
+    """The plain and the refined set on evaluated records, as Markdown."""
+    gain, metric = told["gain"], told["metric"]
+    lines = [
+        "# Plain and refined, per record", "",
+        f"Mean {metric} of each record over its questions and {told['trials']} trials. Refined against plain: gain"
+        f" {number(gain['gain'])} ({number(gain['ci_low'])} to {number(gain['ci_high'])}), {gain['wins']} won,"
+        f" {gain['ties']} tied, {gain['losses']} lost; paired t-test p {number(gain['t_p'])}.", "",
+        "![plain against refined](comparison.svg)", "", "| record | plain | refined |", "|---|---|---|",
+    ]  # fmt: skip
+    lines += [f"| {one['record']} | {number(one['plain'])} | {number(one['refined'])} |" for one in told["records"]]
+    return "\n".join(lines) + "\n"
+
+
+def page(notes: Mapping[str, Any], name: str, place: str) -> list[str]:
+    """What to say at the end, or at a pause."""
+    simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
+    lines = [f"prompts of {notes['base']}, refined{simulated}"]
+    for one in notes["rounds"]:
+        edited = ", then edited by hand" if one["edited"] else ""
+        lines.append(f"round {one['round']}:    {'kept' if one['kept'] else 'not kept'}: {one['why']}{edited}")
+        lines += [f"            refused: {template}: {why}" for template, why in one["refused"].items()]
+    if (told := notes.get("compared")) is not None:
+        gain = told["gain"]
+        lines.append(
+            f"compared:   {told['metric']} of {len(told['records'])} evaluated records, {told['trials']} trials:"
+            f" {gain['wins']} won, {gain['ties']} tied, {gain['losses']} lost, p {number(gain['t_p'])}"
+        )
+    if notes["status"] == "waiting":
+        lines.append(
+            f"to go on:   read history/round-{len(notes['rounds'])}.md, edit the .jinja files there if you like,"
+        )
+        lines.append("            and give the same command again")
+    else:
+        lines.append(
+            f"digest:     {notes['digest']}; choose it by agent.prompts={name if place.endswith(name) else place}"
+        )
+    return lines

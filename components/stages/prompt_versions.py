@@ -1,0 +1,113 @@
+"""Versions of a prompt set: which templates may be written anew, by which rules, and what changed between two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import yaml
+
+from components.errors import ConfigError
+from components.plain_prompts import WRITTEN, flaw_in, rules_of, slots
+from components.prompts import PromptSet, place_of
+
+_HEAD = (
+    "# Templates that a model wrote: the names they are given and must show, and texts that readers of replies need.\n"
+)
+
+
+@dataclass(frozen=True)
+class Version:
+    """The files of a set: name -> text."""
+
+    files: Mapping[str, str]
+
+    @property
+    def templates(self) -> dict[str, str]:
+        """The files that are templates, by their names."""
+        return {name.removesuffix(".jinja"): text for name, text in self.files.items() if name.endswith(".jinja")}
+
+    def save(self, home: Path) -> Path:
+        """A folder below ``home`` that holds the files and is named by their digest."""
+        home.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=home, prefix=".making-") as made:
+            fresh = Path(made) / "set"
+            fresh.mkdir()
+            for name, text in self.files.items():
+                (fresh / name).write_text(text, encoding="utf-8")
+            folder = home / PromptSet(home.name, fresh).digest
+            if not folder.is_dir():
+                fresh.rename(folder)
+        return folder
+
+
+def diff(old: Mapping[str, str], new: Mapping[str, str]) -> str:
+    """What changed in texts by their names, as a unified diff; empty when nothing did."""
+    lines: list[str] = []
+    for name in sorted({*old, *new}):
+        before, after = (of.get(name, "").strip().splitlines() for of in (old, new))
+        lines += unified_diff(before, after, f"old/{name}.jinja", f"new/{name}.jinja", lineterm="")
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def read_version(folder: Path) -> Version:
+    """The templates and data of a folder, as it is now. Raises ConfigError where what a model wrote is not plain."""
+    PromptSet(folder.name, folder)
+    files = sorted([*folder.glob("*.jinja"), *folder.glob("*.yaml")])
+    return Version({path.name: path.read_text(encoding="utf-8") for path in files})
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What may become of the set ``base``: the templates that may be written anew (``chosen``; None: all that can be),
+    with the names that each must show and the texts it must hold."""
+
+    base: str
+    chosen: Sequence[str] | None = None
+
+    @cached_property
+    def first(self) -> Version:
+        """The set as it is."""
+        return read_version(place_of(self.base))
+
+    @cached_property
+    def of(self) -> Mapping[str, tuple[list[str], list[str]]]:
+        """Template -> names, needs. Raises ConfigError for a template that is not there or not plain."""
+        prompts = PromptSet(self.base, place_of(self.base))
+        needs = prompts.data("needs") if "needs.yaml" in self.first.files else {}
+        plain = {name: text for name in prompts.texts if (text := prompts.plain(name)) is not None}
+        for name in self.chosen or ():
+            if name not in plain:
+                have = ", ".join(plain) or "none"
+                raise ConfigError(
+                    f"stage.templates: {name!r} of {self.base!r} cannot be written anew; these can: {have}"
+                )
+        if not plain:
+            raise ConfigError(f"no template of the prompt set {self.base!r} can be written anew")
+        kept = plain if self.chosen is None else self.chosen
+        return {name: (list(dict.fromkeys(slots(plain[name]))), list(needs.get(name, ()))) for name in kept}
+
+    def texts(self, version: Version) -> dict[str, str]:
+        """The templates that may be written anew, as plain text."""
+        with TemporaryDirectory() as made:
+            for name, text in version.files.items():
+                (Path(made) / name).write_text(text, encoding="utf-8")
+            prompts = PromptSet(self.base, Path(made))
+            return {name: prompts.plain(name) or prompts.texts[name] for name in self.of}
+
+    def flaw(self, template: str, text: str) -> str | None:
+        """Why a text may not take a template's place."""
+        names, needs = self.of[template]
+        return flaw_in(text, names, needs)
+
+    def changed(self, version: Version, texts: Mapping[str, str]) -> Version:
+        """The version with other texts, which are sound, and with what is to be checked of them from now on."""
+        told = yaml.safe_load(version.files.get(f"{WRITTEN}.yaml", "")) or {}
+        rules = rules_of(told) | {name: self.of[name] for name in texts}
+        listed = {name: {"names": names, "needs": needs} for name, (names, needs) in sorted(rules.items())}
+        files = {f"{name}.jinja": text.strip() + "\n" for name, text in texts.items()}
+        return Version({**version.files, **files, f"{WRITTEN}.yaml": _HEAD + yaml.safe_dump(listed, sort_keys=False)})

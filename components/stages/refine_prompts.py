@@ -1,0 +1,224 @@
+"""Prompt refinement: failures of training records, a critique, new prompts, kept where a paired test says better.
+
+Source: prompt back-propagation of Zheng et al. 2024 (RadABench), arXiv 2412.09529: three rounds of refinement from a
+strong model's feedback and manual edits on 220 question pairs, then frozen. Departures: in the default setting a new
+set is kept only where it is better on records of its own, by a paired test; the article has no such gate (preset
+``refine_prompts_paper``), and does not print the prompt that asks for feedback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from annotated_types import Ge, Interval
+from pydantic import StringConstraints
+
+from components.errors import ConfigError
+from components.made_folder import NEW, MadeFolder
+from components.practice import Bench, Made
+from components.prompts import own_folder
+from components.seeded_draw import drawn
+from components.stages.prompt_critic import Critic, failure_text
+from components.stages.prompt_history import compared, page, round_page, round_said
+from components.stages.prompt_parts import Parts, parts_of
+from components.stages.prompt_trials import Tried, per_record, scatter, tried, with_prompts
+from components.stages.prompt_versions import Rules, Version, diff, read_version
+from components.types import Sample
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
+Count = Annotated[int, Ge(1)]
+SETS = "history/sets"
+
+
+@dataclass(frozen=True)
+class RefinePrompts:
+    """Writes a prompt set ``name`` with its history (docs/refining.md).
+
+    ``train_records`` and ``validation_records`` are parts of the training split, drawn by whole records. A new set is
+    kept when it gains in ``metric`` on the validation records (each question ``trials`` times) with a two-sided paired
+    p of at most ``alpha``; ``alpha`` None keeps each. Failures are what ``solved_by`` scores below 1 (None: the score
+    that decides). ``pause``: stop after each round, until begun again.
+    ``compare_records``: so many evaluated records are played with the plain and the refined set at the end,
+    ``compare_trials`` times each. ``templates``: those that may be written anew; None: all that can be.
+    """
+
+    name: Name = "refined"
+    folder: str | None = None
+    split: str | None = None
+    rounds: Count = 3
+    train_records: Count = 11
+    validation_records: Annotated[int, Ge(0)] = 11
+    trials: Count = 2
+    alpha: Annotated[float, Interval(gt=0, le=1)] | None = 0.05
+    metric: str = "planning/levenshtein"
+    solved_by: str | None = None
+    failures_shown: Count = 12
+    draws: Count = 3
+    templates: Sequence[str] | None = None
+    pause: bool = False
+    compare_records: Annotated[int, Ge(0)] = 0
+    compare_trials: Count = 5
+    prompts: str = "refine_prompts"
+
+    def __post_init__(self) -> None:
+        if self.alpha is not None and not self.validation_records:
+            raise ConfigError(
+                "validation_records=0 leaves nothing to test on; give some, or alpha=null to keep each set"
+            )
+
+    @property
+    def place(self) -> Path:
+        """Where the set is written: among one's own, or in ``folder``."""
+        return own_folder() / self.name if self.folder is None else Path(self.folder)
+
+    def check(self, bench: Bench) -> None:
+        """Whether there are prompts to refine and records to learn from. Raises ConfigError."""
+        if not self._rules(bench).of:
+            raise ConfigError("stage.templates: found [], which leaves nothing to refine")
+        self.parts(bench)
+        if self.place.is_dir():
+            MadeFolder(self.place).notes(bench.begun, "stage.name")
+
+    def parts(self, bench: Bench) -> Parts:
+        """The samples of the rounds. Raises ConfigError."""
+        return parts_of(bench, self.split, self.train_records, self.validation_records, self.compare_records)
+
+    def _rules(self, bench: Bench) -> Rules:
+        with_prompts(bench.agent, "")
+        return Rules(bench.agent.prompts, self.templates)  # type: ignore[attr-defined]  # with_prompts has seen to it
+
+    async def make(self, bench: Bench) -> Made:
+        """Go on with the rounds that are left. Raises ConfigError, ModelError, RunLimitReached."""
+        rules, home = self._rules(bench), MadeFolder(self.place)
+        with home.held():
+            notes = home.notes(bench.begun, "stage.name")
+            if notes.get("status") != "complete":
+                notes = await _Refining(self, bench, rules, home, notes).go_on()
+        return Made(self.place, page(notes, self.name, str(self.place)))
+
+
+@dataclass
+class _Refining:
+    """The work on one set, from what its manifest says is done."""
+
+    setting: RefinePrompts
+    bench: Bench
+    rules: Rules
+    home: MadeFolder
+    notes: dict[str, Any]
+
+    async def go_on(self) -> dict[str, Any]:
+        """Play the rounds that are left, up to a pause. Returns the manifest."""
+        setting, bench = self.setting, self.bench
+        parts = setting.parts(bench)
+        bench.study([*parts.train, *parts.validation, *bench.evaluated])
+        version = self._begin(parts)
+        before: Tried | None = None
+        for number in range(len(self.notes["rounds"]) + 1, setting.rounds + 1):
+            version, before = await self._round(number, version, parts, before)
+            if setting.pause:
+                self._write(version, "waiting")
+                return self.notes
+        if parts.compared:
+            await self._compare(version, parts.compared)
+        self._write(version, "complete")
+        return self.notes
+
+    def _begin(self, parts: Parts) -> Version:
+        """The version to go on with: the base, that of the last round, or at a pause what a person made of it."""
+        if self.notes:
+            kept = read_version(self._folder(self.notes["digest"]))
+            version = read_version(self.home.path) if self.notes["status"] == "waiting" else kept
+            if edited := diff(kept.templates, version.templates):
+                number = len(self.notes["rounds"])
+                self.home.write(f"history/edited-after-round-{number}.diff", edited)
+                self.notes["rounds"][-1]["edited"] = True
+            return version
+        self.notes |= {
+            **self.bench.facts,
+            "begun": self.bench.begun,
+            "base": self.rules.base,
+            "split": parts.split,
+            "records": parts.records,
+            "rounds": [],
+        }
+        self._write(self.rules.first, NEW)
+        return self.rules.first
+
+    async def _round(
+        self, number: int, version: Version, parts: Parts, before: Tried | None
+    ) -> tuple[Version, Tried | None]:
+        """One round. Returns the version that is kept, with what it reached on the validation samples."""
+        setting, folder = self.setting, self._save(version)
+        played = await tried(self.bench, folder, parts.train)
+        failed = played.failed(setting.solved_by)
+        shown = drawn(failed, setting.failures_shown, f"{self.bench.seed}/refine_prompts/{number}")
+        failures = [failure_text(sample, one) for sample, one in shown]
+        told: dict[str, Any] = {
+            "round": number, "begins": folder.name, "played": len(played.records), "failed": len(failed),
+            "train": played.mean(setting.metric), "metric": setting.metric, "alpha": setting.alpha, "kept": False,
+        }  # fmt: skip
+        critique, refused, kept = "", dict[str, str](), version
+        if failures:
+            critic = Critic(self.bench, self.rules, setting.prompts, setting.draws)
+            place = f"refine_prompts/round-{number}"
+            wanted = await critic.propose(place, version, failures, len(failed), len(played.records))
+            critique, refused, fresh = wanted.critique, dict(wanted.refused), wanted.version
+            if fresh != version:
+                before = before or await self._validated(version, parts.validation)
+                after = await self._validated(fresh, parts.validation)
+                told |= {"candidate": self._save(fresh).name, **self._decision(before, after)}
+                kept, before = (fresh, after) if told["kept"] else (version, before)
+            changes = diff(self.rules.texts(version), self.rules.texts(fresh))
+            self.home.write(f"history/round-{number}.diff", changes)
+        told |= {"why": told.get("why") or ("nothing failed" if not failures else "no template came out otherwise")}
+        told |= {"refused": refused, "edited": False}
+        self.home.write(f"history/round-{number}.md", round_page(told, critique, failures))
+        self.notes["rounds"].append(told)
+        self._write(kept, "begun")
+        return kept, before
+
+    async def _validated(self, version: Version, samples: Sequence[Sample]) -> Tried | None:
+        return await tried(self.bench, self._save(version), samples, self.setting.trials) if samples else None
+
+    def _decision(self, before: Tried | None, after: Tried | None) -> dict[str, Any]:
+        """Whether the new version is kept, by which numbers, and why."""
+        setting = self.setting
+        if before is None or after is None:
+            return {"kept": True, "why": "there is no gate: each new set is kept"}
+        gain = dict(self.bench.gain(after.records, before.records, setting.metric))
+        scores = {"before": before.mean(setting.metric), "after": after.mean(setting.metric), "gain": gain}
+        if setting.alpha is None:
+            return {**scores, "kept": True, "why": "there is no gate: each new set is kept"}
+        better, p = (gain["gain"] or 0.0) > 0, gain["p"]
+        kept = better and p is not None and p <= setting.alpha
+        return {**scores, "kept": kept, "why": round_said(gain, setting.alpha, kept)}
+
+    async def _compare(self, version: Version, samples: Sequence[Sample]) -> None:
+        """The plain against the refined set on evaluated records: numbers, and a plot of them."""
+        setting, bench = self.setting, self.bench
+        plain, refined = [
+            await tried(bench, self._save(one), samples, setting.compare_trials) for one in (self.rules.first, version)
+        ]
+        points = per_record(plain, refined, setting.metric)
+        gain: Mapping[str, Any] = bench.gain(refined.records, plain.records, setting.metric)
+        told = {"metric": setting.metric, "trials": setting.compare_trials, "gain": dict(gain), "records": points}
+        self.notes["compared"] = told
+        self.home.write("history/comparison.svg", scatter(points, setting.metric))
+        self.home.write("history/comparison.md", compared(told))
+
+    def _save(self, version: Version) -> Path:
+        return version.save(self.home.path / SETS)
+
+    def _folder(self, digest: str) -> Path:
+        return self.home.path / SETS / digest
+
+    def _write(self, version: Version, status: str) -> None:
+        """Write the set as it stands, and the manifest last."""
+        for name, text in version.files.items():
+            self.home.write(name, text)
+        self.notes |= {"digest": self._save(version).name, "status": status, "calls": self.bench.facts["calls"]}
+        self.home.note(self.notes)

@@ -1,0 +1,179 @@
+"""What a stage of its own works with (``components.practice.Bench``), and the run of such a stage."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from components.conditions.intact import Intact
+from components.errors import ConfigError, ModelError, RunLimitReached
+from components.models.redaction import redact
+from components.practice import Solve
+from components.protocols import Agent
+from components.toolsets.none import NoTools
+from components.types import Played, Problem, Sample, Trajectory
+from components.verifiers.accept import Accept
+from runner import manifest
+from runner.door import Door
+from runner.fitting import noting, permit
+from runner.flaws import Flaw, Flaws
+from runner.learning import check_memory
+from runner.learning.lesson import training
+from runner.learning.practice import Practice, Solver
+from runner.progress import Progress
+from runner.resume import settled
+from runner.select import clean
+
+if TYPE_CHECKING:
+    from runner.commons import Commons
+    from runner.experiment import Experiment
+    from runner.play import Parts
+
+_APART = ("name", "limit", "epochs", "memory")  # of a config: what a stage of its own does not go by
+
+
+@dataclass(frozen=True)
+class Bench:
+    """See ``components.practice.Bench``."""
+
+    experiment: Experiment
+    door: Door
+    progress: Progress | None = None
+
+    @property
+    def agent(self) -> Agent:
+        """The agent of the config."""
+        return self.experiment.parts.agent
+
+    @property
+    def seed(self) -> int:
+        """That of the run."""
+        return self.experiment.seed
+
+    @cached_property
+    def evaluated(self) -> Sequence[Sample]:
+        """All samples of the evaluated split."""
+        dataset = self.experiment.dataset
+        return [clean(sample) for sample in dataset.load(dataset.split)]
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """For a manifest."""
+        experiment = self.experiment
+        models = experiment.models
+        return {
+            "made": manifest.now(),
+            "command": manifest.command_line(),
+            "models": {role: model.name for role, model in models.items()},
+            "model_kind": "simulated" if any(model.kind == "simulated" for model in models.values()) else "live",
+            "dataset": {
+                "name": experiment.launch.choices.get("dataset"),
+                "fingerprint": experiment.dataset.fingerprint,
+                "privacy": experiment.dataset.privacy,
+            },
+            "prompts": dict(experiment.prompts),
+            "seed": experiment.seed,
+            "calls": self.door.spent.calls + self.door.replayed,
+            "versions": manifest.versions(),
+        }
+
+    @property
+    def begun(self) -> str:
+        """The digest of what may not change on the way."""
+        experiment = self.experiment
+        kept = {key: text for key, text in settled(experiment.cfg).items() if key.partition(".")[0] not in _APART}
+        told = [kept, dict(experiment.prompts), experiment.dataset.fingerprint]
+        told += [{role: redact(model.name) for role, model in experiment.models.items()}]
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+
+    def training(self, split: str | None) -> tuple[str, Sequence[Sample]]:
+        """A split to learn from, without what is evaluated. Raises ConfigError."""
+        found = training(self.experiment, split, ("train",), "stage")
+        if found is None:
+            raise ConfigError("the dataset has no split to learn from, beside the one that is evaluated")
+        return found
+
+    def study(self, samples: Sequence[Sample]) -> None:
+        """Models with a private answer key get that of these samples."""
+        for model in self.experiment.models.values():
+            if (tell := getattr(model, "study", None)) is not None:
+                tell(samples)
+
+    async def play(self, sample: Sample, agent: Agent, epoch: int = 0) -> Played:
+        """An agent on a sample, with the config's verifier and without memory. Raises ModelError."""
+        return await self._practice(agent, self.experiment.parts).play(sample, agent.solve, None, epoch)
+
+    async def talk(self, name: str, solve: Solve) -> Trajectory:
+        """An episode that is about no sample and offers nothing. Raises ModelError."""
+        parts = replace(self.experiment.parts, toolset=NoTools(), condition=Intact(), verifier=Accept(), scorers={})
+        about = Sample(Problem(name, ""), None)
+        return (await self._practice(Solver(solve), parts).play(about, solve)).trajectory
+
+    def gain(
+        self, mine: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]], metric: str
+    ) -> Mapping[str, Any]:
+        """The paired gain of mine over theirs."""
+        from runner.results.directions import better, declared_ways
+        from runner.results.statistics.gains import gain_of
+        from runner.results.statistics.pairing import pairs_of
+
+        direction = better(metric, [declared_ways(self.experiment.parts.scorers.values())])
+        if not direction:
+            raise ConfigError(f"stage.metric: {metric!r} is better neither high nor low, so nothing can gain in it")
+        pairs = pairs_of(mine, theirs, metric, direction)
+        return {"metric": metric, "better": direction, **gain_of(pairs).as_dict(), "unpaired": pairs.n_lost}
+
+    def _practice(self, agent: Agent, parts: Parts) -> Practice:
+        if self.progress is not None:
+            self.progress.expect(1)
+        return Practice(agent, parts, self.door, self.progress)
+
+
+def place_of_stage(experiment: Experiment) -> Path | None:
+    """The folder that a stage leaves; None where there is none, and a run leaves its own."""
+    if experiment.craft is not None:
+        return experiment.craft.place
+    return None if experiment.cfg.get("stage") is None else Path(experiment.cfg["run"]["memory"])
+
+
+def check_learning(experiment: Experiment) -> None:
+    """Whether memory and stage can be had, and models may see what is remembered. Raises Flaws, PrivacyRefused."""
+    flaws: list[Flaw] = []
+    learnt_from = None
+    with noting(flaws, "memory"):
+        learnt_from = check_memory(experiment)
+    with noting(flaws, "stage"):
+        if experiment.craft is not None:
+            experiment.craft.check(Bench(experiment, Door(experiment.models, None, run_seed=experiment.seed)))
+    if flaws:
+        raise Flaws(flaws)
+    if learnt_from is not None:
+        permit(learnt_from, experiment.models, experiment.parts.toolset, "memory")
+
+
+async def run_craft(experiment: Experiment, commons: Commons) -> int:
+    """Run the stage of its own, and say what it left. Returns the exit code."""
+    from runner.run import BUDGET, COMPLETE, ERRORS
+
+    assert experiment.craft is not None, "only a run with such a stage"
+    stage = experiment.launch.choices.get("stage", "the stage")
+    async with AsyncExitStack() as own:
+        experiment = commons.share(experiment, own)
+        door = commons.door(experiment)
+        craft = experiment.craft
+        assert craft is not None
+        try:
+            with Progress(door, 0, 0, stage) as progress:
+                made = await craft.make(Bench(experiment, door, progress))
+        except (ModelError, RunLimitReached) as error:
+            print(f"{stage} was not finished: {error}\nto go on, give the same command again")  # noqa: T201
+            return ERRORS if isinstance(error, ModelError) else BUDGET
+    print(*made.said, f"folder:     {made.folder}", sep="\n")  # noqa: T201
+    print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
+    return COMPLETE

@@ -1,0 +1,63 @@
+import pytest
+
+from components.errors import ConfigError
+from components.messages import Message, ToolCall, Usage
+from components.stages.prompt_critic import Critic, failure_text
+from components.stages.prompt_versions import Rules
+from components.types import Observation, Observed, Played, Problem, Sample, Step, Trajectory
+from runner.budget import Budget
+from tests.stage_bench import CAREFUL, Class, base_set, bench
+
+
+async def test_the_critic_sees_templates_and_failures_and_its_words_reach_who_rewrites(tmp_path):
+    room, rules = Class(), Rules(base_set(tmp_path / "base"))
+    critic = Critic(bench(room.say, rules.base), rules, "refine_prompts", 1)
+    wanted = await critic.propose("here", rules.first, ["It went wrong so."], 3, 7)
+    first, second = (one.messages[-1].text for one in room.asked)
+    assert "Answer this: {{ question }}" in first and "It went wrong so." in first
+    assert "7 training tasks, of which 3 went wrong" in first and room.critique in second
+    assert wanted.critique == room.critique and rules.texts(wanted.version) == {"ask": CAREFUL} and not wanted.refused
+    assert [(one.role, one.purpose, one.sample_id) for one in room.asked] == [
+        ("main", "reflect", "here/critique"), ("main", "build", "here/ask"),
+    ]  # fmt: skip
+
+
+async def test_a_template_that_comes_back_as_it_was_is_no_change(tmp_path):
+    rules = Rules(base_set(tmp_path / "base"))
+    room = Class(rewrites=["<rewritten>\nAnswer this: {{ question }}\n</rewritten>"])
+    wanted = await Critic(bench(room.say, rules.base), rules, "refine_prompts", 1).propose(
+        "x", rules.first, ["f"], 1, 1
+    )
+    assert wanted.version is rules.first
+
+
+async def test_a_budget_that_does_not_reach_is_told(tmp_path):
+    rules = Rules(base_set(tmp_path / "base"))
+    desk = bench(Class().say, rules.base)
+    object.__setattr__(desk.experiment.parts, "budget", Budget(calls=0))
+    with pytest.raises(ConfigError, match="the critic needs a larger budget"):
+        await Critic(desk, rules, "refine_prompts", 1).propose("x", rules.first, ["f"], 1, 1)
+
+
+def test_a_failure_tells_what_was_written_how_it_ended_and_what_was_right():
+    call = ToolCall("1", "TOOL1", "{}")
+    seen = Observed(call, Observation("the pair does not fit"), "binding_mismatch")
+    steps = [
+        Step("plan", "main", "main", 0, 0, (), Message("assistant", "Tool Chain: [*x*]"), Usage()),
+        Step("act", "main", "main", 1, 0, (), Message("assistant", "", (call,)), Usage(), observed=[seen]),
+        Step("act", "main", "main", 2, 0, (), Message("assistant", "dropped"), Usage(), committed=False),
+    ]
+    trajectory = Trajectory(steps, stop="failed", failure="binding_mismatch", error="the pair does not fit")
+    sample = Sample(Problem("p", "Which disease?"), {"chain": "014", "answer": "Gout."})
+    text = failure_text(sample, Played(trajectory, 0.0))
+    for line in (
+        "Which disease?",
+        "[plan] Tool Chain: [*x*]",
+        "[act] TOOL1({})",
+        "[error] binding_mismatch: the pair does not fit",
+        "It ended: failed (binding_mismatch): the pair does not fit",
+        "The right steps: Anatomy Classifier -> Modality Classifier -> Disease Diagnoser",
+        "The right answer: Gout.",
+    ):
+        assert line in text.splitlines()
+    assert "dropped" not in text

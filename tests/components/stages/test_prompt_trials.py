@@ -1,0 +1,49 @@
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from components.errors import ConfigError
+from components.stages.prompt_trials import Tried, per_record, scatter, tried, with_prompts
+from components.types import Answer
+from tests.stage_bench import CAREFUL, Asking, Class, Halves, base_set, bench
+
+
+async def test_samples_are_played_so_often_with_the_prompts_of_a_folder(tmp_path):
+    careful = base_set(tmp_path / "careful", ask=CAREFUL)
+    room = Class()
+    desk = bench(room.say, base_set(tmp_path / "base"))
+    samples = Halves().load("train")[:2]
+    plain, refined = [await tried(desk, Path(folder), samples, 3) for folder in (desk.agent.prompts, careful)]
+    assert (len(plain.failed()), len(refined.failed("score/right"))) == (6, 0)
+    assert (plain.mean("solved"), refined.mean("score/right")) == (0.0, 1.0)
+    assert sorted({one.epoch for one in room.asked}) == [0, 1, 2]
+    assert per_record(plain, refined, "score/right") == [{"record": "t0", "plain": 0.0, "refined": 1.0, "n": 6}]
+    assert desk.gain(refined.records, plain.records, "score/right")["gain"] == 1.0
+
+
+def test_who_has_no_prompts_cannot_be_given_others():
+    class Mute:
+        async def solve(self, episode):
+            return Answer("")
+
+    assert with_prompts(Asking("a"), "b") == Asking("b")
+    with pytest.raises(ConfigError, match="Mute has no prompt set"):
+        with_prompts(Mute(), "b")
+
+
+def test_a_score_that_is_missing_everywhere_is_no_mean():
+    scored = Tried([], [{"scores": {"a": 1.0, "b": None, "solved": None}}])
+    with pytest.raises(ConfigError, match=r"stage\.metric: 'b' scores no episode here; these do: a"):
+        scored.mean("b")
+    with pytest.raises(ConfigError, match=r"stage\.solved_by: the score that decides scores no episode here"):
+        scored.failed()
+    assert scored.mean("a") == 1.0
+
+
+def test_a_plot_has_a_point_per_record_and_the_line():
+    points = [{"record": "a", "plain": 1.0, "refined": 0.5}, {"record": "b", "plain": 0.0, "refined": 0.0}]
+    for given in (points, []):
+        drawing = ElementTree.fromstring(scatter(given, "planning/levenshtein"))
+        names = [one.tag.rpartition("}")[2] for one in drawing]
+        assert names.count("circle") == len(given) and names.count("line") == 1

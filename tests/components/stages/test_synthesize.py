@@ -1,0 +1,111 @@
+"""New records in a folder that the dataset reads; what is rejected is kept apart with the reason."""
+
+import json
+
+import pytest
+
+from components.datasets.radabench import RadABench
+from components.errors import ConfigError, RunLimitReached
+from components.models.simulated import Simulated
+from components.radiology.soundness.questions import question_flaws
+from components.radiology.soundness.record import record_flaws
+from components.stages.synthesize import Synthesize
+from runner.budget import Budget, Purse
+from runner.journal import Journal
+from tests.golden.vectors import PAPER
+from tests.parts import door
+from tests.stage_bench import base_set, bench
+
+
+def desk(tmp_path, journal=None, budget=None, **rates):
+    """A bench whose model is a simulated core."""
+    made = bench(lambda request: "", base_set(tmp_path / "base"))
+    model = Simulated(**{"malformed_rate": 0.0, **rates})
+    object.__setattr__(made.experiment, "models", {"main": model})
+    object.__setattr__(made, "door", door(model, journal, **({"purse": Purse(budget, 1)} if budget else {})))
+    return made
+
+
+def stage(tmp_path, **changes):
+    return Synthesize(**{"folder": str(tmp_path / "made"), **changes})
+
+
+def rejected(made):
+    return [json.loads(line) for line in (made.folder / "rejected.jsonl").read_text().splitlines()]
+
+
+async def test_the_dataset_reads_what_was_accepted_and_all_of_it_is_sound(tmp_path):
+    made = await stage(tmp_path).make(desk(tmp_path))
+    notes = json.loads((made.folder / "manifest.json").read_text())
+    dataset = RadABench(path=str(made.folder), switches=PAPER)
+    samples = list(dataset.load("test"))
+    assert dataset.splits == ("test",) and len(samples) == 11 * notes["counts"]["accepted"]
+    assert 15 <= notes["counts"]["accepted"] < notes["counts"]["planned"] == 22
+    for name, entry in json.loads((made.folder / "test.json").read_text()).items():
+        assert not record_flaws(entry["case"]) and not question_flaws(entry["case"], entry["QA"]), name
+    assert notes["models"] == {"main": "simulated"} and notes["model_kind"] == "simulated" and notes["seed"] == 0
+    assert "(simulated model)" in made.said[0] and "dataset=radabench" in made.said[1]
+
+
+async def test_what_is_rejected_is_kept_apart_with_reasons_and_replies(tmp_path):
+    made = await stage(tmp_path, attempts=2).make(desk(tmp_path, competence=0.5, malformed_rate=0.1))
+    told = rejected(made)
+    assert {one["attempt"] for one in told} == {1, 2} and all(one["reasons"] and one["replies"] for one in told)
+    reasons = " ".join(reason for one in told for reason in one["reasons"])
+    assert "gives away" in reasons and "no JSON object" in reasons
+    assert set(json.loads((made.folder / "test.json").read_text())).isdisjoint(
+        json.loads((made.folder / "manifest.json").read_text())["missing"]
+    )
+
+
+async def test_a_core_that_never_errs_is_rejected_for_repeating_others_at_most(tmp_path):
+    made = await stage(tmp_path, attempts=6).make(desk(tmp_path, competence=1.0))
+    assert json.loads((made.folder / "manifest.json").read_text())["counts"]["accepted"] == 22
+    reasons = [reason for one in rejected(made) for reason in one["reasons"]]
+    assert all(reason.startswith("stands in another record already") for reason in reasons)
+
+
+async def test_the_same_seed_writes_the_same_records_and_nothing_is_paid_twice(tmp_path):
+    setting = {"anatomies": ["Chest"], "per_pair": None}
+    with Journal(tmp_path / "journal") as journal:
+        first = await stage(tmp_path, **setting).make(desk(tmp_path, journal))
+        again = desk(tmp_path, journal)
+        second = await stage(tmp_path, folder=str(tmp_path / "again"), **setting).make(again)
+    assert (
+        again.door.spent.calls == 0
+        and (second.folder / "test.json").read_text() == (first.folder / "test.json").read_text()
+    )
+    there = desk(tmp_path)
+    assert (await stage(tmp_path, **setting).make(there)).said == first.said and there.door.spent.calls == 0
+
+
+async def test_a_budget_that_is_spent_leaves_what_is_finished_and_the_same_command_goes_on(tmp_path):
+    with Journal(tmp_path / "journal") as journal:
+        with pytest.raises(RunLimitReached):
+            await stage(tmp_path).make(desk(tmp_path, journal, Budget(calls=30)))
+        notes = json.loads((tmp_path / "made" / "manifest.json").read_text())
+        assert notes["status"] == "new", "no record was finished"
+        made = await stage(tmp_path).make(desk(tmp_path, journal))
+    assert json.loads((made.folder / "manifest.json").read_text())["status"] == "complete"
+
+
+async def test_a_draft_that_repeats_what_is_evaluated_is_rejected(tmp_path):
+    setting = {"anatomies": ["Spine"], "modalities": ["CT"], "attempts": 1}
+    first = await stage(tmp_path, **setting).make(desk(tmp_path, competence=1.0))
+    taken = list(RadABench(path=str(first.folder), switches=PAPER).load("test"))
+    other = desk(tmp_path, competence=1.0)
+    other.__dict__["evaluated"] = taken
+    made = await stage(tmp_path, folder=str(tmp_path / "other"), **setting).make(other)
+    assert not (made.folder / "test.json").exists() and "0 of 1 accepted" in made.said[0]
+    assert all(one.startswith("stands in another record already") for one in rejected(made)[0]["reasons"])
+
+
+def test_what_cannot_be_written_is_refused_before_anything_is_asked(tmp_path):
+    with pytest.raises(ConfigError, match="anatomies: there is no 'Chst'; known are Head and Neck"):
+        Synthesize(anatomies=["Chst"])
+    with pytest.raises(ConfigError, match="no disease is left"):
+        stage(tmp_path, anatomies=["Chest"], modalities=["Mammography"]).check(desk(tmp_path))
+    (tmp_path / "made").mkdir()
+    (tmp_path / "made" / "thesis.tex").write_text("x")
+    with pytest.raises(ConfigError, match=r"holds thesis\.tex"):
+        stage(tmp_path).check(desk(tmp_path))

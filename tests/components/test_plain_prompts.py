@@ -1,0 +1,69 @@
+"""What a model wrote is text with known names in it, and no template code."""
+
+import jinja2
+import pytest
+
+from components.plain_prompts import LONGEST, flaw_in, rules_of, slots
+
+HOSTILE = [
+    "{% for x in range(9) %}a{% endfor %}",
+    "{%- set x = 1 -%}",
+    "{% raw %}a{% endraw %}",
+    "{% include '_shared/conclude.jinja' %}",
+    "{# a remark #}",
+    "{{ question.__class__ }}",
+    "{{ question | upper }}",
+    "{{ question() }}",
+    "{{ 7 * 7 }}",
+    "{{ '' }}",
+    "{{ }}",
+    "{{question}}{{ ''.__class__.__mro__ }}",
+    "{{{question}}}",
+    "{{ question }}}{{{ question }}",
+    "{ {{ {'a': question} }} }",
+    "{{\nquestion\n}}",
+    "{{ question",
+    "{{- question -}}",
+    "{{ question if question }}",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_more_than_a_name_in_braces_is_refused(text):
+    assert flaw_in(text + " {{ question }}", ["question"]), text
+
+
+@pytest.mark.parametrize("name", ["self", "loop", "range", "cycler", "config", "true", "none", "other"])
+def test_a_name_that_is_not_given_is_refused(name):
+    flaw = flaw_in(f"{{{{ question }}}} {{{{ {name} }}}}", ["question"])
+    assert flaw == f"{{{{ {name} }}}} is not known here; known are question"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Answer {{ question }}.",
+        "{{question}} and again {{ question }}",
+        'Write {"a": {"b": 1}} for {{ question }}',
+        "{ {{ question }} } $Image$ <VALID> 50 % }}",
+    ],
+)
+def test_what_passes_renders_as_it_reads(text):
+    assert flaw_in(text, ["question"]) is None
+    shown = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(text).render(question="{{ 7 * 7 }}")
+    assert shown == text.replace("{{ question }}", "{{ 7 * 7 }}").replace("{{question}}", "{{ 7 * 7 }}")
+
+
+def test_what_the_prompt_needs_must_stay():
+    assert flaw_in("Answer.", ["question"]) == "{{ question }} is lost, through which the prompt gets what it needs"
+    assert flaw_in("Answer.", [], ["Tool Chain: ["]) == "'Tool Chain: [' is lost, by which replies are read"
+    assert flaw_in("  \n", []) == "it is empty"
+    assert "20000 are the most" in flaw_in("x" * (LONGEST + 1), [])
+    assert slots("{{ a }} {{b}} { c }") == ["a", "b"]
+
+
+@pytest.mark.parametrize("told", [[], {"ask": []}, {"ask": {"names": ["a"]}}, {"ask": {"names": [1], "needs": []}}])
+def test_rules_that_are_none_are_refused(told):
+    with pytest.raises(ValueError):
+        rules_of(told)
+    assert rules_of({"ask": {"names": ["a"], "needs": []}}) == {"ask": (["a"], [])}

@@ -1,0 +1,102 @@
+"""Stages of their own by the command: prompts refined and chosen by name, records written and played."""
+
+import json
+import os
+
+import pytest
+
+from components import prompts
+from runner import records
+from tests.slow import slow
+
+QUICK = ("tracking=off", "run.journal=journal")
+SMALL = (
+    "stage.train_records=3",
+    "stage.validation_records=6",
+    "stage.trials=1",
+    "stage.rounds=1",
+    "model.wrong_tool_rate=0.3",
+)
+
+
+@pytest.fixture
+def plainly(home, monkeypatch):
+    """The command without a config of one's own."""
+    monkeypatch.delenv(prompts.OWN, raising=False)
+    prompts.load.cache_clear()
+    yield lambda *words: home.run(*words, *QUICK, plain=True)
+    prompts.load.cache_clear()
+
+
+def test_prompts_are_refined_kept_by_the_test_and_chosen_by_their_name(plainly, home):
+    done = plainly("stage=refine_prompts", *SMALL)
+    assert done.code == 0 and "kept: gain in planning/levenshtein" in done.out, done.err
+    folder = home.path / "outputs" / ".prompts" / "refined"
+    notes = json.loads((folder / "manifest.json").read_text())
+    assert "category in its card" in (folder / "tools.jinja").read_text() and notes["status"] == "complete"
+    assert notes["prompts"]["radagent"] == prompts.load("radagent").digest and notes["model_kind"] == "simulated"
+    again = plainly("stage=refine_prompts", *SMALL)
+    assert "calls:      0 sent, 0 answered" in again.out
+    played = plainly("agent.prompts=refined", "limit=2", "hydra.run.dir=run")
+    assert played.code == 0 and home.manifest(home.path / "run")["prompts"]["refined"] == notes["digest"]
+    sources = {m.get("source") for one in records.read(home.path / "run") for s in one["steps"] for m in s["asked"]}
+    assert "refined/tools.jinja" in sources
+    (folder / "tools.jinja").write_text("{{ instructions }} {{ instructions.__class__ }}")
+    prompts.load.cache_clear()
+    assert "more than a name in braces" in plainly("agent.prompts=refined", "limit=2").complaint
+
+
+def test_a_refinement_replays_without_a_model(plainly, home):
+    first = plainly("stage=refine_prompts", *SMALL)
+    again = plainly("stage=refine_prompts", *SMALL, "stage.name=again", "run.replay=true")
+    assert again.code == 0 and "calls:      0 sent" in again.out, again.err
+    one, two = (
+        json.loads((home.path / "outputs/.prompts" / name / "manifest.json").read_text())
+        for name in ("refined", "again")
+    )
+    assert one["rounds"] == two["rounds"] and one["digest"] == two["digest"] and first.code == 0
+
+
+@slow
+def test_the_published_setting_stops_for_edits_after_each_round(plainly, home):
+    outputs = [plainly("stage=refine_prompts_paper").out for _ in range(4)]
+    assert ["to go on" in out for out in outputs] == [True, True, True, False]
+    notes = json.loads((home.path / "outputs/.prompts/refined_paper/manifest.json").read_text())
+    assert [one["played"] for one in notes["rounds"]] == [220] * 3 and all(one["kept"] for one in notes["rounds"])
+    assert len(notes["compared"]["records"]) == 20 and {one["n"] for one in notes["compared"]["records"]} == {55}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("stage=refine_prompts", "stage.train_records=20"), "20 training and 11 validation records are asked for"),
+        (("stage=refine_prompts", "stage.trails=2"), "did you mean trials"),
+        (("stage=refine_prompts", "stage.alpha=2"), "less than or equal to 1"),
+        (("stage=refine_prompts", "agent=direct", "toolset=none", "condition=intact"), "can be written anew"),
+        (("stage=synthesize", "stage.modalities=[PET]"), "there is no 'PET'"),
+        (("stage=synthesize", "run.shards=2"), "what a stage makes has no parts"),
+    ],
+)
+def test_what_cannot_be_made_is_refused_in_a_line_and_leaves_nothing(plainly, home, words, said):
+    done = plainly(*words)
+    assert done.code == 2 and said in done.complaint
+    assert not (home.path / "outputs").exists()
+
+
+def test_records_are_written_and_played(plainly, home):
+    words = ("stage=synthesize", "stage.anatomies=[Spine]", "model.competence=1")
+    done = plainly(*words)
+    assert done.code == 0 and "of 3 accepted (simulated model)" in done.out, done.err
+    path = "outputs/synthetic/synthetic"
+    notes = json.loads((home.path / path / "manifest.json").read_text())
+    assert notes["prompts"]["synthesize"] == prompts.load("synthesize").digest
+    played = plainly("dataset=radabench", f"dataset.path={path}", "limit=4", "hydra.run.dir=run")
+    assert played.code == 0 and len(list(records.read(home.path / "run"))) == 4
+    assert sorted(os.listdir(home.path / path)) == [".lock", "manifest.json", "rejected.jsonl", "test.json"]
+
+
+def test_a_budget_stops_a_synthesis_and_the_same_command_goes_on(plainly):
+    words = ("stage=synthesize", "stage.anatomies=[Chest]")
+    first = plainly(*words, "budget.run.calls=3")
+    assert first.code == 3 and "give the same command again" in first.out
+    assert plainly(*words).code == 0
