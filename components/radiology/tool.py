@@ -17,7 +17,7 @@ from components.errors import ToolError
 from components.messages import ToolSpec
 from components.protocols import Context
 from components.radiology.cards import Card
-from components.radiology.memory import RadiologyMemory, read_inputs, recorded
+from components.radiology.memory import RadiologyMemory, inputs_of, recorded
 from components.radiology.switches import Switches
 from components.radiology.tasks import AD, BQ, CATEGORIES, DD, DI, IE, OS, var
 from components.types import Effect, Observation, State
@@ -138,8 +138,7 @@ class RadiologyTool:
             missing = {"error_class": "NameError", "category": card.category, "variant": card.variant}
             raise ToolError(f"there is no tool {self.spec.name} that can be called", "unknown_tool", missing)
         memory = memory_of(context.state)
-        text = input if isinstance(input, str) else orjson.dumps(input, default=str).decode()
-        score = run(card, memory, read_inputs(text), self.switches)
+        score = run(card, memory, inputs_of(input), self.switches)
         names = [*card.outputs, _DIMENSION[card.category]] if card.category in _DIMENSION else card.outputs
         outputs = {name: memory.values[name] for name in names}
         data = {"category": card.category, "variant": card.variant, "score": score, "outputs": outputs}
