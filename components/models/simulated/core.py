@@ -22,6 +22,7 @@ from components.models.simulated.skills.act import Move, decide
 from components.models.simulated.skills.answers import is_clinical
 from components.models.simulated.skills.choose import choose
 from components.models.simulated.skills.conclude import conclude, validate
+from components.models.simulated.skills.doubt import doubting
 from components.models.simulated.skills.grading import graded
 from components.models.simulated.skills.learn import learnt
 from components.models.simulated.skills.opinions import Voice, believed, heart, voice_of
@@ -34,7 +35,7 @@ from components.models.simulated.skills.told import Reading
 from components.models.simulated.skills.write import Style, write
 from components.types import Sample
 
-VERSION = "8"
+VERSION = "9"
 TAUGHT_SLIPS = 0.3  # of the calls of a wrong radiology tool are left where a solved task is shown
 _CONCLUDE = ("Write the final answer", "Now answer the question", "Now write your opinion")
 _TAUGHT = re.compile(r"\[Example\].*^Action: TOOL", re.DOTALL | re.MULTILINE)
@@ -58,7 +59,7 @@ class Core:
         """One reply; tokens are estimated as a quarter of the bytes."""
         sample = self.key.find(messages)
         draws = Draws(seed, messages, sample.problem.question if sample is not None else None)
-        message = self._message(messages, tools, sample, draws)
+        message = doubting(self._message(messages, tools, sample, draws), messages, self.rates, draws)
         asked = sum(len(m.wire) for m in messages) + sum(len(t.wire) for t in tools)
         usage = Usage(asked // 4, max(1, len(message.wire) // 4), 0.0)
         return Completion(message, usage, "tool_calls" if message.tool_calls else "stop")

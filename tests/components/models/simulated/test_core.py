@@ -174,7 +174,7 @@ ASKED = [
     ("Answer.", "{}", ()),
     ("You are on a panel.", "Question: {}\nDo you agree?\nYES or NO", ()),
 ]  # fmt: skip
-GOLDEN = {"8": "7924ac218c01cdb0"}
+GOLDEN = {"9": "7924ac218c01cdb0"}
 
 
 def conversations() -> list[list[Message]]:
