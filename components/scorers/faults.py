@@ -6,7 +6,7 @@ words (``components.faults.detection``), and how right it was from the score tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -41,7 +41,8 @@ class Faults:
     right_from: Share = 1.0
     version: str = "1"
     lower: ClassVar[Sequence[str]] = (SILENT, ALARM, AFTER)
-    counts: ClassVar[Sequence[str]] = (AFTER, CALLS)
+    neither: ClassVar[Sequence[str]] = (STRUCK, CALLS, HIT)
+    units: ClassVar[Mapping[str, str]] = {AFTER: "calls", CALLS: "calls"}
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """What can be told without knowing how right the episode was."""
