@@ -267,7 +267,18 @@ def test_a_library_is_known_to_its_own_files_only(library):
 
 
 def test_components_do_not_import_the_runner_nor_rooms_each_other():
-    shared = {"prompts", "faults", "radiology", "arithmetic", "medcalc", "panel", "sql", "ehr", "sandbox", "__pycache__"}
+    shared = {
+        "prompts",
+        "faults",
+        "radiology",
+        "arithmetic",
+        "medcalc",
+        "panel",
+        "sql",
+        "ehr",
+        "sandbox",
+        "__pycache__",
+    }
     rooms = {p.name for p in (ROOT / "components").iterdir() if p.is_dir()} - shared
     for path in (p for p in CODE_FILES if module(p).startswith("components.")):
         assert not [name for name in imports(path) if name.split(".")[0] == "runner"], path

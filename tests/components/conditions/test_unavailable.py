@@ -1,6 +1,6 @@
 from components.conditions.unavailable import Unavailable
 from components.protocols import Condition
-from tests.failing import kinds, seen
+from tests.failing import episode, kinds, seen
 
 
 async def test_a_tool_fails_from_its_kth_call_on():
@@ -11,8 +11,6 @@ async def test_a_tool_fails_from_its_kth_call_on():
 
 
 async def test_calls_of_one_step_are_counted_in_their_order():
-    from tests.failing import episode
-
     step = 'call echo {"text": "1"}; echo {"text": "2"}; echo {"text": "3"}'
     trajectory = await episode(Unavailable(1.0, from_call=2), [step, "done"])
     assert [one.error for one in trajectory.steps[0].observed] == [None, "unavailable", "unavailable"]

@@ -8,9 +8,14 @@ from components.consulting import Following
 from components.faults.marks import marked
 from components.messages import Message, ToolCall, ToolSpec, Usage
 from components.protocols import Scorer
+from components.radiology.execution import read
 from components.scorers.faults import NAMES, Faults, first_struck
 from components.types import Observation, Observed, Problem, Refusal, Sample, Step, Trajectory
-from tests.failing import INTACT, STUDY, episode, imaged
+from runner.play import play
+from tests.failing import INTACT, STUDY, Tools, episode, imaged
+from tests.failing import SAMPLE as ASKED
+from tests.golden.vectors import PAPER
+from tests.parts import Right, Speaker, door, parts
 
 SAMPLE = Sample(Problem("1", "?"), "A")
 ECHO = 'call echo {"text": "5"}'
@@ -108,9 +113,16 @@ async def test_an_answer_that_repeats_a_wrong_value_is_wrong_whatever_the_calls(
 
 
 async def test_a_call_that_a_fault_brought_down_is_none_of_the_agents():
-    from components.radiology.execution import read
-    from tests.golden.vectors import PAPER
-
     trajectory = await imaged(Denied(1.0), "TOOL1", sample=STUDY)
     execution = read(trajectory, PAPER)
     assert execution.completed and execution.calls == ()
+
+
+async def test_it_is_scored_after_the_score_that_decides_wherever_it_stands():
+    for answer, recovered in (("answer 0", 1.0), ("B", 0.0)):
+        replies = iter([ECHO, answer])
+        given = parts(toolset=Tools(), condition=Noisy(1.0), scorers={"faults": Faults(), "right": Right()})
+        _, found = await play(given, door(Speaker(lambda _, replies=replies: next(replies))), ASKED, 0)
+        values = {score.name: score.value for score in found}
+        assert (values["score/right"], values["faults/recovery"]) == (recovered, recovered)
+        assert next(iter(values)) == "score/right"
