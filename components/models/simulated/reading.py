@@ -23,6 +23,7 @@ _PLANNED = re.compile("|".join(re.escape(name) for name in sorted(PLANNING_NAMES
 _XML_TOOL = re.compile(r"<(?:Call|EndCall)>.*?<Tool>\s*(.*?)\s*</Tool>", re.DOTALL)
 # What tells the format of the reply that a prompt asks for.
 _MARKS = ("<EndCall>", "<NoCall>", "<VALID>", "Finish[", "Refuse[", "Tool Chain:", "Answer: <", "step by step")
+_DOWN = re.compile(r"(\w+) is unavailable: ")
 _BRACKET_TOOL = re.compile(r"Action:\s*(\w+)\s*[\[{]")
 
 
@@ -43,8 +44,8 @@ class Card:
 
 @dataclass(frozen=True)
 class Situation:
-    """All that a conversation tells: the offered cards, the memory, the plan, the finished calls, and
-    ``marks`` of the formats that its prompts ask for.
+    """All that a conversation tells: the offered cards, the memory, the plan, the finished calls, ``marks`` of the
+    formats that its prompts ask for, and the tools that are ``down``.
     """
 
     cards: Mapping[str, Card] = field(default_factory=dict)
@@ -53,6 +54,7 @@ class Situation:
     called: tuple[Card, ...] = ()
     pending: tuple[Card, ...] = ()
     marks: frozenset[str] = frozenset()
+    down: frozenset[str] = frozenset()
 
     def after(self, noted: Noted) -> Situation:
         """The situation when one more message is read."""
@@ -64,7 +66,8 @@ class Situation:
             pending = ()
         pending += tuple(cards[name] for name in noted.tools if name in cards)
         marks = self.marks | noted.marks if noted.marks else self.marks
-        return Situation(cards, memory, self.plan or noted.plan, called, pending, marks)
+        down = self.down | noted.down if noted.down else self.down
+        return Situation(cards, memory, self.plan or noted.plan, called, pending, marks, down)
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ class Noted:
     plan: tuple[tuple[str, str | None], ...] = ()
     tools: tuple[str, ...] = ()
     marks: frozenset[str] = frozenset()
+    down: frozenset[str] = frozenset()
 
 
 class Reader:
@@ -120,7 +124,8 @@ def _read_one(message: Message) -> Noted:
         names = [call.name for call in message.tool_calls]
         names += _XML_TOOL.findall(message.text) or _BRACKET_TOOL.findall(message.text)
         return Noted(plan=_plan(message.text), memory=_memory(message.text), tools=tuple(names[:1] or names))
-    return Noted(cards=_cards(message.text), memory=_memory(message.text), marks=_marks(message.text))
+    down = frozenset(_DOWN.findall(message.text))
+    return Noted(cards=_cards(message.text), memory=_memory(message.text), marks=_marks(message.text), down=down)
 
 
 def _marks(text: str) -> frozenset[str]:
