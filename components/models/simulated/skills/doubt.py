@@ -34,6 +34,8 @@ def doubting(said: Message, messages: Sequence[Message], rates: Rates, draws: Dr
     for place in _PLACES:
         if found := place.search(said.text):
             return replace(said, content=f"{said.text[: found.end()]}{told[0]} {said.text[found.end() :]}")
+    if said.text.startswith("Action:"):
+        return replace(said, content=f"Thought: {told[0]}\n{said.text}")
     if said.tool_calls:
         return replace(said, content=f"{told[0]} {said.text}".strip())
     return said

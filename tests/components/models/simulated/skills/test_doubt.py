@@ -49,6 +49,8 @@ async def test_it_is_said_where_the_grammar_has_room():
     (shown,) = texts(await seen(Denied(1.0), "echo 5"))
     xml = Message("assistant", "<Call>\n<Purpose>Ask.</Purpose>\n<Tool>echo</Tool>\n</Call>")
     assert "<Purpose>The call of echo was denied. Ask.</Purpose>" in after(shown, xml).text
+    bracket = Message("assistant", 'Action: Finish[{"response": "B"}]')
+    assert after(shown, bracket).text == f"Thought: The call of echo was denied.\n{bracket.text}"
     native = Message("assistant", "", tool_calls=(ToolCall("1", "echo", "{}"),))
     assert after(shown, native).text == "The call of echo was denied." and after(shown, native).tool_calls
     assert after(shown, Message("assistant", "B")).text == "B"
