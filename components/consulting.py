@@ -1,12 +1,12 @@
-"""Scorers that ask a model."""
+"""Scorers that need more than an episode: a model to ask, or how right others found it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from components.protocols import Episode, Scorer
-from components.types import Sample, Trajectory
+from components.types import Sample, Score, Trajectory
 
 
 @runtime_checkable
@@ -27,3 +27,11 @@ class Consulting(Scorer, Protocol):
         self, sample: Sample, trajectory: Trajectory, scores: Mapping[str, float | None], episode: Episode
     ) -> None:
         """Ask on branches of ``episode``. Raises ModelError, which errors the sample, and ConfigError."""
+
+
+@runtime_checkable
+class Following(Scorer, Protocol):
+    """Scores an episode when the scores that need no model are known, by the one of them that decides."""
+
+    def follow(self, sample: Sample, trajectory: Trajectory, right: float | None) -> Sequence[Score]:
+        """``right``: how right the episode was, 0 to 1; None where nothing tells."""

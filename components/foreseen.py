@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from components.errors import ToolError
+from components.faults.wrapping import innermost
 from components.messages import ToolCall
 from components.protocols import Tool
 from components.types import Action, Offer, State
@@ -50,8 +51,8 @@ def foreseen(offer: Offer, action: Action) -> ToolError | None:
     for number, call in enumerate(action.calls):
         try:
             tool, arguments = tool_of(offer, call)
-            if number == 0 and isinstance(tool, Foreseeing):
-                tool.foresee(offer.state, **arguments)
+            if number == 0 and isinstance(inner := innermost(tool), Foreseeing):
+                inner.foresee(offer.state, **arguments)
         except ToolError as error:
             return error
     return None

@@ -25,11 +25,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Context:
-    """What a tool gets beside its arguments."""
+    """What a tool gets beside its arguments. ``ahead``: calls of the same tool before this one in its step."""
 
     state: State
     problem: Problem
     episode: Episode
+    call: ToolCall
+    line: str
+    ahead: int = 0
+
+    @property
+    def past(self) -> Sequence[Observed]:
+        """What came of this line's earlier calls of the same name, in their order."""
+        steps = (step for step in self.episode.trajectory.steps if step.branch == self.line)
+        return [one for step in steps for one in step.observed if one.call.name == self.call.name]
+
+    @property
+    def number(self) -> int:
+        """How many calls of the same name this line made before, in earlier steps and in this one."""
+        return len(self.past) + self.ahead
+
+    async def use(self, tool: Tool) -> Observation:
+        """Run another tool in this one's place, through the door: journalled as if it had been called itself."""
+        return await _through(self.episode, tool, self)
 
     async def ask(
         self,
@@ -61,14 +79,21 @@ class Context:
         episode.trajectory.offered = (*others, tool.spec)
 
 
-async def run_calls(episode: Episode, step: int, calls: Sequence[ToolCall], offer: Offer) -> list[Observed]:
-    """Run the calls of a step: in order where one changes the sample's state, together otherwise."""
+async def run_calls(
+    episode: Episode, step: int, calls: Sequence[ToolCall], offer: Offer, line: str = ""
+) -> list[Observed]:
+    """Run the calls of a step: in order where one changes the sample's state, together otherwise.
+
+    ``line``: the branch whose calls they are, where they run on another one.
+    """
     effects = {offer.tools[call.name].effect for call in calls if call.name in offer.tools}
+    names = [call.name for call in calls]
+    places = [(line or episode.name, names[:n].count(name)) for n, name in enumerate(names)]
     if len(calls) > 1 and "episode" not in effects:
         lines = [episode.branch(f"call/{step}/{n}") for n in range(len(calls))]
-        pairs = zip(lines, calls, strict=True)
-        return list(await asyncio.gather(*(_run_one(line, call, offer) for line, call in pairs)))
-    return [await _run_one(episode, call, offer) for call in calls]
+        each = zip(lines, calls, places, strict=True)
+        return list(await asyncio.gather(*(_run_one(branch, call, offer, *place) for branch, call, place in each)))
+    return [await _run_one(episode, call, offer, *place) for call, place in zip(calls, places, strict=True)]
 
 
 async def try_calls(episode: Episode, action: Action) -> list[Observation] | None:
@@ -81,7 +106,7 @@ async def try_calls(episode: Episode, action: Action) -> list[Observation] | Non
     step, fork = shared.step_of(action), offer.fork()
     assert step is not None, "a candidate was proposed"
     try:
-        seen = await run_calls(episode.branch(f"try/{step.index}"), step.index, action.calls, fork)
+        seen = await run_calls(episode.branch(f"try/{step.index}"), step.index, action.calls, fork, episode.name)
     finally:
         if fork.state is not offer.state:
             fork.state.close()
@@ -91,11 +116,12 @@ async def try_calls(episode: Episode, action: Action) -> list[Observation] | Non
     return [one.observation for one in seen]
 
 
-async def _run_one(episode: Episode, call: ToolCall, offer: Offer) -> Observed:
+async def _run_one(episode: Episode, call: ToolCall, offer: Offer, line: str, ahead: int) -> Observed:
     """Run one call; a ToolError's text becomes the observation. What a tool asks is asked on ``episode``."""
     started = time.monotonic()
+    context = Context(offer.state, episode.problem, episode, call, line, ahead)
     try:
-        observation, error = sound(await _invoke(episode, call, offer)), None
+        observation, error = sound(await _invoke(context, offer)), None
     except ToolError as failure:
         observation, error = sound(Observation(str(failure), data=failure.data)), failure.label
     return Observed(call, observation, error, time.monotonic() - started)
@@ -118,7 +144,8 @@ async def use_control(episode: Episode, name: str, arguments: Mapping[str, Any])
     if used is None:
         have = ", ".join(offer.controls) or "none"
         raise ConfigError(f"the agent needs the control {name!r}; this toolset and condition have {have}")
-    return await apply(used, Context(offer.state, episode.problem, episode), arguments)
+    call = ToolCall("control", name, orjson.dumps(arguments).decode())
+    return await apply(used, Context(offer.state, episode.problem, episode, call, episode.name), arguments)
 
 
 def sound(observation: Observation) -> Observation:
@@ -138,12 +165,16 @@ def _sound(value: Any) -> Any:
     return without_surrogates(value) if isinstance(value, str) else value
 
 
-async def _invoke(episode: Episode, call: ToolCall, offer: Offer) -> Observation:
-    tool, arguments = tool_of(offer, call)
-    context = Context(offer.state, episode.problem, episode)
-    if tool.effect == "external":
-        return await _external(episode, tool, context, call)
-    return await apply(tool, context, arguments)
+async def _invoke(context: Context, offer: Offer) -> Observation:
+    tool, _ = tool_of(offer, context.call)
+    return await _through(context.episode, tool, context)
+
+
+async def _through(episode: Episode, tool: Tool, context: Context) -> Observation:
+    """Run a tool on the context's call. One that ``wraps`` another reaches nothing but through ``Context.use``."""
+    if tool.effect == "external" and not hasattr(tool, "wraps"):
+        return await _external(episode, tool, context, context.call)
+    return await apply(tool, context, context.call.parsed)
 
 
 async def _external(episode: Episode, tool: Tool, context: Context, call: ToolCall) -> Observation:

@@ -26,15 +26,19 @@ async def scored(
 ) -> list[Score]:
     """All scores; none of an episode whose model cannot take the task's input.
 
-    What a scorer cannot run without (a ConfigError) costs its scores, not the sample. Scorers that ask a model come
-    last; where ``judging`` gives them no episode to ask in they go by what was asked before. Others do not see that.
+    What a scorer cannot run without (a ConfigError) costs its scores, not the sample. Those that go by how right others
+    found the episode follow these; scorers that ask a model come last, and where ``judging`` gives them no episode to
+    ask in they go by what was asked before. Others do not see that.
     """
     scores: list[Score] = []
     if trajectory.failure == UNSUPPORTED:
         return scores
     own = before_judging(trajectory)
-    for name, scorer in sorted(parts.scorers.items(), key=lambda one: consults(one[1])):
+    for name, scorer in sorted(parts.scorers.items(), key=lambda one: _turn(one[1])):
         try:
+            if hasattr(scorer, "follow"):
+                scores += scorer.follow(sample, own, deciding(parts, scores))
+                continue
             if consults(scorer) and judging is not None:
                 await scorer.consult(sample, own, {score.name: score.value for score in scores}, judging())
             scores += await _scores(scorer, sample, trajectory if consults(scorer) else own)
@@ -58,6 +62,11 @@ def before_judging(trajectory: Trajectory) -> Trajectory:
 
 def _is_judging(step: Step) -> bool:
     return step.branch.startswith(f"{JUDGING}/")
+
+
+def _turn(scorer: Scorer) -> int:
+    """The place of a scorer among the others."""
+    return 2 if consults(scorer) else int(hasattr(scorer, "follow"))
 
 
 async def _scores(scorer: Scorer, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:

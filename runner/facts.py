@@ -36,6 +36,7 @@ def facts_of(experiment: Experiment) -> dict[str, Any]:
             "name": experiment.launch.choices.get("dataset", type(dataset).__name__),
             "split": dataset.split,
             "fingerprint": dataset.fingerprint,
+            "base": getattr(dataset, "base", dataset.fingerprint),
             "samples": len(experiment.samples),
             "ids": hashlib.sha256("\n".join(s.problem.id for s in experiment.samples).encode()).hexdigest()[:16],
             "privacy": dataset.privacy,

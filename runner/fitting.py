@@ -121,7 +121,7 @@ def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: 
     if not flaws:
         with noting(flaws, "condition"):
             offer = parts.open(sample, 0, seed)
-            _withheld_from_code(parts, offer)
+            _out_of_codes_reach(parts, offer)
             with noting(flaws, "agent"):
                 for agent in within(parts.agent):
                     if (fits := getattr(agent, "fits", None)) is not None:
@@ -147,13 +147,21 @@ def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: 
         raise Flaws(flaws)
 
 
-def _withheld_from_code(parts: Parts, offer: Offer) -> None:
-    """Refuse to withhold functions from code, in which all of them stand. Raises ConfigError."""
-    withheld = offer.facts.get("withheld")
-    if withheld and any("code" in tool.spec.facts for tool in offer.tools.values()):
+def _out_of_codes_reach(parts: Parts, offer: Offer) -> None:
+    """Refuse to withhold functions from code, in which all of them stand, or to let them fail. Raises ConfigError."""
+    if not any("code" in tool.spec.facts for tool in offer.tools.values()):
+        return
+    agent = type(parts.agent).__name__
+    if withheld := offer.facts.get("withheld"):
         raise ConfigError(
-            f"{type(parts.agent).__name__} writes code, in which every function stands; withholding"
+            f"{agent} writes code, in which every function stands; withholding"
             f" {', '.join(map(str, withheld))} takes nothing from it: choose an agent that takes actions"
+        )
+    if faults := offer.facts.get("faults"):
+        kinds = ", ".join(str(fault["kind"]) for fault in faults)
+        raise ConfigError(
+            f"{agent} writes code, whose functions run in the sandbox, where the fault ({kinds}) does not strike them:"
+            " choose an agent and a toolset that take actions"
         )
 
 

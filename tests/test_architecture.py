@@ -283,6 +283,7 @@ def test_components_do_not_import_the_runner_nor_rooms_each_other():
         "prompts",
         "radiology",
         "building",
+        "faults",
         "arithmetic",
         "medcalc",
         "panel",

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from components.faults.marks import brought_down
 from components.radiology.plan import decision_chain
 from components.radiology.switches import Switches
 from components.radiology.tasks import BQ, TASKS, Task
@@ -121,7 +122,7 @@ def read(trajectory: Trajectory, switches: Switches) -> Execution:
         lost = from_log(switches) and step.action is not None and "}" in step.action.purpose
         faulty = faulty or (step.action is not None and step.action.error is not None)
         for observed in step.observed:
-            if observed.control:
+            if observed.control or brought_down(observed):  # a call that a fault brought down is none of the agent's
                 continue
             faulty = faulty or observed.error is not None
             clean += not faulty

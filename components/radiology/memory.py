@@ -6,8 +6,8 @@ Source: Zheng et al. 2024, arXiv 2412.09529; rules as in the reference implement
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -38,7 +38,8 @@ class RadiologyMemory:
     """What the tools of one sample have found.
 
     ``scores`` are in [0, 1]; ``fixed`` are those of the variables known from the start, kept by every call.
-    ``given`` are the variables that the sample itself makes known, whatever is claimed.
+    ``given`` are the variables that the sample itself makes known, whatever is claimed; ``wrong`` what a tool that
+    was mistaken wrote in place of the record's, until the variable is written again.
     """
 
     record: Mapping[str, Any]
@@ -46,10 +47,12 @@ class RadiologyMemory:
     scores: dict[str, float]
     fixed: Mapping[str, float]
     given: tuple[str, ...] = ()
+    wrong: dict[str, Any] = field(default_factory=dict)
 
     def fork(self) -> RadiologyMemory:
         """A copy that can be changed apart."""
-        return RadiologyMemory(self.record, dict(self.values), dict(self.scores), self.fixed, self.given)
+        kept = dict(self.values), dict(self.scores), self.fixed, self.given, dict(self.wrong)
+        return RadiologyMemory(self.record, *kept)
 
     def close(self) -> None:
         """Nothing to let go of."""
@@ -60,7 +63,7 @@ class RadiologyMemory:
         Raises ToolError when the record lacks one.
         """
         fresh = start_memory(self.record, [*self.given, *known])
-        self.values, self.scores, self.fixed = fresh.values, fresh.scores, fresh.fixed
+        self.values, self.scores, self.fixed, self.wrong = fresh.values, fresh.scores, fresh.fixed, {}
 
     def write(self, outputs: Iterable[str], score: float, refresh: bool) -> None:
         """Take in a successful call. What exists already becomes a placeholder unless ``refresh``."""
@@ -68,12 +71,19 @@ class RadiologyMemory:
         for name in outputs:
             values[name] = recorded(self.record, name) if refresh or name not in values else _placeholder(name)
             scores[name] = score
+            self.wrong.pop(name, None)
         scores.update(self.fixed)
         for mask, entity, dimension in _REVEALED:
             if mask in values and entity in values:
                 values[entity] = recorded(self.record, entity)
                 values[dimension] = recorded(self.record, dimension)
                 scores[dimension] = scores[entity]
+        values.update(self.wrong)
+
+    def mistake(self, values: Mapping[str, Any]) -> None:
+        """Take in what a mistaken tool says: variables (with dollar signs) and what stands there now."""
+        self.wrong.update(values)
+        self.values.update(values)
 
     def text(self, information: bool = False) -> str:
         """The values as one line of JSON; with ``information`` the patient's in place of its placeholder."""
@@ -124,6 +134,11 @@ def open_memory(record: Mapping[str, Any], chain: str, switches: Switches) -> Ra
     memory = start_memory(record, given)
     memory.given = given
     return memory
+
+
+def inputs_of(value: str | Sequence[str]) -> list[str]:
+    """The variables named in the ``input`` of a call, a text or a list, with dollar signs."""
+    return read_inputs(value if isinstance(value, str) else orjson.dumps(value, default=str).decode())
 
 
 def read_inputs(text: str) -> list[str]:

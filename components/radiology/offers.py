@@ -33,7 +33,7 @@ def study_behind(offer: Offer, sample: Sample, condition: str) -> Study:
     if not isinstance(offer.state, RadiologyMemory):
         raise ConfigError(
             f"condition {condition!r} needs toolset=radiology with dataset=radabench_mini or radabench; with other"
-            " toolsets condition=intact and condition=withhold work"
+            " toolsets condition=intact, withhold, and faults such as noisy or denied work"
         )
     return study_of(sample)
 

@@ -17,7 +17,7 @@ from components.errors import ToolError
 from components.messages import ToolSpec
 from components.protocols import Context
 from components.radiology.cards import Card
-from components.radiology.memory import RadiologyMemory, read_inputs, recorded
+from components.radiology.memory import RadiologyMemory, inputs_of, recorded
 from components.radiology.switches import Switches
 from components.radiology.tasks import AD, BQ, CATEGORIES, DD, DI, IE, OS, var
 from components.types import Effect, Observation, State
@@ -134,7 +134,7 @@ class RadiologyTool:
     ) -> Observation:
         """Run the tool. Raises ToolError when the call is not allowed."""
         card, memory = self._ready(), memory_of(context.state)
-        score = run(card, memory, _inputs(input), self.switches)
+        score = run(card, memory, inputs_of(input), self.switches)
         names = [*card.outputs, _DIMENSION[card.category]] if card.category in _DIMENSION else card.outputs
         outputs = {name: memory.values[name] for name in names}
         data = {"category": card.category, "variant": card.variant, "score": score, "outputs": outputs}
@@ -142,7 +142,7 @@ class RadiologyTool:
 
     def foresee(self, state: State, input: str | Sequence[str] = "", **_: Any) -> None:
         """Check binding and inputs as a call would, without running it. Raises ToolError."""
-        _check(self._ready(), memory_of(state), _inputs(input))
+        _check(self._ready(), memory_of(state), inputs_of(input))
 
     def _ready(self) -> Card:
         """The card of a tool that can be called. Raises ToolError."""
@@ -151,8 +151,3 @@ class RadiologyTool:
             missing = {"error_class": "NameError", "category": card.category, "variant": card.variant}
             raise ToolError(f"there is no tool {self.spec.name} that can be called", "unknown_tool", missing)
         return card
-
-
-def _inputs(given: str | Sequence[str]) -> list[str]:
-    """The variables that a call hands over."""
-    return read_inputs(given if isinstance(given, str) else orjson.dumps(given, default=str).decode())

@@ -29,7 +29,9 @@ def _label(run: Run, others: Sequence[Run], only: Collection[str] = ()) -> str:
     for group in groups:
         if (not only or group in only) and len({other.choices.get(group) for other in others}) > 1:
             words.append(str(run.choices.get(group, f"no {group}")))
-        alike = [one.flat.get(group, {}) for one in others if _alike(one, run, group)]
+        same = [one for one in others if _alike(one, run, group)]
+        words += [run.choices[key] for key in _within(run, group) if not all(_alike(one, run, key) for one in same)]
+        alike = [one.flat.get(group, {}) for one in same if all(_alike(one, run, key) for key in _within(run, group))]
         for key, value in run.flat[group].items():
             counts = not key.endswith("_target_") and (not only or is_one_of(key, only))
             if counts and any(one.get(key) != value for one in alike):
@@ -41,6 +43,11 @@ def _label(run: Run, others: Sequence[Run], only: Collection[str] = ()) -> str:
 def is_one_of(key: str, names: Collection[str]) -> bool:
     """Whether a dotted key is one of these, which may be last parts of keys."""
     return key in names or key.rpartition(".")[2] in names
+
+
+def _within(run: Run, group: str) -> list[str]:
+    """The choices of parts within a group's: a condition's ``condition.then``."""
+    return [key for key in run.choices if key.startswith(f"{group}.")]
 
 
 def _alike(one: Run, other: Run, group: str) -> bool:

@@ -85,8 +85,11 @@ class Run:
 
     @property
     def data(self) -> tuple[str, str]:
-        """What was played: the choice of the dataset and its settings."""
-        return self.choices.get("dataset", ""), json.dumps(self.cfg.get("dataset"), sort_keys=True, default=str)
+        """What was played: the choice of the dataset and its settings; of one that changes another, that one's."""
+        node, place = self.cfg.get("dataset"), "dataset"
+        while isinstance(node, Mapping) and isinstance(node.get("inner"), Mapping):
+            node, place = node["inner"], f"{place}.inner"
+        return self.choices.get(place, ""), json.dumps(node, sort_keys=True, default=str)
 
     @cached_property
     def headline(self) -> str | None:
@@ -128,6 +131,8 @@ class Run:
     def same(self) -> dict[str, Any]:
         """The part of the config that makes a row."""
         kept = {key: value for key, value in self.cfg.items() if key not in _APART}
+        if "inner" in (data := self.cfg.get("dataset") or {}):  # what is done to a dataset is a setting
+            kept["dataset"] = {key: value for key, value in data.items() if key != "inner"}
         return kept | {"budget": (kept.get("budget") or {}).get("sample")}
 
     @cached_property

@@ -25,6 +25,7 @@ from components.models.simulated.skills.answers import is_clinical
 from components.models.simulated.skills.authoring import authored
 from components.models.simulated.skills.choose import choose
 from components.models.simulated.skills.conclude import conclude, validate
+from components.models.simulated.skills.doubt import doubting
 from components.models.simulated.skills.grading import graded
 from components.models.simulated.skills.learn import learnt
 from components.models.simulated.skills.opinions import Voice, believed, heart, voice_of
@@ -62,7 +63,7 @@ class Core:
         """One reply; tokens are estimated as a quarter of the bytes."""
         sample = self.key.find(messages)
         draws = Draws(seed, messages, sample.problem.question if sample is not None else None)
-        message = self._message(messages, tools, sample, draws)
+        message = doubting(self._message(messages, tools, sample, draws), messages, self.rates, draws)
         asked = sum(len(m.wire) for m in messages) + sum(len(t.wire) for t in tools)
         usage = Usage(asked // 4, max(1, len(message.wire) // 4), 0.0)
         return Completion(message, usage, "tool_calls" if message.tool_calls else "stop")

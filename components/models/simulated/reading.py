@@ -31,6 +31,7 @@ _MARKS = (
     "<EndCall>", "<NoCall>", "<VALID>", "Finish[", "Refuse[", "Tool Chain:", "Answer: <", "step by step", *ADVISED,
     NOTES, CALLS, REFLECTS, AS_OBJECT, THINKS, f"Organ {QUANTIFICATION}", QUANTIFICATION,
 )  # fmt: skip
+_DOWN = re.compile(r"(\w+) is unavailable: ")
 _BRACKET_TOOL = re.compile(r"Action:\s*(\w+)\s*[\[{]")
 
 
@@ -51,8 +52,8 @@ class Card:
 
 @dataclass(frozen=True)
 class Situation:
-    """All that a conversation tells: the offered cards, the memory, the plan, the finished calls, and
-    ``marks`` of the formats that its prompts ask for.
+    """All that a conversation tells: the offered cards, the memory, the plan, the finished calls, ``marks`` of the
+    formats that its prompts ask for, and the tools that are ``down``.
     """
 
     cards: Mapping[str, Card] = field(default_factory=dict)
@@ -61,6 +62,7 @@ class Situation:
     called: tuple[Card, ...] = ()
     pending: tuple[Card, ...] = ()
     marks: frozenset[str] = frozenset()
+    down: frozenset[str] = frozenset()
 
     def after(self, noted: Noted) -> Situation:
         """The situation when one more message is read."""
@@ -72,7 +74,8 @@ class Situation:
             pending = ()
         pending += tuple(cards[name] for name in noted.tools if name in cards)
         marks = self.marks | noted.marks if noted.marks else self.marks
-        return Situation(cards, memory, self.plan or noted.plan, called, pending, marks)
+        down = self.down | noted.down if noted.down else self.down
+        return Situation(cards, memory, self.plan or noted.plan, called, pending, marks, down)
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,7 @@ class Noted:
     plan: tuple[tuple[str, str | None], ...] = ()
     tools: tuple[str, ...] = ()
     marks: frozenset[str] = frozenset()
+    down: frozenset[str] = frozenset()
 
 
 class Reader:
@@ -129,7 +133,8 @@ def _read_one(message: Message) -> Noted:
         names = [call.name for call in message.tool_calls]
         names += _XML_TOOL.findall(message.text) or _BRACKET_TOOL.findall(message.text)
         return Noted(plan=_plan(message.text), memory=_memory(message.text), tools=tuple(names[:1] or names))
-    return Noted(cards=_cards(message.text), memory=_memory(message.text), marks=_marks(message.text))
+    down = frozenset(_DOWN.findall(message.text))
+    return Noted(cards=_cards(message.text), memory=_memory(message.text), marks=_marks(message.text), down=down)
 
 
 def _marks(text: str) -> frozenset[str]:

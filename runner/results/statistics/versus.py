@@ -176,10 +176,15 @@ def _distance(row: Row, other: Row) -> int:
 def _apart(mine: Row, theirs: Row, column: Column) -> str:
     """Why two rows cannot be paired on a dataset; empty where they can."""
     prints = [
-        {str((run.notes.get("dataset") or {}).get("fingerprint")) for run in row.runs if run.data == column.data}
+        {_print(run.notes.get("dataset") or {}) for run in row.runs if run.data == column.data}
         for row in (mine, theirs)
     ]
     return "" if prints[0] == prints[1] else "played data of other content"
+
+
+def _print(data: Mapping[str, Any]) -> str:
+    """The fingerprint of what was played, or of that which it is a change of."""
+    return str(data.get("base", data.get("fingerprint")))
 
 
 def _empty(found: Sequence[Versus]) -> Iterator[str]:

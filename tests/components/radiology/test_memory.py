@@ -40,6 +40,20 @@ def test_a_fork_is_changed_apart():
     assert fork.fixed == memory.fixed and fork.given == memory.given
 
 
+def test_what_a_mistaken_tool_wrote_stays_until_the_variable_is_written_again():
+    memory = start_memory(RECORD)
+    memory.write(["$AnomalyObject$"], 0.9, refresh=False)
+    memory.mistake({"$AnomalyObject$": "a kite"})
+    memory.write(["$AnomalyMask$"], 0.8, refresh=False)
+    assert memory.values["$AnomalyObject$"] == "a kite" and memory.values["$AnomalyDim$"] == "diameter"
+    fork = memory.fork()
+    fork.write(["$AnomalyObject$"], 0.7, refresh=True)
+    assert fork.values["$AnomalyObject$"] == RECORD["AnomalyBiomarker"]["AnomalyObject"] and fork.wrong == {}
+    assert memory.wrong == {"$AnomalyObject$": "a kite"}
+    memory.begin([])
+    assert memory.wrong == {}
+
+
 def test_a_rerun_leaves_a_placeholder_or_refreshes():
     memory = start_memory(RECORD, ["$Disease$"])
     memory.write(["$Disease$"], 0.7, refresh=False)

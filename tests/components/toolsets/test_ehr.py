@@ -1,6 +1,7 @@
 import pytest
 
 from components.agents.ehragent import EhrAgent
+from components.conditions.noisy import Noisy
 from components.conditions.withhold import Withhold
 from components.errors import ConfigError
 from components.grammars.code_block import CodeBlock
@@ -63,6 +64,14 @@ async def test_code_runs_over_the_database_with_and_without_counting_groups():
 def test_functions_cannot_be_withheld_from_code():
     parts = Parts(EhrAgent(), Accept(), CodeBlock(), toolset([LoadDB()]), Withhold("LoadDB"), memory=memory())
     with pytest.raises(Flaws, match="EhrAgent writes code, in which every function stands; withholding LoadDB"):
+        fit(parts, sample(), 0, ["ehr"], acts=True)
+
+
+def test_functions_of_code_cannot_be_made_to_fail():
+    parts = Parts(EhrAgent(), Accept(), CodeBlock(), toolset([LoadDB()]), Noisy(), memory=memory())
+    with pytest.raises(
+        Flaws, match=r"EhrAgent writes code, whose functions run in the sandbox, where the fault \(noisy\)"
+    ):
         fit(parts, sample(), 0, ["ehr"], acts=True)
 
 

@@ -50,6 +50,27 @@ def test_rows_of_one_sweep_are_called_by_what_it_varies(make):
     assert rows_of([runs[0], again])[1].label.endswith(" n=9"), "what is varied does not tell these apart"
 
 
+def test_choices_within_a_choice_give_rows_their_names(make):
+    node = {"_target_": "mine.Both", "first": {"_target_": "mine.Few"}}
+    runs = [
+        make(name, {"one": ("k", [1])}, cfg={"condition": node | {"then": {"_target_": name, "rate": rate}}},
+             choices=CHOICES | {"condition": "both", "condition.first": "few", "condition.then": name})
+        for name, rate in (("noisy", 0.1), ("slow", 0.2))
+    ]  # fmt: skip
+    assert [row.label for row in rows_of(runs)] == ["noisy", "slow"]
+    other = make("n", {"one": ("k", [1])}, cfg={"condition": node | {"then": {"_target_": "noisy", "rate": 0.9}}},
+                 choices=runs[0].choices)  # fmt: skip
+    assert [row.label for row in rows_of([*runs, other])] == ["noisy rate=0.1", "slow", "noisy rate=0.9"]
+
+
+def test_what_changes_a_dataset_is_a_setting_and_the_data_are_those_within(make):
+    plain = make("a", {"one": ("k", [1])})
+    changed = make("b", {"one": ("k", [1])}, cfg={"dataset": {"perturb": ["x"], "inner": CFG["dataset"]}},
+                   choices=CHOICES | {"dataset": "perturbed", "dataset.inner": "cab"})  # fmt: skip
+    assert plain.data == changed.data
+    assert [row.label for row in rows_of([plain, changed])] == ["react openai", "perturbed"]
+
+
 def test_the_score_that_decides(make):
     one = make("a", {"one": ("k", [1])}, decides="score/x")
     assert one.headline == "score/x" == make("b", {"one": ("k", [1])}).headline

@@ -31,7 +31,7 @@ def decide(situation: Situation, sample: Sample | None, may_refuse: bool, rates:
     if notices and (gap := _gap(owed, situation, sample)) is not None:
         return Move(grounds=gap)
     for position, step in enumerate(owed):
-        fitting = _fitting(step, situation)
+        fitting = [card for card in _fitting(step, situation) if card.name not in situation.down]
         card = _best([c for c in fitting if _suits(c, situation, sample)] or fitting, situation)
         if card is None:
             continue  # it goes on without this step

@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
+from components.faults.plausible import replaced
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.reading import Situation
 from components.models.simulated.skills.act import suits_list
+from components.radiology.tasks import lookup
 from components.types import Sample
+
+_TWO_SAY = re.compile(r"(.+?) \(\w+\); .+ \(.+\)")  # values of two tools that disagree, as a memory shows them
 
 
 def conclude(situation: Situation, sample: Sample | None, rates: Rates, draws: Draws) -> str:
-    """The reference answer where the core is competent, else what it half remembers of it."""
+    """The reference answer where the core is competent, else what it half remembers of it; either with the values
+    that the memory shows in place of the record's."""
     if sample is None or not isinstance(sample.target, Mapping) or "answer" not in sample.target:
         return _from_memory(situation.memory)
-    answer = str(sample.target["answer"])
+    answer = _as_shown(str(sample.target["answer"]), situation.memory, sample.metadata.get("record", {}))
     if draws.happens("competence", rates.competence):
         return answer
     words = answer.split()
     return " ".join(words[: max(1, len(words) * 2 // 3)]) + "."
+
+
+def _as_shown(answer: str, memory: Mapping[str, Any], record: Mapping[str, Any]) -> str:
+    """An answer with what the memory shows where that is not what the record holds; of two values the first."""
+    swaps = {}
+    for name, shown in memory.items():
+        right = lookup(record, name.strip("$"))
+        if isinstance(right, str) and isinstance(shown, str) and "PLACEHOLDER" not in shown and shown != right:
+            two = _TWO_SAY.fullmatch(shown)
+            swaps[right] = two[1] if two else shown
+    return replaced(answer, swaps) if swaps else answer
 
 
 def validate(situation: Situation, sample: Sample | None) -> str:

@@ -103,3 +103,9 @@ def test_a_remembered_beginning_reads_like_a_new_conversation():
     other = [*talk[:5], Message("user", "Memory now: nothing")]
     assert reader.read(other, ()) == read(other, ())
     assert reader.read(talk, SPECS) == read(talk, SPECS) != reader.read(talk, ())
+
+
+def test_a_tool_is_down_once_a_message_says_so():
+    said = [Message("user", "Which?"), Message("user", "TOOL3 is unavailable: the service does not respond.")]
+    assert read(said, ()).down == {"TOOL3"} and read([*said, Message("user", "Go on.")], ()).down == {"TOOL3"}
+    assert read(said[:1], ()).down == frozenset()

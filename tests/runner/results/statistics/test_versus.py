@@ -142,3 +142,14 @@ def test_the_time_of_what_the_journal_answered_is_pointed_out(tmp_path):
     assert compared(grid, ["time/seconds"]).notes == [
         "time/seconds tells little of b: the journal answered calls of theirs at once"
     ]
+
+
+def test_changed_questions_are_held_against_the_plain_ones(tmp_path):
+    prints = {"react": {"fingerprint": "plain"}, "direct": {"fingerprint": "changed", "base": "plain"}}
+    runs = [job(tmp_path, VALUES[agent], agent, dataset="cab") for agent in prints]
+    for run, agent in zip(runs, prints, strict=True):
+        run.notes["dataset"] |= prints[agent]
+    assert who(compared(grid_of(runs))) == [("react", "direct")]
+    del runs[1].notes["dataset"]["base"]
+    with pytest.raises(ConfigError, match="played data of other content"):
+        compared(grid_of(runs))

@@ -21,10 +21,12 @@ def tool(name, category, pair=None, upper=0.8, listed=None, kind=None, needs=("$
 A, M = tool("A", AC, upper=0.95), tool("M", MC, upper=0.95)
 
 
-def move(*cards, called=(A, M), memory=(), plan=PLAN, sample: Sample | None = SAMPLE, may_refuse=True, **rates):
+def move(
+    *cards, called=(A, M), memory=(), plan=PLAN, down=(), sample: Sample | None = SAMPLE, may_refuse=True, **rates
+):
     known = {"$Image$": "x", "$Anatomy$": "Chest", "$Modality$": "CT", **dict(memory)}
     shown = {card.name: card for card in (A, M, *cards)}
-    situation = Situation(MappingProxyType(shown), known, plan, tuple(called))
+    situation = Situation(MappingProxyType(shown), known, plan, tuple(called), down=frozenset(down))
     return decide(situation, sample, may_refuse, Rates(**rates), Draws(0, [Message("user", "x")]))
 
 
@@ -96,3 +98,10 @@ def test_a_wrong_tool_is_not_the_right_one():
         ).card.name == "N"
         for seed in range(20)
     )  # fmt: skip
+
+
+def test_a_tool_that_is_down_is_left_for_another_or_the_step_is_left():
+    best, other = tool("best", OS, upper=0.9), tool("other", OS, upper=0.6)
+    assert move(best, other).card is best
+    assert move(best, other, down=("best",)).card is other
+    assert move(best, other, down=("best", "other")).card is None

@@ -40,3 +40,11 @@ def test_validation_blames_the_tool_whose_list_lacks_the_finding():
         said = validate(Situation(called=called), SAMPLE)
         assert said.startswith("<VALID>" if valid else f"<INVALID>{OS}")
         assert valid or "capability" in said
+
+
+def test_it_says_what_the_memory_shows_in_place_of_what_is_right():
+    assert "right lung" in SAMPLE.target["answer"]
+    for shown in ("Left kidney", "Left kidney (TOOL2); Right lung (TOOL9)"):
+        memory = {"$OrganObject$": shown, "$Image$": "PLACEHOLDER", "$Made up$": "x"}
+        text = conclude(Situation(memory=memory), SAMPLE, Rates(competence=1), DRAWS)
+        assert text == SAMPLE.target["answer"].replace("right lung", "Left kidney")

@@ -8,6 +8,7 @@ from components.ehr.matching import strict
 from components.ehr.metadata import metadata
 from components.ehr.state import EhrState
 from components.ehr.tables import Tables
+from components.messages import ToolCall
 from components.models.simulated.skills.programs import functions_in, plan, program, sql_cell
 from components.models.simulated.skills.translate import translated
 from runner.calls import Context
@@ -57,7 +58,10 @@ async def test_planned_actions_give_the_answers_of_the_sql(database):
         if actions is None:
             continue
         fresh = EhrState(metadata(database), Path(one.files["database"]), tables, lambda: None)
-        results, n_plans = _run(actions, tools, Context(fresh, one.problem, None)), n_plans + 1
+        results, n_plans = (
+            _run(actions, tools, Context(fresh, one.problem, None, ToolCall("call", "", ""), "main")),
+            n_plans + 1,
+        )
         assert len(actions) < 10 and strict(results[-1], one.target["answer"]), (one.problem.id, results)
     assert isinstance(tables, Tables) and n_plans > 20
 

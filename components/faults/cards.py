@@ -1,0 +1,57 @@
+"""Tools whose cards are changed for a whole episode: what the model is told of them is not what it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from components.errors import ToolError
+from components.faults.marks import marked, with_mark
+from components.faults.placed import is_placed
+from components.faults.wrapping import OnTools, chosen, innermost, noted
+from components.messages import ToolSpec
+from components.protocols import Context, Tool
+from components.types import Effect, Observation, Offer
+
+Change = Callable[[ToolSpec, Random], ToolSpec]
+
+
+@dataclass(frozen=True)
+class Recarded:
+    """A tool in the place of ``wraps``, told of as ``spec``; its calls are marked with ``kind``."""
+
+    wraps: Tool
+    spec: ToolSpec
+    kind: str
+
+    @property
+    def effect(self) -> Effect:
+        """That of the tool itself."""
+        return self.wraps.effect
+
+    async def __call__(self, context: Context, **_: Any) -> Observation:
+        """Run the tool itself. Raises ToolError as it does."""
+        if not is_placed(context):
+            raise TypeError(f"{self.spec.name} is called where its call has no place")
+        was = self.wraps.spec.name
+        try:
+            return marked(await context.use(self.wraps), self.kind, was=was)
+        except ToolError as error:
+            raise ToolError(str(error), error.label, with_mark(error.data, self.kind, {"was": was})) from None
+
+
+def recarded(fault: OnTools, offer: Offer, rng: Random, change: Change) -> Offer:
+    """The offer with the cards of some tools changed, each with probability ``fault.rate``. Raises ConfigError."""
+    draws, tools, cards = f"{rng.getrandbits(64):x}/{fault.kind}", dict[str, Tool](), list[str]()
+    names = set(chosen(fault, offer))
+    for name, tool in offer.tools.items():
+        own = Random(f"{draws}/{innermost(tool).spec.name}")
+        if name not in names or own.random() >= fault.rate:
+            tools[name] = tool
+            continue
+        spec = change(tool.spec, own)
+        tools[spec.name] = Recarded(tool, spec, fault.kind)
+        cards.append(spec.name)
+    return replace(offer, tools=tools, facts=noted(offer, fault, cards=cards))

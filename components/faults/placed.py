@@ -1,0 +1,38 @@
+"""Where a call stands: what a tool that wraps another one gets beside a tool's ordinary context."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, TypeGuard
+
+from components.messages import ToolCall
+from components.protocols import Context, Tool
+from components.types import Observation, Observed
+
+
+class Placed(Context, Protocol):
+    """The context of a call that an agent made (``runner.calls.Context``).
+
+    ``line`` is the branch whose call it is, ``past`` what came of that branch's earlier calls of the same name, and
+    ``number`` how many those are, with those before it in its own step: none depends on what runs beside it.
+    """
+
+    @property
+    def call(self) -> ToolCall: ...
+
+    @property
+    def line(self) -> str: ...
+
+    @property
+    def past(self) -> Sequence[Observed]: ...
+
+    @property
+    def number(self) -> int: ...
+
+    async def use(self, tool: Tool) -> Observation:
+        """Run another tool on this call, through the door, as if it had been called itself. Raises ToolError."""
+
+
+def is_placed(context: Context) -> TypeGuard[Placed]:
+    """Whether a context tells where its call stands."""
+    return hasattr(context, "use")

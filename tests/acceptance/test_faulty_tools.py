@@ -1,0 +1,91 @@
+"""Tools that fail, through the real command: the same faults whatever the concurrency, and nothing else touched."""
+
+import pytest
+
+from tests.acceptance.command import here, metric, told
+from tests.slow import slow
+
+TOOLSETS = {
+    "radiology": ("agent=react", "condition@condition.first=redundant_regular", "scorer=[radabench,faults]"),
+    "clinical": ("agent=react", "dataset=cab_mini", "condition@condition.first=intact", "scorer=[cab,faults]"),
+    "ehr": ("agent=ehr_react", "dataset=ehr_mini", "condition@condition.first=intact", "scorer=[ehr,faults]"),
+}
+FAULTS = ("unavailable", "slow", "denied", "stale", "contradictory", "noisy", "renamed", "undocumented")
+COMMON = ("tracking=off", "condition=both", "budget.sample.steps=8", "run.journal=null")
+
+
+def played(home, name, toolset, fault, *words):
+    quick = ("condition.then.seconds=0.05",) if fault == "slow" else ()
+    given = (*TOOLSETS[toolset], *COMMON, f"condition@condition.then={fault}", *quick, *words)
+    done = here(home, *given, f"hydra.run.dir={name}", own=False)
+    assert done.code == 0, done.err
+    return done.folder
+
+
+def struck(records):
+    calls = [one for record in records for step in record["steps"] for one in step.get("observed", ())]
+    marks = [mark["kind"] for one in calls for mark in one.get("data", {}).get("faults", ())]
+    return marks or [fault["kind"] for record in records for fault in record["facts"]["faults"] if fault.get("cards")]
+
+
+def same_at_any_concurrency(home, toolset, fault, *words):
+    folders = [played(home, f"{n}", toolset, fault, *words, f"model.max_connections={n}") for n in (1, 16)]
+    first, second = map(told, folders)
+    assert first == second and set(struck(first)) == {fault}
+    assert metric(folders[0], "faults/struck") > 0
+
+
+@pytest.mark.parametrize(("toolset", "fault"), [("radiology", "noisy"), ("clinical", "denied"), ("ehr", "unavailable")])
+def test_the_same_seed_gives_the_same_faults_whatever_the_concurrency(tmp_path, toolset, fault):
+    same_at_any_concurrency(tmp_path, toolset, fault, "condition.then.rate=0.5", "limit=4")
+
+
+@slow
+@pytest.mark.parametrize("toolset", TOOLSETS)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_so_does_every_fault_on_every_toolset(tmp_path, toolset, fault):
+    same_at_any_concurrency(tmp_path, toolset, fault, "condition.then.rate=0.8", "limit=16")
+
+
+def test_tools_without_a_fault_are_untouched(tmp_path):
+    """With a fault that never strikes every call of the plain run is found in its journal."""
+    words = ("limit=8", f"run.journal={tmp_path / 'journal'}")
+    plain = told(played(tmp_path, "plain", "clinical", "intact", *words))
+    again = told(
+        played(
+            tmp_path,
+            "again",
+            "clinical",
+            "noisy",
+            *words,
+            "condition.then.rate=0",
+            f"run.replay={tmp_path / 'journal'}",
+        )
+    )
+    assert [record["steps"] for record in plain] == [record["steps"] for record in again]
+
+
+def test_a_fault_on_one_tool_changes_only_episodes_that_call_it(tmp_path):
+    plain = told(played(tmp_path, "plain", "clinical", "intact", "limit=12"))
+    words = ("limit=12", "condition.then.rate=1", "condition.then.tools=[Medrag]")
+    found = told(played(tmp_path, "found", "clinical", "denied", *words))
+    same = [a["steps"] == b["steps"] for a, b in zip(plain, found, strict=True)]
+    hit = ["denied" in struck([record]) for record in found]
+    assert any(hit) and same == [not one for one in hit]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("agent=ehragent", "dataset=ehr_mini", "condition=noisy"), "EhrAgent writes code, whose functions run in the sandbox"),
+        (("agent=react", "dataset=ehr_mini", "toolset=ehr_code", "condition=slow"), "where the fault (slow) does not strike"),
+        (("toolset=none", "agent=cot", "condition=denied"), "the toolset has no tool that could fail"),
+        (("agent=react", "dataset=cab_mini", "condition=imperfect"), "needs toolset=radiology"),
+        (("agent=react", "dataset=cab_mini", "condition=noisy", "condition.tools=[Calc]"), "there is no tool 'Calc'"),
+        (("condition=noisy", "condition.amount=3"), "condition.amount"),
+    ],
+)  # fmt: skip
+def test_what_cannot_work_is_refused_in_a_line(tmp_path, words, says):
+    done = here(tmp_path, *words, "tracking=off", own=False)
+    assert done.code == 2 and says in done.err and len(done.err.strip().splitlines()) <= 4, done.err
+    assert not (tmp_path / "outputs" / "scratch").exists()

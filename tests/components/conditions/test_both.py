@@ -1,0 +1,30 @@
+from random import Random
+
+from components.conditions.both import Both
+from components.conditions.denied import Denied
+from components.conditions.differentiated import Differentiated
+from components.conditions.noisy import Noisy
+from components.conditions.renamed import Renamed
+from components.protocols import Condition
+from components.toolsets.radiology import Radiology
+from tests.failing import STUDY, kinds, seen
+from tests.golden.vectors import PAPER
+
+
+def test_the_first_makes_the_tools_that_it_makes_alone():
+    toolset = Radiology(PAPER)
+    alone = Differentiated(PAPER).offer(toolset.open(STUDY), STUDY, Random(3))
+    pair = Both(Differentiated(PAPER), Denied(0.5))
+    assert isinstance(pair, Condition)
+    found = pair.offer(toolset.open(STUDY), STUDY, Random(3))
+    assert [tool.spec for tool in found.tools.values()] == [tool.spec for tool in alone.tools.values()]
+    assert found.facts == {**alone.facts, "faults": [{"kind": "denied", "rate": 0.5}]}
+
+
+async def test_both_faults_strike_one_call():
+    found = await seen(Both(Noisy(1.0), Both(Noisy(0.0), Renamed(0.0))), "echo 5")
+    assert kinds(found) == [["noisy"]]
+    found = await seen(Both(Noisy(1.0), Noisy(1.0)), "echo 100")
+    assert kinds(found) == [["noisy", "noisy"]]
+    found = await seen(Both(Noisy(1.0), Denied(1.0)), "echo 100")
+    assert kinds(found) == [["denied"]]

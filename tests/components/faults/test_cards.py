@@ -1,0 +1,32 @@
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from components.conditions.renamed import Renamed
+from components.faults.cards import Recarded, recarded
+from tests.failing import SAMPLE, Says, Tools, seen
+
+
+def test_only_drawn_tools_change_and_keep_their_places():
+    offer = Tools((Says("a"), Says("b", "episode"), Says("c"))).open(SAMPLE)
+    found = recarded(Renamed(1.0, ["b"]), offer, Random(1), lambda spec, _: replace(spec, name="z"))
+    assert list(found.tools) == ["a", "z", "c"] and found.tools["a"] is offer.tools["a"]
+    assert isinstance(found.tools["z"], Recarded) and found.tools["z"].effect == "episode"
+    assert found.facts["faults"] == [{"kind": "renamed", "rate": 1.0, "cards": ["z"]}]
+
+
+def test_the_rate_is_that_of_tools():
+    offer = Tools(tuple(Says(f"t{n}") for n in range(100))).open(SAMPLE)
+    found = recarded(Renamed(0.3), offer, Random(1), lambda spec, _: spec)
+    assert 15 < len(found.facts["faults"][0]["cards"]) < 45
+
+
+async def test_where_a_call_has_no_place_it_is_a_bug():
+    tool = Recarded(Says(), Says("z").spec, "renamed")
+    with pytest.raises(TypeError, match="z is called where its call has no place"):
+        await tool(None)
+
+
+async def test_a_tool_that_is_not_drawn_is_unmarked():
+    assert "faults" not in (await seen(Renamed(0.0), "echo 1"))[0].observation.data

@@ -1,0 +1,49 @@
+from random import Random
+
+import pytest
+
+from components.faults.plausible import plausible, replaced, stands_in
+from components.radiology.memory import recorded
+from components.radiology.study import study_of
+from components.radiology.tasks import ANATOMIES, MODALITIES, PAIRS, VARIABLES, var
+from tests.failing import STUDY
+
+OWN = study_of(STUDY)
+WRITTEN = [var(name) for name in VARIABLES if name not in ("Image", "Information")]
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_wrong_value_is_a_text_of_its_kind_and_not_the_right_one(name):
+    right = recorded(OWN.record, name)
+    for seed in range(20):
+        wrong = plausible(OWN, name, {}, Random(seed))
+        assert isinstance(wrong, str) and wrong.strip()
+        assert (wrong == right) == name.endswith("Mask$")
+
+
+def test_anatomy_and_modality_stay_a_pair_that_exists():
+    for seed in range(20):
+        assert (plausible(OWN, "$Anatomy$", {}, Random(seed)), OWN.pair[1]) in PAIRS
+        assert (OWN.pair[0], plausible(OWN, "$Modality$", {}, Random(seed))) in PAIRS
+    assert OWN.pair[0] in ANATOMIES and OWN.pair[1] in MODALITIES
+
+
+def test_a_report_repeats_what_is_wrong_already():
+    report = recorded(OWN.record, "$Report$")
+    name = next(name for name in WRITTEN if stands_in(str(recorded(OWN.record, name)), report))
+    told = plausible(OWN, "$Report$", {name: "a kite"}, Random(1))
+    assert "a kite" in told and not stands_in(recorded(OWN.record, name), told)
+    assert plausible(OWN, "$Treatment$", {"$Disease$": "Gout"}, Random(1)).startswith("As for Gout. ")
+
+
+def test_the_same_numbers_draw_the_same_value():
+    assert plausible(OWN, "$Disease$", {}, Random(3)) == plausible(OWN, "$Disease$", {}, Random(3))
+
+
+def test_words_are_swapped_whole_and_once():
+    assert replaced("A cat, a CAT and catalogues", {"cat": "dog", "dog": "cow"}) == "A dog, a dog and catalogues"
+    assert replaced("same", {}) == "same" == replaced("same", {" ": "x"})
+
+
+def test_a_value_stands_in_a_text_as_whole_words():
+    assert stands_in("14 mm", "It is 14 MM wide") and not stands_in("4 mm", "14 mm") and not stands_in("", "x")

@@ -1,0 +1,26 @@
+from typing import Any
+
+import pytest
+
+from components.conditions.denied import Denied
+from components.faults.striking import Striking
+from runner.build import construct
+from runner.flaws import Flaws
+from tests.failing import seen
+
+
+def test_a_rate_is_a_share():
+    for rate in (-0.1, 1.5):
+        with pytest.raises(Flaws, match="rate"):
+            construct({"_target_": "components.conditions.denied.Denied", "rate": rate}, "condition")
+
+
+async def test_a_rate_of_nothing_strikes_nothing_and_one_of_all_every_call():
+    assert not any(one.error for one in await seen(Denied(0.0), *["echo 1"] * 5))
+    assert all(one.error for one in await seen(Denied(1.0), *["echo 1"] * 5))
+
+
+async def test_what_goes_wrong_is_said_by_each_condition():
+    nothing: Any = None
+    with pytest.raises(NotImplementedError):
+        await Striking().strike(nothing)

@@ -1,0 +1,156 @@
+import asyncio
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import orjson
+import pytest
+
+from components.conditions.denied import Denied
+from components.conditions.noisy import Noisy
+from components.conditions.renamed import Renamed
+from components.conditions.slow import Slow
+from components.errors import ConfigError
+from components.faults.wrapping import Faulty, innermost
+from components.inner_actions import INNER
+from components.toolsets.radiology import Radiology
+from components.types import Offer
+from tests.failing import INTACT, SAMPLE, STUDY, Says, Tools, episode, kinds, seen
+
+
+def offer(condition, toolset=None, sample=SAMPLE):
+    return condition.offer((toolset or Tools()).open(sample), sample, Random(1))
+
+
+def test_tools_without_the_fault_are_the_very_same():
+    tools = Tools()
+    found = offer(Noisy(1.0, ["other"]), tools)
+    assert found.tools["echo"] is tools.tools[0]
+    assert isinstance(found.tools["other"], Faulty) and innermost(found.tools["other"]) is tools.tools[1]
+    assert found.tools["other"].spec == tools.tools[1].spec and found.tools["other"].effect == "pure"
+    assert found.facts == {"kind": "intact", "condition": "intact", "faults": [{"kind": "noisy", "rate": 1.0}]}
+
+
+def test_radiology_tools_are_named_by_their_category():
+    found = offer(Noisy(1.0, ["Anatomy Classifier"]), Radiology(), STUDY)
+    assert [name for name, tool in found.tools.items() if isinstance(tool, Faulty)] == ["TOOL1"]
+
+
+def test_an_agents_own_words_cannot_fail():
+    tools = Tools((*INNER, Says()))
+    found = offer(Denied(1.0), tools)
+    assert [name for name, tool in found.tools.items() if isinstance(tool, Faulty)] == ["echo"]
+    assert found.tools["echo"].others == []
+    with pytest.raises(ConfigError, match="there is no tool 'Think'; there are echo"):
+        offer(Denied(1.0, ["Think"]), tools)
+
+
+def test_a_toolset_without_tools_has_nothing_that_could_fail():
+    with pytest.raises(ConfigError, match="condition denied: the toolset has no tool that could fail"):
+        offer(Denied(), Tools(()))
+
+
+def test_a_tool_that_this_sample_is_not_offered_is_known_all_the_same():
+    given = Offer({"echo": Says()}, facts={"toolset": ["echo", "camera"]})
+    assert not isinstance(Denied(1.0, ["camera"]).offer(given, SAMPLE, Random(1)).tools["echo"], Faulty)
+
+
+CALLS = [f"echo {n}" for n in range(12)]
+
+
+async def test_the_same_seed_strikes_the_same_calls_and_another_seed_others():
+    struck = [kinds(await seen(Denied(0.5), *CALLS, seed=seed)) for seed in (1, 1, 2)]
+    assert struck[0] == struck[1] != struck[2]
+
+
+async def test_what_other_tools_do_changes_no_fault():
+    alone = kinds(await seen(Denied(0.5), *CALLS))
+    mixed = await seen(Denied(0.5), *(one for call in CALLS for one in ("other 1", call, "other 2")))
+    assert [kinds([one])[0] for one in mixed if one.call.name == "echo"] == alone
+
+
+async def test_calls_of_one_step_are_struck_as_if_they_came_one_by_one():
+    alone = kinds(await seen(Denied(0.5), *CALLS[:6]))
+    step = "call " + "; ".join(f'echo {{"text": "{n}"}}' for n in range(6))
+    for effect in ("pure", "episode"):
+        tools = Tools((Says(effect=effect), Says("other")))
+        trajectory = await episode(Denied(0.5), [step, "done"], toolset=tools)
+        assert kinds(trajectory.steps[0].observed) == alone
+
+
+@dataclass(frozen=True)
+class Uneven(Says):
+    """Says it after a while of chance."""
+
+    async def __call__(self, context: Any, text: str = "") -> Any:
+        await asyncio.sleep(Random(text).random() * 0.02)
+        return await super().__call__(context, text)
+
+
+async def test_episodes_at_once_are_struck_as_one_after_the_other():
+    tools = Tools((Uneven(), Says("other")))
+    alone = [kinds(await seen(Denied(0.5), *CALLS, seed=n, toolset=tools)) for n in range(4)]
+    at_once = await asyncio.gather(*(seen(Denied(0.5), *CALLS, seed=n, toolset=tools) for n in range(4)))
+    assert [kinds(one) for one in at_once] == alone
+
+
+@dataclass
+class Book:
+    """A journal in memory."""
+
+    entries: dict[bytes, bytes] = field(default_factory=dict)
+
+    def get(self, key: bytes) -> bytes | None:
+        return self.entries.get(key)
+
+    def put(self, key: bytes, payload: bytes) -> None:
+        self.entries.setdefault(key, payload)
+
+    @property
+    def tools(self) -> dict[bytes, bytes]:
+        return {key: payload for key, payload in self.entries.items() if b'"tool":"' in payload}
+
+
+@pytest.mark.parametrize(
+    "condition", [Denied(0.0), Denied(1.0, ["other"]), Noisy(1.0), Renamed(1.0), Slow(1.0, seconds=0)]
+)
+async def test_the_journal_holds_what_the_tool_itself_said_under_its_own_key(condition):
+    tools, books = Tools((Says(effect="external"), Says("other"))), []
+    for one in (INTACT, condition):
+        name = (await episode(one, ["done"], toolset=tools)).offered[0].name
+        books.append(Book())
+        calls = [f'call {name} {{"text": "{n}"}}' for n in (70, 80, 70)]
+        await episode(one, [*calls, "done"], toolset=tools, journal=books[-1])
+    assert books[0].tools.keys() == books[1].tools.keys() and len(books[0].tools) == 3
+    told = [[orjson.loads(payload)["text"] for payload in book.tools.values()] for book in books]
+    assert told[0] == told[1] == ["70", "80", "70"]
+
+
+async def test_a_call_that_a_fault_answers_is_not_journalled():
+    book = Book()
+    await seen(Denied(1.0), "echo 1", toolset=Tools((Says(effect="external"),)), journal=book)
+    assert not book.tools
+
+
+async def test_trials_see_what_the_call_will_see_and_count_for_nothing():
+    tools = Tools((Says(effect="episode"), Says("other")))
+    trajectory = await episode(Denied(0.5), [*(f'call echo {{"text": "{n}"}}' for n in range(8)), "done"], toolset=tools,
+                               verifier=Tries())  # fmt: skip
+    tried = [one for step in trajectory.steps for one in step.tried]
+    assert kinds(tried) == kinds([one for step in trajectory.steps for one in step.observed])
+    assert kinds(tried) == kinds(await seen(Denied(0.5), *CALLS[:8]))
+
+
+class Tries:
+    """Tries what is proposed, and takes it."""
+
+    async def choose(self, messages: Any, propose: Any, episode: Any) -> Any:
+        action = await propose()
+        if action.calls:
+            await episode.try_(action)
+        return action
+
+
+async def test_where_a_call_has_no_place_it_is_a_bug():
+    with pytest.raises(TypeError, match="echo is called where its call has no place"):
+        await offer(Denied(1.0)).tools["echo"](None, text="1")

@@ -1,0 +1,128 @@
+import pytest
+
+from components.conditions.denied import Denied
+from components.conditions.noisy import Noisy
+from components.conditions.renamed import Renamed
+from components.conditions.stale import Stale
+from components.consulting import Following
+from components.faults.marks import marked
+from components.messages import Message, ToolCall, ToolSpec, Usage
+from components.protocols import Scorer
+from components.radiology.execution import read
+from components.scorers.faults import NAMES, Faults, first_struck
+from components.types import Observation, Observed, Problem, Refusal, Sample, Step, Trajectory
+from runner.play import play
+from tests.failing import INTACT, STUDY, Tools, episode, imaged
+from tests.failing import SAMPLE as ASKED
+from tests.golden.vectors import PAPER
+from tests.parts import Right, Speaker, door, parts
+
+SAMPLE = Sample(Problem("1", "?"), "A")
+ECHO = 'call echo {"text": "5"}'
+
+
+def scores(trajectory, right=1.0, **settings):
+    found = Faults(**settings).follow(SAMPLE, trajectory, right)
+    return {score.name.removeprefix("faults/"): score.value for score in found}
+
+
+def told(*replies, answer="B", data=None, **changes):
+    """An episode of these replies, the first of which made a call that was struck, or gave ``data``."""
+    steps = []
+    for n, text in enumerate(replies):
+        call = Observed(ToolCall("1", "echo", "{}"), marked(Observation("5"), "noisy") if data is None else data)
+        steps.append(Step("act", "main", "main", n, 0, (), Message("assistant", text), Usage(), observed=[call] if not n else []))  # fmt: skip
+    return Trajectory(steps, (ToolSpec("echo", ""),), stop="answered", answer=answer, **changes)
+
+
+def test_is_a_scorer_that_follows_others():
+    assert isinstance(Faults(), Scorer) and isinstance(Faults(), Following)
+
+
+async def test_an_episode_without_a_fault_has_no_rate_of_recovery():
+    found = scores(await episode(INTACT, [ECHO, "done"]))
+    assert found == {
+        "struck": 0, "recovery": None, "detection": None, "silent_error": None, "false_alarm": 0, "calls_after": None,
+        "tool_calls": 1, "struck_calls": 0,
+    }  # fmt: skip
+
+
+async def test_a_wrong_answer_after_a_fault_without_a_word_is_a_silent_error():
+    trajectory = await episode(Noisy(1.0), [ECHO, ECHO, "done"])
+    assert scores(trajectory, 0.0) == {
+        "struck": 1, "recovery": 0, "detection": 0, "silent_error": 1, "false_alarm": None, "calls_after": 1,
+        "tool_calls": 2, "struck_calls": 1,
+    }  # fmt: skip
+    right = scores(trajectory, 1.0)
+    assert (right["recovery"], right["silent_error"]) == (1, 0)
+
+
+async def test_who_says_so_makes_no_silent_error():
+    found = scores(await episode(Denied(1.0), [ECHO, "B, by heart: the tool denied access"]), 0.0)
+    assert (found["recovery"], found["detection"], found["silent_error"]) == (0, 1, 0)
+
+
+def test_what_was_said_before_the_fault_is_no_detection():
+    assert scores(told("The tool is broken, I fear."))["detection"] == 0
+    assert scores(told("I ask.", "The tool is broken, I fear."))["detection"] == 1
+    refused = told("I ask.", answer=None, refusal=Refusal({"why": "the tool failed"}))
+    assert scores(refused)["detection"] == 1
+
+
+def test_without_a_fault_it_is_a_false_alarm():
+    found = scores(told("The tool is broken.", data=Observation("5")))
+    assert (found["false_alarm"], found["detection"]) == (1, None)
+
+
+def test_a_limit_or_a_refusal_is_no_silent_error_and_no_recovery():
+    limit = told("I ask.")
+    limit.stop = "limit"
+    found = scores(limit, 0.0)
+    assert (found["recovery"], found["silent_error"]) == (0, 0)
+
+
+def test_where_nothing_decides_only_what_can_be_told_is_scored():
+    found = scores(told("I ask."), None)
+    assert (found["struck"], found["detection"], found["recovery"], found["silent_error"]) == (1, 0, None, None)
+    assert {score.name: score.value for score in Faults().score(SAMPLE, told("I ask."))}["faults/recovery"] is None
+    assert scores(told("I ask."), 0.6)["recovery"] == 0 and scores(told("I ask."), 0.6, right_from=0.5)["recovery"] == 1
+
+
+def test_after_an_error_all_is_unscored():
+    broken = told("I ask.")
+    broken.stop = "error"
+    found = Faults().follow(SAMPLE, broken, None)
+    assert [score.name for score in found] == list(NAMES) and {score.value for score in found} == {None}
+
+
+async def test_a_changed_card_strikes_from_the_start():
+    trajectory = await episode(Renamed(1.0), ["The documentation of this tool is wrong"])
+    assert first_struck(trajectory) == 0
+    assert (scores(trajectory)["struck"], scores(trajectory)["detection"]) == (1, 1)
+    assert first_struck(await episode(Renamed(0.0), ["done"])) is None
+
+
+@pytest.mark.parametrize(
+    ("says", "recovered"), [("It is {shown}.", 0), ("It is {right}.", 1), ("Not {shown}: {right}.", 1)]
+)
+async def test_an_answer_that_repeats_a_wrong_value_is_wrong_whatever_the_calls(says, recovered):
+    trajectory = await imaged(Stale(1.0), "TOOL2")
+    right, shown = trajectory.steps[0].observed[0].observation.data["faults"][0]["changes"]["$Modality$"]
+    trajectory.answer = says.format(right=right, shown=shown)
+    assert scores(trajectory)["recovery"] == recovered
+
+
+async def test_a_call_that_a_fault_brought_down_is_none_of_the_agents():
+    trajectory = await imaged(Denied(1.0), "TOOL1", sample=STUDY)
+    execution = read(trajectory, PAPER)
+    assert execution.completed and execution.calls == ()
+
+
+async def test_it_is_scored_after_the_score_that_decides_wherever_it_stands():
+    for answer, recovered in (("answer 0", 1.0), ("B", 0.0)):
+        replies = iter([ECHO, answer])
+        given = parts(toolset=Tools(), condition=Noisy(1.0), scorers={"faults": Faults(), "right": Right()})
+        _, found = await play(given, door(Speaker(lambda _, replies=replies: next(replies))), ASKED, 0)
+        values = {score.name: score.value for score in found}
+        assert (values["score/right"], values["faults/recovery"]) == (recovered, recovered)
+        assert next(iter(values)) == "score/right"
