@@ -80,9 +80,7 @@ class Radagent(BuildsTools):
         if twice := [one for one in chosen if chosen.count(one) > 1]:
             raise ConfigError(f"strategies: {twice[0]!r} stands there {chosen.count(twice[0])} times; once is enough")
         if self.reflects and self.reflector is None:
-            raise ConfigError(
-                "strategies: self_reflection needs a reflector, such as +verifier@agent.reflector=reflect"
-            )
+            raise ConfigError("strategies: self_reflection needs a reflector; give +verifier@agent.reflector=reflect")
         if self.roles.named and not self.parted:
             raise ConfigError(f"roles: models are named ({self.roles.named[0]}), but strategies have no multi_agent")
         if "refined_prompts" in chosen:
