@@ -26,6 +26,5 @@ def check_prompts(experiment: Experiment) -> None:
         trained, dataset = set(notes.get("texts") or ()), experiment.dataset
         samples = map(clean, dataset.load(dataset.split)) if trained else ()
         if seen := [sample.problem.id for sample in samples if known_by(sample) in trained]:
-            raise ConfigError(
-                f"the prompts {name!r} were refined on {len(seen)} of the samples that are evaluated, such as {seen[0]!r}"
-            )
+            what = f"{len(seen)} of the samples that are evaluated, such as {seen[0]!r}"
+            raise ConfigError(f"the prompts {name!r} were refined on {what}")
