@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 WRITTEN = "written"  # the file written.yaml: template -> {names: [...], needs: [...]}
-LONGEST = 20_000  # characters of a template
+LONGEST, OFTENEST = 20_000, 3  # characters of a template; times that it may show one name
 _SLOT = re.compile(r"(?<!\{)\{\{[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*\}\}(?!\})")
 _OPENS = re.compile(r"\{[{%#]")
 
@@ -20,6 +20,11 @@ _OPENS = re.compile(r"\{[{%#]")
 def slots(text: str) -> list[str]:
     """The names that a plain template is filled with, in their order."""
     return _SLOT.findall(text)
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text is no more than words and names in braces."""
+    return _OPENS.search(_SLOT.sub(" ", text)) is None
 
 
 def flaw_in(text: str, names: Collection[str], needs: Collection[str] = ()) -> str | None:
@@ -32,7 +37,7 @@ def flaw_in(text: str, names: Collection[str], needs: Collection[str] = ()) -> s
         return "it is empty"
     if len(text) > LONGEST:
         return f"it has {len(text)} characters; {LONGEST} are the most"
-    if found := _OPENS.search(_SLOT.sub(" ", text)):
+    if (found := _OPENS.search(_SLOT.sub(" ", text))) is not None:
         shown = text[max(0, _place(text, found[0])) :].partition("\n")[0][:60]
         return (
             f"{shown!r} is more than a name in braces; only {{{{ name }}}} may be written, no statement or expression"
@@ -40,6 +45,8 @@ def flaw_in(text: str, names: Collection[str], needs: Collection[str] = ()) -> s
     if strange := [name for name in slots(text) if name not in names]:
         have = ", ".join(names) or "none"
         return f"{{{{ {strange[0]} }}}} is not known here; known are {have}"
+    if crowd := [name for name in names if slots(text).count(name) > OFTENEST]:
+        return f"{{{{ {crowd[0]} }}}} stands {slots(text).count(crowd[0])} times; {OFTENEST} are the most"
     if lost := [name for name in names if name not in slots(text)]:
         return f"{{{{ {lost[0]} }}}} is lost, through which the prompt gets what it needs"
     if lost := [mark for mark in needs if mark not in text]:

@@ -93,6 +93,9 @@ class Bench(Protocol):
         Raises ConfigError when there is none.
         """
 
+    def known(self, samples: Sequence[Sample]) -> list[str]:
+        """Digests of what an agent may see of samples, by which a manifest tells what was learnt from (``texts``)."""
+
     def study(self, samples: Sequence[Sample]) -> None:
         """Give models with a private answer key that of these samples."""
 

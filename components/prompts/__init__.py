@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.errors import ConfigError
 from components.messages import Image, Message, Role
-from components.plain_prompts import WRITTEN, flaw_in, rules_of, slots
+from components.plain_prompts import WRITTEN, flaw_in, is_plain, rules_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -67,7 +67,7 @@ class PromptSet:
         from jinja2.meta import find_undeclared_variables
 
         text = self.texts[template]
-        if flaw_in(text, dict.fromkeys(slots(text))) is None:
+        if is_plain(text):
             return text.strip()
         tree = self._environment.parse(text)
         return None if find_undeclared_variables(tree) or "{% include" in text else self.render(template)

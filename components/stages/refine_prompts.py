@@ -143,6 +143,7 @@ class _Refining:
             "base": self.rules.base,
             "split": parts.split,
             "records": parts.records,
+            "texts": self.bench.known([*parts.train, *parts.validation]),
             "rounds": [],
         }
         self._write(self.rules.first, NEW)

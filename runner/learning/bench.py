@@ -24,8 +24,9 @@ from runner.door import Door
 from runner.fitting import noting, permit
 from runner.flaws import Flaw, Flaws
 from runner.learning import check_memory
-from runner.learning.lesson import training
+from runner.learning.lesson import known_by, training
 from runner.learning.practice import Practice, Solver
+from runner.learning.prompted import check_prompts
 from runner.progress import Progress
 from runner.resume import settled
 from runner.select import clean
@@ -99,6 +100,10 @@ class Bench:
             raise ConfigError("the dataset has no split to learn from, beside the one that is evaluated")
         return found
 
+    def known(self, samples: Sequence[Sample]) -> list[str]:
+        """Digests of what an agent may see of samples."""
+        return [known_by(sample) for sample in samples]
+
     def study(self, samples: Sequence[Sample]) -> None:
         """Models with a private answer key get that of these samples."""
         for model in self.experiment.models.values():
@@ -153,6 +158,7 @@ def check_learning(experiment: Experiment) -> None:
             experiment.craft.check(Bench(experiment, Door(experiment.models, None, run_seed=experiment.seed)))
     if flaws:
         raise Flaws(flaws)
+    check_prompts(experiment)
     if learnt_from is not None:
         permit(learnt_from, experiment.models, experiment.parts.toolset, "memory")
 

@@ -3,7 +3,7 @@
 import jinja2
 import pytest
 
-from components.plain_prompts import LONGEST, flaw_in, rules_of, slots
+from components.plain_prompts import LONGEST, flaw_in, is_plain, rules_of, slots
 
 HOSTILE = [
     "{% for x in range(9) %}a{% endfor %}",
@@ -59,6 +59,8 @@ def test_what_the_prompt_needs_must_stay():
     assert flaw_in("Answer.", [], ["Tool Chain: ["]) == "'Tool Chain: [' is lost, by which replies are read"
     assert flaw_in("  \n", []) == "it is empty"
     assert "20000 are the most" in flaw_in("x" * (LONGEST + 1), [])
+    assert flaw_in("{{ a }}" * 4, ["a"]) == "{{ a }} stands 4 times; 3 are the most"
+    assert is_plain("{{ a }}" * 4) and not is_plain("{{ a.b }}")
     assert slots("{{ a }} {{b}} { c }") == ["a", "b"]
 
 

@@ -41,6 +41,8 @@ def test_prompts_are_refined_kept_by_the_test_and_chosen_by_their_name(plainly, 
     assert played.code == 0 and home.manifest(home.path / "run")["prompts"]["refined"] == notes["digest"]
     sources = {m.get("source") for one in records.read(home.path / "run") for s in one["steps"] for m in s["asked"]}
     assert "refined/tools.jinja" in sources
+    refused = plainly("agent.prompts=refined", "dataset.split=train", "limit=2")
+    assert "the prompts 'refined' were refined on 99 of the samples that are evaluated" in refused.complaint
     (folder / "tools.jinja").write_text("{{ instructions }} {{ instructions.__class__ }}")
     prompts.load.cache_clear()
     assert "more than a name in braces" in plainly("agent.prompts=refined", "limit=2").complaint
