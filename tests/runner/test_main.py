@@ -152,3 +152,15 @@ def test_baselines_are_agents_and_an_experiment_says_what_it_would_vary(home):
     assert done.code == 0 and "note: one job; with -m this plays all of agent.times" in done.err
     done = home.run("compare.baselines=[aks]")
     assert done.code == 2 and "compare.baselines: no agent 'aks'; did you mean asks" in done.err
+
+
+def test_a_current_folder_that_is_gone_is_told_in_a_line(tmp_path, monkeypatch):
+    from runner.__main__ import main
+
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    monkeypatch.setattr("sys.argv", ["wardround", "--version"])
+    gone.rmdir()
+    with pytest.raises(SystemExit, match="the current folder cannot be read"):
+        main()
