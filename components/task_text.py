@@ -55,7 +55,7 @@ def written_out(action: Action) -> Action:
     found = _WRITTEN.search(action.message.text)
     try:
         values, _ = _DECODER.raw_decode(action.message.text, found.end()) if found else (None, 0)
-    except ValueError:
+    except (ValueError, RecursionError):
         values = None
     if found is None or not isinstance(values, dict):
         return Action(action.message, error="unreadable", error_text="it names no action")

@@ -156,6 +156,14 @@ def _guarded(task: Task, words: list[str]) -> int:
 
         complain(Flaws([explain(error, [w for w in words if "=" in w], [*users_folders(words), CONF])]))
         return 2
+    except RecursionError:
+        if task.started:
+            raise
+        choices = " ".join(word for word in words if "=" in word)
+        complain(
+            ConfigError(f"a YAML is nested too deep, or names itself in its defaults; look at those of: {choices}")
+        )
+        return 2
     except OSError as error:
         if not task.started:
             raise
@@ -201,9 +209,14 @@ def _flags_first(words: list[str]) -> list[str]:
 
 def _order_path() -> None:
     """Look for ours first and in the current folder last: a user's own ``components/`` must not hide ours."""
-    here = {"", os.getcwd()}
+    try:
+        here = {"", os.getcwd()}
+    except OSError as error:
+        raise SystemExit(
+            f"error: the current folder cannot be read ({error.strerror}); go into one that exists"
+        ) from None
     others = [p for p in sys.path if p not in here]
-    sys.path[:] = [*([] if str(_HOME) in others else [str(_HOME)]), *others, os.getcwd()]
+    sys.path[:] = [*([] if str(_HOME) in others else [str(_HOME)]), *others, *here - {""}]
 
 
 class _Signals:

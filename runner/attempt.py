@@ -59,7 +59,7 @@ class Attempt:
             raise LimitReached(f"budget.sample.{limit}: no room for {n} attempts at once")
         spent = holder.spent
         calls = None if budget.calls is None else (budget.calls - spent.calls - spent.pending) // n
-        used = spent.input_tokens + spent.output_tokens
+        used = int(spent.likely_tokens)
         tokens = None if budget.tokens is None else max((budget.tokens - used) // n, 1)
         usd = None if budget.usd is None else (budget.usd - spent.usd) / n
         return [Attempt(Budget(usd=usd, tokens=tokens, calls=calls), above=self) for _ in range(n)]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from components.messages import Usage
 
+_UNREPORTED = "replies come without the number of their tokens, so that nobody knows what is spent"
 _ROUNDED = 1 + 1e-9  # a sum of prices may be a little more than it is
 
 
@@ -24,7 +25,8 @@ class Budget:
 
 @dataclass
 class Spent:
-    """What was charged so far. ``pending`` calls are on their way, ``unpriced`` ones have no known price."""
+    """What was charged so far. ``pending`` calls are on their way, ``unpriced`` ones have no known price, and of
+    ``unreported`` ones nobody said how many tokens they took."""
 
     usd: float = 0.0
     input_tokens: int = 0
@@ -32,6 +34,7 @@ class Spent:
     calls: int = 0
     pending: int = 0
     unpriced: int = 0
+    unreported: int = 0
     started: float = field(default_factory=time.monotonic)
 
     @property
@@ -39,11 +42,18 @@ class Spent:
         """Input and output."""
         return self.input_tokens + self.output_tokens
 
+    @property
+    def likely_tokens(self) -> float:
+        """Input and output, where calls that did not report them took the mean of those that did."""
+        told = self.calls - self.unreported
+        return self.tokens * self.calls / told if told > 0 else self.tokens
+
     def charge(self, usage: Usage) -> None:
         """Add one call."""
         self.calls += 1
         self.input_tokens += usage.input_tokens or 0
         self.output_tokens += usage.output_tokens or 0
+        self.unreported += usage.input_tokens is None or usage.output_tokens is None
         if usage.cost_usd is None:
             self.unpriced += 1
         else:
@@ -53,7 +63,9 @@ class Spent:
         """The first limit that leaves no room for one or ``more`` calls, or None."""
         if budget.calls is not None and self.calls + self.pending + more > budget.calls:
             return f"calls={budget.calls}"
-        if budget.tokens is not None and self.tokens >= budget.tokens:
+        if budget.tokens is not None and self.calls and self.unreported >= self.calls:
+            return f"tokens={budget.tokens} ({_UNREPORTED})"
+        if budget.tokens is not None and self.likely_tokens >= budget.tokens:
             return f"tokens={budget.tokens}"
         if budget.usd is not None and self.usd >= budget.usd:
             return f"usd={budget.usd:g}"
@@ -99,7 +111,7 @@ class Purse:
         budget, over = self.budget, self._over
         part = Budget(
             usd=None if budget.usd is None else (budget.usd - over.usd) / left,
-            tokens=None if budget.tokens is None else (budget.tokens - over.tokens) // left,
+            tokens=None if budget.tokens is None else (budget.tokens - int(over.likely_tokens)) // left,
             calls=None if budget.calls is None else (budget.calls - over.calls) // left,
         )
         part_of = _full(spent, part)
@@ -112,6 +124,7 @@ class Purse:
         self._over.calls += spent.calls
         self._over.input_tokens += spent.input_tokens
         self._over.output_tokens += spent.output_tokens
+        self._over.unreported += spent.unreported
 
 
 def _full(spent: Spent, budget: Budget) -> str | None:
@@ -119,7 +132,7 @@ def _full(spent: Spent, budget: Budget) -> str | None:
     if limit := spent.exceeded(budget):
         return limit
     share = 1 + (spent.pending + 1) / spent.calls if spent.calls else 0.0
-    if budget.tokens is not None and spent.tokens * share > budget.tokens:
+    if budget.tokens is not None and spent.likely_tokens * share > budget.tokens:
         return f"tokens={budget.tokens}"
     if budget.usd is not None and spent.usd * share > budget.usd * _ROUNDED:
         return f"usd={budget.usd:g}"

@@ -10,7 +10,7 @@ import shlex
 import subprocess
 import sys
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,12 @@ def write(folder: Path, manifest: Mapping[str, Any]) -> None:
     fresh = folder / (FILE + ".tmp")
     fresh.write_text(json.dumps(manifest, indent=1, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
     fresh.replace(folder / FILE)
+
+
+def spent(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What sessions or shards spent together; None for what one of them does not know."""
+    told = {key: [part[key] for part in parts] for key in ("usd", "input_tokens", "output_tokens")}
+    return {key: None if None in values else sum(values) for key, values in told.items()}
 
 
 def now() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def record_of(
 
 
 def usage_of(trajectory: Trajectory) -> dict[str, Any]:
-    """Calls, tokens and US dollars, in total and by purpose; an unknown price makes cost null.
+    """Calls, tokens and US dollars, in total and by purpose; what is not known of one call makes the sum null.
 
     What was asked about the agent (purpose judge) is not in the total.
     """
@@ -59,10 +60,9 @@ def usage_of(trajectory: Trajectory) -> dict[str, Any]:
         own = purposes.setdefault(step.purpose, dict.fromkeys(total, 0) | {"cost_usd": 0.0})
         for part in (own,) if step.purpose == "judge" else (own, total):
             part["calls"] += 1
-            part["input_tokens"] += step.usage.input_tokens or 0
-            part["output_tokens"] += step.usage.output_tokens or 0
-            cost = step.usage.cost_usd
-            part["cost_usd"] = None if cost is None or part["cost_usd"] is None else part["cost_usd"] + cost
+            for name in ("input_tokens", "output_tokens", "cost_usd"):
+                value = getattr(step.usage, name)
+                part[name] = None if value is None or part[name] is None else part[name] + value
     return total | {"purposes": purposes}
 
 
@@ -118,6 +118,15 @@ def read(folder: Path) -> Iterator[dict[str, Any]]:
             if not line.endswith(b"\n"):
                 return
             yield _record(path, number, line)
+
+
+def count(folder: Path) -> int:
+    """How many whole lines the records of a folder have; what stands in them is not looked at."""
+    try:
+        with (folder / FILE).open("rb") as file:
+            return sum(block.count(b"\n") for block in iter(partial(file.read, 1 << 20), b""))
+    except FileNotFoundError:
+        return 0
 
 
 def _record(path: Path, number: int, line: bytes) -> dict[str, Any]:

@@ -53,9 +53,21 @@ def refuse_parts(cfg: Mapping[str, Any]) -> None:
 
 
 def is_complete(folder: Path) -> bool:
-    """Whether nothing is left to do in a run folder; errored samples are."""
+    """Whether nothing is left to do in a run folder; errored samples are, and records or metrics that were lost."""
     notes = manifest.read(folder)
-    return notes.get("status") == COMPLETE and not notes.get("counts", {}).get("errored")
+    counts = notes.get("counts", {})
+    if notes.get("status") != COMPLETE or counts.get("errored"):
+        return False
+    finished = counts.get("finished", 0)
+    return not finished or (records.count(folder) >= finished and _has_metrics(folder))
+
+
+def _has_metrics(folder: Path) -> bool:
+    try:
+        found = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and isinstance(found.get("metrics"), dict)
 
 
 def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:

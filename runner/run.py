@@ -158,9 +158,7 @@ def _finish(
     notes["sessions"] = [*notes["sessions"], _session(door)]
     notes["calls"] = {key: sum(one.get(key, 0) for one in notes["sessions"]) for key in _CALLS}
     notes["calls"]["models"] = stats
-    usd = [one["usd"] for one in notes["sessions"]]
-    tokens = {key: sum(one[key] for one in notes["sessions"]) for key in ("input_tokens", "output_tokens")}
-    notes["spent"] = {"usd": None if None in usd else sum(usd), **tokens}
+    notes["spent"] = manifest.spent(notes["sessions"])
     log.info("%s: %s; %s", status, notes["counts"], notes["calls"])
     for text, n in notes["errors"].items():
         log.warning("%s: %s", times(n), text)
@@ -179,8 +177,8 @@ def _session(door: Door) -> dict[str, Any]:
         "from_journal": door.replayed,
         "beside": door.beside,
         "usd": None if spent.unpriced else spent.usd,
-        "input_tokens": spent.input_tokens,
-        "output_tokens": spent.output_tokens,
+        "input_tokens": None if spent.unreported else spent.input_tokens,
+        "output_tokens": None if spent.unreported else spent.output_tokens,
     }
 
 

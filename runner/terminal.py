@@ -10,7 +10,7 @@ from components.errors import ConfigError
 
 
 def told(tell: Callable[[], None]) -> int:
-    """Let a command say what it has to. Returns the exit code: 2 for what it refuses."""
+    """Let a command say what it has to. Returns the exit code: 2 for what it refuses, or cannot read or write."""
     try:
         tell()
         sys.stdout.flush()
@@ -19,4 +19,8 @@ def told(tell: Callable[[], None]) -> int:
         return 2
     except BrokenPipeError:  # whoever reads along has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        said = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        print(f"error: {said}", file=sys.stderr)  # noqa: T201
+        return 2
     return 0

@@ -17,6 +17,7 @@ from components.types import Privacy, Problem, Sample
 ALL = "all"
 _MOST = 26
 _LINES = (".jsonl", ".ndjson")
+_LONG = "put texts as long as that in a .jsonl file, which takes them"
 _HOW = "dataset.path names a .csv, .jsonl or .ndjson file with a row per question"
 
 
@@ -182,4 +183,5 @@ def _csv_rows(path: Path) -> Iterator[Row]:
         except UnicodeDecodeError as error:
             raise ConfigError(f"{path}: is not UTF-8: {error}") from None
         except csv.Error as error:
-            raise ConfigError(f"{path}:{reader.line_num}: {error}") from None
+            hint = f"; if no quote is left open, {_LONG}" if "field limit" in str(error) else ""
+            raise ConfigError(f"{path}:{reader.line_num}: {error}{hint}") from None

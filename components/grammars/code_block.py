@@ -108,7 +108,7 @@ def _repaired(call: ToolCall, argument: str) -> ToolCall:
     try:
         cell, _ = json.JSONDecoder(strict=False).raw_decode(call.arguments, key.end() if key else 0)
         cell.encode()
-    except (ValueError, AttributeError):  # no JSON text there either, or one that cannot be written
+    except (ValueError, AttributeError, RecursionError):  # no JSON text there either, or one that cannot be written
         text = f"the arguments of {call.name} are not a JSON object with the one key {argument!r}"
         raise ActionError(text, "bad_arguments", call.id) from None
     return ToolCall(call.id, call.name, orjson.dumps({argument: cell}).decode())

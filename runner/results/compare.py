@@ -52,9 +52,21 @@ def warnings_of(runs: Sequence[Run]) -> list[str]:
         for note in run.notes.get("notes") or ():
             found.setdefault(str(note), []).append(str(run.choices.get("agent", "?")))
     said = [f"note: {note} ({', '.join(dict.fromkeys(of))})" for note, of in found.items()]
+    said += [line for run in runs if (line := _cut(run))]
     if any(run.simulated for run in runs):
         said.insert(0, "simulated model: these numbers say nothing about any real model")
     return said
+
+
+def _cut(run: Run) -> str:
+    """That records of a run are gone, where its manifest counts more."""
+    counted = (run.notes.get("counts") or {}).get("finished") or 0
+    if run.notes.get("status") != "complete" or counted <= len(run.records):
+        return ""
+    return (
+        f"note: {run.folder} was complete with {counted} records and holds {len(run.records)}: records.jsonl was "
+        "cut or changed; run.resume plays what is missing, from the journal where it can"
+    )
 
 
 def show_compare(runs: Sequence[Run], baselines: Sequence[str] | None = None, home: Path | None = None) -> None:

@@ -94,12 +94,10 @@ def _write(folders: Sequence[Path], lines: Sequence[_Line], path: Path) -> None:
 def _merged(notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The manifest of the whole."""
     first, states = notes[0], {str(note["status"]) for note in notes}
-    usd = [note["spent"]["usd"] for note in notes]
     errors, kills = Counter[str](), Counter[str]()
     for note in notes:
         errors.update(note.get("errors") or {})
         kills.update((note.get("sandbox") or {}).get("kills") or {})
-    tokens = {key: sum(note["spent"][key] for note in notes) for key in ("input_tokens", "output_tokens")}
     return {
         **first,
         "status": "complete" if states == {"complete"} else "budget" if "budget" in states else "partial",
@@ -110,7 +108,7 @@ def _merged(notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "errors": dict(errors.most_common(5)),
         "sessions": [session for note in notes for session in note["sessions"]],
         "calls": {**{key: sum(note["calls"].get(key, 0) for note in notes) for key in _CALLS}, "models": {}},
-        "spent": {"usd": None if None in usd else sum(usd), **tokens},
+        "spent": manifest.spent([note["spent"] for note in notes]),
         "sandbox": first.get("sandbox") and {**first["sandbox"], "kills": dict(kills)},
         "notes": list(dict.fromkeys(text for note in notes for text in note["notes"])),
         "dataset": {**first["dataset"], "samples": sum(note["dataset"]["samples"] for note in notes)},

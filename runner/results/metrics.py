@@ -8,7 +8,7 @@ from typing import Any
 
 from runner.results.intervals import Mean, Metric, settle, unsettled
 from runner.results.levels import Levels, nested_metrics
-from runner.results.usage import by_purpose
+from runner.results.usage import by_purpose, total
 
 
 def summarise(
@@ -133,17 +133,16 @@ def _endings(records: Sequence[Mapping[str, Any]], table: _Table) -> dict[str, M
 
 
 def _totals(records: Sequence[Mapping[str, Any]]) -> dict[str, Metric]:
-    """Cost, tokens, calls and time; an unknown price makes the cost unknown, not zero."""
+    """Cost, tokens, calls and time; where a call did not tell, a sum is unknown, not zero."""
     n = len(records)
     if not n:
         return {}
     usage = [record["usage"] for record in records]
-    costs = [u["cost_usd"] for u in usage if u["cost_usd"] is not None]
     seconds = sorted(record["seconds"] for record in records)
     return {
-        "cost/usd": Metric(math.fsum(costs) if len(costs) == n else None, n=len(costs), unscored=n - len(costs)),
-        "tokens/input": Metric(sum(u["input_tokens"] for u in usage), n=n),
-        "tokens/output": Metric(sum(u["output_tokens"] for u in usage), n=n),
+        "cost/usd": total([u["cost_usd"] for u in usage]),
+        "tokens/input": total([u["input_tokens"] for u in usage]),
+        "tokens/output": total([u["output_tokens"] for u in usage]),
         "calls/total": Metric(sum(u["calls"] for u in usage), n=n),
         "calls/per_sample": Metric(sum(u["calls"] for u in usage) / n, n=n),
         "time/seconds_p50": Metric(_quantile(seconds, 0.5), n=n),

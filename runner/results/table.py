@@ -64,9 +64,16 @@ def totals(metrics: Mapping[str, Mapping[str, Any]]) -> str:
     """Cost, tokens, calls and time of a run in one line."""
     value = {name: m["value"] for name, m in metrics.items()}
     cost = "cost not known" if value["cost/usd"] is None else f"${value['cost/usd']:.4f}"
-    tokens = f"{number(value['tokens/input'])} tokens in, {number(value['tokens/output'])} out"
+    tokens = tokens_told(value["tokens/input"], value["tokens/output"])
     calls = f"{number(value['calls/total'])} calls ({value['calls/per_sample']:.1f} a sample)"
     return f"{calls}, {tokens}, {cost}, {value['time/seconds_p50']:.3f} s a sample (median)"
+
+
+def tokens_told(asked: int | None, written: int | None) -> str:
+    """Tokens in and out in words, also where a call did not report them."""
+    if asked is None or written is None:
+        return "tokens not known"
+    return f"{number(asked)} tokens in, {number(written)} out"
 
 
 def number(value: float | int | None) -> str:

@@ -14,7 +14,7 @@ from components.types import Observed, Step, Trajectory
 from runner.flaws import nearest
 from runner.records import read
 from runner.results.rows import Run
-from runner.results.table import plain
+from runner.results.table import plain, tokens_told
 from runner.stored import Unpacker
 from runner.texts import TextReader
 
@@ -131,7 +131,7 @@ def _scores(record: Mapping[str, Any]) -> Iterator[str]:
         yield from _lines(f"{'unscored' if value is None else f'{value:.4g}'}{why and f' ({why})'}", f"{plain(name)}: ")
     used = record["usage"]
     cost = "cost not known" if used["cost_usd"] is None else f"${used['cost_usd']:.4g}"
-    tokens = f"{used['input_tokens']:,} tokens in, {used['output_tokens']:,} out"
+    tokens = tokens_told(used["input_tokens"], used["output_tokens"])
     yield f"usage: {used['calls']:,} calls, {tokens}, {cost}, {record['seconds']:.1f} s"
 
 

@@ -18,18 +18,25 @@ _COUNTS = {"calls/{}": "calls", "tokens/{}/input": "input_tokens", "tokens/{}/ou
 def by_purpose(records: Sequence[Mapping[str, Any]]) -> dict[str, Metric]:
     """``calls/<purpose>``, ``tokens/<purpose>/input`` and ``/output``, ``cost/<purpose>``: totals over ``n`` episodes.
 
-    A call whose price is not known makes its purpose's cost None, never 0.
+    A call whose price or tokens are not known makes that sum of its purpose None, never 0.
     """
     used = [record["usage"]["purposes"] for record in records]
     found: dict[str, Metric] = {}
     for purpose in dict.fromkeys(purpose for purposes in used for purpose in purposes):
         parts = [purposes[purpose] for purposes in used if purpose in purposes]
         for name, key in _COUNTS.items():
-            found[name.format(purpose)] = Metric(sum(part[key] for part in parts), n=len(records))
-        unknown = sum(part["cost_usd"] is None for part in parts)
-        cost = None if unknown else math.fsum(part["cost_usd"] for part in parts)
-        found[f"cost/{purpose}"] = Metric(cost, n=len(records) - unknown, unscored=unknown)
+            found[name.format(purpose)] = total([part[key] for part in parts], len(records))
+        found[f"cost/{purpose}"] = total([part["cost_usd"] for part in parts], len(records))
     return found
+
+
+def total(values: Sequence[float | None], n: int | None = None) -> Metric:
+    """The sum over ``n`` episodes, by default as many as there are values; None where one of them is."""
+    known = [value for value in values if value is not None]
+    unknown = len(values) - len(known)
+    whole = all(isinstance(value, int) for value in known)
+    found = None if unknown else sum(known) if whole else math.fsum(known)
+    return Metric(found, n=(len(values) if n is None else n) - unknown, unscored=unknown)
 
 
 def purposes_of(metrics: Mapping[str, Any]) -> list[str]:
@@ -68,14 +75,10 @@ def purpose_lines(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]
 
 
 def per_question(records: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
-    """Calls, tokens and US dollars per episode; None for a price that is not known."""
-    n, usage = len(records), [record["usage"] for record in records]
-    costs = [one["cost_usd"] for one in usage]
-    found: dict[str, float | None] = {
-        what: sum(one[key] for one in usage) / n
-        for what, key in zip(WHAT, ("calls", "input_tokens", "output_tokens"), strict=False)
-    }
-    return found | {"USD": None if None in costs else math.fsum(costs) / n}
+    """Calls, tokens and US dollars per episode; None for what is not known of a call."""
+    keys = ("calls", "input_tokens", "output_tokens", "cost_usd")
+    sums = [total([record["usage"][key] for record in records]).value for key in keys]
+    return {what: None if one is None else one / len(records) for what, one in zip(WHAT, sums, strict=True)}
 
 
 def said(values: Sequence[float | None], n: int = 1) -> list[str]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from components.errors import ConfigError
 from components.models.redaction import redact
 from runner import records
 from runner.budget import Spent
@@ -79,8 +80,9 @@ def _taken(folder: Path) -> Spent:
     for record in records.read(folder):
         usage = record["usage"]
         spent.calls += usage["calls"]
-        spent.input_tokens += usage["input_tokens"]
-        spent.output_tokens += usage["output_tokens"]
+        spent.input_tokens += usage["input_tokens"] or 0
+        spent.output_tokens += usage["output_tokens"] or 0
+        spent.unreported += usage["calls"] if usage["input_tokens"] is None else 0
         spent.usd += usage["cost_usd"] or 0.0
     return spent
 
@@ -95,6 +97,7 @@ def taken_since(order: Order) -> Spent:
         max(0, now.input_tokens - before.input_tokens),
         max(0, now.output_tokens - before.output_tokens),
         max(0, now.calls - before.calls),
+        unreported=max(0, now.unreported - before.unreported),
     )
 
 
@@ -103,7 +106,7 @@ def _part(budget: Mapping[str, Any], n: int, parts: int, spent: Spent) -> dict[s
     usd, tokens, calls = budget["usd"], budget["tokens"], budget["calls"]
     return {
         "usd": None if usd is None else max(0.0, usd - spent.usd) / parts,
-        "tokens": None if tokens is None else (max(0, tokens - spent.tokens) + parts - 1 - n) // parts,
+        "tokens": None if tokens is None else (max(0, tokens - int(spent.likely_tokens)) + parts - 1 - n) // parts,
         "calls": None if calls is None else (max(0, calls - spent.calls) + parts - 1 - n) // parts,
         "seconds": budget["seconds"],
     }
@@ -123,6 +126,10 @@ def play(order: Order) -> Ended:
         try:
             with redirect_stdout(said):
                 code = _run(order)
+        except (ConfigError, OSError) as error:  # a refusal or the machine: a line is enough
+            said_why = redact(str(error))
+            logging.getLogger(__name__).error("job %s broke off: %s", order.label, said_why)
+            return Ended(1, said_why)
         except (Exception, SystemExit) as error:
             logging.getLogger(__name__).exception("job %s broke off", order.label)
             return Ended(1, redact(traceback.format_exception_only(error)[-1].strip()))

@@ -187,6 +187,9 @@ class Launcher(HydraLauncher):
         try:
             result.return_value = await self._play(cell, commons, begun)
             result.status = JobStatus.COMPLETED
+        except (ConfigError, OSError) as error:  # a refusal or the machine: a line is enough
+            result.status, result.return_value = JobStatus.FAILED, str(error)
+            logging.getLogger(__name__).error("job %s broke off: %s", cell.label, redact(str(error)))
         except (Exception, SystemExit) as error:
             result.status, result.return_value = JobStatus.FAILED, error
             logging.getLogger(__name__).exception("job %s broke off", cell.label)

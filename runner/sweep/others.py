@@ -61,6 +61,7 @@ def launch(launcher: Any, owed: Sequence[Cell], jobs: int, spent: Spent) -> Sequ
         spent.calls += one.calls
         spent.input_tokens += one.input_tokens
         spent.output_tokens += one.output_tokens
+        spent.unreported += one.unreported
     results = [_returned(cell, one) for cell, one in zip(owed, ended, strict=True)]
     for cell, result in zip(owed, results, strict=True):
         callbacks.on_job_end(config=cell.config, job_return=result)

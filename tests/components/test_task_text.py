@@ -47,3 +47,8 @@ def test_prose_names_an_action_or_is_unreadable():
     assert written_out(Action(SAID, answer="said")).error == "unreadable"
     kept = Action(Message("assistant", 'Finish[{"response": "B"}]'), answer="B")
     assert written_out(kept) is kept
+
+
+def test_prose_whose_action_is_nested_too_deep_is_unreadable():
+    deep = Message("assistant", "Do[" + '{"a":' * 9_999)
+    assert written_out(Action(deep, answer=deep.text)).error == "unreadable"

@@ -80,3 +80,18 @@ def test_what_was_spent_before_the_jobs_is_no_jobs_part():
 def test_the_first_call_of_a_job_and_of_all_tells_what_the_next_ones_take(budget, so_far, blind):
     assert Purse(budget).blind(so_far) is blind
     assert Purse(budget, 2, so_far).blind(Spent()) is blind
+
+
+def test_tokens_that_no_reply_tells_are_not_taken_for_none():
+    so_far = Spent()
+    so_far.charge(Usage(None, None, 0.1))
+    assert "without the number of their tokens" in so_far.exceeded(Budget(tokens=10))
+    assert so_far.exceeded(Budget(calls=2)) is None
+
+
+def test_a_call_that_did_not_tell_its_tokens_took_the_mean_of_the_others():
+    so_far = Spent()
+    for usage in (Usage(3, 1), Usage(), Usage(3, 1)):
+        so_far.charge(usage)
+    assert so_far.likely_tokens == 12
+    assert so_far.exceeded(Budget(tokens=12)) == "tokens=12" and so_far.exceeded(Budget(tokens=13)) is None

@@ -140,6 +140,14 @@ def test_yaml_that_cannot_be_read(home, text, line, said):
     assert said in complaint
 
 
+def test_yaml_that_names_itself_or_is_nested_too_deep(home):
+    home.write("agent/loop", "defaults: [loop]")
+    home.write("agent/deep", "a: " + "[" * 3_000 + "]" * 3_000)
+    for word in ("agent=loop", "agent=deep"):
+        complaint = refused(home, word)
+        assert "nested too deep, or names itself in its defaults" in complaint and word in complaint
+
+
 def test_an_interpolation_that_is_not_closed(home):
     home.write("agent/torn", "_target_: mine.parts.Asks\ntimes: ${a.b")
     assert "conf/agent/torn.yaml:2" in refused(home, "agent=torn")

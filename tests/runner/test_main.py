@@ -155,3 +155,15 @@ def test_baselines_are_agents_and_an_experiment_says_what_it_would_vary(home):
     done = home.run("compare.baselines=['agent.tims=1','agent.times=1']", "compare.gains=none_such")
     assert done.code == 2 and "compare.baselines: no key 'agent.tims' in the config" in done.err
     assert "compare.gains: no gains 'none_such'; valid: " in done.err and "no key 'agent.times'" not in done.err
+
+
+def test_a_current_folder_that_is_gone_is_told_in_a_line(tmp_path, monkeypatch):
+    from runner.__main__ import main
+
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    monkeypatch.setattr("sys.argv", ["wardround", "--version"])
+    gone.rmdir()
+    with pytest.raises(SystemExit, match="the current folder cannot be read"):
+        main()

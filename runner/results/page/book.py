@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,7 +69,7 @@ def home_of(runs: Sequence[Run], out: str | None = None) -> Path:
 def write(runs: Sequence[Run], home: Path, title: str | None = None) -> list[Path]:
     """Write page, Markdown and tables of runs into a folder. Returns what was written, the page first.
 
-    ``report.md`` is that of a run in its own folder, and left as it is.
+    ``report.md`` is that of a run in its own folder, and left as it is. Raises ConfigError for what cannot be written.
     """
     home.mkdir(parents=True, exist_ok=True)
     sections, told = sections_of(keeping(runs)), (title or home.resolve().name, about(runs), warnings_of(runs))
@@ -100,8 +101,13 @@ def about(runs: Sequence[Run]) -> str:
 
 
 def _put(path: Path, text: str) -> Path:
-    """Write a file in one move."""
+    """Write a file in one move, or leave nothing of it. Raises ConfigError."""
     fresh = path.with_name(path.name + ".tmp")
-    fresh.write_text(text, encoding="utf-8", newline="")
-    fresh.replace(path)
+    try:
+        fresh.write_text(text, encoding="utf-8", newline="")
+        fresh.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
+        raise ConfigError(f"{path} cannot be written: {error.strerror}") from None
     return path

@@ -65,8 +65,8 @@ def episodes_of(run: Run) -> Episodes:
             continue
         used = record["usage"]
         found.calls.append(used["calls"])
-        found.tokens_in.append(used["input_tokens"])
-        found.tokens_out.append(used["output_tokens"])
+        for tokens, name in ((found.tokens_in, "input_tokens"), (found.tokens_out, "output_tokens")):
+            tokens += [used[name]] if used[name] is not None else []
         steps = [step for step in record["steps"] if step.get("committed", True)]
         found.chain.append(sum(len(step.get("observed", ())) for step in steps))
         offer = record.get("offered") or ""
@@ -148,14 +148,16 @@ def _lengths(of: Sequence[Told], counted: Mapping[int, Episodes]) -> Sheet:
     rows: list[list[Cell]] = []
     for one in of:
         values: list[list[int]] = [getattr(counted[id(one)], name) for name in names]
-        rows.append([one.label, len(values[0]), *(cell for part in values for cell in (_middle(part), max(part)))])
+        rows.append([one.label, len(values[0]), *(cell for part in values for cell in _middle_and_most(part))])
     return Sheet(f"{of[0].dataset}: lengths and toolsets", columns, rows)
 
 
-def _middle(values: Sequence[int]) -> float:
-    """The median, a whole number where it is one."""
+def _middle_and_most(values: Sequence[int]) -> list[Cell]:
+    """The median, a whole number where it is one, and the greatest; neither where nothing is known."""
+    if not values:
+        return [None, None]
     found = median(values)
-    return int(found) if found == int(found) else found
+    return [int(found) if found == int(found) else found, max(values)]
 
 
 def _words(of: Sequence[Told], counted: Mapping[int, Episodes]) -> Sheet:

@@ -122,6 +122,7 @@ def _tools(offered: Sequence[str]) -> Mapping[str, str]:
 def _row(record: Mapping[str, Any], headline: str | None, names: _Names) -> dict[str, Any]:
     """What the list says of an episode."""
     used = record["usage"]
+    tokens = (used["input_tokens"], used["output_tokens"])
     value, error = record["scores"].get(headline), record["error"] or ""
     kind = record["failure"] or (error.partition(":")[0] if record["stop"] == "error" else "")
     grounds = "; ".join(f"{name}: {ground}" for name, ground in (record["refusal"] or {}).items())
@@ -134,7 +135,7 @@ def _row(record: Mapping[str, Any], headline: str | None, names: _Names) -> dict
         "solved": None if value is None else value == (record.get("ceilings") or {}).get(headline, 1),
         "scores": [record["scores"].get(name) for name in names.scores],
         "calls": used["calls"],
-        "tokens": used["input_tokens"] + used["output_tokens"],
+        "tokens": None if None in tokens else sum(tokens),
         "cost": used["cost_usd"],
         "seconds": record["seconds"],
         "answer": (record["answer"] or grounds or error)[:_SEARCHED],

@@ -71,6 +71,7 @@ def test_the_fingerprint_is_that_of_the_content(table):
         (CSV.replace("B12,C", ","), {}, "mine.csv:2: a, b, c: must be 2 to 26 options, found 0"),
         (CSV.replace("q2", "q1"), {}, "mine.csv:3: id: 'q1' stands at"),
         (CSV.replace('"', ""), {}, "mine.csv:3: has more cells than columns"),
+        (CSV.replace("Which bone", "x" * 200_000), {}, "field limit (131072); if no quote is left open, put texts as long"),
         (CSV.replace("Which vitamin?", ""), {}, "mine.csv:2: ask: must be a text"),
         (CSV, {"split": "dev"}, "has test, train; found 'dev'"),
         (CSV, {"columns": Columns("ask", "rihgt", ("a", "b"), split="part")}, "rihgt: there is no such column; the file has id, ask"),

@@ -68,7 +68,9 @@ def test_the_code_in_broken_arguments_is_read_once_more(arguments, cell):
     assert code(action) == [cell] and action.calls[0].id == "c1"
 
 
-@pytest.mark.parametrize("arguments", ["{cell: answer = 1}", '{"cell": "answer', "answer = 1", '{"cell": "\\ud800"'])
+@pytest.mark.parametrize(
+    "arguments", ["{cell: answer = 1}", '{"cell": "answer', "answer = 1", '{"cell": "\\ud800"', "[" * 9_999]
+)
 def test_arguments_without_code_are_an_error_that_answers_the_call(arguments):
     with pytest.raises(ActionError, match="not a JSON object with the one key 'cell'") as error:
         parse("", ToolCall("c1", "python", arguments))

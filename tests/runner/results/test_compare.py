@@ -1,6 +1,7 @@
 """Methods over datasets: the table, paired differences to the best baseline, what a question costs."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -52,6 +53,16 @@ def test_a_method_is_one_row_whatever_comes_with_its_datasets(sweep):
     assert found["medicine"].value == pytest.approx(5 / 6) and found["surgery"].unscored == 1
     assert found[MEAN].value == pytest.approx((5 / 6 + 1) / 2), "unweighted"
     assert found[MEAN].ci_low < found[MEAN].value <= found[MEAN].ci_high
+
+
+def test_a_run_whose_records_were_cut_is_noted(sweep):
+    whole, cut = sweep({"plain": {"medicine": [1, 0, 1]}, "chain": {"medicine": [1, 0, 1]}})
+    counted = {"status": "complete", "counts": {"finished": 3}}
+    runs = [replace(whole, notes=whole.notes | counted), replace(cut, notes=cut.notes | counted)]
+    path = cut.folder / "records.jsonl"
+    path.write_text(path.read_text()[:-9])
+    (said,) = warnings_of(runs)
+    assert f"{cut.folder} was complete with 3 records and holds 2" in said
 
 
 def test_only_a_row_with_all_datasets_has_a_mean_and_only_over_one_score(sweep):

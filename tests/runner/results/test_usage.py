@@ -4,6 +4,7 @@ import pytest
 
 from runner.report import main
 from runner.results.metrics import summarise
+from runner.results.table import totals
 from runner.results.usage import lines, per_question
 from tests.runner.results.folders import step, write
 from tests.runner.results.test_metrics import record
@@ -14,7 +15,8 @@ def used(n, **purposes):
     names = ("calls", "input_tokens", "output_tokens", "cost_usd")
     parts = {purpose: dict(zip(names, told, strict=True)) for purpose, told in purposes.items()}
     costs = [part["cost_usd"] for part in parts.values()]
-    total = {name: sum(part[name] for part in parts.values()) for name in names[:3]}
+    told = {name: [part[name] for part in parts.values()] for name in names[:3]}
+    total = {name: None if None in values else sum(values) for name, values in told.items()}
     total["cost_usd"] = None if None in costs else sum(costs)
     return record(n, 1.0) | {"usage": total | {"purposes": parts}}
 
@@ -35,6 +37,16 @@ def test_an_unknown_price_is_null_and_never_nothing():
     assert found["cost/answer"]["value"] is None and found["cost/answer"]["unscored"] == 1
     assert found["cost/vote"]["value"] == 0.5 and found["cost/usd"]["value"] is None
     assert per_question([RECORDS[0], used(2, answer=(1, 1, 1, None))])["USD"] is None
+
+
+def test_tokens_that_were_not_reported_are_null_and_never_nothing():
+    silent = used(2, answer=(1, None, None, None))
+    found = summarise([*RECORDS, silent])["metrics"]
+    for name in ("tokens/input", "tokens/answer/output"):
+        assert found[name]["value"] is None and found[name]["unscored"] == 1
+    assert found["tokens/vote/input"]["value"] == 60 and found["calls/total"]["value"] == 9
+    assert per_question([RECORDS[0], silent])["tokens in"] is None
+    assert "tokens not known" in totals(found)
 
 
 def test_the_table_is_per_question_and_only_where_there_are_several_purposes():

@@ -195,6 +195,7 @@ def test_a_job_whose_folder_is_in_use_leaves_its_part_of_the_budget_to_the_other
     done = home.run(*SWEEP, "seed=0,1", "budget.run.calls=4", "model.max_connections=1")
     busy.close()
     assert done.code == 1 and "is in use by another process" in done.err
+    assert "Traceback" not in done.err and "ConfigError" not in done.err, "it is a refusal and no bug"
     assert status(home, "seed-1") == "complete"
 
 
@@ -221,6 +222,18 @@ def test_the_same_folder_goes_on(home):
     for n in range(3):
         lines = (home.path / "sweep" / f"seed-{n}" / "records.jsonl").read_text().splitlines()
         assert sorted(json.loads(line)["sample_id"] for line in lines) == ["q0", "q1", "q2", "q3"]
+
+
+def test_a_finished_job_that_lost_records_or_metrics_makes_them_again(home):
+    assert home.run(*SWEEP, "seed=0,1,2").code == 0
+    cut, damaged, _ = folders = [home.path / "sweep" / f"seed-{n}" for n in range(3)]
+    (cut / "records.jsonl").write_bytes((cut / "records.jsonl").read_bytes()[:-9])
+    (damaged / "metrics.json").write_text("")
+    done = home.run(*SWEEP, "seed=0,1,2")
+    assert done.code == 0 and "1 of them finished before" in done.err and "3 of 3 jobs" in done.out
+    for folder in folders:
+        assert len((folder / "records.jsonl").read_text().splitlines()) == 4
+        assert json.loads((folder / "metrics.json").read_text())["metrics"]
 
 
 def test_the_same_folder_refuses_another_config(home):

@@ -38,6 +38,14 @@ def test_a_sweep_has_page_markdown_and_tables_beside_its_jobs(tmp_path):
     assert (tmp_path / "sweep/tables/leaderboard-scores.tex").read_text().count("\\\\") == 5
 
 
+def test_a_page_that_cannot_be_written_is_named_and_leaves_nothing(tmp_path):
+    runs = grid(tmp_path / "sweep", VALUES)
+    (tmp_path / "sweep" / "report.html").mkdir()
+    with pytest.raises(ConfigError, match=r"sweep/report\.html cannot be written: Is a directory"):
+        book.write(runs, book.home_of(runs))
+    assert not list((tmp_path / "sweep").glob("*.tmp"))
+
+
 def test_what_is_kept_in_memory_is_read_once_and_the_rest_each_time(tmp_path):
     small, large = (Run.at(write(tmp_path / name, {"one": ("k", [1.0] * n)})) for name, n in (("a", 1), ("b", 9)))
     large, small = book.keeping([large, small], (small.folder / "records.jsonl").stat().st_size)
