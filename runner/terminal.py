@@ -17,6 +17,12 @@ def told(tell: Callable[[], None]) -> int:
     except ConfigError as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201
         return 2
-    except BrokenPipeError:  # whoever reads along has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:
+        return left()
+    return 0
+
+
+def left() -> int:
+    """Whoever reads along has seen enough: print the rest to nobody. Returns the exit code."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
