@@ -137,23 +137,25 @@ def _guarded(task: Task, words: list[str]) -> int:
     from omegaconf.errors import OmegaConfBaseException
 
     from components.errors import ConfigError
+    from runner.config.explain import explain, refuse_dashes
     from runner.config.haste import hasten
     from runner.config.roots import CONF, users_folders
     from runner.flaws import Flaws, complain
     from runner.sweep.launcher import register
+    from runner.terminal import left
 
     hasten()
     register()
     try:
+        refuse_dashes(words, _WITH_VALUE)
         hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")(task)()
+        sys.stdout.flush()
     except ConfigError as error:
         complain(error)
         return 2
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError) as error:
         if task.started or isinstance(error.__context__, KeyboardInterrupt):
             raise
-        from runner.config.explain import explain
-
         complain(Flaws([explain(error, [w for w in words if "=" in w], [*users_folders(words), CONF])]))
         return 2
     except RecursionError:
@@ -166,6 +168,8 @@ def _guarded(task: Task, words: list[str]) -> int:
         return 2
     except OSError as error:
         if not task.started:
+            if isinstance(error, BrokenPipeError):
+                return left()
             raise
         _say(f"error: {error}; what is finished is kept{_continue(task)}")
         return 1

@@ -136,7 +136,8 @@ def _compare(runs: Sequence[Run], given: argparse.Namespace, *, quiet: bool) -> 
     if given.page:
         from runner.results.page.book import home_of, write
 
-        print("written to", *write(runs, home_of(runs, given.out)), sep="\n")  # noqa: T201
+        page, *others = write(runs, home_of(runs, given.out))
+        print("written to", *others, page, sep="\n")  # noqa: T201
     if given.export:
         from runner.export import export
 

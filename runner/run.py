@@ -211,7 +211,7 @@ def _tell(folder: Path, notes: Mapping[str, Any], summary: Mapping[str, Any], ur
         lines.append(f"errors:     {times(n)}: {text}")
         lines.append(f"to go on:   {manifest.command_line(f'run.resume={quoted(folder)}')}")
     if url:
-        lines.append(f"MLflow:     {url}   (make ui starts it)")
+        lines.append(f"MLflow:     {url}   (make ui or python -m runner.ui starts it)")
     for line in lines:
         if line:
             print(line)  # noqa: T201

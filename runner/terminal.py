@@ -17,10 +17,16 @@ def told(tell: Callable[[], None]) -> int:
     except ConfigError as error:
         print(f"error: {error}", file=sys.stderr)  # noqa: T201
         return 2
-    except BrokenPipeError:  # whoever reads along has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:
+        return left()
     except OSError as error:
         said = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         print(f"error: {said}", file=sys.stderr)  # noqa: T201
         return 2
+    return 0
+
+
+def left() -> int:
+    """Whoever reads along has seen enough: print the rest to nobody. Returns the exit code."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(f"no tracked runs yet: {database} does not exist; run an experiment first")
         return 2
     if _listens(options.port):
-        _say(f"port {options.port} is taken; choose another: make ui PORT={options.port + 1}")
+        _say(f"port {options.port} is taken; choose another: make ui ARGS='--port {options.port + 1}'")
         return 2
     address = f"http://{_HOST}:{options.port}/#{newest(database)}"
     _say("starting MLflow's server, about ten seconds; stop it with Ctrl-C")

@@ -27,6 +27,11 @@ def test_tables_are_current():
     assert between.strip() == made["tables"]().strip(), "run python docs/tables.py"
 
 
+def test_no_line_of_the_tables_breaks_off():
+    rows = [line for line in TEXT.splitlines() if line.startswith("| `")]
+    assert [row for row in rows if row.count("(") != row.count(")")] == []
+
+
 @pytest.fixture(scope="module")
 def hydra():
     with composing():

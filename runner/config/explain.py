@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import yaml
@@ -17,6 +17,13 @@ from runner.flaws import Flaw, nearest, shown
 
 _EXTRAS = {"joblib": "joblib", "submitit_local": "submitit", "submitit_slurm": "submitit"}  # Hydra's plugins
 _MANY = re.compile(r"Ambiguous value for argument '(.*?)'|Sweep parameters '(.*?)'", re.DOTALL)
+
+
+def refuse_dashes(words: Iterable[str], flags: Collection[str]) -> None:
+    """Raise ConfigError for ``--limit=5``, of which Hydra would say what helps nobody."""
+    for word in words:
+        if word.startswith("--") and "=" in word and word.partition("=")[0] not in flags:
+            raise ConfigError(f"command line: {word}: keys have no dashes before them: {word.lstrip('-')}")
 
 
 def explain(error: BaseException, overrides: Sequence[str], roots: Sequence[Path]) -> Flaw:

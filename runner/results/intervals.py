@@ -25,6 +25,7 @@ _BLOCK = 100_000  # weights held at a time
 Z = 1.959963984540054
 _FEWEST = 10  # clusters to draw from
 _FLAT = 0.01  # share of resamples that may come without any spread
+_ANY = (-math.inf, math.inf)
 _FARTHEST = 2.5  # quantiles of Student's t: what a studentised end is at most away
 
 
@@ -51,13 +52,13 @@ class Mean:
     """A metric on its way: without an interval yet where clusters have to be drawn for it.
 
     ``spread`` and ``sizes`` say of each scored cluster the sum of the deviations from the mean and the number;
-    ``shares``: all values are in 0 to 1, and so is the interval.
+    ``bounds``: between which all values are, and so is the interval.
     """
 
     metric: Metric
     spread: NDArray[np.float64] | None = None
     sizes: NDArray[np.intp] | None = None
-    shares: bool = False
+    bounds: tuple[float, float] = _ANY
 
 
 def mean(
@@ -72,10 +73,11 @@ def mean(
 
 
 def unsettled(
-    values: NDArray[np.float64], clusters: NDArray[np.intp], ceiling: float | None = None, count: bool = False
-) -> Mean:
+    values: NDArray[np.float64], clusters: NDArray[np.intp], ceiling: float | None = None, count: bool = False,
+    least: float = -math.inf,
+) -> Mean:  # fmt: skip
     """Mean of the values that are no NaN, and what ``settle`` needs for an interval that has to be drawn; a ``count``
-    is no proportion, whatever its values are."""
+    is no proportion, whatever its values are, and has no mean below ``least``."""
     import numpy as np
 
     there = ~np.isnan(values)
@@ -98,8 +100,9 @@ def unsettled(
     if binary and not count:
         low, high = clustered_wilson(total / n, spread, n)
         return Mean(replace(metric, ci_low=low, ci_high=high))
-    shares = not count and bool(((scored >= 0.0) & (scored <= 1.0)).all())
-    return Mean(metric, spread, sizes[drawable], shares)
+    found = (least, math.inf) if count else (0.0, 1.0)
+    held = bool(((scored >= found[0]) & (scored <= found[1])).all())
+    return Mean(metric, spread, sizes[drawable], found if held else _ANY)
 
 
 def wilson(successes: float, n: float, z: float = Z) -> tuple[float, float]:
@@ -146,8 +149,8 @@ def settle(means: Sequence[Mean]) -> None:
             se = standard_error(one.spread, one.metric.n)
             below, above = _ends(sums[:, 5 * number : 5 * number + 5], k)
             low, high = one.metric.value - below * se, one.metric.value + above * se
-            low, high = (max(0.0, low), min(1.0, high)) if one.shares else (low, high)
-            one.metric = replace(one.metric, ci_low=low, ci_high=high)
+            least, most = one.bounds
+            one.metric = replace(one.metric, ci_low=max(least, low), ci_high=min(most, high))
 
 
 def _moments(one: Mean) -> Iterator[NDArray[Any]]:

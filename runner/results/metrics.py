@@ -108,7 +108,8 @@ class _Table:
             ceilings = self._ceilings[self._columns[name], at]
             known = ceilings[~np.isnan(ceilings)].tolist()
             ceiling = math.fsum(known) / len(known) if known else None
-            out[name] = unsettled(self._values[self._columns[name], at], clusters, ceiling, name in self._counts)
+            values = self._values[self._columns[name], at]
+            out[name] = unsettled(values, clusters, ceiling, name in self._counts, least=0.0)
         return out
 
 

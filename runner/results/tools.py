@@ -28,7 +28,8 @@ Facts = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Share:
-    """One line of ``tools.csv``: a tool in one part of the benchmark, or (``tool`` empty) all actions there.
+    """One line of ``tools.csv``: a tool in one part of the benchmark, or (``tool`` empty) all actions there. Tools of a
+    category are one, by its name: what each is called in an episode may be drawn.
 
     Shares are 0 to 1, None where they are not defined. ``matching``: tools of the part's own dimension, not told for
     the one whose tasks overlap the others; ``misuse``: tools whose input the problem lacks.
@@ -48,27 +49,31 @@ class Share:
 
 @dataclass
 class Used:
-    """The actions of one part. ``names``: per episode; ``facts``: those of the tools offered anywhere in it;
-    ``misused``: tool -> actions whose input the problem lacked, None where the records do not tell; ``kinds``: actions
-    by the category of their tool in that episode, by its name where it has none; ``sizes``: tools offered to each."""
+    """The actions of one part. ``names``: per episode, of a tool its category, its own where it has none; ``facts``:
+    those of the tools offered anywhere in it, under these names; ``misused``: name -> actions whose input the problem
+    lacked, None where the records do not tell; ``sizes``: tools offered to each."""
 
     names: list[list[str]] = field(default_factory=list)
     facts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     misused: Counter[str] | None = field(default_factory=Counter)
-    kinds: Counter[str] = field(default_factory=Counter)
     sizes: list[int] = field(default_factory=list)
+
+    @property
+    def kinds(self) -> Counter[str]:
+        """Actions by tool or category."""
+        return Counter(name for names in self.names for name in names if name in self.facts)
 
     def add(self, names: Sequence[str], offered: Facts, kinds: Sequence[str] | None) -> None:
         """Count an episode; a tool that it was not offered is malformed."""
         tools = {name: facts for name, facts in offered.items() if facts.get("dimension") != OWN}
-        self.names.append([name if name in INNER or name in tools else MALFORMED for name in names])
-        self.facts |= tools
-        self.kinds.update(str(tools[name].get("category") or name) for name in names if name in tools)
+        told = {name: str(facts.get("category") or name) for name, facts in tools.items()}
+        self.names.append([told.get(name, name if name in INNER else MALFORMED) for name in names])
+        self.facts |= {told[name]: facts for name, facts in tools.items()}
         self.sizes.append(len(tools))
         if kinds is None:
             self.misused = None
         elif self.misused is not None:
-            self.misused.update(name for name in names if name in tools and is_misuse(tools[name], kinds))
+            self.misused.update(told[name] for name in names if name in tools and is_misuse(tools[name], kinds))
 
     def shares(self, run: str, part: str) -> Iterator[Share]:
         """All tools together, then each that was used, those of one dimension beside each other."""

@@ -43,7 +43,7 @@ def summarise(plan: Sequence[Cell]) -> None:
     print(f"sweep folder: {home}")  # noqa: T201
     files, sweep = pages(runs, home), sweep_id(str(home))
     if sweep and (url := finish_sweep([cell.folder for cell, _ in done], done[0][0].cfg, sweep=sweep, files=files)):
-        print(f"MLflow:       {url}   (make ui starts it)")  # noqa: T201
+        print(f"MLflow:       {url}   (make ui or python -m runner.ui starts it)")  # noqa: T201
 
 
 def pages(runs: Sequence[Run], home: Path) -> list[Path]:

@@ -36,6 +36,18 @@ def test_a_complete_run(home):
     assert f"run folder: {folder}" in done.out
 
 
+def test_dashes_before_a_key_are_refused_with_what_is_meant(home):
+    done = home.run("--limit=1")
+    assert done.code == 2 and "--limit=1: keys have no dashes before them: limit=1" in done.complaint
+
+
+def test_whoever_reads_the_help_may_leave_early():
+    line = [sys.executable, "-m", "runner", "--help"]
+    with subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as shown:
+        shown.stdout.close()
+        assert (shown.stderr.read(), shown.wait()) == ("", 0)
+
+
 def test_two_runs_in_one_second_have_two_folders(home):
     assert home.run("limit=1").code == home.run("limit=2").code == home.run("limit=3").code == 0
     assert [len(ids(folder)) for folder in home.runs()] in ([1, 2, 3], [1, 3, 2])

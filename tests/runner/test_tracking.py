@@ -2,6 +2,7 @@
 
 import logging
 import multiprocessing
+import shlex
 import socket
 import subprocess
 import sys
@@ -477,6 +478,18 @@ def test_the_page_starts_lean_and_opens_at_the_newest_view(tmp_path, capsys):
     line = ui.command(database, 5001, ["--gunicorn-opts", ""])
     assert line[1:4] == ["-m", "mlflow", "server"] and line[line.index("--workers") + 1] == "1" and "127.0.0.1" in line
     assert ui.environment()["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"] == "false"
+
+
+def test_a_taken_port_is_told_with_a_command_that_takes_another(tmp_path, capsys):
+    (tmp_path / "mlflow.db").touch()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert ui.main(["--uri", f"sqlite:///{tmp_path / 'mlflow.db'}", "--port", str(port)]) == 2
+    line = capsys.readouterr().err.partition("choose another: ")[2].strip()
+    said = subprocess.run(
+        ["make", "-n", *shlex.split(line)[1:]], cwd=Path(__file__).resolve().parents[2], capture_output=True, text=True
+    ).stdout
+    assert f"runner.ui --port {port + 1}" in said
 
 
 def test_an_experiments_runs_are_found_where_they_are_and_else_fetched(base, tmp_path):

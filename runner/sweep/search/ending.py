@@ -72,7 +72,7 @@ def _send(whole: Sequence[Cell], played: Sequence[Cell], home: Path) -> None:
     files = [home / FILE, *(pages(runs, home) if runs else ())]
     folders = [cell.folder for cell in whole]
     if whole and sweep and (url := finish_sweep(folders, whole[0].cfg, sweep=sweep, files=files)):
-        print(f"MLflow:       {url}   (make ui starts it)")  # noqa: T201
+        print(f"MLflow:       {url}   (make ui or python -m runner.ui starts it)")  # noqa: T201
 
 
 def metrics_of(folder: Path) -> dict[str, Any]:

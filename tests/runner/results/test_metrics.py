@@ -71,6 +71,12 @@ def test_a_count_is_no_proportion_whatever_its_values_are():
     assert (told["ci_low"], told["ci_high"]) == (1.0, 1.0)
 
 
+def test_the_interval_of_a_count_does_not_go_below_nothing():
+    rows = [record(n, float(n > 42) * 3) for n in range(44)]
+    told = summarise(rows, counts=["score/x"])["metrics"]["score/x"]
+    assert told["ci_low"] == 0.0 < told["value"] < told["ci_high"]
+
+
 def test_plain_means_per_value_of_a_stratum_stand_beside_the_mean_of_all():
     rows = [record(0, 0.0, level="I"), record(1, 0.0, level="I"), record(2, 1.0, level="II")]
     told = summarise(rows, by={"score/x": ["level"]})["metrics"]

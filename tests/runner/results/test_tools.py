@@ -7,7 +7,7 @@ import pytest
 from runner.report import main
 from runner.results.bars import draw
 from runner.results.rows import Run, rows_of
-from runner.results.tools import shares_of
+from runner.results.tools import Used, shares_of
 from tests.runner.results.folders import step, write
 
 STEPS = [
@@ -56,6 +56,15 @@ def test_records_that_do_not_tell_of_inputs_leave_misuse_open(tmp_path):
 def test_without_levels_all_episodes_are_one_part(tmp_path):
     found = shares(write(tmp_path / "a", {"one": ("numerical", [1])}, steps=STEPS, levels={}))
     assert found["all", ""].actions == 5 and found["all", ""].matching is None
+
+
+def test_tools_whose_names_are_drawn_for_every_episode_are_counted_by_category():
+    used = Used()
+    used.add(["TOOL1", "TOOL2", "Finish"], {"TOOL1": {"category": "Rulers"}, "TOOL2": {"category": "Segmentor"}}, [])
+    used.add(["TOOL1", "TOOL3"], {"TOOL1": {"category": "Segmentor"}, "TOOL2": {"category": "Rulers"}}, [])
+    whole, *by_tool = used.shares("mine", "all")
+    assert [(one.tool, one.actions) for one in by_tool] == [("Segmentor", 2), ("Rulers", 1)]
+    assert whole.malformed == pytest.approx(1 / 5) and used.kinds == {"Segmentor": 2, "Rulers": 1}
 
 
 def test_table_and_bars_go_into_the_run_folder(tmp_path, capsys):
