@@ -8,8 +8,12 @@ set is read, also after a person has edited them.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 WRITTEN = "written"  # the file written.yaml: template -> {names: [...], needs: [...]}
 LONGEST, OFTENEST = 20_000, 3  # characters of a template; times that it may show one name
@@ -25,6 +29,28 @@ def slots(text: str) -> list[str]:
 def is_plain(text: str) -> bool:
     """Whether a text is no more than words and names in braces."""
     return _OPENS.search(_SLOT.sub(" ", text)) is None
+
+
+def shown_by(
+    environment: Environment, text: str, switches: Collection[str], shared: Callable[[str], str]
+) -> set[str] | None:
+    """The names that a template shows as they are, where it does no more with what it is given; None where it does.
+
+    ``switches``: names that may decide what stands in it; ``shared``: the text of a file that it includes.
+    """
+    from jinja2 import nodes
+    from jinja2.meta import find_undeclared_variables
+
+    tree = environment.parse(text)
+    for one in tree.find_all(nodes.Include):
+        included = one.template.value if isinstance(one.template, nodes.Const) else None
+        if included is None or shown_by(environment, shared(included), (), shared) != set():
+            return None
+    names = find_undeclared_variables(tree) - set(switches)
+    used = Counter(one.name for one in tree.find_all(nodes.Name) if one.ctx == "load")
+    outputs = (one for output in tree.find_all(nodes.Output) for one in output.nodes)
+    shown = Counter(one.name for one in outputs if isinstance(one, nodes.Name))
+    return names if all(used[name] == shown[name] for name in names) else None
 
 
 def flaw_in(text: str, names: Collection[str], needs: Collection[str] = ()) -> str | None:

@@ -6,7 +6,6 @@ Exit codes: 0 complete, 1 too many errored samples, 2 config, 3 budget reached, 
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Coroutine
 from dataclasses import dataclass
@@ -113,13 +112,13 @@ def main() -> int:
         return 0
     if "choices" in words and words[words.index("choices") - 1] in ("--info", "-i"):
         return _list_choices(words)
-    from runner.interrupts import Interrupts
+    from runner.interrupts import Interrupts, Signals
 
     os.environ["HYDRA_FULL_ERROR"] = "1"
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look through every installed package
     task = Task()
     try:
-        with _Signals(), Interrupts():
+        with Signals(), Interrupts():
             bundled = any(word.startswith("run.replay=") and word.rstrip("\"'").endswith(".zip") for word in words)
             return _replayed(task, words) if bundled else _guarded(task, words)
     except KeyboardInterrupt:
@@ -221,18 +220,6 @@ def _order_path() -> None:
         ) from None
     others = [p for p in sys.path if p not in here]
     sys.path[:] = [*([] if str(_HOME) in others else [str(_HOME)]), *others, *here - {""}]
-
-
-class _Signals:
-    """SIGINT interrupts even where a shell had it ignored; SIGTERM does the same."""
-
-    def __enter__(self) -> None:
-        self._old = {s: signal.signal(s, signal.default_int_handler) for s in (signal.SIGINT, signal.SIGTERM)}
-        signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._old.items():
-            signal.signal(number, handler)
 
 
 def _continue(task: Task) -> str:

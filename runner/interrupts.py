@@ -1,7 +1,8 @@
-"""An interrupt stays one, whatever is raised while it passes."""
+"""Interrupts: which signals are one, and that it stays one, whatever is raised while it passes."""
 
 from __future__ import annotations
 
+import signal
 from contextlib import ContextDecorator
 
 
@@ -20,3 +21,17 @@ class Interrupts(ContextDecorator):
             if isinstance(error, KeyboardInterrupt):
                 raise KeyboardInterrupt from None
             error = error.__context__
+
+
+class Signals:
+    """SIGINT interrupts even where a shell had it ignored; SIGTERM does the same."""
+
+    def __enter__(self) -> None:
+        """Take both."""
+        self._old = {s: signal.signal(s, signal.default_int_handler) for s in (signal.SIGINT, signal.SIGTERM)}
+        signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+
+    def __exit__(self, *_: object) -> None:
+        """Give them back."""
+        for number, handler in self._old.items():
+            signal.signal(number, handler)

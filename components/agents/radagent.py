@@ -27,7 +27,7 @@ from components.radiology.shots import Shots, shots_of
 from components.radiology.switches import Switches
 from components.reflection import reflection_in
 from components.turns import continued
-from components.types import Action, Answer, Failure, Refusal
+from components.types import Action, Answer, Failure, Offer, Refusal
 
 Strategy = Literal["refined_prompts", "self_reflection", "few_shot", "multi_agent"]
 Part = Literal["planner", "executor", "concluder"]
@@ -119,6 +119,16 @@ class Radagent(BuildsTools):
     def shown_patients(self) -> Sequence[str]:
         """What the examples tell of their patients: samples whose context begins so may not be evaluated."""
         return () if self._shots is None else self._shots.patients
+
+    def fits(self, offer: Offer) -> None:
+        """Raises ConfigError for prompts that a model wrote where strategies would add to them."""
+        super().fits(offer)
+        added = [one for one in self.strategies if one != "refined_prompts"]
+        if added and (written := load(self.prompts).written):
+            raise ConfigError(
+                f"agent.strategies: {added[0]} adds to {', '.join(written)}, but those of {self.prompts!r} were written"
+                " anew without it; choose other prompts, or leave it out"
+            )
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Plan, start the memory, execute, conclude."""

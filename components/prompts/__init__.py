@@ -8,7 +8,7 @@ template language's sandbox, and what a model wrote is only text with names in i
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from components.errors import ConfigError
 from components.messages import Image, Message, Role
-from components.plain_prompts import WRITTEN, flaw_in, is_plain, rules_of
+from components.plain_prompts import WRITTEN, flaw_in, is_plain, rules_of, shown_by
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 _ROOT = Path(__file__).resolve().parent
 _SHORT, _REMEMBERED = 1000, 4096
+_SWITCHES = "switches"  # the file switches.yaml: values and templates that only a setting of the agent asks for
 OWN = "WARDROUND_PROMPTS"  # the environment variable that names the folder of sets of one's own
 
 
@@ -43,7 +44,7 @@ class PromptSet:
         self._data = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.yaml"))}
         self._environment = environment = _environment(ours=folder.resolve().parent == _ROOT)
         self._refuse_more_than_plain()
-        included = _included(environment, name, texts)
+        self._included = included = _included(environment, name, texts)
         environment.loader = jinja2.DictLoader(included)
         whole = "\0".join(f"{k}\0{v}" for k, v in (texts | self._data | included).items())
         self.digest = sha256(whole.encode()).hexdigest()[:16]
@@ -63,14 +64,25 @@ class PromptSet:
                 raise ConfigError(f"prompt {self.source(template)}: {flaw}")
 
     def plain(self, template: str) -> str | None:
-        """A template as text with ``{{ name }}``; None where it does more that depends on what it is given."""
-        from jinja2.meta import find_undeclared_variables
+        """A template as text with ``{{ name }}``; None where it does more with what it is given.
 
-        text = self.texts[template]
+        The ``values`` that the set's ``switches.yaml`` lists are empty here, its ``templates`` are left out.
+        """
+        text, told = self.texts[template], self.data(_SWITCHES) if f"{_SWITCHES}.yaml" in self._data else {}
+        if template in told.get("templates", ()):
+            return None
         if is_plain(text):
             return text.strip()
-        tree = self._environment.parse(text)
-        return None if find_undeclared_variables(tree) or "{% include" in text else self.render(template)
+        switches = told.get("values", ())
+        shown = shown_by(self._environment, text, switches, self._included.__getitem__)
+        if shown is None:
+            return None
+        return self.render(template, **dict.fromkeys(switches, ""), **{name: f"{{{{ {name} }}}}" for name in shown})
+
+    @property
+    def written(self) -> Collection[str]:
+        """The templates that a model wrote."""
+        return rules_of(self.data(WRITTEN)) if f"{WRITTEN}.yaml" in self._data else ()
 
     def source(self, template: str) -> str:
         """The prompt file as messages name it."""

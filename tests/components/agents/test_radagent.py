@@ -15,6 +15,7 @@ from components.models.scripted import Scripted
 from components.protocols import Agent
 from components.radiology.switches import Switches
 from components.radiology.tasks import REFUSAL_FIELDS
+from components.stages.prompt_versions import Rules
 from components.toolsets.none import NoTools
 from components.toolsets.radiology import Radiology
 from components.types import Offer, Sample
@@ -281,3 +282,13 @@ async def test_each_part_may_have_a_model_of_its_own(study):
 class _AsItIs:
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
         return offer
+
+
+def test_prompts_that_a_model_wrote_are_not_added_to(tmp_path, study):
+    rules = Rules("radagent")
+    plan = f"{rules.texts(rules.first)['plan']}\nThink of the order."
+    refined = str(rules.changed(rules.first, {"plan": plan}).save(tmp_path))
+    offer = Radiology(switches=PAPER).open(study)
+    Radagent(PAPER, strategies=["refined_prompts"], refined=refined).fits(offer)
+    with pytest.raises(ConfigError, match="few_shot adds to plan, but those of .* were written anew without it"):
+        Radagent(PAPER, strategies=["few_shot"], prompts=refined).fits(offer)

@@ -166,14 +166,23 @@ def test_a_set_of_one_s_own_has_a_name_and_hides_none_of_ours(tmp_path, monkeypa
     load.cache_clear()
 
 
-def test_a_template_is_plain_where_its_text_does_not_depend_on_what_it_is_given(tmp_path):
+def test_a_template_is_plain_where_it_only_shows_what_it_is_given(tmp_path):
     texts = {
         "slot": "Hello {{ name }}.",
-        "loop": "{% for x in (1, 2) %}\n- {{ x }}\n{% endfor %}",
+        "unasked": "Hello.",
+        "loop": "{% for x in (1, 2) %}\n- {{ x }}\n{% endfor %}\n{{ name }}",
         "branch": "{% if name %}a{% endif %}",
-        "shared": '{% include "_shared/conclude.jinja" %}',
+        "filtered": "{{ name | upper }} {% if more %}x{% endif %}",
+        "switched": "{{ name }}: {{ 'two' if more else 'one' }}{% if more %}{{ more }}{% endif %}",
+        "shared": '{{ name }} {% include "_shared/radagent_calls.jinja" %}',
+        "open": '{% include "_shared/conclude.jinja" %}',
     }
-    prompts = load(folder(tmp_path, **texts))
+    place = folder(tmp_path, **texts)
+    (Path(place) / "switches.yaml").write_text("{values: [more], templates: [unasked]}")
+    prompts = load(place)
+    shared = (ROOT / "_shared" / "radagent_calls.jinja").read_text().strip()
     assert {name: prompts.plain(name) for name in texts} == {
-        "slot": "Hello {{ name }}.", "loop": "- 1\n- 2", "branch": None, "shared": None,
+        "slot": "Hello {{ name }}.", "loop": "- 1\n- 2\n{{ name }}", "branch": None, "filtered": None,
+        "unasked": None,
+        "switched": "{{ name }}: one", "shared": f"{{{{ name }}}} {shared}", "open": None,
     }  # fmt: skip

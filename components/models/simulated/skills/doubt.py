@@ -10,14 +10,19 @@ from components.messages import Message
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 
-# What a message shows -> what is said of it. Stale answers and numbers that are off show in nothing.
-_SIGNS = (
-    (re.compile(r"(\w+) is unavailable: the service does not respond"), "The tool {0} is unavailable."),
-    (re.compile(r"Access denied: no permission to use (\w+)"), "The call of {0} was denied."),
-    (re.compile(r"(\w+) timed out: no answer within"), "The call of {0} timed out."),
-    (re.compile(r"(\w+), asked the same, (?:answers:|does not confirm)"), "The tools disagree: {0} says otherwise."),
-    (re.compile(r"\((\w+)\); [^\"]+ \((\w+)\)\""), "The values of {0} and {1} contradict each other."),
-)
+_TOOL = r"(\w{1,99})"
+# Words of a message, what stands about them -> what is said. Stale answers and numbers that are off show in nothing.
+_SIGNS = tuple(
+    (words, re.compile(pattern.replace("TOOL", _TOOL)), said)
+    for words, pattern, said in (
+        (" is unavailable: ", "TOOL is unavailable: the service does not respond", "The tool {0} is unavailable."),
+        ("Access denied: ", "Access denied: no permission to use TOOL", "The call of {0} was denied."),
+        (" timed out: ", "TOOL timed out: no answer within", "The call of {0} timed out."),
+        (", asked the same, ", "TOOL, asked the same, (?:answers:|does not confirm)",
+         "The tools disagree: {0} says otherwise."),
+        ('); ', r'\(TOOL\); [^"]{1,999} \(TOOL\)"', "The values of {0} and {1} contradict each other."),
+    )
+)  # fmt: skip
 _PLACES = (re.compile(r"^Thought: ", re.MULTILINE), re.compile("<Purpose>"))
 
 
@@ -28,7 +33,12 @@ def doubting(said: Message, messages: Sequence[Message], rates: Rates, draws: Dr
         if message.role not in ("user", "tool"):
             break
         newest.append(message.text)
-    told = [words.format(*found.groups()) for text in newest for sign, words in _SIGNS if (found := sign.search(text))]
+    told = [
+        said_of.format(*found.groups())
+        for text in newest
+        for words, sign, said_of in _SIGNS
+        if words in text and (found := sign.search(text))
+    ]
     if not told or not draws.happens("doubts", rates.competence):
         return said
     for place in _PLACES:

@@ -81,7 +81,7 @@ async def test_a_plan_goes_wrong_more_rarely_under_advice_and_as_often_again_wit
     sets = {
         "plain": "radagent",
         "advised": forgetful("radagent", "plan", {first: f"{told}\n{first}"}),
-        "reworded": forgetful("radagent", "tools", {"How calls work:": "How calls work, with care:"}),
+        "reworded": forgetful("radagent", "tools", {"Now execute the plan": "Now, with care, execute the plan"}),
     }
     wrong = {}
     for name, prompts in sets.items():
