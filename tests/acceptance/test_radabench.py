@@ -47,7 +47,8 @@ def part(group: str, name: str, profile: str) -> Any:
     node = yaml.safe_load((CONF / group / f"{name}.yaml").read_text())
 
     def built(one: Mapping[str, Any]) -> object:
-        given = {k: switches(profile) if v == "${profile.radabench}" else v for k, v in one.items() if k != "grammar"}
+        own = {k: v for k, v in one.items() if k not in ("grammar", "building")}  # of which these are in no agent's way
+        given = {k: switches(profile) if v == "${profile.radabench}" else v for k, v in own.items()}
         return construct(given, f"{group}.{name}")
 
     return built(node) if "_target_" in node else {key: built(one) for key, one in node.items()}

@@ -96,9 +96,10 @@ FOLDER = os.environ.get("CLINICAL_DATA_DIR")
 
 @pytest.mark.skipif(not FOLDER, reason="needs CLINICAL_DATA_DIR")
 def test_every_gold_answer_of_the_data_is_right_and_so_is_its_explanation():
-    csv.field_size_limit(10_000_000)
+    before = csv.field_size_limit(10_000_000)
     with (Path(FOLDER or "") / "medcalc_bench" / "dataset" / "test_data.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
+    csv.field_size_limit(before)
     assert len(rows) >= 300
     for row in rows:
         limits = {"Low Limit": row["Lower Limit"], "Upper Limit": row["Upper Limit"]}
