@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.figures import Figure, Settings, middle, span
 from benchmarks.processes import ROOT, server, server_stats
 
-AGENTS = "react,critic,direct"
+AGENTS = "react,critic,reflexion"
 CONDITIONS = (
     "baseline,redundant_regular,redundant_medium,redundant_high,insufficient_config1,insufficient_config2,"
     "insufficient_config3,differentiated"
@@ -49,7 +49,8 @@ def _swept(url: str, jobs: str, samples: int) -> Mapping[str, float]:
     with tempfile.TemporaryDirectory(prefix="wardround-bench-") as folder:
         words = [
             "-m", f"agent={AGENTS}", f"condition={CONDITIONS}", f"limit={samples}", "model=vllm", "model.name=bench",
-            f"model.api_base={url}", "model.temperature=0.5", "model.max_connections=100", "tracking=off",
+            f"model.api_base={url}", "model.temperature=0.5", "model.max_connections=100", "agent.grammar=bracket_json",
+            "tracking=off",
             f"hydra.sweep.dir={folder}/sweep", f"run.journal={folder}/journal", f"hydra.launcher.jobs={jobs}",
         ]  # fmt: skip
         before, started = server_stats(url)["calls"], time.perf_counter()
