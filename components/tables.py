@@ -51,21 +51,32 @@ def csv_records(path: Path, columns: Sequence[str] | None = None) -> Iterator[Ro
 
     Raises ConfigError for a file that is not UTF-8 and for a row with too few or too many cells.
     """
-    before = csv.field_size_limit(CELL)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             yield from _rows(csv.reader(file, strict=True), path, columns)
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not UTF-8: {error}") from None
-    finally:
-        csv.field_size_limit(before)
+
+
+def _wide(reader: Any) -> Iterator[list[str]]:
+    """The rows of a reader. The limit of a cell is one for the whole process, so it is raised for the reading alone:
+    other files may be read between two rows of this one."""
+    while True:
+        before = csv.field_size_limit(CELL)
+        try:
+            cells = next(reader, None)
+        finally:
+            csv.field_size_limit(before)
+        if cells is None:
+            return
+        yield cells
 
 
 def _rows(reader: Any, path: Path, columns: Sequence[str] | None) -> Iterator[Row]:
     """The rows after the header, if there is one."""
     line = 1
     try:
-        for cells in reader:
+        for cells in _wide(reader):
             place, line = f"{path}:{line}", reader.line_num + 1
             if columns is None:
                 columns = cells

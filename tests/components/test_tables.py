@@ -63,3 +63,13 @@ def test_csv_of_another_form_is_refused(tmp_path, raw, told):
 
 def test_array_inside_a_record_keeps_the_record_s_place():
     assert [row.place for row in records_of({"qas": [{}]}, "f:3", "qas")] == ["f:3: qas: record 1"]
+
+
+def test_files_that_are_read_in_turns_leave_the_limit_as_it_was(tmp_path):
+    limit = csv.field_size_limit()
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text(f"text\n{'x' * 2 * limit}\nshort\n")
+    first, second = (csv_records(tmp_path / f"{name}.csv") for name in ("a", "b"))
+    assert len(next(first).values["text"]) == len(next(second).values["text"]) == 2 * limit
+    assert csv.field_size_limit() == limit
+    assert len([*first, *second]) == 2 and csv.field_size_limit() == limit

@@ -102,11 +102,14 @@ async def test_a_worker_runs_cells_that_leave_nothing_and_no_cell_after_another(
     """One that asks for the process' number has to be a cell that might leave something."""
     session = sandbox.open(PROBE)
     await session.run("given = 1")
-    before = set(below(os.getpid()))
-    for cell in ("answer = 2", "1 / 0", "(", "x = [[0] * 99]\nfor row in x: row.append(x)", "answer = given"):
-        ran = await session.run(cell)
-    assert ran.error is not None and ran.error.type == "NameError"
-    assert set(below(os.getpid())) == before
+    for last in range(3):  # on a busy machine a cell may take so long that the next process is made beside it
+        before = set(below(os.getpid()))
+        for cell in ("answer = 2", "1 / 0", "(", "x = [[0] * 99]\nfor row in x: row.append(x)", "answer = given"):
+            ran = await session.run(cell)
+        assert ran.error is not None and ran.error.type == "NameError"
+        if (after := set(below(os.getpid()))) == before:
+            break
+        assert last < 2, (before, after)
     who = "import os\nanswer = os.getpid()"
     first, second = [(await session.run(who)).answer for _ in range(2)]
     assert first != second
