@@ -26,7 +26,7 @@ def written(page: Path, folder: Path) -> list[str]:
     return [line for block in _COMMANDS.findall(text) for line in block.splitlines() if line.strip()]
 
 
-QUICK = ("dataset", "experiment")  # the others take seconds
+QUICK = ("dataset",)  # the others take seconds
 
 
 @pytest.mark.parametrize(

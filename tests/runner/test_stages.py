@@ -48,6 +48,7 @@ def test_prompts_are_refined_kept_by_the_test_and_chosen_by_their_name(plainly, 
     assert "more than a name in braces" in plainly("agent.prompts=refined", "limit=2").complaint
 
 
+@slow
 def test_a_refinement_replays_without_a_model(plainly, home):
     first = plainly("stage=refine_prompts", *SMALL)
     again = plainly("stage=refine_prompts", *SMALL, "stage.name=again", "run.replay=true")

@@ -10,6 +10,7 @@ from components.ehr.statements import run_sql
 from components.errors import ConfigError
 from tests.components.cab_files import DATA, database, needs, refused, without, write
 from tests.components.test_ehrsql_questions import ASKED, UNASKED
+from tests.slow import slow
 
 RECORD = {**without(ASKED, "is_impossible"), "answer": ["po", "iv"], "q_tag": "intake of {drug_name} [time]?"}
 FILES = {"questions": "{database}/{split}.json", "sqlite": "{database}/{database}.sqlite"}
@@ -99,7 +100,7 @@ def run(sample):
 
 
 @needs("ehragent_demo")
-@pytest.mark.parametrize(("split", "sizes"), [("test", (90, 159)), ("valid", (40, 40))])
+@pytest.mark.parametrize(("split", "sizes"), [pytest.param("test", (90, 159), marks=slow), ("valid", (40, 40))])
 def test_every_question_of_the_demo_is_answered_by_its_sql(split, sizes):
     samples = list(demo().load(split))
     assert Counter(s.strata["database"] for s in samples) == dict(zip(("mimic_iii", "eicu"), sizes, strict=True))

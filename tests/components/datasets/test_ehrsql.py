@@ -4,6 +4,7 @@ from components.datasets.ehrsql import Ehrsql
 from components.errors import ConfigError
 from tests.components.cab_files import DATA, database, needs, refused, write
 from tests.components.test_ehrsql_questions import ASKED, UNASKED
+from tests.slow import slow
 
 FOLDER = "dataset/ehrsql/mimic_iii"
 COUNT = {**ASKED, "id": "q3", "q_tag": "{a} [b]", "query": "select avg(length(drug)) / 3, null from prescriptions "}
@@ -60,7 +61,7 @@ def test_wrong_question_is_refused_with_file_record_and_key(tmp_path):
 
 @needs("ehrsql")
 @needs("ehragent_demo")
-@pytest.mark.parametrize(("split", "least"), [("valid", 70), ("test", 400)])
+@pytest.mark.parametrize(("split", "least"), [("valid", 70), pytest.param("test", 400, marks=slow)])
 def test_sql_of_every_question_of_the_data_runs_on_the_demo_databases(tmp_path, split, least):
     sqlite = {name: str(DATA / "ehragent_demo" / name / f"{name}.db") for name in ("mimic_iii", "eicu")}
     samples = list(Ehrsql(str(DATA / "ehrsql"), sqlite, cache=str(tmp_path)).load(split))

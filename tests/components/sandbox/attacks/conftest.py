@@ -79,7 +79,10 @@ def other(request: pytest.FixtureRequest, campaign: Callable[[tuple[str, str]], 
     return campaign(request.param)
 
 
-@pytest.fixture(params=STANDS, ids="-".join)
+_LATE = [("bwrap", "user"), ("landlock", "user")]  # for root and for a user on the best tier by default
+
+
+@pytest.fixture(params=[pytest.param(one, id="-".join(one), marks=slow if one in _LATE else ()) for one in STANDS])
 def each(request: pytest.FixtureRequest, campaign: Callable[[tuple[str, str]], Campaign]) -> Campaign:
     """Every stand of this machine."""
     return campaign(request.param)
