@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
@@ -16,7 +17,7 @@ Share = Annotated[float, Ge(0), Le(1)]
 
 
 @dataclass(frozen=True)
-class Striking:
+class Striking(ABC):
     """A condition that strikes every call of its tools with probability ``rate``.
 
     ``tools``: names of tools, or categories where their cards have such; all where it is empty.
@@ -34,6 +35,6 @@ class Striking:
         """Whether this call is struck."""
         return call.rng.random() < self.rate
 
+    @abstractmethod
     async def strike(self, call: Struck) -> Observation:
-        """What goes wrong; each condition says it."""
-        raise NotImplementedError
+        """What the call returns in place of what it should; each condition says it. Raises ToolError, marked."""
