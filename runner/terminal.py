@@ -30,3 +30,8 @@ def left() -> int:
     """Whoever reads along has seen enough: print the rest to nobody. Returns the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
+
+
+def aside(text: str) -> None:
+    """Say something that is no part of the result."""
+    print(text, file=sys.stderr)  # noqa: T201

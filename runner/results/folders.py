@@ -12,16 +12,21 @@ from components.errors import ConfigError
 from components.hand_written import read_yaml
 from runner import manifest
 from runner.records import FILE
+from runner.terminal import aside
 
 
 def run_folders(folder: Path) -> list[Path]:
     """The folder, or the runs of a sweep's folder in the order of its jobs, without numbers in that in which they
-    began. Raises ConfigError for one that is neither."""
+    began; of one that has no records yet it says so. Raises ConfigError for one that is neither."""
     found = [folder]
     try:
         if not (folder / FILE).is_file():
-            below = sorted(path.parent for path in folder.glob(f"*/{FILE}"))
+            begun = sorted({path.parent for name in (FILE, manifest.FILE) for path in folder.glob(f"*/{name}")})
+            below = [path for path in begun if (path / FILE).is_file()]
             found = sorted(below, key=_place) or found
+            for path in begun if below else ():
+                if path not in below:
+                    aside(f"note: {path} has no {FILE} and is left out; run.resume={path} plays it")
         return [_checked(one) for one in found]
     except (OSError, ValueError) as error:
         raise ConfigError(f"{str(folder)[:200]!r} cannot be read as a folder: {error}") from None

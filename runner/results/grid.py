@@ -119,7 +119,9 @@ def grid_of(runs: Sequence[Run]) -> Grid:
 
 
 def _labels(data: Sequence[tuple[str, str]], runs: Sequence[Run]) -> list[str]:
-    """The choices of the datasets, as short as they stay different; with the settings in which they differ."""
+    """The choices of the datasets, as short as they stay different; with the settings, else the content, in which they
+    differ."""
+    content = {run.data: str(run.content)[:8] for run in runs}
     nodes = {run.data: dict(leaves(run.cfg.get("dataset"), "dataset")) for run in runs}
     labels = []
     for choice, node in data:
@@ -133,4 +135,6 @@ def _labels(data: Sequence[tuple[str, str]], runs: Sequence[Run]) -> list[str]:
         labels.append(" ".join([choice or "dataset", *words]))
     short = [label.rpartition("/")[2] if "=" not in label else label for label in labels]
     short = [short[n] if short.count(short[n]) == 1 and short[n] != MEAN else label for n, label in enumerate(labels)]
-    return [label if short.count(label) == 1 else f"{label} {n + 1}" for n, label in enumerate(short)]
+    return [
+        label if short.count(label) == 1 else f"{label} {content[key]}" for key, label in zip(data, short, strict=True)
+    ]

@@ -20,6 +20,7 @@ from runner.results.page.parts import Better
 from runner.texts import TextReader
 
 _NEEDED = {"cluster", "strata", "scores", "usage", "seconds"}
+_PLACES = ("path", "sqlite")  # where data lie: the same are elsewhere on another machine
 _APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "compare")  # may differ within a row
 
 
@@ -85,11 +86,20 @@ class Run:
 
     @property
     def data(self) -> tuple[str, str]:
-        """What was played: the choice of the dataset and its settings; of one that changes another, that one's."""
+        """What was played: choice and settings of the dataset, and what was found; of one that changes another, that
+        one's. The same files in another place are the same data."""
         node, place = self.cfg.get("dataset"), "dataset"
         while isinstance(node, Mapping) and isinstance(node.get("inner"), Mapping):
             node, place = node["inner"], f"{place}.inner"
+        if isinstance(node, Mapping):
+            node = {"": self.content} | {key: node[key] for key in node if not (self.content and key in _PLACES)}
         return self.choices.get(place, ""), json.dumps(node, sort_keys=True, default=str)
+
+    @property
+    def content(self) -> str | None:
+        """The fingerprint of what was played, or of that which it is a change of; None of a run that has none."""
+        noted: Mapping[str, str] = self.notes.get("dataset") or {}
+        return noted.get("base", noted.get("fingerprint"))
 
     @cached_property
     def headline(self) -> str | None:

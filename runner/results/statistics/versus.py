@@ -74,10 +74,7 @@ def compared(
             wanted, note = _wanted(grid, column, scored, metric, baselines, every)
             notes += note
             for mine, theirs in wanted:
-                if why := _apart(mine, theirs, column):
-                    notes.append(f"not paired on {column.label}: {mine.label} and {theirs.label} {why}")
-                else:
-                    found.append(_versus(grid, column, metric, mine, theirs))
+                found.append(_versus(grid, column, metric, mine, theirs))
     _check(grid, metrics, baselines, found, notes)
     if any("lower" not in row.first.notes for row in grid.rows):
         notes.append("older runs do not say which scores are better low: theirs are all taken for better high")
@@ -171,20 +168,6 @@ def _alike(row: Row, named: Sequence[Row]) -> list[Row]:
 def _distance(row: Row, other: Row) -> int:
     mine, theirs = ((one.first.notes.get("varied") or {}) | {"": one.first.model} for one in (row, other))
     return sum(mine.get(key) != theirs.get(key) for key in mine.keys() | theirs.keys())
-
-
-def _apart(mine: Row, theirs: Row, column: Column) -> str:
-    """Why two rows cannot be paired on a dataset; empty where they can."""
-    prints = [
-        {_print(run.notes.get("dataset") or {}) for run in row.runs if run.data == column.data}
-        for row in (mine, theirs)
-    ]
-    return "" if prints[0] == prints[1] else "played data of other content"
-
-
-def _print(data: Mapping[str, Any]) -> str:
-    """The fingerprint of what was played, or of that which it is a change of."""
-    return str(data.get("base", data.get("fingerprint")))
 
 
 def _empty(found: Sequence[Versus]) -> Iterator[str]:

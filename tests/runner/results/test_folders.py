@@ -24,6 +24,13 @@ def test_jobs_that_began_in_any_order_stand_in_that_of_the_sweep(tmp_path):
     assert run_folders(tmp_path) == [first, second, old]
 
 
+def test_a_run_that_has_no_records_yet_is_named_and_left_out(tmp_path, capsys):
+    played, begun = (write(tmp_path / name, {"t": ("k", [1])}) for name in "ab")
+    (begun / "records.jsonl").unlink()
+    assert run_folders(tmp_path) == [played]
+    assert capsys.readouterr().err.startswith(f"note: {begun} has no records.jsonl and is left out")
+
+
 @pytest.mark.parametrize("missing", ["manifest.json", "config.yaml", "records.jsonl"])
 def test_a_folder_without_its_files_is_none(tmp_path, missing):
     folder = write(tmp_path / "a", {"t": ("k", [1])})

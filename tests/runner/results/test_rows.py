@@ -116,3 +116,18 @@ def test_a_record_without_what_metrics_are_made_of_is_one_line(make):
         file.write('{"sample_id": "x", "epoch": 0, "stop": "answered", "cluster": null, "strata": {}, "seconds": 1}\n')
     with pytest.raises(ConfigError, match=r"records.jsonl: the record of 'x' has no scores and no usage; delete"):
         _ = run.records
+
+
+def test_the_same_files_in_another_place_are_the_same_data_and_others_there_are_not(tmp_path):
+    runs = [
+        Run(tmp_path, {"choices": {"dataset": "cab"}, "dataset": noted}, {"dataset": {"path": path, "tasks": ["a"]}})
+        for path, noted in (
+            ("/here", {"fingerprint": "1"}),
+            ("/there", {"fingerprint": "2", "base": "1"}),
+            ("/there", {"fingerprint": "3"}),
+            ("/here", {}),
+            ("/there", {}),
+        )
+    ]
+    first, *others = [run.data for run in runs]
+    assert [other == first for other in others] == [True, False, False, False] and len(set(others)) == 4

@@ -95,7 +95,7 @@ def test_other_data_cannot_be_paired(tmp_path):
     changed = {"name": "cab", "split": "test", "samples": 2, "fingerprint": "1" * 16}
     runs = [job(tmp_path, [1, 0], "a"), job(tmp_path, [1, 0], "b", dataset="cab")]
     runs[1] = type(runs[1])(runs[1].folder, {**runs[1].notes, "dataset": changed}, runs[1].cfg)
-    with pytest.raises(ConfigError, match="not paired on cab: a and b played data of other content"):
+    with pytest.raises(ConfigError, match="a, b played other data: a cab .*; b cab 11111111"):
         compared(grid_of(runs))
 
 
@@ -151,5 +151,5 @@ def test_changed_questions_are_held_against_the_plain_ones(tmp_path):
         run.notes["dataset"] |= prints[agent]
     assert who(compared(grid_of(runs))) == [("react", "direct")]
     del runs[1].notes["dataset"]["base"]
-    with pytest.raises(ConfigError, match="played data of other content"):
+    with pytest.raises(ConfigError, match="react, direct played other data: react cab plain; direct cab changed"):
         compared(grid_of(runs))
