@@ -93,8 +93,8 @@ def spent(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def now() -> str:
-    """The time in UTC, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    """The time in UTC, to the millisecond: short runs have a length, too."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def command_line(resume: str = "") -> str:
