@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import ROWS, main
+from benchmarks.coverage import CASES, SIZES
 from benchmarks.figures import Figure, Settings, number, shown, write
 from benchmarks.processes import JobFailed, run_here, run_job
 
@@ -20,6 +21,8 @@ def test_row_yields_numbers(name: str) -> None:
     figures = ROWS[name](TINY)
     assert {figure.row for figure in figures} == {name}
     assert all(math.isfinite(figure.value) and figure.value >= 0 for figure in figures if figure.unit != "MB")
+    if name == "coverage":
+        assert len(figures) == len(CASES) * len(SIZES) and all(figure.target == 2.0 for figure in figures)
 
 
 @pytest.mark.skipif(os.environ.get("WARDROUND_TEST_SLOW") != "1", reason="seconds of imports; WARDROUND_TEST_SLOW=1")

@@ -167,9 +167,9 @@ async def test_a_busy_event_loop_takes_no_result_away(sandbox):
     await session.run("answer = 1")
     running = asyncio.create_task(session.run("sum(range(10**6))\nanswer = 2"))
     await asyncio.sleep(0.02)
-    time.sleep(3)
+    time.sleep(1.5)
     assert (await running).answer == "2"
-    time.sleep(1)
+    time.sleep(0.7)
     assert (await session.run("answer = 3")).answer == "3"
     brief.close()
 

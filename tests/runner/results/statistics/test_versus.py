@@ -95,7 +95,7 @@ def test_other_data_cannot_be_paired(tmp_path):
     changed = {"name": "cab", "split": "test", "samples": 2, "fingerprint": "1" * 16}
     runs = [job(tmp_path, [1, 0], "a"), job(tmp_path, [1, 0], "b", dataset="cab")]
     runs[1] = type(runs[1])(runs[1].folder, {**runs[1].notes, "dataset": changed}, runs[1].cfg)
-    with pytest.raises(ConfigError, match="a, b played other data: a cab .*; b cab 11111111"):
+    with pytest.raises(ConfigError, match=r"a, b played other data: a cab .*; b cab 11111111"):
         compared(grid_of(runs))
 
 
