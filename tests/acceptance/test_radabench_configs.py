@@ -9,6 +9,7 @@ import pytest
 import yaml
 from hydra import compose
 from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
 from components.radiology.profile import as_switches
@@ -88,7 +89,8 @@ def sweep(name: str) -> dict[str, list[str]]:
     """The keys that an experiment sweeps, and their values."""
     own = yaml.safe_load((CONF / "experiment" / f"{name}.yaml").read_text())
     params = own.get("hydra", {}).get("sweeper", {}).get("params", {})
-    return {key: [value.strip() for value in str(text).split(",")] for key, text in params.items()}
+    parsed = OverridesParser.create().parse_overrides([f"{key}={text}" for key, text in params.items()])
+    return {one.key_or_group: list(one.sweep_string_iterator()) for one in parsed}
 
 
 def build_job(name: str, job: Mapping[str, str], every_profile: bool = True) -> None:
