@@ -191,10 +191,17 @@ def prompt_digests(parts: Sequence[object]) -> dict[str, str]:
     from components.prompts import load
 
     parts = [one for part in parts for one in within(part)]
-    tools = [tool for part in parts for tool in (*getattr(part, "tools", {}).values(), *getattr(part, "brings", ()))]
+    tools = [tool for part in parts for tool in _tools_of(part)]
     named = [getattr(part, field, None) for part in (*parts, *tools) for field in _PROMPTS]
     names = {name for name in named if isinstance(name, str)}
     return {name: load(name).digest for name in sorted(names)}
+
+
+def _tools_of(part: object) -> Iterator[Tool]:
+    """The tools that a part holds or brings; the ``tools`` of a condition are names."""
+    held = getattr(part, "tools", None)
+    yield from held.values() if isinstance(held, Mapping) else ()
+    yield from getattr(part, "brings", ())
 
 
 @contextmanager

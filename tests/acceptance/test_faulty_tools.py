@@ -65,6 +65,13 @@ def test_tools_without_a_fault_are_untouched(tmp_path):
     assert [record["steps"] for record in plain] == [record["steps"] for record in again]
 
 
+def test_a_fault_is_a_condition_of_its_own(tmp_path):
+    words = ("condition=denied", "condition.rate=1", "condition.tools=[report generator]", "limit=11", "tracking=off")
+    done = here(tmp_path, *words, "run.journal=null", own=False)
+    assert done.code == 0, done.err
+    assert set(struck(told(done.folder))) == {"denied"}
+
+
 def test_a_fault_on_one_tool_changes_only_episodes_that_call_it(tmp_path):
     plain = told(played(tmp_path, "plain", "clinical", "intact", "limit=12"))
     words = ("limit=12", "condition.then.rate=1", "condition.then.tools=[Medrag]")
