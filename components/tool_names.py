@@ -1,4 +1,4 @@
-"""What a tool is known as from one task to the next, where its name is drawn anew for each.
+"""What tools are known as: to whoever names them in a config, and from one task to the next.
 
 RadABench numbers its tools for every sample: TOOL3 is another tool in the next task. What is learnt about tools is
 kept under their category there, and under their name everywhere else.
@@ -7,10 +7,33 @@ kept under their category there, and under their name everywhere else.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from components.errors import ConfigError
 from components.messages import ToolSpec
+from components.protocols import Tool
 from components.task_text import Chain
+from components.types import Offer
+
+
+def category_of(tool: Tool) -> str | None:
+    """The category of a tool whose card has one."""
+    return tool.spec.facts.get("category")
+
+
+def known_names(tools: Mapping[str, Tool], offer: Offer) -> list[str]:
+    """What tools of an offer can be named by: names, those that this sample is not offered (a toolset with such names
+    all of its own in the fact ``toolset``), and categories."""
+    absent = [name for name in offer.facts.get("toolset", ()) if name not in offer.tools]
+    return list(dict.fromkeys([*tools, *absent, *filter(None, map(category_of, tools.values()))]))
+
+
+def named(asked: Sequence[str], known: Sequence[str], what: str) -> list[str]:
+    """Known names for names in whatever case. Raises ConfigError, beginning with ``what``, for any other."""
+    spelled = {name.casefold(): name for name in reversed(known)} | {name: name for name in known}
+    if unknown := [name for name in asked if name not in spelled and name.casefold() not in spelled]:
+        raise ConfigError(f"{what}: there is no tool {unknown[0]!r}; there are {', '.join(known) or 'none'}")
+    return list(dict.fromkeys(spelled.get(name) or spelled[name.casefold()] for name in asked))
 
 
 def lasting_names(specs: Iterable[ToolSpec]) -> Mapping[str, str]:

@@ -7,24 +7,24 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from components.errors import ConfigError
+from components.tool_names import category_of, known_names, named
 from components.types import Offer, Sample
 
 
 @dataclass(frozen=True)
 class Withhold:
-    """The offer without the tools of these names; for any toolset.
+    """The offer without some of its tools; for any toolset.
 
-    A toolset that does not offer all of its tools to every sample names all in the fact ``toolset``.
+    ``tools``: names in whatever case, or categories where their cards have such.
     """
 
-    names: str | Sequence[str] = ()
+    tools: Sequence[str] = ()
 
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
-        """Leave tools out. Raises ConfigError when one of them is not offered, or none is named."""
-        names = [self.names] if isinstance(self.names, str) else list(self.names)
-        known = offer.facts.get("toolset", list(offer.tools))
-        if not names or (unknown := [name for name in names if name not in known]):
-            raise ConfigError(f"cannot withhold {unknown if names else names}: the toolset has {list(known)}")
-        tools = {name: tool for name, tool in offer.tools.items() if name not in names}
+        """Leave tools out. Raises ConfigError when there is no such tool, or none is named."""
+        names = named(self.tools, known_names(offer.tools, offer), "condition withhold")
+        if not names:
+            raise ConfigError("condition withhold takes nothing away: name tools, as in condition.tools=[Calculator]")
+        left = {name: tool for name, tool in offer.tools.items() if not {name, category_of(tool)} & {*names}}
         facts = {**offer.facts, "condition": "withhold", "kind": "withhold", "withheld": names}
-        return replace(offer, tools=tools, facts=facts)
+        return replace(offer, tools=left, facts=facts)

@@ -7,7 +7,7 @@ the door: same arguments, same key in the journal, same observation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
@@ -18,6 +18,7 @@ from components.faults.marks import KEY
 from components.faults.placed import Placed, is_placed
 from components.messages import ToolSpec
 from components.protocols import Context, Tool
+from components.tool_names import category_of, known_names, named
 from components.types import Effect, Observation, Offer, Sample
 
 
@@ -123,12 +124,11 @@ def faulty(fault: Fault, offer: Offer, sample: Sample, rng: Random) -> Offer:
 def chosen(fault: OnTools, offer: Offer) -> list[str]:
     """The names of the offered tools that a fault is on. Raises ConfigError."""
     tools = {name: tool for name, tool in offer.tools.items() if not _is_inner(tool)}
-    known = dict.fromkeys([*tools, *_always(offer), *filter(None, map(_category, tools.values()))])
-    if unknown := [name for name in fault.tools if name not in known]:
-        raise ConfigError(f"condition {fault.kind}: there is no tool {unknown[0]!r}; there are {', '.join(known)}")
+    known = known_names(tools, offer)
     if not known:
         raise ConfigError(f"condition {fault.kind}: the toolset has no tool that could fail: choose another toolset")
-    return [n for n, tool in tools.items() if not fault.tools or {n, _category(tool)} & {*fault.tools}]
+    wanted = named(fault.tools, known, f"condition {fault.kind}")
+    return [name for name, tool in tools.items() if not wanted or {name, category_of(tool)} & {*wanted}]
 
 
 def noted(offer: Offer, fault: OnTools, **more: Any) -> Mapping[str, Any]:
@@ -137,15 +137,6 @@ def noted(offer: Offer, fault: OnTools, **more: Any) -> Mapping[str, Any]:
     return {"kind": "intact", "condition": "intact", **offer.facts, KEY: [*offer.facts.get(KEY, ()), told]}
 
 
-def _always(offer: Offer) -> Iterable[str]:
-    """The names of a toolset that does not offer all of its tools to every sample."""
-    return [name for name in offer.facts.get("toolset", ()) if name not in offer.tools]
-
-
 def _is_inner(tool: Tool) -> bool:
     """Whether a tool only holds the agent's own words, which cannot fail."""
     return tool.spec.facts.get("dimension") == "inner"
-
-
-def _category(tool: Tool) -> str | None:
-    return tool.spec.facts.get("category")

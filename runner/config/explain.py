@@ -12,6 +12,7 @@ from omegaconf import DictConfig
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseError, OmegaConfBaseException
 
 from components.errors import ConfigError
+from runner.config.choices import choices
 from runner.config.places import COMMAND, choices_of, near, yaml_files
 from runner.flaws import Flaw, nearest, shown
 
@@ -75,9 +76,24 @@ def _no_key(cause: OmegaConfBaseException, overrides: Sequence[str], roots: Sequ
     parent = cause.parent_node
     known = [str(k) for k in parent if k not in ("_target_", "hydra")] if isinstance(parent, DictConfig) else []
     if "." not in key:
+        if (meant := _under_a_choice(key, overrides, roots)) is not None:
+            return meant
         known += [path.name for root in roots for path in root.iterdir() if path.is_dir() and path.name != "hydra"]
-    place = _written(rf"[+~]*{re.escape(key)}(=|$)", overrides) or COMMAND
+    place = _written(rf"[+~]*{re.escape(key)}([.=]|$)", overrides) or COMMAND
     return Flaw(key, f"no such key; {nearest(key.rpartition('.')[2], known)}", place)
+
+
+def _under_a_choice(key: str, overrides: Sequence[str], roots: Sequence[Path]) -> Flaw | None:
+    """A setting written under the name of a choice, ``noisy.rate=1`` for ``condition.rate=1``."""
+    word = next((o for o in overrides if o.lstrip("+~").startswith(f"{key}.")), None)
+    groups = [
+        group for group, names in choices(roots).items() if key in names and group not in ("experiment", "scorer")
+    ]
+    if word is None or not groups:
+        return None
+    right = " or ".join(word.replace(f"{key}.", f"{group}.", 1) for group in groups)
+    text = f"no such key; {key} is a choice of {' and '.join(groups)}, whose settings are written {right}"
+    return Flaw(key, text, f"{COMMAND}: {shown(word)[1:-1]}")
 
 
 def _other(error: BaseException, overrides: Sequence[str]) -> Flaw:

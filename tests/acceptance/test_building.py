@@ -15,7 +15,7 @@ from tests.slow import slow
 HOSTILE = fenced("import os, signal\nos.kill(0, signal.SIGKILL)\n")
 ENDLESS = fenced("while True:\n    pass\n")
 WORDS = (
-    "dataset=cab_mini", "dataset.tasks=[medcalc]", "agent=react", "condition=withhold", "condition.names=[Calculator]",
+    "dataset=cab_mini", "dataset.tasks=[medcalc]", "agent=react", "condition=withhold", "condition.tools=[calculator]",
     "agent.build_tools=code", "agent.building.seconds=1.0", "scorer=[cab,building]",
     "scorer.building.solved=${scorer.cab}", "tracking=off",
 )  # fmt: skip

@@ -1,11 +1,28 @@
+from types import SimpleNamespace
+
+import pytest
+
+from components.errors import ConfigError
 from components.messages import ToolSpec
-from components.tool_names import lasting_names, to_lasting, to_local
+from components.tool_names import known_names, lasting_names, named, to_lasting, to_local
+from components.types import Offer
 
 NUMBERED = [
     ToolSpec("TOOL1", "a", {}, facts={"category": "Organ Segmentor"}),
     ToolSpec("TOOL12", "b", {}, facts={"category": "Report Generator"}),
 ]
 NAMED = [ToolSpec("Medrag", "a", {}, facts={"dimension": "knowledge"})]
+
+
+def test_tools_are_named_in_whatever_case_by_name_or_category():
+    tools = {spec.name: SimpleNamespace(spec=spec) for spec in (*NUMBERED, *NAMED)}
+    known = known_names(tools, Offer(tools, facts={"toolset": ["TOOL1", "Camera"]}))
+    assert known == ["TOOL1", "TOOL12", "Medrag", "Camera", "Organ Segmentor", "Report Generator"]
+    asked = ["medrag", "report generator", "Medrag", "camera"]
+    assert named(asked, known, "x") == ["Medrag", "Report Generator", "Camera"]
+    assert [named([one], ["plan", "Plan"], "x") for one in ("Plan", "plan", "PLAN")] == [["Plan"], ["plan"], ["plan"]]
+    with pytest.raises(ConfigError, match="x: there is no tool 'Plan'; there are TOOL1, TOOL12"):
+        named(["camera", "Plan"], known, "x")
 
 
 def test_numbered_tools_are_known_by_their_category_and_others_by_their_name():

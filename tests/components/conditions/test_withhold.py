@@ -19,13 +19,25 @@ def test_withheld_tools_are_not_offered():
     assert list(found.tools) == ["TOOL2", *(f"TOOL{n}" for n in range(4, 13))]
     assert found.facts == {"condition": "withhold", "kind": "withhold", "withheld": ["TOOL3", "TOOL1"]}
     assert len(offer.tools) == 12
-    assert len(Withhold("TOOL1").offer(offer, SAMPLE, Random(1)).tools) == 11
 
 
-@pytest.mark.parametrize("names,text", [(["x", "TOOL1"], r"\['x'\]"), ([], r"\[\]")])
-def test_names_are_checked(names, text):
+def test_names_are_in_whatever_case_and_may_be_categories():
     offer = Radiology().open(SAMPLE)
-    with pytest.raises(ConfigError, match=rf"cannot withhold {text}: the toolset has \['TOOL1', 'TOOL2'"):
-        Withhold(names).offer(offer, SAMPLE, Random(1))
-    with pytest.raises(ConfigError, match=r"the toolset has \[\]"):
+    found = Withhold(["tool2", "anatomy classifier", "Tool2"]).offer(offer, SAMPLE, Random(1))
+    assert list(found.tools) == [f"TOOL{n}" for n in range(3, 13)]
+    assert found.facts["withheld"] == ["TOOL2", "Anatomy Classifier"]
+
+
+def test_what_another_sample_is_offered_can_be_withheld_from_all():
+    offer = Offer({}, facts={"toolset": ["camera"]})
+    assert Withhold(["Camera"]).offer(offer, SAMPLE, Random(1)).facts["withheld"] == ["camera"]
+
+
+def test_names_are_checked():
+    offer = Radiology().open(SAMPLE)
+    with pytest.raises(ConfigError, match=r"condition withhold: there is no tool 'x'; there are TOOL1, TOOL2, .*Organ"):
+        Withhold(["TOOL1", "x"]).offer(offer, SAMPLE, Random(1))
+    with pytest.raises(ConfigError, match="there is no tool 'x'; there are none"):
         Withhold(["x"]).offer(Offer({}), SAMPLE, Random(1))
+    with pytest.raises(ConfigError, match=r"name tools, as in condition.tools=\[Calculator\]"):
+        Withhold().offer(offer, SAMPLE, Random(1))
