@@ -21,7 +21,7 @@ from components.sandbox import Sandbox
 from components.turns import continued
 from components.types import Action, Observation, Offer
 
-_DECLINED = re.compile(r"\s*(```\w*)?\s*\{\s*\}\s*(```)?\s*")  # as the prompt tells: no function can do it
+_DECLINED = re.compile(r"\s*+(?:```\w*+)?\s*+\{\s*+\}\s*+(?:```)?\s*+")  # as the prompt tells: no function can do it
 CONTROL = "build"  # the builder on the toolset's side, which knows what is missing
 
 __all__ = ["Building", "BuildsTools", "beside_memory"]

@@ -10,8 +10,11 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from keyword import iskeyword
 from typing import Any
+
+import orjson
 
 from components.errors import ToolError
 
@@ -19,7 +22,8 @@ LEAST = 2  # examples
 MOST = 20
 LABEL = "bad_specification"
 _LARGEST = sys.float_info.max
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+_OBJECT, _TRIED = re.compile(r'\{(?=\s*+")'), 20
 _OBJECT_WORDS = {"type", "properties", "required", "additionalProperties", "description", "title"}
 _WORDS = {
     "type", "description", "title", "default", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
@@ -70,17 +74,20 @@ def read(given: Mapping[str, Any]) -> Specification:
         raise _bad(f"name is {name!r}; it must be letters, digits and _ only, and start with a letter")
     if not isinstance(description, str) or not description.strip():
         raise _bad("description must say in words what the tool does")
-    parameters = _parameters(_decoded(given.get("parameters")))
-    examples = tuple(_examples(_decoded(given.get("examples")), parameters))
+    asked, shown = _decoded(given.get("parameters")), _decoded(given.get("examples"))
+    if not is_plain([description, asked, shown]):
+        raise _bad("it holds what no JSON can: a number that is not finite or too long, or too many levels")
+    parameters = _parameters(asked)
+    examples = tuple(_examples(shown, parameters))
     if len(kinds := {kind(one.output) for one in examples}) > 1:
         raise _bad(f"the outputs of the examples must be of one kind, found {' and '.join(sorted(kinds))}")
     return Specification(name, description.strip(), parameters, examples)
 
 
 def written(text: str) -> Mapping[str, Any]:
-    """The fields of a specification that a text holds as one JSON object. Raises ToolError."""
+    """The fields of a specification that a text holds as one JSON object, one of its first. Raises ToolError."""
     decoder = json.JSONDecoder(strict=False)
-    for found in re.finditer(r"\{", text):
+    for found in islice(_OBJECT.finditer(text), _TRIED):
         try:
             value, _ = decoder.raw_decode(text, found.start())
         except (ValueError, RecursionError):
@@ -120,6 +127,15 @@ def is_finite(value: Any) -> bool:
     return not isinstance(value, int | float) or -_LARGEST <= value <= _LARGEST
 
 
+def is_plain(value: Any) -> bool:
+    """Whether a value can be written as JSON, to records and to endpoints: finite numbers of 64 bits, whole characters,
+    and no more than a few hundred levels."""
+    try:
+        return bool(json.dumps(value, allow_nan=False)) and bool(orjson.dumps(value))
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
 def _bad(text: str) -> ToolError:
     return ToolError(text, LABEL)
 
@@ -143,9 +159,9 @@ def _parameters(schema: Any) -> Mapping[str, Any]:
         raise _bad("properties must map each parameter to its schema")
     for name, one in properties.items():
         if not _NAME.fullmatch(name) or iskeyword(name):
-            raise _bad(f"a parameter cannot be called {name!r}: letters, digits and _ only")
+            raise _bad(f"a parameter cannot be called {name!r}: letters, digits and _ only, and a letter first")
         _check(name, one)
-    if not isinstance(required, list) or any(name not in properties for name in required):
+    if not isinstance(required, list) or any(name not in list(properties) for name in required):
         raise _bad(f"required must list parameters; there are {', '.join(properties)}")
     return {"type": "object", "properties": dict(properties), "required": list(required)}
 
@@ -159,10 +175,11 @@ def _check(name: str, schema: Any, nested: bool = False) -> None:
     for bound in _BOUNDS:
         if bound in schema and (kind(schema[bound]) != "number" or schema["type"] not in ("number", "integer")):
             raise _bad(f"{name}: {bound} must be a number, and stands with numbers only")
-    if "enum" in schema and (not isinstance(schema["enum"], list) or not schema["enum"]):
-        raise _bad(f"{name}: enum must list the allowed values")
     if schema["type"] == "array":
         _check(f"each item of {name}", schema.get("items"), nested=True)
+    values, others = schema.get("enum", [None]), {word: told for word, told in schema.items() if word != "enum"}
+    if not isinstance(values, list) or not values or ("enum" in schema and any(_wrong(others, one) for one in values)):
+        raise _bad(f"{name}: enum must list the allowed values, all of type {schema['type']} and within its bounds")
 
 
 def _examples(listed: Any, parameters: Mapping[str, Any]) -> Iterator[Example]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from components.building.specification import LABEL, Specification, fault, read
-from components.building.testing import called
+from components.building.testing import called, fits
 from components.building.workshop import Building
 from components.errors import ToolError
 from components.messages import ToolSpec
@@ -18,6 +18,7 @@ from components.sandbox import Sandbox
 from components.types import Effect, Observation
 
 NAME, FIELDS = "BuildTool", ("name", "description", "parameters", "examples")
+_ENDS = ("finish", "refuse")  # what grammars call the actions that end an episode
 _EXAMPLE = {
     "type": "object",
     "properties": {"input": {"type": "object"}, "output": {}},
@@ -60,8 +61,9 @@ class BuiltTool:
         if wrong := fault(asked.parameters, arguments):
             raise ToolError(f"{asked.name}: {wrong}.", "bad_arguments", {"built": True})
         told = await called(self.code, asked.name, arguments, self.sandbox)
-        if "error" in told:
-            raise ToolError(f"{asked.name} failed: {told['error']}", "built_tool_failed", {"built": True})
+        if "error" in told or not fits(told["output"], asked):
+            wrong = told.get("error", f"it gave what is no {asked.output}")
+            raise ToolError(f"{asked.name} failed: {wrong}", "built_tool_failed", {"built": True})
         return Observation(json.dumps(told["output"]), {"built": True, "value": told["output"]})
 
 
@@ -92,7 +94,7 @@ class BuildTool:
         prompts = load(self.prompts)
         try:
             asked = read(given)
-            if asked.name in context.offered:
+            if (name := asked.name.casefold()) in _ENDS or name in map(str.casefold, context.offered):
                 raise ToolError(f"there is a tool {asked.name} already; name it otherwise, or use that one", LABEL)
         except ToolError as refused:
             return Observation(

@@ -84,7 +84,8 @@ def _category(name: str) -> str:
 
 def _line(text: str, point: str) -> str:
     """What the text says on a point, or all of it."""
-    found = re.search(rf"^\W*(?:tool )?{point}\W*:(.*)$", text, re.IGNORECASE | re.MULTILINE)
+    before = r"^[^\w\n]*+(?:\d+[.)][^\w\n]*+)?(?:tool )?"  # a bullet or a number
+    found = re.search(rf"{before}{point}[^\w\n:]*+:(.*)$", text, re.IGNORECASE | re.MULTILINE)
     return found[1] if found else text
 
 

@@ -95,6 +95,7 @@ async def test_a_refusal_stands_where_no_tool_comes_of_it(building):
     cases = (
         (["```json\n{}\n```"], []),
         (["{broken"], [False]),
+        ([" " * 10**5], [False]),
         ([json.dumps(CLEARANCE), *[fenced(WRONG)] * 3], [True]),
     )
     for replies, specified in cases:

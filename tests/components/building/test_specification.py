@@ -37,6 +37,20 @@ WRONG = {
     "no type": ({"parameters": schema(x={"minimum": 1})}, "the type of x must be one of"),
     "a bound of a text": ({"parameters": schema(x={"type": "string", "minimum": 1})}, "stands with numbers only"),
     "an empty enum": ({"parameters": schema(x={"type": "string", "enum": []})}, "enum must list"),
+    "an enum of another type": ({"parameters": schema(x={"type": "string", "enum": ["a", 1]})}, "all of type string"),
+    "an enum out of bounds": (
+        {"parameters": schema(x={"type": "number", "enum": [1, 9], "maximum": 5})}, "within its bounds"),
+    "a reference": ({"parameters": schema(x={"$ref": "#/properties/x"})}, "the type of x must be one of"),
+    "a list of types": ({"parameters": schema(x={"type": ["number", "null"]})}, "the type of x must be one of"),
+    "required and no name": ({"parameters": {**schema(x={"type": "number"}), "required": [["x"]]}}, "required must"),
+    "a bound that no number reaches": (
+        {"parameters": schema(x={"type": "number", "minimum": 0, "maximum": 10**400})}, "what no JSON can"),
+    "a bound that is none": ({"parameters": schema(x={"type": "number", "maximum": float("nan")})}, "what no JSON can"),
+    "an output that is not finite": (
+        {"examples": [{**one, "output": float("inf")} for one in CLEARANCE["examples"]]}, "what no JSON can"),
+    "many levels": ({"description": "x", "parameters": "[" * 900 + "]" * 900}, "what no JSON can"),
+    "half a character": ({"description": "\ud800"}, "what no JSON can"),
+    "a name with a rank": ({"name": "_clearance"}, "and start with a letter"),
     "a list of lists": (
         {"parameters": schema(x={"type": "array", "items": {"type": "array"}})}, "and not an array"),
     "a strange parameter": ({"parameters": schema(**{"x y": {"type": "number"}})}, "cannot be called 'x y'"),
@@ -89,8 +103,9 @@ def test_items_of_a_list_and_open_upper_ends_are_looked_at():
 def test_a_text_may_hold_a_specification():
     text = f"A tool is needed {{really}}.\n```json\n{json.dumps(CLEARANCE)}\n```"
     assert written(text) == CLEARANCE
-    with pytest.raises(ToolError, match="holds no JSON object"):
-        written('{"name": "x"} and {}')
+    for text in ('{"name": "x"} and {}', "{" * 10**5, '{"a":' * 10**5, '{"a":"' * 10**5):
+        with pytest.raises(ToolError, match="holds no JSON object"):
+            written(text)
 
 
 def test_kinds_are_those_of_json():

@@ -24,7 +24,10 @@ ENDED = {
     "not a number": (HEAD + "return float('nan')\n", "which is no number"),
     "too large": (HEAD + "return 10 ** 400\n", "which is no number"),
     "none": (HEAD + "pass\n", "it gave null, which is no number"),
-    "no function": ("clearance = 1\n", "it raised NameError"),
+    "no function": ("clearance = 1\n", "name 'CockcroftGault' is not defined"),
+    "something else of the name": ("CockcroftGault = 1\n", "'int' object is not callable"),
+    "a generator": (HEAD + "while True:\n        yield 1\n", "the code failed with TypeError"),
+    "half a character": (HEAD + "return '\\ud800'\n", "which is no number"),
     "no default": (RIGHT.replace('="male"', ""), "it raised TypeError"),
     "no Python": ("def CockcroftGault(:\n", "the code failed with SyntaxError"),
     "no JSON": (HEAD + "return {1, 2}\n", "the code failed with TypeError"),
@@ -48,6 +51,12 @@ HOSTILE = {
     "kills": "import os, signal\nos.kill(0, signal.SIGKILL)\n",
     "reads files": "secret = open('/etc/passwd').read()\n" + RIGHT,
     "asks the network": "import socket\nsocket.create_connection(('127.0.0.1', 80), 1)\n" + RIGHT,
+    "forks": "import os\nwhile True:\n    os.fork()\n" + RIGHT,
+    "leaves a thread": "import threading\nthreading.Thread(target=print).start()\n" + RIGHT,
+    "ends the process later": RIGHT + "class Last:\n    def __del__(self):\n        import os; os._exit(0)\nLast()\n",
+    "writes to all files": "import os\nfor one in range(64):\n    try: os.write(one, b'{}')\n    except OSError: pass\n"
+    + RIGHT,
+    "breaks the process": "import ctypes\nctypes.string_at(0)\n" + RIGHT,
     "takes all memory": "held = bytearray(8 << 30)\n" + RIGHT,
     "forges the answer": RIGHT + "answer = '[]'\nraise SystemExit\n",
     "forges how outputs are written": "import json\njson.dumps = lambda *_: '[' * 100000\n" + RIGHT,
@@ -61,6 +70,12 @@ async def test_hostile_and_endless_code_changes_nothing_but_its_verdict(sandbox,
     verdict = await verdict_on(code, SPEC, sandbox)
     assert not verdict.passed and verdict.reason
     assert (await verdict_on(RIGHT, SPEC, sandbox)).passed
+
+
+@pytest.mark.parametrize("name", ["answer", "json", "given", "error", "list"])
+async def test_a_tool_may_have_any_name(sandbox, name):
+    spec = read({**CLEARANCE, "name": name})
+    assert (await verdict_on(RIGHT.replace("CockcroftGault", name), spec, sandbox)).reason == ""
 
 
 async def test_an_example_that_was_held_back_is_not_given_away(sandbox):
@@ -98,7 +113,7 @@ async def test_a_machine_without_processes_is_nobodys_verdict():
 CLOSE = [
     (80.3, 80, True), (81, 80, False), (66.6667, 66.67, True), (1.24, 1.2, True), (1.26, 1.2, False), ("a ", "a", True),
     ([1, 2.001], [1, 2], True), ([1], [1, 2], False), ({"a": 1.001}, {"a": 1}, True), ({"b": 1}, {"a": 1}, False),
-    (True, 1, False), (True, True, True), ([10**400], [1.0], False), (0.0, 0, True),
+    (5.6e-17, 0, True), (True, 1, False), (True, True, True), ([10**400], [1.0], False), (0.0, 0, True),
 ]  # fmt: skip
 
 

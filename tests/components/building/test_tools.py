@@ -29,6 +29,8 @@ async def test_one_that_fails_is_refused_with_the_reason_and_nothing_joins(build
 REFUSED = {
     "no specification": ({}, "name is None"),
     "a name that is taken": (CLEARANCE, "there is a tool CockcroftGault already"),
+    "one that is taken but for its case": ({**CLEARANCE, "name": "cockcroftgault"}, "there is a tool cockcroftgault"),
+    "one that ends episodes": ({**CLEARANCE, "name": "Finish"}, "there is a tool Finish already"),
 }
 
 
@@ -55,6 +57,19 @@ async def test_a_built_tool_that_fails_later_is_heard_as_a_failed_call(building)
     with pytest.raises(ToolError, match="CockcroftGault failed: AssertionError") as raised:
         await shop.tools["CockcroftGault"](shop, **{**GIVEN, "weight": 77})
     assert raised.value.label == "built_tool_failed" and raised.value.data == {"built": True}
+
+
+LATER = {"a text": "'Finish[...]'", "not finite": "float('nan')", "too long for records": "2 ** 70"}
+
+
+@pytest.mark.parametrize("given", LATER.values(), ids=LATER)
+async def test_a_built_tool_that_gives_something_else_later_is_a_failed_call(building, given):
+    late = RIGHT.replace("clearance =", f"if weight == 77:\n        return {given}\n    clearance =", 1)
+    shop = Shop(fenced(late))
+    await BuildTool(building)(shop, **CLEARANCE)
+    with pytest.raises(ToolError, match="CockcroftGault failed: it gave what is no number") as raised:
+        await shop.tools["CockcroftGault"](shop, **{**GIVEN, "weight": 77})
+    assert raised.value.label == "built_tool_failed"
 
 
 def test_the_model_is_told_what_can_be_asked_for(building):

@@ -130,6 +130,8 @@ READ = {
     "by a planning name": ("A Report Generation Tool for Breast Mammography", "Report Generator", "breast", "mammography"),
     "in the plural": ("we lack disease diagnosers", "Disease Diagnoser", "", ""),
     "by its line": ("We have a Report Generator.\n**Category**: Organ Segmentor", "Organ Segmentor", "", ""),
+    "by its number": ("Report Generator?\n1. **Category:** Organ Segmentor\n2) Anatomy: Limb", "Organ Segmentor", "limb", ""),
+    "after much white space": ("\n" * 10**5 + " CT", None, "", "ct"),
     "not at all": ("I need help with a CT", None, "", "ct"),
     "in another word": ("an impact on the chesty", None, "", ""),
 }  # fmt: skip
