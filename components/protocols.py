@@ -217,7 +217,8 @@ class Episode(Protocol):
         """Ask on branches at once: the budget has room for all or none is asked, and all come to their end."""
 
     def lines(self, names: Sequence[str], sampling: Sampling | None = None) -> Sequence[Episode]:
-        """Branches at once, each with fresh tools and a share of the budget (AttemptOver). Raises LimitReached."""
+        """Branches at once, each with fresh tools and a share of the budget (AttemptOver); none has what another one
+        added. Raises LimitReached."""
 
     def remark(self, **facts: Any) -> None:
         """Write JSON facts to the newest step of this branch, for readers (``label``) and scorers."""
@@ -232,4 +233,5 @@ class Episode(Protocol):
         self, name: str, tools: Literal["shared", "fresh"] = "shared", sampling: Sampling | None = None,
         role: str | None = None,
     ) -> Episode:  # fmt: skip
-        """An episode of its own that shares budget and sample."""
+        """An episode of its own that shares budget and sample; ``fresh``: with a state opened anew, and the tools that
+        were added so far on this branch or below it."""

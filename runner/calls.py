@@ -75,8 +75,7 @@ class Context:
         if name in episode.offer.tools:
             raise ToolError(f"There is a tool {name!r} already.", "name_taken")
         episode.offer = replace(episode.offer, tools={**episode.offer.tools, name: tool})
-        others = [spec for spec in episode.trajectory.offered if spec.name != name]
-        episode.trajectory.offered = (*others, tool.spec)
+        episode.shared.join(episode.name, tool)
 
 
 async def run_calls(

@@ -241,7 +241,7 @@ class Episode:
         """The branch of this name, made on first use."""
         if name not in self._branches:
             shared = self.shared
-            offer = shared.open() if tools == "fresh" else self.offer
+            offer = shared.open(None if attempt else self.name) if tools == "fresh" else self.offer
             full = name if self.name == "main" else f"{self.name}/{name}"
             place = (*self._place, (self._n, 0, counted(name)))
             merged = sampling if self._sampling is None else self._sampling.merged(sampling)

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from components.errors import LimitReached
+from components.protocols import Tool
 from components.types import Action, Answer, Failure, Observed, Offer, Refusal, Sample, Step, Trajectory
 from runner.budget import Spent
-from runner.door import Door
+from runner.door import Door, counted
 from runner.ending import deciding, ended, scored
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ T = TypeVar("T")
 @dataclass
 class Shared:
     """``order`` sorts steps independently of arrival; ``tried``: what a candidate of pure tools gave, which is
-    not run again when it is committed."""
+    not run again when it is committed; ``joined``: the tools that were added, and on which branch."""
 
     parts: Parts
     door: Door
@@ -34,6 +35,7 @@ class Shared:
     order: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     externals: dict[str, int] = field(default_factory=dict)
     offers: list[Offer] = field(default_factory=list)
+    joined: list[tuple[str, Tool]] = field(default_factory=list)
     tried: dict[int, list[Observed]] = field(default_factory=dict)
     closed: bool = False
 
@@ -46,10 +48,22 @@ class Shared:
         if (step := self.step_of(action)) is not None:
             step.verdict = verdict
 
-    def open(self) -> Offer:
-        """What the sample offers, with a fresh state."""
-        self.offers.append(self.parts.open(self.sample, self.epoch, self.door.run_seed))
+    def open(self, line: str | None = None) -> Offer:
+        """What the sample offers, with a fresh state; also what was added on a branch, or below it, that goes on so."""
+        offer = self.parts.open(self.sample, self.epoch, self.door.run_seed)
+        kept = {tool.spec.name: tool for branch, tool in self.joined if line is not None and _is_below(branch, line)}
+        self.offers.append(replace(offer, tools={**offer.tools, **kept}) if kept else offer)
         return self.offers[-1]
+
+    def join(self, branch: str, tool: Tool) -> None:
+        """One more tool stands in the trajectory, in an order that arrival does not change; of one name the first."""
+        ours = {one.spec.name for _, one in self.joined}
+        offered = {spec.name: spec for spec in self.trajectory.offered if spec.name not in ours}
+        self.joined.append((branch, tool))
+        self.joined.sort(key=lambda one: counted(one[0]))
+        for _, one in self.joined:
+            offered.setdefault(one.spec.name, one.spec)
+        self.trajectory.offered = tuple(offered.values())
 
     def close(self) -> None:
         """The episode is over: steps in an order that does not depend on arrival, states let go of."""
@@ -75,3 +89,8 @@ class Shared:
         trial = replace(self.trajectory)
         ended(trial, outcome)
         return deciding(self.parts, await scored(self.parts, self.sample, trial)) == 1.0
+
+
+def _is_below(branch: str, line: str) -> bool:
+    """Whether a branch is a line or below it; all are below the main one."""
+    return line == "main" or f"{branch}/".startswith(f"{line}/")

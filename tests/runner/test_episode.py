@@ -241,6 +241,42 @@ async def test_no_tool_takes_the_place_of_another_and_instructions_tell_of_new_o
     assert [s.observed[0].error for s in trajectory.steps if s.observed] == [None, "name_taken"]
 
 
+async def test_another_attempt_has_the_tools_that_were_added_before_it():
+    @dataclass(frozen=True)
+    class Again:
+        async def solve(self, episode):
+            await episode.act([Message("user", "go")])
+            for name in ("sum", "more", "most"):
+                line = episode if name == "sum" else episode.branch(f"trial/{name}", tools="fresh")
+                await line.act([Message("user", "go")])
+                await line.control("add", name=name)
+            return Answer(episode.branch("last", tools="fresh").instructions())
+
+    trajectory, _ = await run(Speaker(lambda r: "answer it adds"), Again(), toolset=Kit(Adds()))
+    assert trajectory.answer == "tools: add, sum, more, most"
+
+
+async def test_lines_at_once_have_nothing_of_each_other_and_are_told_in_their_order_whoever_is_first():
+    @dataclass(frozen=True)
+    class Race:
+        order: tuple[int, ...]
+
+        async def solve(self, episode):
+            lines = episode.lines(["draw/2", "draw/10"])
+            for n in self.order:
+                await lines[n].act([Message("user", "go")])
+                await lines[n].control("add", name="sum")
+                await lines[n].control("add", name=f"own{n}")
+            (later,) = episode.lines(["draw/11"])
+            assert later.instructions() == "tools: add"
+            assert lines[0].branch("again", tools="fresh").instructions() == "tools: add, sum, own0"
+            return Answer("")
+
+    for order in ((0, 1), (1, 0)):
+        trajectory, _ = await run(Speaker(lambda r: "answer it adds"), Race(order), toolset=Kit(Adds()))
+        assert [spec.name for spec in trajectory.offered] == ["add", "sum", "own0", "own1"]
+
+
 async def test_a_trial_is_recorded_and_leaves_nothing_behind():
     @dataclass(frozen=True)
     class TryThenDo:

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 import pytest
 
 from components.agents.react import ReAct
+from components.agents.reflexion import Reflexion
 from components.building import Building, BuildsTools, beside_memory
 from components.building.reading import builds
 from components.drawing import Wrapping
@@ -88,6 +89,19 @@ async def test_after_a_refusal_a_specification_is_asked_for_and_the_work_goes_on
     roles = [message.role for message in asked[3].messages]
     assert roles == ["system", "user", "assistant", "tool", "user", "assistant", "user"]
     assert '"name":"CockcroftGault"' in asked[3].messages[-1].text
+
+
+async def test_another_attempt_has_the_tool_that_an_earlier_one_built(building):
+    replies = (asks("BuildTool", CLEARANCE), fenced(RIGHT), "81", "I should use it.", asks("CockcroftGault", FIELDS, 1))
+    left = [*replies, "80"]
+    model = Speaker(lambda request: left.pop(0))
+    agent = Reflexion(build_tools="code", building=building)
+    given = {"grammar": NativeTools(), "toolset": NoTools()}
+    trajectory, _ = await play(parts(agent, **given), door(model), SAMPLE, 0)
+    assert (trajectory.stop, trajectory.answer) == ("answered", "80"), trajectory.error
+    seen = {step.branch: step.observed[0].observation.text for step in trajectory.steps if step.observed}
+    assert list(seen) == ["main", "trial/2"] and seen["trial/2"] == "80.0"
+    assert [spec.name for spec in trajectory.offered] == ["BuildTool", "CockcroftGault"]
 
 
 async def test_a_refusal_stands_where_no_tool_comes_of_it(building):
