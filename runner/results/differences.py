@@ -77,7 +77,7 @@ def _settings(beside: Beside) -> Iterator[str]:
     for run in beside.row.runs:
         for key, wanted in {**beside.paper.settings, **beside.line.settings}.items():
             if not meets(found := run.setting(key), wanted) and not (run.simulated and key.startswith("model.")):
-                yield f"{key}: {_said(found)} here, {_said(wanted)} in print"
+                yield f"{key}: {_said(found)} here, {_any(wanted)} in print"
         if run.notes.get("epochs", 1) != 1:
             yield f"epochs: {run.notes['epochs']} here, 1 in print"
         yield from _own(run)
@@ -91,7 +91,12 @@ def _own(run: Run) -> Iterator[str]:
         yield f"status: {run.folder.name} is {status}"
 
 
+def _any(wanted: object) -> str:
+    """A value, or those that will do."""
+    return " or ".join(map(_said, wanted)) if isinstance(wanted, list | tuple) else _said(wanted)
+
+
 def _said(value: object) -> str:
     if isinstance(value, list | tuple):
-        return " or ".join(map(_said, value)) or "none"
+        return ", ".join(map(_said, value)) or "none"
     return _MISSING if value is None else str(value).lower() if isinstance(value, bool) else str(value)

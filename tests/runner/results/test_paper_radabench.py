@@ -14,12 +14,12 @@ NAMES = ("radabench", *(f"radabench_{name}" for name in ("building", "ecr", "thr
 PAPERS = {name: load(CONF / "papers", name) for name in NAMES}
 
 
-def run(home, condition, metric, **notes):
+def run(home, condition, metric, agent="radagent", **notes):
     """A run of the published agent."""
     folder = write(
-        home / condition,
+        home / agent / condition,
         {"simple": ("k", [1, 0])},
-        choices=CHOICES | {"agent": "radagent", "condition": condition},
+        choices=CHOICES | {"agent": agent, "condition": condition},
         **notes,
     )
     text = (folder / "records.jsonl").read_text().replace("score/x", metric).replace('"task"', '"complexity"')
@@ -80,3 +80,10 @@ def test_completion_with_built_tools_is_held_against_its_own_numbers_alone(tmp_p
     row, *_ = cells(sheet)
     assert (row["part"], row["Claude-3.7-Sonnet, in print"]) == ("simple", 65.4)
     assert not sheets_of(PAPERS["radabench"], [built])
+    four = "refined_prompts, self_reflection, few_shot, multi_agent"
+    assert "agent.strategies: not set here, " + four + " in print" in "\n".join(sheet.below)
+    cfg = {"agent": {"build_tools": "simulated", "strategies": four.split(", ")}}
+    integrated = run(tmp_path, "insufficient_config1", "completion/rate", "radagent_integrated", cfg=cfg)
+    (sheet,) = sheets_of(PAPERS["radabench_building"], [integrated])
+    assert cells(sheet)[0]["Claude-3.7-Sonnet, in print"] == 65.4
+    assert not any("strategies" in line and "here" in line for line in sheet.below)
