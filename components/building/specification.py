@@ -21,6 +21,7 @@ from components.errors import ToolError
 LEAST = 2  # examples
 MOST = 20
 LABEL = "bad_specification"
+_TOLD = 600  # characters of what is wrong
 _LARGEST = sys.float_info.max
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _OBJECT, _TRIED = re.compile(r'\{(?=\s*+")'), 20
@@ -137,7 +138,7 @@ def is_plain(value: Any) -> bool:
 
 
 def _bad(text: str) -> ToolError:
-    return ToolError(text, LABEL)
+    return ToolError(text if len(text) <= _TOLD else f"{text[:_TOLD]} ...", LABEL)
 
 
 def _decoded(value: Any) -> Any:
@@ -180,6 +181,8 @@ def _check(name: str, schema: Any, nested: bool = False) -> None:
     values, others = schema.get("enum", [None]), {word: told for word, told in schema.items() if word != "enum"}
     if not isinstance(values, list) or not values or ("enum" in schema and any(_wrong(others, one) for one in values)):
         raise _bad(f"{name}: enum must list the allowed values, all of type {schema['type']} and within its bounds")
+    if "default" in schema and (wrong := _wrong(schema, schema["default"])):
+        raise _bad(f"{name}: the default is {_shown(schema['default'])}, which {wrong}")
 
 
 def _examples(listed: Any, parameters: Mapping[str, Any]) -> Iterator[Example]:

@@ -105,7 +105,8 @@ def _failure(ran: Ran) -> str:
 
 async def verdict_on(code: str, spec: Specification, sandbox: Sandbox, held_back: int = 0) -> Verdict:
     """Hold code against the examples, of which the builder has not seen the last ``held_back``, and against the schema:
-    no exception on valid input, outputs of the examples' kind, the same in another process and order.
+    no exception on valid input, outputs of the examples' kind, the same with a default as without the parameter, the
+    same in another process and order.
 
     Raises ModelError (sandbox) where the machine gives no process.
     """
@@ -113,7 +114,7 @@ async def verdict_on(code: str, spec: Specification, sandbox: Sandbox, held_back
     with closing(sandbox.open(LIBRARY)) as session:
         try:
             first = await outputs(code, spec.name, inputs, session)
-            wrong = _faults(spec, inputs, first, held_back)
+            wrong = _faults(spec, inputs, first, held_back) or _ignored(spec, inputs, first)
             if not wrong:
                 again = await outputs(code, spec.name, inputs[::-1], session)
                 wrong = _changed(inputs, first, again[::-1])
@@ -135,6 +136,18 @@ def _faults(
     for number, (one, result) in enumerate(zip(spec.examples, results, strict=False)):
         if not is_close(result["output"], one.output):
             return _differs(one, result["output"], number < shown)
+    return ""
+
+
+def _ignored(spec: Specification, inputs: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]]) -> str:
+    """Which default does not stand for its parameter where that is left out; empty for none."""
+    defaults = [(name, schema["default"]) for name, schema in spec.properties.items() if "default" in schema]
+    told = list(zip(inputs, results, strict=True))
+    for name, default in defaults:
+        for given, was in told:
+            other = next((one for full, one in told if name not in given and full == {**given, name: default}), was)
+            if other != was:
+                return f"for {_shown(given)} it gave {_shown(was)}, with the default of {name} {_shown(other)}"
     return ""
 
 

@@ -113,6 +113,6 @@ class BuildTool:
 def _refused(given: Mapping[str, Any], error: ToolError) -> Mapping[str, Any]:
     """The facts of a specification that nobody builds."""
     return {
-        "mode": "code", "name": str(given.get("name")), "specified": False, "passed": False, "reason": str(error),
+        "mode": "code", "name": str(given.get("name"))[:64], "specified": False, "passed": False, "reason": str(error),
         "attempts": 0, "checked": 0, "code": "",
     }  # fmt: skip

@@ -40,6 +40,8 @@ WRONG = {
     "an enum of another type": ({"parameters": schema(x={"type": "string", "enum": ["a", 1]})}, "all of type string"),
     "an enum out of bounds": (
         {"parameters": schema(x={"type": "number", "enum": [1, 9], "maximum": 5})}, "within its bounds"),
+    "a default of another type": (
+        {"parameters": schema(x={"type": "integer", "default": "a"})}, 'the default is "a", which is no integer'),
     "a reference": ({"parameters": schema(x={"$ref": "#/properties/x"})}, "the type of x must be one of"),
     "a list of types": ({"parameters": schema(x={"type": ["number", "null"]})}, "the type of x must be one of"),
     "required and no name": ({"parameters": {**schema(x={"type": "number"}), "required": [["x"]]}}, "required must"),
@@ -92,6 +94,13 @@ FAULTS = {
 def test_values_are_held_against_the_schema(values, words):
     told = fault(CLEARANCE["parameters"], values)
     assert words in told and bool(told) == bool(words)
+
+
+def test_what_is_wrong_is_told_in_a_few_words_whatever_was_asked_for():
+    for fields in ({"name": "x" * 10**5}, {"parameters": {**schema(x={"type": "number"}), "y" * 10**5: 1}}):
+        with pytest.raises(ToolError) as raised:
+            read(changed(**fields))
+        assert len(str(raised.value)) < 700
 
 
 def test_items_of_a_list_and_open_upper_ends_are_looked_at():
