@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from runner.play import Parts
 
 
-_TESTED = ("main", "planner", "executor", "concluder", "verifier")  # roles whose work is scored
+_TESTED = ("main", "planner", "executor", "concluder", "builder", "verifier")  # roles whose work is scored
 # Attributes that name prompt sets.
 _PROMPTS = ("prompts", "draft_prompts", "expert_prompts", "example_prompts", "building_prompts")
 

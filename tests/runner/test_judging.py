@@ -55,6 +55,13 @@ def test_unreadable_grades_are_unscored(home):
         ((), "models.judge, which grades, is not named; name another, as in +model@models.judge=openai"),
         (("+model@models.judge=echo",), "models.judge, which grades, is echo, which is tested here (as main)"),
         (("+model@models.judge=echo", "models.judge.name=acme/Echo"), "is acme/Echo, which is tested here (as main)"),
+        (
+            (
+                *(f"+model@models.{role}=echo" for role in ("judge", "builder")),
+                *(f"models.{role}.name=smith" for role in ("judge", "builder")),
+            ),
+            "is smith, which is tested here (as builder)",
+        ),
     ],
 )
 def test_the_model_under_test_does_not_grade_itself(home, words, wrong):
