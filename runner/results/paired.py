@@ -33,6 +33,7 @@ class Difference:
     against: str
     metric: Metric
     wins: int
+    ties: int
     losses: int
     unpaired: int
     p: float | None
@@ -108,15 +109,16 @@ def _difference(grid: Grid, name: str, row: str, other: str) -> Difference:
     ]
     gains = [gain_of(of, column.levels, column.seed) for column, of in zip(columns, pairs, strict=True)]
     lost = sum(of.n_lost for of in pairs)
+    wins, ties, losses = (sum(getattr(one, name) for one in gains) for name in ("wins", "ties", "losses"))
     if len(gains) == 1:
-        return Difference(other, gains[0].metric, gains[0].wins, gains[0].losses, lost, gains[0].p)
+        return Difference(other, gains[0].metric, wins, ties, losses, lost, gains[0].p)
     parts = [column.part(of.records, differences=True) for column, of in zip(columns, pairs, strict=True)]
     whole = average(parts) if all(part.value is not None for part in parts) else replace(parts[0], value=None)
     n = sum(len(of.records) for of in pairs)
     shares = [one for column, of in zip(columns, pairs, strict=True) for one in column.shares(of.records)]
     p = sign_flip_p(shares) if len(shares) > 1 and whole.value is not None else None
     metric = within(replace(whole.metric, n=n, unscored=0), max(of.reach for of in pairs))
-    return Difference(other, metric, sum(one.wins for one in gains), sum(one.losses for one in gains), lost, p)
+    return Difference(other, metric, wins, ties, losses, lost, p)
 
 
 def _adjusted(of: Mapping[str, Difference]) -> dict[str, Difference]:

@@ -15,7 +15,7 @@ from runner.results.page.episodes_marks import Marker, Marks
 from runner.results.page.episodes_packed import Blocks, Texts, packed
 from runner.results.page.episodes_told import Teller, question_of
 from runner.results.page.parts import Markup, Section
-from runner.results.page.told import deciding, named, told
+from runner.results.page.told import named, told
 from runner.results.rows import Run
 from runner.stored import Unpacker
 from runner.texts import without_surrogates
@@ -98,7 +98,7 @@ def _write(book: _Book, marker: Marker, names: _Names, number: int, run: Run, ke
     """Put a run's chosen episodes into the book."""
     reader = run.texts()
     unpacker, teller = Unpacker(reader), Teller(book.texts)
-    first, decides = len(book.rows), deciding(run)
+    first, decides = len(book.rows), run.deciding
     asked: list[str] = []
     for record in run.whole():
         if (number, record["sample_id"], record["epoch"]) not in keys:

@@ -77,6 +77,16 @@ def test_the_score_that_decides(make):
     assert make("c", {"one": ("k", [1])}, decides="score/none").headline == "score/x"
 
 
+def test_episodes_are_solved_by_a_score_that_the_run_has_values_of(make):
+    run = make("a", {"one": ("k", [None, None])}, decides="score/x")
+    assert run.deciding == "score/x", "nothing else is known"
+    for record in run.records:
+        record["scores"]["score/y"] = 1.0
+    assert run.deciding == "score/y"
+    run.records[0]["scores"]["score/x"] = 0.0
+    assert run.deciding == "score/x"
+
+
 def test_what_a_comparison_names_does_not_make_another_row(make):
     runs = [make(name, {name: ("k", [1])}, cfg={"compare": {"baselines": [name]}}) for name in "ab"]
     assert len(rows_of(runs)) == 1
@@ -103,6 +113,21 @@ def test_means_are_printed_and_told_with_the_total_that_all_rows_share(make, cap
     assert told["seed=1"]["total, shared: d k"]["value"] == 0.25
     out = capsys.readouterr().out
     assert "total, shared: d k" in out and " -" in out
+
+
+def test_of_several_strata_the_first_is_told_with_intervals_and_the_others_briefly(make, capsys):
+    runs = [make(name, {"one": ("k", [1, 0]), "two": ("d", [n, n])}, by={"score/x": ["dimension", "task"]}, levels={},
+                 cfg={"seed": n}) for n, name in enumerate("ab")]  # fmt: skip
+    told = show_means(rows_of(runs))
+    assert list(told) == ["score/x", "score/x by task"]
+    assert [told["score/x by task"][f"seed={n}"]["two"]["value"] for n in (0, 1)] == [0.0, 1.0]
+    first, brief = capsys.readouterr().out.split("score/x: means per task (of so many samples)")
+    assert " to " in first and " to " not in brief and "one (2)" in brief
+
+
+def test_a_score_without_values_has_no_table(make, capsys):
+    run = make("a", {"one": ("k", [None]), "two": ("d", [None])}, by={"score/x": ["dimension"]}, levels={})
+    assert show_means(rows_of([run])) == {} and capsys.readouterr().out == ""
 
 
 def test_shared_groups():
