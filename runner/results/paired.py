@@ -75,7 +75,8 @@ def played(grid: Grid, baselines: Collection[str]) -> list[str]:
 def _best(grid: Grid, name: str, row: Row, baselines: Collection[str]) -> Row | None:
     """What a row is held against: the best that plays with the same model and seed, where there is one.
 
-    None for the best of the named baselines itself, and where nothing is scored.
+    None for the best of the named baselines itself, where nothing is scored, and where none is named and no way of the
+    score is better.
     """
     named = played(grid, baselines)
     rivals = [
@@ -83,10 +84,10 @@ def _best(grid: Grid, name: str, row: Row, baselines: Collection[str]) -> Row | 
         for one in grid.rows
         if (is_one(one, named) if named else one is not row) and _score(grid, name, one) is not None
     ]
-    if _score(grid, name, row) is None:
+    direction = next(column.direction for column in grid.columns if name in (column.label, MEAN))
+    if _score(grid, name, row) is None or not (named or direction):
         return None
     alike = [one for one in rivals if _setting(one) == _setting(row)] or rivals
-    direction = next(column.direction for column in grid.columns if name in (column.label, MEAN))
     best = max(alike, key=lambda one: improved(_score(grid, name, one) or 0.0, direction), default=None)
     return None if best is row else best
 

@@ -111,7 +111,9 @@ class Run:
     def deciding(self) -> str | None:
         """The score by which an episode is told to be solved: the headline, where the run has values of it, else the
         first that it has values of."""
-        valued = dict.fromkeys(name for one in self.records for name, value in one["scores"].items() if value is not None)
+        valued = dict.fromkeys(
+            name for one in self.records for name, value in one["scores"].items() if value is not None
+        )
         return self.headline if self.headline in valued else next(iter(valued), self.headline)
 
     @cached_property

@@ -11,17 +11,14 @@ from tests.runner.results.folders import CHOICES, write
 from tests.runner.results.page.pages import cells
 
 NAMES = ("radabench", *(f"radabench_{name}" for name in ("building", "ecr", "thr", "ots", "mhr", "uar")))
+BUILDS = {"agent": {"_target_": "mine.Agent", "build_tools": "simulated"}}
 PAPERS = {name: load(CONF / "papers", name) for name in NAMES}
 
 
 def run(home, condition, metric, **notes):
     """A run of the published agent."""
-    folder = write(
-        home / condition,
-        {"simple": ("k", [1, 0])},
-        choices=CHOICES | {"agent": "radagent", "condition": condition},
-        **notes,
-    )
+    notes = {"choices": CHOICES | {"agent": "radagent", "condition": condition}} | notes
+    folder = write(home / condition, {"simple": ("k", [1, 0])}, **notes)
     text = (folder / "records.jsonl").read_text().replace("score/x", metric).replace('"task"', '"complexity"')
     (folder / "records.jsonl").write_text(text)
     return Run.at(folder)
@@ -80,3 +77,17 @@ def test_completion_with_built_tools_is_held_against_its_own_numbers_alone(tmp_p
     row, *_ = cells(sheet)
     assert (row["part"], row["Claude-3.7-Sonnet, in print"]) == ("simple", 65.4)
     assert not sheets_of(PAPERS["radabench"], [built])
+
+
+@pytest.mark.parametrize(("agent", "told"), [("radagent_integrated", False), ("radagent", True)])
+def test_tools_built_are_held_against_the_agent_with_all_strategies(tmp_path, agent, told):
+    choices = CHOICES | {"agent": agent, "condition": "insufficient_config1"}
+    one = run(tmp_path, "insufficient_config1", "completion/rate", choices=choices, cfg=BUILDS)
+    (sheet,) = sheets_of(PAPERS["radabench_building"], [one])
+    assert cells(sheet)[0]["Claude-3.7-Sonnet, in print"] == 65.4
+    assert ("and the agent with all four strategies" in str(sheet.below)) is told
+
+
+def test_bounds_in_print_stand_below_the_numbers(tmp_path):
+    (sheet,) = sheets_of(PAPERS["radabench_ecr"], [run(tmp_path, "redundant_medium", "execution/ecr")])
+    assert "below 1.4 for closed-source models" in str(sheet.below) and "above 0.5" in str(sheet.below)
