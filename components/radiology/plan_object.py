@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from components.radiology.plan import chain_names, read_known
 
 KEYS = ("Task Summary", "Known Info", "Self-Reflection", "Tool Chain")
-# A key begins the text or a line, or follows a brace or comma. Each run of quotes and spaces is read once, from its start.
+# A key begins the text or a line, or follows a brace or comma; each run of quotes and spaces is read once.
 _BEGINS = r"""(?:\A|(?<=[{,])|(?<![\s"'*{,])(?=(?:[^\S\n]|["'*])*\n))"""
 _KEY = re.compile(_BEGINS + rf"""[\s"'*]*+({"|".join(KEYS)})[\s"'*]*+:""", re.IGNORECASE)
 _AROUND = " \t\r\n\"'`,{}"
