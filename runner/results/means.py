@@ -12,6 +12,8 @@ from runner.results.metrics import mean_of
 from runner.results.rows import Row, Run
 from runner.results.table import interval, number, show
 
+_FEW = 6  # rows of which every stratum is shown
+
 
 def means(rows: Sequence[Row]) -> dict[str, dict[str, Nested]]:
     """Score -> label of a row -> its means; rows without the score are left out, and scores of one group only. Of the
@@ -43,6 +45,7 @@ def show_means(rows: Sequence[Row]) -> dict[str, Any]:
     """Print a table per score, but for those of a single innermost group and those without a value. Returns what they
     say: {score: {label: {column: metric}}}."""
     told: dict[str, Any] = {}
+    untold: list[str] = []
     for name, nested in means(rows).items():
         if len({path for one in nested.values() for path in one.leaves}) < 2:
             continue
@@ -59,9 +62,13 @@ def show_means(rows: Sequence[Row]) -> dict[str, Any]:
             levels = " of ".join(f"means per {level}" for level in reversed(first.levels))
             body = [(label, *(_cell(metrics[column]) for column in columns)) for label, metrics in table.items()]
             show(("", *columns), body, f"{first.score}: {levels}, and total")
-        else:
+        elif len(table) <= _FEW:
             _show_briefly(first, table, groups)
+        else:
+            untold.append(name)
         told[name] = {label: {name: one.as_dict() for name, one in of.items()} for label, of in table.items()}
+    if untold:
+        print(f"{', '.join(untold)}: of {len(rows)} rows too much to show here; the report's page has it")  # noqa: T201
     return told
 
 

@@ -125,6 +125,13 @@ def test_of_several_strata_the_first_is_told_with_intervals_and_the_others_brief
     assert " to " in first and " to " not in brief and "one (2)" in brief
 
 
+def test_of_many_rows_the_other_strata_are_told_and_not_shown(make, capsys):
+    runs = [make(f"r{n}", {"one": ("k", [1, 0]), "two": ("d", [1, 1])}, by={"score/x": ["dimension", "task"]}, levels={},
+                 cfg={"seed": n}) for n in range(7)]  # fmt: skip
+    assert list(show_means(rows_of(runs))) == ["score/x", "score/x by task"]
+    assert "score/x by task: of 7 rows too much to show here" in capsys.readouterr().out
+
+
 def test_a_score_without_values_has_no_table(make, capsys):
     run = make("a", {"one": ("k", [None]), "two": ("d", [None])}, by={"score/x": ["dimension"]}, levels={})
     assert show_means(rows_of([run])) == {} and capsys.readouterr().out == ""
