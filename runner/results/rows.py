@@ -107,15 +107,6 @@ class Run:
         named: str | None = self.notes.get("decides")
         return named if named in self.scores or not self.scores else next(iter(self.scores))
 
-    @property
-    def deciding(self) -> str | None:
-        """The score by which an episode is told to be solved: the headline, where the run has values of it, else the
-        first that it has values of."""
-        valued = dict.fromkeys(
-            name for one in self.records for name, value in one["scores"].items() if value is not None
-        )
-        return self.headline if self.headline in valued else next(iter(valued), self.headline)
-
     @cached_property
     def scores(self) -> dict[str, None]:
         """The names of its scores, in the scorers' order."""

@@ -49,7 +49,9 @@ def summarise(plan: Sequence[Cell]) -> None:
 
 def measured(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
     """What runs measure that is better neither way, and so no headline: how long conversations get."""
-    decide = dict.fromkeys(one for run in runs if (one := run.deciding) and not run.better(one))
+    from runner.results.grid import deciding
+
+    decide = dict.fromkeys(one for run in runs if (one := deciding(run)) and not run.better(one))
     return [one for one in decide if one not in names]
 
 

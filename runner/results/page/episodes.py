@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from runner.results.grid import deciding
 from runner.results.page.episodes_marks import Marker, Marks
 from runner.results.page.episodes_packed import Blocks, Texts, packed
 from runner.results.page.episodes_told import Teller, question_of
@@ -98,7 +99,7 @@ def _write(book: _Book, marker: Marker, names: _Names, number: int, run: Run, ke
     """Put a run's chosen episodes into the book."""
     reader = run.texts()
     unpacker, teller = Unpacker(reader), Teller(book.texts)
-    first, decides = len(book.rows), run.deciding
+    first, decides = len(book.rows), deciding(run)
     asked: list[str] = []
     for record in run.whole():
         if (number, record["sample_id"], record["epoch"]) not in keys:

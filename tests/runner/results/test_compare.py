@@ -8,7 +8,7 @@ import pytest
 from components.errors import ConfigError
 from runner.report import main
 from runner.results.compare import show_compare, warnings_of
-from runner.results.grid import MEAN, grid_of
+from runner.results.grid import MEAN, deciding, grid_of
 from runner.results.paired import differences
 from runner.results.rows import Run
 from tests.runner.results.folders import CHOICES, write
@@ -220,3 +220,13 @@ def test_without_values_of_the_headline_methods_are_held_against_each_other_by_a
     assert [column.score for column in grid_of(runs).columns] == ["score/y"]
     runs[0].records[0]["scores"]["score/x"] = 1.0
     assert [column.score for column in grid_of(runs).columns] == ["score/x"]
+
+
+def test_episodes_are_solved_by_a_score_that_the_run_has_values_of(tmp_path):
+    run = Run.at(write(tmp_path, {"one": ("k", [None, None])}, decides="score/x"))
+    assert deciding(run) == "score/x", "nothing else is known"
+    for record in run.records:
+        record["scores"]["score/y"] = 1.0
+    assert deciding(run) == "score/y"
+    run.records[0]["scores"]["score/x"] = 0.0
+    assert deciding(run) == "score/x"

@@ -77,16 +77,6 @@ def test_the_score_that_decides(make):
     assert make("c", {"one": ("k", [1])}, decides="score/none").headline == "score/x"
 
 
-def test_episodes_are_solved_by_a_score_that_the_run_has_values_of(make):
-    run = make("a", {"one": ("k", [None, None])}, decides="score/x")
-    assert run.deciding == "score/x", "nothing else is known"
-    for record in run.records:
-        record["scores"]["score/y"] = 1.0
-    assert run.deciding == "score/y"
-    run.records[0]["scores"]["score/x"] = 0.0
-    assert run.deciding == "score/x"
-
-
 def test_what_a_comparison_names_does_not_make_another_row(make):
     runs = [make(name, {name: ("k", [1])}, cfg={"compare": {"baselines": [name]}}) for name in "ab"]
     assert len(rows_of(runs)) == 1
