@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 
-OPENS = "<Reflection>"
-_BLOCK = re.compile(r"<Reflection>(.*?)</Reflection>", re.DOTALL)
+OPENS, CLOSES = "<Reflection>", "</Reflection>"
 _TAG = re.compile(r"</?\w+>")
 
 
 def reflection_in(text: str) -> str:
     """What the first block says, without the tags inside it; empty where there is no block or nothing in it."""
-    found = _BLOCK.search(text)
-    return " ".join(_TAG.sub(" ", found[1]).split()) if found else ""
+    inside, closed, _ = text.partition(OPENS)[2].partition(CLOSES)
+    return " ".join(_TAG.sub(" ", inside).split()) if closed else ""

@@ -104,6 +104,11 @@ class Step:
     tried: list[Observed] = field(default_factory=list)
     remarks: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def acts(self) -> bool:
+        """Whether its reply was acted on: a proposal that was taken, or what a verifier put in its place."""
+        return self.committed and (self.purpose == "act" or self.action is not None)
+
 
 @dataclass
 class Trajectory:

@@ -42,7 +42,7 @@ def _turns(steps: Sequence[Step]) -> list[dict[str, Any]]:
     """What the planner wrote, what came of it, and the cause that the debugger named."""
     turns: list[dict[str, Any]] = []
     for step in steps:
-        if step.purpose == "act":
+        if step.acts:
             turns.append({"planner": step.reply.text, **_ran(step), "cause": None})
         elif step.purpose == "debug" and turns:
             turns[-1]["cause"] = step.reply.text

@@ -84,7 +84,7 @@ class Outcome:
         ran = _executed(self._counted)
         last = ran[-1].observation.text if ran else ""
         result = self.trajectory.answer if self.trajectory.answer is not None else last
-        closing = next((step for step in reversed(self._counted) if step.purpose == "act"), None)
+        closing = next((step for step in reversed(self._counted) if step.acts), None)
         if closing is None or closing.observed or END not in closing.reply.text:
             return result
         return f"{result}\n{closing.reply.text.partition(END)[0]}"

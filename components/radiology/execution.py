@@ -111,7 +111,7 @@ def decided(plan: str, switches: Switches) -> tuple[str, ...]:
 
 def read(trajectory: Trajectory, switches: Switches) -> Execution:
     """Read an episode. Where several branches acted, the last one's calls count, and its plan if it made one."""
-    acting = [step for step in trajectory.steps if step.purpose == "act" and step.committed]
+    acting = [step for step in trajectory.steps if step.acts]
     branch = acting[-1].branch if acting else None
     calls: list[Called] = []
     names: list[str] = []

@@ -32,7 +32,6 @@ _CODE_NAMES: Mapping[str, str] = {
     "Biomarker Quantification Tool": BQ,
     "Indicator Evaluator Tool": IE,
 }
-_CODE_LINE = re.compile(r"Tool Chain: \[(.*?)\]")
 _STARRED = re.compile(r"\*(.*?)\*")
 _CHAIN = re.compile(r"Tool Chain[\"']?\s*:(?:\s*\[([^\]]*)|([^\n]*))")
 _NAME = re.compile("|".join(re.escape(name) for name in sorted(_UNTYPED, key=len, reverse=True)))
@@ -85,5 +84,8 @@ def chain_names(text: str) -> list[str]:
 
 def _code_line(text: str) -> list[str]:
     """The chain as the reference's log reader sees it."""
-    found = _CODE_LINE.search(text)
-    return [_CODE_NAMES[name] for name in _STARRED.findall(found[1]) if name in _CODE_NAMES] if found else []
+    for line in text.split("\n"):
+        inside, closed, _ = line.partition("Tool Chain: [")[2].partition("]")
+        if closed:
+            return [_CODE_NAMES[name] for name in _STARRED.findall(inside) if name in _CODE_NAMES]
+    return []

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from components.radiology.plan import chain_names, read_known
 
 KEYS = ("Task Summary", "Known Info", "Self-Reflection", "Tool Chain")
-_KEY = re.compile(r"(?:^|[{,\n])[\s\"'*]*(Task Summary|Known Info|Self-Reflection|Tool Chain)[\s\"'*]*:", re.IGNORECASE)
+# A key begins the text or a line, or follows a brace or comma; each run of quotes and spaces is read once.
+_BEGINS = r"""(?:\A|(?<=[{,])|(?<![\s"'*{,])(?=(?:[^\S\n]|["'*])*\n))"""
+_KEY = re.compile(_BEGINS + rf"""[\s"'*]*+({"|".join(KEYS)})[\s"'*]*+:""", re.IGNORECASE)
 _AROUND = " \t\r\n\"'`,{}"
 _NEVER = ("$Report$", "$Treatment$", "$OrganMask$", "$AnomalyMask$")
 

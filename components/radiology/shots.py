@@ -18,8 +18,10 @@ from components.errors import ConfigError
 from components.messages import Message
 from components.prompts import load
 from components.protocols import Episode
+from components.radiology.tasks import REFUSAL_FIELDS
 
 _PLANS, _REPLIES = 2, 4
+_LISTS, _GROUNDS = ("known", "chain", "input"), "grounds"  # every other value is a text
 _ASKED, _CALLED = ("patient", "question"), ("patient", "memory", "next", "tools", "purpose", "tool", "input")
 _NEEDED: Mapping[str, Sequence[str]] = {
     "planning": (*_ASKED, "summary", "reflection", "known", "chain"),
@@ -76,10 +78,24 @@ def shots_of(prompts: str) -> Shots:
         if not isinstance(rows, list) or not rows:
             raise ConfigError(f"{prompts}/examples.yaml: it has no list {name!r}; it needs {', '.join(_NEEDED)}")
         for number, row in enumerate(rows, 1):
-            have = row if isinstance(row, Mapping) else {}
-            if missing := [key for key in _NEEDED[name] if key not in have]:
-                raise ConfigError(f"{prompts}/examples.yaml: {name} {number} has no {missing[0]!r}")
+            _check(row if isinstance(row, Mapping) else {}, _NEEDED[name], f"{prompts}/examples.yaml: {name} {number}")
     return Shots(prompts, **lists)  # type: ignore[arg-type]
+
+
+def _check(row: Shot, needed: Sequence[str], where: str) -> None:
+    """Raises ConfigError for a row that lacks something, or holds what cannot be shown."""
+    if missing := [key for key in needed if key not in row]:
+        raise ConfigError(f"{where} has no {missing[0]!r}")
+    for key in needed:
+        value = row[key]
+        if key in _LISTS:
+            fits, wanted = isinstance(value, list) and all(isinstance(one, str) for one in value), "a list of names"
+        elif key == _GROUNDS:
+            fits, wanted = isinstance(value, Mapping) and {*value} == {*REFUSAL_FIELDS}, ", ".join(REFUSAL_FIELDS)
+        else:
+            fits, wanted = isinstance(value, str) and bool(value.strip()), "a text"
+        if not fits:
+            raise ConfigError(f"{where}: {key} is {value!r}, should be {wanted}")
 
 
 def reply(one: Shot, episode: Episode, reflects: bool) -> str:

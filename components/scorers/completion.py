@@ -40,13 +40,13 @@ def completion(switches: Switches, task: Task, execution: Execution) -> Mapping[
 
 @dataclass(frozen=True)
 class Completion:
-    """Task completion of a sample, 0 or 1; the headline is shown by complexity too."""
+    """Task completion of a sample, 0 or 1; the headline is shown by complexity, task, anatomy and modality too."""
 
     switches: Switches
     version: str = "1"
     decides: ClassVar[str] = HEADLINE
     names: ClassVar[Sequence[str]] = (HEADLINE,)
-    by: ClassVar[Sequence[str]] = ("complexity",)
+    by: ClassVar[Sequence[str]] = ("complexity", "task", "anatomy", "modality")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "switches", as_switches(self.switches))

@@ -116,10 +116,10 @@ class Orchestration:
 @dataclass(frozen=True)
 class BestTools:
     """Whether the optimal tool score of a sample is 1: its mean times its n is how many questions had nothing but the
-    best tools. 0 or 1; scored where the optimal tool score is."""
+    best tools. 0 or 1; scored wherever there is something to choose, 0 for an agent that failed before it chose."""
 
     switches: Switches
-    version: str = "1"
+    version: str = "2"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "switches", as_switches(self.switches))
@@ -131,8 +131,9 @@ class BestTools:
 
     def _values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
         """Whether the score is 1."""
-        tools = tool_score(one, execution, self.switches)
-        return {BEST: None if tools is None else float(tools == 1)}
+        if tool_score(one, one.perfect, self.switches) is None:
+            return {BEST: None}
+        return {BEST: float(tool_score(one, execution, self.switches) == 1)}
 
 
 def tool_score(one: Attempt, execution: Execution, switches: Switches) -> float | None:

@@ -107,7 +107,7 @@ def grid_of(runs: Sequence[Run]) -> Grid:
     columns, cells = [], {}
     for number, (key, label) in enumerate(zip(data, _labels(data, runs), strict=True)):
         of = [run for run in runs if run.data == key]
-        score = next((run.headline for run in of if run.headline), None)
+        score = _score(of)
         levels = next((run.levels[score] for run in of if score in run.levels), ()) if score else ()
         direction = of[0].better(score) if score else "higher"
         count = bool(score) and of[0].counted(score or "")
@@ -116,6 +116,22 @@ def grid_of(runs: Sequence[Run]) -> Grid:
             if mine := [run for run in row.runs if run.data == key]:
                 cells[row.label, label] = [record for run in mine for record in run.records]
     return Grid(rows, columns, cells)
+
+
+def deciding(run: Run) -> str | None:
+    """The score by which an episode of a run is told to be solved: the headline, where the run has values of it, else
+    the first that it has values of."""
+    valued = dict.fromkeys(name for one in run.records for name, value in one["scores"].items() if value is not None)
+    return run.headline if run.headline in valued else next(iter(valued), run.headline)
+
+
+def _score(runs: Sequence[Run]) -> str | None:
+    """The headline of runs on the same data; where none has values of it, as tasks that cannot be done have no
+    completion, the first score that one has values of."""
+    named = next((run.headline for run in runs if run.headline), None)
+    if any(record["scores"].get(named) is not None for run in runs for record in run.records):
+        return named
+    return next((other for run in runs if (other := deciding(run)) != named), named)
 
 
 def _labels(data: Sequence[tuple[str, str]], runs: Sequence[Run]) -> list[str]:

@@ -12,22 +12,26 @@ from runner.results.metrics import mean_of
 from runner.results.rows import Row, Run
 from runner.results.table import interval, number, show
 
+_FEW = 6  # rows of which every stratum is shown
+
 
 def means(rows: Sequence[Row]) -> dict[str, dict[str, Nested]]:
-    """Score -> label of a row -> its means; rows without the score are left out, and scores of one group only."""
+    """Score -> label of a row -> its means; rows without the score are left out, and scores of one group only. Of the
+    strata that a score is wanted by, the first stands below the score's name, others below ``<score> by <stratum>``."""
     found: dict[str, dict[str, Nested]] = {}
     for row in rows:
         for score, levels in row.first.levels.items():
             found.setdefault(score, {})[row.label] = Nested(row.records, score, levels)
-        for score, (stratum, *_) in row.first.by.items():
-            found.setdefault(score, {})[row.label] = Nested(row.records, score, [stratum], pooled=True)
+        for score, (first, *others) in row.first.by.items():
+            for stratum in (first, *others):
+                name = score if stratum == first else f"{score} by {stratum}"
+                found.setdefault(name, {})[row.label] = Nested(row.records, score, [stratum], pooled=True)
     runs = [run for row in rows for run in row.runs]
-    return {score: of for score, of in found.items() if any(_tells(run, score) for run in runs)}
+    return {name: of for name, of in found.items() if any(_tells(run, next(iter(of.values())).levels) for run in runs)}
 
 
-def _tells(run: Run, score: str) -> bool:
+def _tells(run: Run, levels: Sequence[str]) -> bool:
     """Whether a run has means of means; that of one group each stands in the table over datasets."""
-    levels = run.levels.get(score) or run.by.get(score, ())
     return len(levels) > 1 or len({record["strata"].get(level) for level in levels for record in run.records}) > 1
 
 
@@ -38,10 +42,11 @@ def shared(tables: Sequence[Mapping[str, float | None]]) -> list[str]:
 
 
 def show_means(rows: Sequence[Row]) -> dict[str, Any]:
-    """Print a table per score, but for those of a single innermost group. Returns what they say: {score: {label:
-    {column: metric}}}."""
+    """Print a table per score, but for those of a single innermost group and those without a value. Returns what they
+    say: {score: {label: {column: metric}}}."""
     told: dict[str, Any] = {}
-    for score, nested in means(rows).items():
+    untold: list[str] = []
+    for name, nested in means(rows).items():
         if len({path for one in nested.values() for path in one.leaves}) < 2:
             continue
         groups = sorted({group for one in nested.values() for group in one.outer})
@@ -50,12 +55,30 @@ def show_means(rows: Sequence[Row]) -> dict[str, Any]:
         if any(shared([_values(one)]) != common for one in nested.values()) and common:
             columns.append(over(common))
         table = {label: {column: _metric(one, column, common) for column in columns} for label, one in nested.items()}
-        body = [(label, *(_cell(metrics[column]) for column in columns)) for label, metrics in table.items()]
+        if all(metric.value is None for of in table.values() for metric in of.values()):
+            continue
         first = next(iter(nested.values()))
-        levels = " of ".join(f"means per {level}" for level in reversed(first.levels))
-        show(("", *columns), body, f"{score}: {levels}, and total")
-        told[score] = {label: {name: one.as_dict() for name, one in of.items()} for label, of in table.items()}
+        if name == first.score:
+            levels = " of ".join(f"means per {level}" for level in reversed(first.levels))
+            body = [(label, *(_cell(metrics[column]) for column in columns)) for label, metrics in table.items()]
+            show(("", *columns), body, f"{first.score}: {levels}, and total")
+        elif len(table) <= _FEW:
+            _show_briefly(first, table, groups)
+        else:
+            untold.append(name)
+        told[name] = {label: {name: one.as_dict() for name, one in of.items()} for label, of in table.items()}
+    if untold:
+        print(f"{', '.join(untold)}: of {len(rows)} rows too much to show here; the report's page has it")  # noqa: T201
     return told
+
+
+def _show_briefly(of: Nested, table: Mapping[str, Mapping[str, Metric]], groups: Sequence[str]) -> None:
+    """A line per row, without intervals, which ``means.json`` has: of many groups each is small. Its size is in the
+    head where all rows have the same."""
+    sizes = {group: {metrics[group].n for metrics in table.values()} for group in groups}
+    head = [f"{group} ({min(n)})" if len(n) == 1 else group for group, n in sizes.items()]
+    body = [(label, *(number(metrics[group].value) for group in groups)) for label, metrics in table.items()]
+    show(("", *head), body, f"{of.score}: means per {of.levels[-1]} (of so many samples)")
 
 
 def over(groups: Sequence[str]) -> str:

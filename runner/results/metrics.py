@@ -38,7 +38,9 @@ def summarise(
         f"{stratum}/{value}/{name}": part[name].metric
         for stratum in dict.fromkeys(stratum for of in (by or {}).values() for stratum in of)
         for name in scores
-        if stratum in (by or {}).get(name, ()) and len(rows.get(stratum, ())) > 1
+        if stratum in (by or {}).get(name, ())
+        and len(rows.get(stratum, ())) > 1
+        and scores[name].metric.value is not None  # what is not defined is so in every part
         for (of, value), part in parts.items()
         if of == stratum
     }

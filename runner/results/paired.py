@@ -33,6 +33,7 @@ class Difference:
     against: str
     metric: Metric
     wins: int
+    ties: int
     losses: int
     unpaired: int
     p: float | None
@@ -74,7 +75,8 @@ def played(grid: Grid, baselines: Collection[str]) -> list[str]:
 def _best(grid: Grid, name: str, row: Row, baselines: Collection[str]) -> Row | None:
     """What a row is held against: the best that plays with the same model and seed, where there is one.
 
-    None for the best of the named baselines itself, and where nothing is scored.
+    None for the best of the named baselines itself, where nothing is scored, and where none is named and no way of the
+    score is better.
     """
     named = played(grid, baselines)
     rivals = [
@@ -82,10 +84,10 @@ def _best(grid: Grid, name: str, row: Row, baselines: Collection[str]) -> Row | 
         for one in grid.rows
         if (is_one(one, named) if named else one is not row) and _score(grid, name, one) is not None
     ]
-    if _score(grid, name, row) is None:
+    direction = next(column.direction for column in grid.columns if name in (column.label, MEAN))
+    if _score(grid, name, row) is None or not (named or direction):
         return None
     alike = [one for one in rivals if _setting(one) == _setting(row)] or rivals
-    direction = next(column.direction for column in grid.columns if name in (column.label, MEAN))
     best = max(alike, key=lambda one: improved(_score(grid, name, one) or 0.0, direction), default=None)
     return None if best is row else best
 
@@ -108,15 +110,16 @@ def _difference(grid: Grid, name: str, row: str, other: str) -> Difference:
     ]
     gains = [gain_of(of, column.levels, column.seed) for column, of in zip(columns, pairs, strict=True)]
     lost = sum(of.n_lost for of in pairs)
+    wins, ties, losses = (sum(getattr(one, name) for one in gains) for name in ("wins", "ties", "losses"))
     if len(gains) == 1:
-        return Difference(other, gains[0].metric, gains[0].wins, gains[0].losses, lost, gains[0].p)
+        return Difference(other, gains[0].metric, wins, ties, losses, lost, gains[0].p)
     parts = [column.part(of.records, differences=True) for column, of in zip(columns, pairs, strict=True)]
     whole = average(parts) if all(part.value is not None for part in parts) else replace(parts[0], value=None)
     n = sum(len(of.records) for of in pairs)
     shares = [one for column, of in zip(columns, pairs, strict=True) for one in column.shares(of.records)]
     p = sign_flip_p(shares) if len(shares) > 1 and whole.value is not None else None
     metric = within(replace(whole.metric, n=n, unscored=0), max(of.reach for of in pairs))
-    return Difference(other, metric, sum(one.wins for one in gains), sum(one.losses for one in gains), lost, p)
+    return Difference(other, metric, wins, ties, losses, lost, p)
 
 
 def _adjusted(of: Mapping[str, Difference]) -> dict[str, Difference]:

@@ -32,6 +32,7 @@ def summarise(plan: Sequence[Cell]) -> None:
         return
     runs = [Run.at(cell.folder, cell.cfg) for cell, _ in done]
     names = headline([metrics for _, metrics in done], _COLUMNS, [run.notes for run in runs])
+    names = [*measured(runs, names), *names][:_COLUMNS]
     body = [(cell.label, *(_cell(metrics.get(name)) for name in names)) for cell, metrics in done]
     show(("job", *names), body, title=f"{len(done)} of {len(plan)} jobs")
     home = plan[0].folder.parent
@@ -44,6 +45,14 @@ def summarise(plan: Sequence[Cell]) -> None:
     files, sweep = pages(runs, home), sweep_id(str(home))
     if sweep and (url := finish_sweep([cell.folder for cell, _ in done], done[0][0].cfg, sweep=sweep, files=files)):
         print(f"MLflow:       {url}   (make ui or python -m runner.ui starts it)")  # noqa: T201
+
+
+def measured(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
+    """What runs measure that is better neither way, and so no headline: how long conversations get."""
+    from runner.results.grid import deciding
+
+    decide = dict.fromkeys(one for run in runs if (one := deciding(run)) and not run.better(one))
+    return [one for one in decide if one not in names]
 
 
 def pages(runs: Sequence[Run], home: Path) -> list[Path]:

@@ -11,3 +11,7 @@ from components.reflection import reflection_in
 ])  # fmt: skip
 def test_the_first_block_counts_and_empty_tags_say_nothing(text, says):
     assert reflection_in(text) == says
+
+
+def test_a_reply_that_repeats_itself_is_read_in_linear_time():
+    assert reflection_in("<Reflection>" * 200_000) == ""

@@ -39,6 +39,11 @@ def test_strategies_are_held_against_plain_and_beside_what_is_in_print(name, hyd
     assert swept(name)[0] == frozenset() and frozenset(get_args(Strategy)) in swept(name)
 
 
+def test_tools_are_built_for_the_agent_that_the_article_enhanced(hydra):
+    cfg = compose("config", ["experiment=radabench/building"])
+    assert cfg.agent.build_tools == "simulated" and set(cfg.agent.strategies) == set(get_args(Strategy))
+
+
 def test_the_integrated_agent_has_all_four(hydra):
     cfg = compose("config", ["agent=radagent_integrated"])
     assert set(cfg.agent.strategies) == set(get_args(Strategy)) and cfg.agent.reflector.repairs == 1

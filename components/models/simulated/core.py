@@ -16,7 +16,7 @@ from components.models.simulated.dialogue import REFINE, SELECT, read_consultati
 from components.models.simulated.draws import Draws
 from components.models.simulated.key import AnswerKey
 from components.models.simulated.rates import Rates
-from components.models.simulated.reading import AS_OBJECT, Reader, Situation
+from components.models.simulated.reading import AS_OBJECT, HANDED, Reader, Situation
 from components.models.simulated.review import review
 from components.models.simulated.skills import build as building
 from components.models.simulated.skills.act import Move, decide
@@ -39,8 +39,9 @@ from components.models.simulated.skills.told import Reading
 from components.models.simulated.skills.write import Style, write
 from components.types import Sample
 
-VERSION = "9"
+VERSION = "10"
 TAUGHT_SLIPS = 0.3  # of the calls of a wrong radiology tool are left where a solved task is shown
+HANDED_SLIPS = 0.4  # of them are left where the plan is handed over in the instructions, with the tools
 _CONCLUDE = ("Write the final answer", "Now answer the question", "Now write your opinion")
 _TAUGHT = re.compile(r"\[Example\].*^Action: TOOL", re.DOTALL | re.MULTILINE)
 _MALFORMED = "I would use the next tool that fits, and then see what it returns."
@@ -113,6 +114,8 @@ class Core:
     ) -> Message:  # fmt: skip
         """A question of RadABench, or one that is no sample's."""
         last = messages[-1].text
+        if proposed(last) is None and not last.endswith((SELECT, REFINE)):  # what is asked anew is drawn anew
+            draws = draws.in_turn(sum(message.role == "assistant" for message in messages))
         if "<VALID>" in last:
             return _said(validate(situation, sample))
         choice = sample is not None and not isinstance(sample.target, dict)
@@ -128,7 +131,8 @@ class Core:
             return self._review(messages, tools, situation, style or "native", sample, voice, draws)
         if style is not None and not choice:
             taught = any(m.role == "system" and _TAUGHT.search(m.text) for m in messages[:1])
-            slips = replace(rates, wrong_tool=rates.wrong_tool * (TAUGHT_SLIPS if taught else 1.0))
+            left = (TAUGHT_SLIPS if taught else 1.0) * (HANDED_SLIPS if HANDED in situation.marks else 1.0)
+            slips = replace(rates, wrong_tool=rates.wrong_tool * left)
             return self._step(situation, tools, style, sample, voice, slips, draws, last)
         if not voice.field and (choice or (sample is None and "Answer: <" in situation.marks)):
             answer = choose(sample, "step by step" in situation.marks, self.rates, draws)

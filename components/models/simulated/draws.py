@@ -1,10 +1,11 @@
 """Random draws that depend on a request's seed and its messages alone, so that they are the same
-in this process and behind an HTTP endpoint.
+in this process and behind an HTTP endpoint. Some hang on less of the messages: on the question, or on it and the turn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from hashlib import blake2b
 from typing import TypeVar
 
@@ -20,6 +21,15 @@ class Draws:
         self._seed = (seed % 2**64).to_bytes(8, "little")
         self._base = self._seed + b"".join([m.digest for m in messages])
         self._question = None if question is None else question.encode("utf-8", "surrogatepass")
+
+    def in_turn(self, n: int) -> Draws:
+        """The draws of a dialogue's n-th turn, whatever its prompts say: two ways of asking meet the same slips. Where
+        no question is found, these."""
+        if self._question is None:
+            return self
+        other = copy(self)
+        other._base = self._seed + b"turn %d\0" % n + self._question
+        return other
 
     def share(self, what: str, whole: bool = False) -> float:
         """A number in [0, 1); ``whole``: the same for all conversations on the question, as long as one is found."""

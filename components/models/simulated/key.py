@@ -23,6 +23,7 @@ _REMEMBERED = 4_000
 _VARIABLE = re.compile(r"\$\{oc\.env:(\w+)\}")
 _BASE = re.compile(r"/dataset/(\S+)@_here_")
 _CONF = Path(__file__).resolve().parents[3] / "conf"
+_EXAMPLE = "\n[Example of an answer]\n"  # what follows is another patient's
 _LABEL = 24  # longest label before a question, such as "Question: "
 
 
@@ -58,7 +59,7 @@ class AnswerKey:
         """Samples whose question stands in the message: those of which it shows more first, and among equals the
         last of the text, since solved examples stand before what is asked.
         """
-        text, found = message.text, list[tuple[int, Sample]]()
+        text, found = message.text.partition(_EXAMPLE)[0], list[tuple[int, Sample]]()
         for number, line in enumerate(text.split("\n")):
             known = self._by_line.get(line := line.strip())
             if known is None and (start := line.find(": ", 0, _LABEL)) > 0:

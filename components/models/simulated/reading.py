@@ -17,7 +17,7 @@ from components.radiology.tasks import BQ, CATEGORIES, PLANNING_NAMES
 _REMEMBERED = 4_000
 QUANTIFICATION = "Biomarker Quantification Tool"  # one planning name for both kinds of measurement
 NOTES, CALLS, REFLECTS = "Use when:", "[Examples of calls]", "<Reflection>"
-AS_OBJECT, THINKS = '"Tool Chain"', "Self-Reflection"
+AS_OBJECT, THINKS, HANDED = '"Tool Chain"', "Self-Reflection", "\n[Plan]\n"
 _NAMED = re.compile(r'\{"Name":\s*"([^"\\]+)",(.*)')
 _VARIABLES = re.compile(r"\$\w+\$")
 _UPPER = re.compile(r"upper bound ([\d.]+)")
@@ -29,7 +29,7 @@ _XML_TOOL = re.compile(r"<(?:Call|EndCall)>.*?<Tool>\s*(.*?)\s*</Tool>", re.DOTA
 # What tells the format of the reply that a prompt asks for, and the advice it gives.
 _MARKS = (
     "<EndCall>", "<NoCall>", "<VALID>", "Finish[", "Refuse[", "Tool Chain:", "Answer: <", "step by step", *ADVISED,
-    NOTES, CALLS, REFLECTS, AS_OBJECT, THINKS, f"Organ {QUANTIFICATION}", QUANTIFICATION,
+    NOTES, CALLS, REFLECTS, AS_OBJECT, THINKS, HANDED, f"Organ {QUANTIFICATION}", QUANTIFICATION,
 )  # fmt: skip
 _DOWN = re.compile(r"(\w+) is unavailable: ")
 _BRACKET_TOOL = re.compile(r"Action:\s*(\w+)\s*[\[{]")
@@ -127,7 +127,7 @@ class Reader:
 
 def _read_one(message: Message) -> Noted:
     if message.role == "system":  # its examples are nobody's plan
-        handed = message.text.partition("\n[Plan]\n")[2].partition("\n\n")[0]
+        handed = message.text.partition(HANDED)[2].partition("\n\n")[0]
         return Noted(cards=_cards(message.text), plan=_plan(handed), marks=_marks(message.text))
     if message.role == "assistant":
         names = [call.name for call in message.tool_calls]

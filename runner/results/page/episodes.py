@@ -11,11 +11,12 @@ from typing import Any
 
 import orjson
 
+from runner.results.grid import deciding
 from runner.results.page.episodes_marks import Marker, Marks
 from runner.results.page.episodes_packed import Blocks, Texts, packed
 from runner.results.page.episodes_told import Teller, question_of
 from runner.results.page.parts import Markup, Section
-from runner.results.page.told import deciding, named, told
+from runner.results.page.told import named, told
 from runner.results.rows import Run
 from runner.stored import Unpacker
 from runner.texts import without_surrogates

@@ -107,13 +107,6 @@ def headlines(found: Sequence[Told], room: int = _HEADLINES) -> list[str]:
     return list(dict.fromkeys([*there, *names]))[:room]
 
 
-def deciding(run: Run) -> str | None:
-    """The score by which an episode of a run is told to be solved: the one that decides, where the run has values of
-    it; else the first that it has values of."""
-    valued = dict.fromkeys(name for one in run.records for name, value in one["scores"].items() if value is not None)
-    return run.headline if run.headline in valued else next(iter(valued), run.headline)
-
-
 def better(found: Sequence[Told], name: str) -> Better:
     """In which direction a metric improves. Of runs that do not say which scores are better low, those are of which a
     perfect agent reaches 0."""

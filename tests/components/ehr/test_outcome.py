@@ -18,7 +18,7 @@ def acted(error=None, text="done"):
 
 def step(*observed, text="", purpose="act", remarks=None, error=None, committed=True):
     message = Message("assistant", text)
-    action = Action(message, error=error, error_text="?") if purpose == "act" else None
+    action = Action(message, error=error, error_text="?") if purpose in ("act", "verify") else None
     found = Step(purpose, "main", "main", 0, 0, (), message, Usage(1, 1, 0.0), action=action, committed=committed)
     found.observed, found.remarks = list(observed), dict(remarks or {})
     return found
@@ -76,6 +76,7 @@ def test_executions_are_cells_actions_and_calls_that_could_not_be_read():
     [
         (outcome(step(cell("ok")), step(text="So it is 5. TERMINATE later")), "3\nSo it is 5. "),
         (outcome(step(cell("ok"), text="answer = 5\nTERMINATE")), "3"),
+        (outcome(step(cell("ok")), step(text="So it is 5. TERMINATE", purpose="verify")), "3\nSo it is 5. "),
         (outcome(step(cell("error", "KeyError 5")), step(text="TERMINATE"), stop="failed"), "KeyError 5\n"),
         (outcome(stop="limit"), ""),
     ],

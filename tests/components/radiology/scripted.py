@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from components.messages import Message, ToolCall, ToolSpec, Usage
+from components.messages import Message, Purpose, ToolCall, ToolSpec, Usage
 from components.radiology.cards import card, spec
 from components.radiology.perfect import plan_of
 from components.radiology.switches import Switches
@@ -55,12 +55,13 @@ def act(
     unreadable: bool = False,
     branch: str = "main",
     committed: bool = True,
+    asked_as: Purpose = "act",
 ) -> Step:
     """A step with calls of (tool, category[, error]); a type stands before the category, as in ``Organ|...``."""
     reply = Message("assistant", "reply")
     made = tuple(ToolCall(f"c{n}", call[0], "{}") for n, call in enumerate(calls))
     action = Action(reply, calls=made, purpose=purpose, error="unparsable_reply" if unreadable else None)
-    step = Step("act", "main", branch, 0, 0, (), reply, Usage(), action=action, committed=committed)
+    step = Step(asked_as, "main", branch, 0, 0, (), reply, Usage(), action=action, committed=committed)
     for one, call in zip(made, calls, strict=True):
         variant, _, category = (call[1] or "").rpartition("|")
         data = {"category": category, "variant": variant or None} if call[1] else {}

@@ -57,6 +57,15 @@ def test_controls_trials_and_rejected_proposals_are_no_calls() -> None:
     assert execution.categories(PAPER) == (AC,)
 
 
+def test_what_a_verifier_put_in_a_proposals_place_is_the_call() -> None:
+    rewritten = act(("TOOL3", OS), asked_as="verify")
+    steps = [act(("TOOL1", AC)), act(("TOOL2", MC)), act(("TOOL4", AD), committed=False), rewritten]
+    execution = read(episode(steps), PAPER)
+    assert execution.categories(PAPER) == (AC, MC, OS) and execution.completed
+    select = act(("TOOL4", AD), asked_as="verify", committed=False)
+    assert read(episode([act(("TOOL1", AC)), select]), PAPER).categories(PAPER) == (AC,)
+
+
 def test_the_last_acting_branch_counts() -> None:
     steps = [plan("first", "try/1"), act(("TOOL1", AC), branch="try/1"), act(("TOOL4", AD), branch="try/2")]
     execution = read(episode(steps), PAPER)

@@ -54,3 +54,8 @@ def test_a_tolerant_reader_finds_the_chain(text, chain):
 )
 def test_the_references_reader_loses_what_it_loses(text, chain):
     assert decision_chain(text, "code_line") == chain
+
+
+@pytest.mark.parametrize("reader", ["code_line", "tolerant"])
+def test_a_reply_that_repeats_itself_is_read_in_linear_time(reader):
+    assert decision_chain("Tool Chain: [" * 30_000, reader) == []

@@ -56,3 +56,8 @@ def test_it_is_handed_on_in_lines_that_read_the_same():
 
 def test_names_of_a_chain_stand_in_its_order_and_nowhere_else():
     assert chain_names(PRINTED)[-1] == "Disease Diagnosis Tool" and len(chain_names(PRINTED)) == 3
+
+
+@pytest.mark.parametrize("end", ["\n", " \n a", ", ", "Tool Chain "])
+def test_a_reply_that_repeats_itself_is_read_in_linear_time(end):
+    assert read_plan("Tool Chain: [*Disease Diagnosis Tool*]" + end * 30_000).chain == ("Disease Diagnosis Tool",)

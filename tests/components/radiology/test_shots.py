@@ -105,3 +105,30 @@ def test_examples_that_lack_something_are_refused_by_name(tmp_path):
     (other / "examples.yaml").write_text("planning: []")
     with pytest.raises(ConfigError, match="it has no list 'planning'"):
         shots_of(str(other))
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value", "said"),
+    [
+        (
+            "planning",
+            "chain",
+            "Anatomy Classification Tool",
+            "planning 1: chain is 'Anatomy.*', should be a list of names",
+        ),
+        ("planning", "known", None, "planning 1: known is None, should be a list of names"),
+        ("conclusion", "patient", 47, "conclusion 1: patient is 47, should be a text"),
+        ("conclusion", "patient", " ", "conclusion 1: patient is ' ', should be a text"),
+        ("calls", "input", ["$Image$", 5], "calls 1: input is .*, should be a list of names"),
+        ("refusals", "grounds", {"purpose": "none"}, "should be purpose, category, anatomy, modality, ability"),
+    ],
+)
+def test_examples_that_could_not_be_shown_or_known_again_are_refused(tmp_path, part, key, value, said):
+    folder = tmp_path / "mine"
+    copytree(Path(components.prompts.__file__).parent / OWN, folder)
+    data = yaml.safe_load((folder / "examples.yaml").read_text())
+    rows = data[part] if part in data else data["execution"][part]
+    rows[0][key] = value
+    (folder / "examples.yaml").write_text(yaml.safe_dump(data))
+    with pytest.raises(ConfigError, match=said):
+        shots_of(str(folder))

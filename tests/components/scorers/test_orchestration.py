@@ -90,9 +90,10 @@ def test_an_episode_without_calls() -> None:
 
 
 def test_a_question_with_nothing_but_the_best_tools_counts_and_without_a_choice_there_is_nothing_to_count() -> None:
-    def best(*names: str, kind: str = "differentiated", category: str = OS) -> float | None:
-        played = episode([act((name, category)) for name in names], kind=kind, offered=CHOICE)
+    def best(*names: str, kind: str = "differentiated", category: str = OS, offered: object = CHOICE) -> float | None:
+        played = episode([act((name, category)) for name in names], kind=kind, offered=offered)
         return BestTools(PAPER).score(sample("012"), played)[0].value
 
     assert (best("TOOL14"), best("TOOL14", "TOOL3"), best("TOOL13")) == (1.0, 0.0, 0.0)
-    assert best("TOOL1", category=AC) is None and best("TOOL14", kind="insufficient_config1") is None
+    assert best("TOOL1", category=AC) == 0.0, "it never chose, and is in the count of questions"
+    assert best("TOOL3", offered=tools()) is None and best("TOOL14", kind="insufficient_config1") is None

@@ -8,7 +8,7 @@ import pytest
 from components.errors import ConfigError
 from runner.report import main
 from runner.results.compare import show_compare, warnings_of
-from runner.results.grid import MEAN, grid_of
+from runner.results.grid import MEAN, deciding, grid_of
 from runner.results.paired import differences
 from runner.results.rows import Run
 from tests.runner.results.folders import CHOICES, write
@@ -203,3 +203,30 @@ def test_what_a_reader_must_know_of_the_runs_is_said_once_with_its_methods(sweep
 def test_a_baseline_that_is_not_there_is_refused_for_one_run_too(sweep):
     with pytest.raises(ConfigError, match="no method here is tree"):
         show_compare(sweep({"plain": {"medicine": [1, 0]}}), ["tree"])
+
+
+def test_where_no_way_of_a_score_is_better_no_method_is_the_best(sweep, capsys):
+    show_compare(sweep({"plain": {"medicine": [3, 5]}, "chain": {"medicine": [9, 9]}}, neither=["score/x"]))
+    assert "paired differences" not in capsys.readouterr().out
+    show_compare(sweep({"plain": {"medicine": [3, 5]}, "chain": {"medicine": [9, 9]}}, neither=["score/x"]), ["plain"])
+    assert "paired differences to plain" in capsys.readouterr().out
+
+
+def test_without_values_of_the_headline_methods_are_held_against_each_other_by_a_score_that_has_some(sweep):
+    runs = sweep({"plain": {"medicine": [None, None]}, "chain": {"medicine": [None, None]}})
+    for run in runs:
+        for n, record in enumerate(run.records):
+            record["scores"]["score/y"] = float(n)
+    assert [column.score for column in grid_of(runs).columns] == ["score/y"]
+    runs[0].records[0]["scores"]["score/x"] = 1.0
+    assert [column.score for column in grid_of(runs).columns] == ["score/x"]
+
+
+def test_episodes_are_solved_by_a_score_that_the_run_has_values_of(tmp_path):
+    run = Run.at(write(tmp_path, {"one": ("k", [None, None])}, decides="score/x"))
+    assert deciding(run) == "score/x", "nothing else is known"
+    for record in run.records:
+        record["scores"]["score/y"] = 1.0
+    assert deciding(run) == "score/y"
+    run.records[0]["scores"]["score/x"] = 0.0
+    assert deciding(run) == "score/x"

@@ -83,3 +83,9 @@ def test_plain_means_per_value_of_a_stratum_stand_beside_the_mean_of_all():
     assert told["score/x"]["value"] == pytest.approx(1 / 3) and "total/score/x" not in told
     assert told["level/I/score/x"] == summarise(rows)["strata"]["level"]["I"]["score/x"]
     assert "level/I/score/x" not in summarise(rows[:2], by={"score/x": ["level"]})["metrics"]
+
+
+def test_of_a_score_that_is_not_defined_no_part_is_told():
+    rows = [record(n, None, level="I" if n < 2 else "II") for n in range(5)]
+    told = summarise(rows, by={"score/x": ["level"]})["metrics"]
+    assert told["score/x"]["value"] is None and not [name for name in told if name.startswith("level/")]

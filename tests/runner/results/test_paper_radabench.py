@@ -11,17 +11,14 @@ from tests.runner.results.folders import CHOICES, write
 from tests.runner.results.page.pages import cells
 
 NAMES = ("radabench", *(f"radabench_{name}" for name in ("building", "ecr", "thr", "ots", "mhr", "uar")))
+BUILDS = {"agent": {"_target_": "mine.Agent", "build_tools": "simulated"}}
 PAPERS = {name: load(CONF / "papers", name) for name in NAMES}
 
 
 def run(home, condition, metric, agent="radagent", **notes):
     """A run of the published agent."""
-    folder = write(
-        home / agent / condition,
-        {"simple": ("k", [1, 0])},
-        choices=CHOICES | {"agent": agent, "condition": condition},
-        **notes,
-    )
+    notes = {"choices": CHOICES | {"agent": agent, "condition": condition}} | notes
+    folder = write(home / agent / condition, {"simple": ("k", [1, 0])}, **notes)
     text = (folder / "records.jsonl").read_text().replace("score/x", metric).replace('"task"', '"complexity"')
     (folder / "records.jsonl").write_text(text)
     return Run.at(folder)
@@ -87,3 +84,8 @@ def test_completion_with_built_tools_is_held_against_its_own_numbers_alone(tmp_p
     (sheet,) = sheets_of(PAPERS["radabench_building"], [integrated])
     assert cells(sheet)[0]["Claude-3.7-Sonnet, in print"] == 65.4
     assert not any("strategies" in line and "here" in line for line in sheet.below)
+
+
+def test_bounds_in_print_stand_below_the_numbers(tmp_path):
+    (sheet,) = sheets_of(PAPERS["radabench_ecr"], [run(tmp_path, "redundant_medium", "execution/ecr")])
+    assert "below 1.4 for closed-source models" in str(sheet.below) and "above 0.5" in str(sheet.below)

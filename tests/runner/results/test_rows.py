@@ -105,6 +105,28 @@ def test_means_are_printed_and_told_with_the_total_that_all_rows_share(make, cap
     assert "total, shared: d k" in out and " -" in out
 
 
+def test_of_several_strata_the_first_is_told_with_intervals_and_the_others_briefly(make, capsys):
+    runs = [make(name, {"one": ("k", [1, 0]), "two": ("d", [n, n])}, by={"score/x": ["dimension", "task"]}, levels={},
+                 cfg={"seed": n}) for n, name in enumerate("ab")]  # fmt: skip
+    told = show_means(rows_of(runs))
+    assert list(told) == ["score/x", "score/x by task"]
+    assert [told["score/x by task"][f"seed={n}"]["two"]["value"] for n in (0, 1)] == [0.0, 1.0]
+    first, brief = capsys.readouterr().out.split("score/x: means per task (of so many samples)")
+    assert " to " in first and " to " not in brief and "one (2)" in brief
+
+
+def test_of_many_rows_the_other_strata_are_told_and_not_shown(make, capsys):
+    runs = [make(f"r{n}", {"one": ("k", [1, 0]), "two": ("d", [1, 1])}, by={"score/x": ["dimension", "task"]}, levels={},
+                 cfg={"seed": n}) for n in range(7)]  # fmt: skip
+    assert list(show_means(rows_of(runs))) == ["score/x", "score/x by task"]
+    assert "score/x by task: of 7 rows too much to show here" in capsys.readouterr().out
+
+
+def test_a_score_without_values_has_no_table(make, capsys):
+    run = make("a", {"one": ("k", [None]), "two": ("d", [None])}, by={"score/x": ["dimension"]}, levels={})
+    assert show_means(rows_of([run])) == {} and capsys.readouterr().out == ""
+
+
 def test_shared_groups():
     assert shared([{"a": 1.0, "b": None, "c": 0.0}, {"c": 1.0, "a": 2.0, "b": 3.0}]) == ["a", "c"]
     assert shared([]) == []

@@ -2,6 +2,10 @@
 
 import json
 
+from runner.results.rows import Run
+from runner.sweep.summary import measured
+from tests.runner.results.folders import write
+
 TASKS = """
 @dataclass(frozen=True)
 class Tasks:
@@ -73,3 +77,9 @@ def test_a_sweep_without_levels_leaves_no_means(home):
     (folder,) = home.runs()
     assert done.code == 0 and not (folder / "means.json").exists() and (folder / "compare.json").exists()
     assert "calls:        2 sent, 0 answered by the journal, over 2 jobs" in done.out
+
+
+def test_what_is_measured_stands_in_the_table_though_no_way_of_it_is_better(tmp_path):
+    runs = [Run.at(write(tmp_path / name, {"one": ("k", [9])}, neither=["score/x"])) for name in "ab"]
+    assert measured(runs, ["errors/rate"]) == ["score/x"] and measured(runs, ["score/x"]) == []
+    assert measured([Run.at(write(tmp_path / "c", {"one": ("k", [9])}))], ["errors/rate"]) == []

@@ -174,7 +174,7 @@ ASKED = [
     ("Answer.", "{}", ()),
     ("You are on a panel.", "Question: {}\nDo you agree?\nYES or NO", ()),
 ]  # fmt: skip
-GOLDEN = {"9": "7924ac218c01cdb0"}
+GOLDEN = {"10": "b76809f89bbe8776"}
 
 
 def conversations() -> list[list[Message]]:

@@ -26,6 +26,16 @@ def test_a_draw_for_the_whole_dialogue_hangs_on_seed_and_question_alone():
     assert Draws(3, CHATS[0], "q").share("a") != Draws(3, longer, "q").share("a")
 
 
+def test_draws_of_a_turn_hang_on_seed_question_and_turn_and_on_no_prompt():
+    other = [Message("system", "another"), *CHATS[0][1:]]
+    draws = [Draws(seed, chat, question).in_turn(n) for seed, chat, question, n in
+             ((3, CHATS[0], "q", 1), (3, other, "q", 1), (3, CHATS[0], "q", 2), (4, CHATS[0], "q", 1), (3, CHATS[0], "p", 1))]  # fmt: skip
+    shares = [one.share("a") for one in draws]
+    assert shares[0] == shares[1] and len(set(shares)) == 4
+    assert draws[0].share("a", whole=True) == draws[2].share("a", whole=True) != shares[0]
+    assert Draws(3, CHATS[0]).in_turn(1).share("a") == Draws(3, CHATS[0]).share("a")
+
+
 @pytest.mark.parametrize("seed", [2**64, -(2**63) - 1, 2**200])
 def test_any_number_is_a_seed(seed):
     assert 0 <= Draws(seed, CHATS[0]).share("a") < 1

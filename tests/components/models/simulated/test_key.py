@@ -51,6 +51,13 @@ def test_only_what_the_user_says_is_asked_and_the_newest_counts():
     assert KEY.find(both) is ONE
 
 
+def test_the_question_of_an_example_of_an_answer_is_not_what_is_asked():
+    asked = user("What is shown?\nSay it briefly.")
+    closing = "Write the final answer.\n\n[Example of an answer]\nQuestion: What is shown here?\nAnswer: c"
+    assert KEY.find([asked, user(closing)]) is ONE
+    assert KEY.find([asked, user("Question: What is shown here?")]) is OTHER
+
+
 def test_samples_that_share_a_question_are_told_apart_by_what_else_is_shown():
     image = [Image(f"data:image/png;base64,{n}") for n in range(2)]
     for twins, shown in (

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from runner.results.page.parts import Value
-from runner.results.page.told import axis, better, column, deciding, headlines, told
+from runner.results.page.told import axis, better, column, headlines, told
 from tests.runner.results.page.pages import grid, made
 
 
@@ -71,13 +71,3 @@ def test_scores_that_are_better_neither_way_are_no_headlines_and_have_no_arrow(t
     assert better(told([run]), "score/x") == "" and column(told([run]), "score/x").better == ""
     run = made(tmp_path / "b", {"one": ("k", [1])}, neither=["total/score/x"])
     assert "total/score/x" not in headlines(told([run]))
-
-
-def test_episodes_are_solved_by_a_score_that_the_run_has_values_of(tmp_path):
-    run = made(tmp_path / "a", {"one": ("k", [None, None])}, decides="score/x")
-    assert deciding(run) == "score/x", "nothing else is known"
-    for record in run.records:
-        record["scores"]["score/y"] = 1.0
-    assert deciding(run) == "score/y"
-    run.records[0]["scores"]["score/x"] = 0.0
-    assert deciding(run) == "score/x"
