@@ -191,7 +191,8 @@ def prompt_digests(parts: Sequence[object]) -> dict[str, str]:
     from components.prompts import load
 
     parts = [one for part in parts for one in within(part)]
-    tools = [tool for part in parts for tool in (*getattr(part, "tools", {}).values(), *getattr(part, "brings", ()))]
+    held = [tools for part in parts if isinstance(tools := getattr(part, "tools", None), Mapping)]  # others name tools
+    tools = [*(tool for one in held for tool in one.values()), *(t for p in parts for t in getattr(p, "brings", ()))]
     named = [getattr(part, field, None) for part in (*parts, *tools) for field in _PROMPTS]
     names = {name for name in named if isinstance(name, str)}
     return {name: load(name).digest for name in sorted(names)}
