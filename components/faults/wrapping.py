@@ -7,7 +7,7 @@ the door: same arguments, same key in the journal, same observation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
@@ -18,6 +18,8 @@ from components.faults.marks import KEY
 from components.faults.placed import Placed, is_placed
 from components.messages import ToolSpec
 from components.protocols import Context, Tool
+from components.radiology.memory import RadiologyMemory
+from components.radiology.tasks import CATEGORIES
 from components.types import Effect, Observation, Offer, Sample
 
 
@@ -99,7 +101,7 @@ class Faulty:
 
     @cached_property
     def _own(self) -> str:
-        return innermost(self.wraps).spec.name
+        return _own_name(self.wraps)
 
 
 def innermost(tool: Tool) -> Tool:
@@ -107,6 +109,11 @@ def innermost(tool: Tool) -> Tool:
     while (inner := getattr(tool, "wraps", None)) is not None:
         tool = inner
     return tool
+
+
+def _own_name(tool: Tool) -> str:
+    """The name that a toolset gave it, whatever it is offered under."""
+    return innermost(tool).spec.name
 
 
 def faulty(fault: Fault, offer: Offer, sample: Sample, rng: Random) -> Offer:
@@ -123,12 +130,27 @@ def faulty(fault: Fault, offer: Offer, sample: Sample, rng: Random) -> Offer:
 def chosen(fault: OnTools, offer: Offer) -> list[str]:
     """The names of the offered tools that a fault is on. Raises ConfigError."""
     tools = {name: tool for name, tool in offer.tools.items() if not _is_inner(tool)}
-    known = dict.fromkeys([*tools, *_always(offer), *filter(None, map(_category, tools.values()))])
+    known = _known(offer, tools)
     if unknown := [name for name in fault.tools if name not in known]:
         raise ConfigError(f"condition {fault.kind}: there is no tool {unknown[0]!r}; there are {', '.join(known)}")
     if not known:
         raise ConfigError(f"condition {fault.kind}: the toolset has no tool that could fail: choose another toolset")
-    return [n for n, tool in tools.items() if not fault.tools or {n, _category(tool)} & {*fault.tools}]
+    return [name for name, tool in tools.items() if not fault.tools or _told_by(tool) & {*fault.tools}]
+
+
+def _known(offer: Offer, tools: Mapping[str, Tool]) -> list[str]:
+    """What a fault may name: the same for every sample, whichever tools this one is offered."""
+    if not isinstance(offer.state, RadiologyMemory):
+        gone = {*offer.tools, *offer.facts.get("withheld", ())}
+        others = [name for name in offer.facts.get("toolset", ()) if name not in gone]
+        return [*dict.fromkeys([*map(_own_name, tools.values()), *others])]
+    numbered_anew = offer.facts.get("kind") not in (None, "intact", "baseline")
+    return [*(() if numbered_anew else map(_own_name, tools.values())), *CATEGORIES]
+
+
+def _told_by(tool: Tool) -> set[str]:
+    """What a tool is meant by: its own name, and its category where it has one."""
+    return {_own_name(tool), tool.spec.facts.get("category", "")}
 
 
 def noted(offer: Offer, fault: OnTools, **more: Any) -> Mapping[str, Any]:
@@ -137,15 +159,6 @@ def noted(offer: Offer, fault: OnTools, **more: Any) -> Mapping[str, Any]:
     return {"kind": "intact", "condition": "intact", **offer.facts, KEY: [*offer.facts.get(KEY, ()), told]}
 
 
-def _always(offer: Offer) -> Iterable[str]:
-    """The names of a toolset that does not offer all of its tools to every sample."""
-    return [name for name in offer.facts.get("toolset", ()) if name not in offer.tools]
-
-
 def _is_inner(tool: Tool) -> bool:
     """Whether a tool only holds the agent's own words, which cannot fail."""
     return tool.spec.facts.get("dimension") == "inner"
-
-
-def _category(tool: Tool) -> str | None:
-    return tool.spec.facts.get("category")
