@@ -32,6 +32,9 @@ class Placed(Context, Protocol):
     async def use(self, tool: Tool) -> Observation:
         """Run another tool on this call, through the door, as if it had been called itself. Raises ToolError."""
 
+    async def wait(self, seconds: float) -> None:
+        """Let time pass, except in a replay."""
+
 
 def is_placed(context: Context) -> TypeGuard[Placed]:
     """Whether a context tells where its call stands."""

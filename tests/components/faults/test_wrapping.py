@@ -1,5 +1,5 @@
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -19,7 +19,7 @@ from components.inner_actions import INNER
 from components.radiology.tasks import CATEGORIES
 from components.toolsets.radiology import Radiology
 from components.types import Offer
-from tests.failing import INTACT, SAMPLE, STUDY, Says, Tools, episode, kinds, seen
+from tests.failing import INTACT, SAMPLE, STUDY, Book, Says, Tools, episode, kinds, seen
 from tests.golden.vectors import PAPER
 
 
@@ -118,23 +118,6 @@ async def test_episodes_at_once_are_struck_as_one_after_the_other():
     alone = [kinds(await seen(Denied(0.5), *CALLS, seed=n, toolset=tools)) for n in range(4)]
     at_once = await asyncio.gather(*(seen(Denied(0.5), *CALLS, seed=n, toolset=tools) for n in range(4)))
     assert [kinds(one) for one in at_once] == alone
-
-
-@dataclass
-class Book:
-    """A journal in memory."""
-
-    entries: dict[bytes, bytes] = field(default_factory=dict)
-
-    def get(self, key: bytes) -> bytes | None:
-        return self.entries.get(key)
-
-    def put(self, key: bytes, payload: bytes) -> None:
-        self.entries.setdefault(key, payload)
-
-    @property
-    def tools(self) -> dict[bytes, bytes]:
-        return {key: payload for key, payload in self.entries.items() if b'"tool":"' in payload}
 
 
 @pytest.mark.parametrize(
