@@ -36,6 +36,12 @@ class Placed(Context, Protocol):
         """Let time pass, except in a replay."""
 
 
-def is_placed(context: Context) -> TypeGuard[Placed]:
-    """Whether a context tells where its call stands."""
+def placed(context: Context, tool: Tool) -> Placed:
+    """The context of a call that has a place. Raises TypeError for any other: a tool that wraps needs one."""
+    if not _is_placed(context):
+        raise TypeError(f"{tool.spec.name} is called where its call has no place")
+    return context
+
+
+def _is_placed(context: Context) -> TypeGuard[Placed]:
     return hasattr(context, "use")

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from random import Random
 from typing import Any, Protocol
 
 from components.errors import ConfigError
 from components.faults.marks import KEY
-from components.faults.placed import Placed, is_placed
+from components.faults.placed import Placed, placed
 from components.messages import ToolSpec
 from components.protocols import Context, Tool
 from components.radiology.memory import RadiologyMemory
@@ -86,22 +85,10 @@ class Faulty:
 
     async def __call__(self, context: Context, **_: Any) -> Observation:
         """Run the tool, or what the fault makes of it. Raises ToolError."""
-        if not is_placed(context):
-            raise TypeError(f"{self.spec.name} is called where its call has no place")
-        call = Struck(
-            self.wraps,
-            self.spec.name,
-            context,
-            self.sample,
-            Random(f"{self.draws}/{self._own}/{context.line}/{context.number}"),
-            Random(f"{self.draws}/{self._own}"),
-            self.others,
-        )
+        at, own = placed(context, self), _own_name(self.wraps)
+        rng, fixed = Random(f"{self.draws}/{own}/{at.line}/{at.number}"), Random(f"{self.draws}/{own}")
+        call = Struck(self.wraps, self.spec.name, at, self.sample, rng, fixed, self.others)
         return await (self.fault.strike(call) if self.fault.strikes(call) else call.run())
-
-    @cached_property
-    def _own(self) -> str:
-        return _own_name(self.wraps)
 
 
 def innermost(tool: Tool) -> Tool:
