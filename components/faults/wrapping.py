@@ -87,7 +87,7 @@ class Faulty:
         """Run the tool, or what the fault makes of it. Raises ToolError."""
         at, own = placed(context, self), _own_name(self.wraps)
         rng, fixed = Random(f"{self.draws}/{own}/{at.line}/{at.number}"), Random(f"{self.draws}/{own}")
-        call = Struck(self.wraps, self.spec.name, at, self.sample, rng, fixed, self.others)
+        call = Struck(self.wraps, at.call.name, at, self.sample, rng, fixed, self.others)
         return await (self.fault.strike(call) if self.fault.strikes(call) else call.run())
 
 
