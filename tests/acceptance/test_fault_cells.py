@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from random import Random
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ from runner.play import play
 from tests.composing import composing
 from tests.failing import kinds
 from tests.parts import door
+from tests.slow import slow
 
 TOOLSETS = {
     "radiology": ("condition=redundant_regular",),
@@ -107,3 +109,16 @@ def test_tools_that_no_fault_is_on_are_the_very_same(experiments, toolset):
         assert 0 < len(others) < len(plain.tools) and {id(one) for one in others} <= {
             id(one) for one in plain.tools.values()
         }
+
+
+@slow
+async def test_who_chooses_the_better_of_imperfect_tools_is_right_more_often():
+    with composing():
+        own = ("experiment=faults/choosing", "run.journal=null", "limit=300")
+        words = [[*own, f"model.second_choice_rate={rate}"] for rate in (0, 1)]
+        runs = [build(OmegaConf.to_container(compose("config", one), resolve=True)) for one in words]
+    right = []
+    for run in runs:
+        done = [await play(run.parts, door(run.models["main"]), sample, 0) for sample in run.samples]
+        right.append(fmean(score.value for _, scores in done for score in scores if score.name == "faults/right"))
+    assert right[0] > right[1] + 0.03
