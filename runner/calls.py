@@ -49,6 +49,11 @@ class Context:
         """Run another tool in this one's place, through the door: journalled as if it had been called itself."""
         return await _through(self.episode, tool, self)
 
+    async def wait(self, seconds: float) -> None:
+        """Let time pass; a replay has it behind it."""
+        if not self.episode.shared.door.replay:
+            await asyncio.sleep(seconds)
+
     async def ask(
         self,
         messages: Sequence[Message],

@@ -46,6 +46,23 @@ class Tools:
         return Offer({tool.spec.name: tool for tool in self.tools}, NoState())
 
 
+@dataclass
+class Book:
+    """A journal in memory."""
+
+    entries: dict[bytes, bytes] = field(default_factory=dict)
+
+    def get(self, key: bytes) -> bytes | None:
+        return self.entries.get(key)
+
+    def put(self, key: bytes, payload: bytes) -> None:
+        self.entries.setdefault(key, payload)
+
+    @property
+    def tools(self) -> dict[bytes, bytes]:
+        return {key: payload for key, payload in self.entries.items() if b'"tool":"' in payload}
+
+
 async def episode(condition: Any, replies: list[str], sample: Sample = SAMPLE, **changes: Any) -> Any:
     """The trajectory of an agent that makes these replies, the last of them for ever."""
 
@@ -53,8 +70,11 @@ async def episode(condition: Any, replies: list[str], sample: Sample = SAMPLE, *
         return replies[min(sum(m.role == "assistant" for m in request.messages), len(replies) - 1)]
 
     given = {"toolset": Tools(), "condition": condition} | changes
-    journal, seed = given.pop("journal", None), given.pop("seed", 0)
-    trajectory, _ = await play(parts(**given), door(Speaker(say), journal, run_seed=seed), sample, 0)
+    journal, settings = (
+        given.pop("journal", None),
+        {"run_seed": given.pop("seed", 0), "replay": given.pop("replay", False)},
+    )
+    trajectory, _ = await play(parts(**given), door(Speaker(say), journal, **settings), sample, 0)
     assert trajectory.stop == "answered", trajectory.error
     return trajectory
 

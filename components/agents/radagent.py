@@ -2,8 +2,9 @@
 
 Source: Zheng et al. 2024, arXiv 2412.09529, and the reference implementation (MAGIC-AI4Med/RadABench,
 January 2025). PLAN, START_MEMORY, STEP*, then a refusal, a failure, or [VALIDATE] and CONCLUDE. A failed
-step ends the episode; nothing is retried. Departures in profile ``paper``: the real planning reply stays
-in the conversation, the query comes with the patient's information, and there is a step limit.
+step ends the episode (of a tool's own failure: unless ``on_failure`` is go_on); nothing is retried. Departures
+in profile ``paper``: the real planning reply stays in the conversation, the query comes with the patient's
+information, and there is a step limit.
 
 Strategies (no code was published): ``refined_prompts`` (another prompt set), ``self_reflection`` (a reflection before
 every call, which a verifier asks for and checks), ``few_shot`` (examples in the prompts), ``multi_agent`` (planner,
@@ -19,6 +20,7 @@ from typing import ClassVar, Literal, get_args
 
 from components.building import BuildsTools, beside_memory
 from components.errors import ConfigError, ToolError
+from components.foreseen import foreseen
 from components.messages import Message
 from components.prompts import PromptSet, load
 from components.protocols import Episode, Verifier
@@ -61,7 +63,9 @@ class Radagent(BuildsTools):
 
     ``strategies``: any of the four, each once, in any order. ``refined``: the prompt set of refined_prompts, which
     stands in the place of ``prompts``. ``examples``: the prompt set with the data of few_shot. ``reflector``: the
-    verifier of self_reflection. ``roles``: models of multi_agent. Raises ConfigError.
+    verifier of self_reflection. ``roles``: models of multi_agent. ``on_failure`` go_on: a tool that fails by itself is
+    told to the model, which may do otherwise; a call that breaks the rules ends the episode all the same. Raises
+    ConfigError.
     """
 
     switches: Switches
@@ -71,6 +75,7 @@ class Radagent(BuildsTools):
     examples: str = "radagent_examples"
     reflector: Verifier | None = None
     roles: Roles = field(default_factory=Roles)
+    on_failure: Literal["end", "go_on"] = "end"
     needs_controls: ClassVar[Sequence[str]] = ("start", "look", "final")
 
     def __post_init__(self) -> None:
@@ -169,13 +174,14 @@ class Radagent(BuildsTools):
                     return action.refusal
                 messages = resumed
                 continue
+            ends = self.on_failure == "end" or foreseen(executor.offer, action) is not None
             seen = await executor.observe(action)
-            for one in executor.last.observed:
-                if one.error is not None:
-                    return Failure(one.error, one.observation.text)
+            failed = next((one for one in executor.last.observed if one.error is not None), None)
+            if failed is not None and ends:
+                return Failure(failed.error or "", failed.observation.text)
             # Text grammars read results from the memory; native calls must each be answered.
             messages = [*turn, action.message, *beside_memory(executor, seen)]
-            if action.last or action.answer is not None:
+            if failed is None and (action.last or action.answer is not None):
                 break
         if episode.offer.validates:
             await executor.ask([*messages, prompts.user("validate")], "validate")

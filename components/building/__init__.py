@@ -99,7 +99,10 @@ async def _asked(episode: Episode, text: str, simulated: bool) -> Observation:
 
 
 def beside_memory(episode: Episode, seen: Sequence[Message]) -> list[Message]:
-    """Of an action's observations those that a value memory does not show: what answers a native call, and what came of
-    building a tool or of calling a built one."""
-    pairs = zip(seen, episode.last.observed, strict=False)
-    return [told for told, one in pairs if told.role == "tool" or {"build", "built"} & one.observation.data.keys()]
+    """Of an action's observations those that a value memory does not show: what answers a native call, what failed, and
+    what came of building a tool or of calling a built one."""
+    return [
+        told
+        for told, one in zip(seen, episode.last.observed, strict=False)
+        if told.role == "tool" or one.error is not None or {"build", "built"} & one.observation.data.keys()
+    ]

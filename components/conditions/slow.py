@@ -1,8 +1,7 @@
-"""Tools that take their time, really."""
+"""Tools that take their time."""
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -20,7 +19,7 @@ _LIMITS = ("timeout_seconds", "seconds")  # what tools call the time that they a
 class Slow(Striking):
     """A struck call takes ``seconds`` longer. Where that reaches the tool's timeout it fails then, without an answer.
 
-    ``timeout_seconds``: of all tools; None = each tool's own, where it has one.
+    ``timeout_seconds``: of all tools; None = each tool's own, where it has one. A replay says the same at once.
     """
 
     seconds: Annotated[float, Ge(0)] = 2.0
@@ -33,7 +32,7 @@ class Slow(Striking):
         limits = (self.timeout_seconds, *(getattr(own, name, None) for name in _LIMITS))
         limit = next((float(one) for one in limits if one is not None), None)
         if limit is not None and self.seconds >= limit:
-            await asyncio.sleep(limit)
+            await call.context.wait(limit)
             raise failed(self.kind, f"{call.name} timed out: no answer within {limit:g} s.", seconds=limit)
-        await asyncio.sleep(self.seconds)
+        await call.context.wait(self.seconds)
         return marked(await call.run(), self.kind, seconds=self.seconds)

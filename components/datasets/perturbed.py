@@ -23,7 +23,11 @@ from components.types import Privacy, Problem, Sample
 
 Kind = Literal["options", "paraphrase", "context"]
 _WORDS = Path(__file__).with_name("perturbed_words.yaml")
-_BOUND = re.compile(r"\b(?:above|below|both|either|neither)\b|\b[A-J] (?:and|or) [A-J]\b", re.IGNORECASE)
+_BOUND = re.compile(
+    r"\b(?:above|below|both|either|neither|options? [A-J])\b|\b[A-J](?:,? (?:and|or) |, ?| ?[/&] ?)[A-J]\b"
+    r"|\b(?:only|except) [A-J]\b|\b[A-J] only\b",
+    re.IGNORECASE,
+)
 _PART = re.compile(r"((?<=[.!?])\s+|\n+)")  # between two sentences
 
 
@@ -31,11 +35,11 @@ _PART = re.compile(r"((?<=[.!?])\s+|\n+)")  # between two sentences
 class Perturbed:
     """The samples of ``inner``, those of its evaluated split perturbed in each way of ``perturb`` where one fits.
 
-    ``options``: in another order, with the target's letter; not where an option speaks of others. ``paraphrase``: words
-    of the table, each occurrence one of its ways of saying it. ``context``: each sentence is left out with probability
-    ``dropped``, one at least and never all; where there is none, of the question before its last sentence, if it has
-    options. Draws depend on ``seed`` and the sample's id. ``metadata["perturbed"]`` lists what was done to a sample,
-    its stratum ``perturbed`` too. Without ``perturb`` it is ``inner``.
+    ``options``: in another order, with the target's letter; not where an option speaks of others or is a letter itself.
+    ``paraphrase``: words of the table, each occurrence one of its ways of saying it. ``context``: each sentence is left
+    out with probability ``dropped``, one at least and never all; where there is none, of the question before its last
+    sentence, if it has options. Draws depend on ``seed`` and the sample's id. ``metadata["perturbed"]`` lists what was
+    done to a sample, its stratum ``perturbed`` too. Without ``perturb`` it is ``inner``.
     """
 
     inner: Dataset
@@ -100,7 +104,7 @@ def _options(sample: Sample, rng: Random) -> Sample:
     texts = list(choices.values())
     if not isinstance(target, str) or target not in choices or len(set(texts)) < len(texts) or len(texts) < 2:
         return sample
-    if any(_BOUND.search(text) for text in texts):
+    if any(_BOUND.search(text) or text.strip(" .()").upper() in choices for text in texts):
         return sample
     while (order := rng.sample(texts, len(texts))) == texts:
         pass

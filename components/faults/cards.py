@@ -9,7 +9,7 @@ from typing import Any
 
 from components.errors import ToolError
 from components.faults.marks import marked, with_mark
-from components.faults.placed import is_placed
+from components.faults.placed import placed
 from components.faults.wrapping import OnTools, chosen, innermost, noted
 from components.messages import ToolSpec
 from components.protocols import Context, Tool
@@ -33,11 +33,9 @@ class Recarded:
 
     async def __call__(self, context: Context, **_: Any) -> Observation:
         """Run the tool itself. Raises ToolError as it does."""
-        if not is_placed(context):
-            raise TypeError(f"{self.spec.name} is called where its call has no place")
         was = self.wraps.spec.name
         try:
-            return marked(await context.use(self.wraps), self.kind, was=was)
+            return marked(await placed(context, self).use(self.wraps), self.kind, was=was)
         except ToolError as error:
             raise ToolError(str(error), error.label, with_mark(error.data, self.kind, {"was": was})) from None
 

@@ -32,7 +32,16 @@ class Placed(Context, Protocol):
     async def use(self, tool: Tool) -> Observation:
         """Run another tool on this call, through the door, as if it had been called itself. Raises ToolError."""
 
+    async def wait(self, seconds: float) -> None:
+        """Let time pass, except in a replay."""
 
-def is_placed(context: Context) -> TypeGuard[Placed]:
-    """Whether a context tells where its call stands."""
+
+def placed(context: Context, tool: Tool) -> Placed:
+    """The context of a call that has a place. Raises TypeError for any other: a tool that wraps needs one."""
+    if not _is_placed(context):
+        raise TypeError(f"{tool.spec.name} is called where its call has no place")
+    return context
+
+
+def _is_placed(context: Context) -> TypeGuard[Placed]:
     return hasattr(context, "use")

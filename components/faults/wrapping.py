@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from random import Random
 from typing import Any, Protocol
 
 from components.errors import ConfigError
 from components.faults.marks import KEY
-from components.faults.placed import Placed, is_placed
+from components.faults.placed import Placed, placed
 from components.messages import ToolSpec
 from components.protocols import Context, Tool
-from components.tool_names import category_of, known_names, named
+from components.radiology.memory import RadiologyMemory
+from components.radiology.tasks import CATEGORIES
+from components.tool_names import category_of, named
 from components.types import Effect, Observation, Offer, Sample
 
 
@@ -85,22 +86,10 @@ class Faulty:
 
     async def __call__(self, context: Context, **_: Any) -> Observation:
         """Run the tool, or what the fault makes of it. Raises ToolError."""
-        if not is_placed(context):
-            raise TypeError(f"{self.spec.name} is called where its call has no place")
-        call = Struck(
-            self.wraps,
-            self.spec.name,
-            context,
-            self.sample,
-            Random(f"{self.draws}/{self._own}/{context.line}/{context.number}"),
-            Random(f"{self.draws}/{self._own}"),
-            self.others,
-        )
+        at, own = placed(context, self), _own_name(self.wraps)
+        rng, fixed = Random(f"{self.draws}/{own}/{at.line}/{at.number}"), Random(f"{self.draws}/{own}")
+        call = Struck(self.wraps, at.call.name, at, self.sample, rng, fixed, self.others)
         return await (self.fault.strike(call) if self.fault.strikes(call) else call.run())
-
-    @cached_property
-    def _own(self) -> str:
-        return innermost(self.wraps).spec.name
 
 
 def innermost(tool: Tool) -> Tool:
@@ -108,6 +97,11 @@ def innermost(tool: Tool) -> Tool:
     while (inner := getattr(tool, "wraps", None)) is not None:
         tool = inner
     return tool
+
+
+def _own_name(tool: Tool) -> str:
+    """The name that a toolset gave it, whatever it is offered under."""
+    return innermost(tool).spec.name
 
 
 def faulty(fault: Fault, offer: Offer, sample: Sample, rng: Random) -> Offer:
@@ -124,11 +118,26 @@ def faulty(fault: Fault, offer: Offer, sample: Sample, rng: Random) -> Offer:
 def chosen(fault: OnTools, offer: Offer) -> list[str]:
     """The names of the offered tools that a fault is on. Raises ConfigError."""
     tools = {name: tool for name, tool in offer.tools.items() if not _is_inner(tool)}
-    known = known_names(tools, offer)
+    known = _known(offer, tools)
     if not known:
         raise ConfigError(f"condition {fault.kind}: the toolset has no tool that could fail: choose another toolset")
     wanted = named(fault.tools, known, f"condition {fault.kind}")
-    return [name for name, tool in tools.items() if not wanted or {name, category_of(tool)} & {*wanted}]
+    return [name for name, tool in tools.items() if not wanted or _told_by(tool) & {*wanted}]
+
+
+def _known(offer: Offer, tools: Mapping[str, Tool]) -> list[str]:
+    """What a fault may name: the same for every sample, whichever tools this one is offered."""
+    if not isinstance(offer.state, RadiologyMemory):
+        gone = {*offer.tools, *offer.facts.get("withheld", ())}
+        others = [name for name in offer.facts.get("toolset", ()) if name not in gone]
+        return [*dict.fromkeys([*map(_own_name, tools.values()), *others])]
+    numbered_anew = offer.facts.get("kind") not in (None, "intact", "baseline")
+    return [*(() if numbered_anew else map(_own_name, tools.values())), *CATEGORIES]
+
+
+def _told_by(tool: Tool) -> set[str | None]:
+    """What a tool is meant by: its own name, and its category where it has one."""
+    return {_own_name(tool), category_of(tool)}
 
 
 def noted(offer: Offer, fault: OnTools, **more: Any) -> Mapping[str, Any]:

@@ -16,8 +16,8 @@ from components.faults.plausible import stands_in
 from components.faults.striking import Share
 from components.types import Sample, Score, Step, Trajectory
 
-STRUCK, RECOVERY, DETECTION, SILENT, ALARM, AFTER, CALLS, HIT = NAMES = (
-    "faults/struck", "faults/recovery", "faults/detection", "faults/silent_error", "faults/false_alarm",
+RIGHT, STRUCK, RECOVERY, DETECTION, SILENT, ALARM, AFTER, CALLS, HIT = NAMES = (
+    "faults/right", "faults/struck", "faults/recovery", "faults/detection", "faults/silent_error", "faults/false_alarm",
     "faults/calls_after", "faults/tool_calls", "faults/struck_calls",
 )  # fmt: skip
 _OTHERS_WORDS = ("tool", "judge")  # purposes of calls that are no words of the agent
@@ -27,11 +27,11 @@ _OTHERS_WORDS = ("tool", "judge")  # purposes of calls that are no words of the 
 class Faults:
     """Scores of one episode; rates are their means.
 
-    ``faults/struck``: a fault struck a call, or changed a card. Where one did: ``faults/recovery``, the episode is
-    right all the same; ``faults/detection``, the agent says after it that something is wrong; ``faults/silent_error``,
-    it gave a wrong answer and said nothing; ``faults/calls_after``, tool calls after the first that was struck. Where
-    none did: ``faults/false_alarm``. ``faults/tool_calls`` and ``faults/struck_calls`` (share of them) are of every
-    episode.
+    ``faults/right``: the episode is right. ``faults/struck``: a fault struck a call, or changed a card. Where one did:
+    ``faults/recovery``, it is right all the same; ``faults/detection``, the agent says after it that something is
+    wrong; ``faults/silent_error``, it gave a wrong answer and said nothing; ``faults/calls_after``, tool calls after
+    the first that was struck. Where none did: ``faults/false_alarm``. ``faults/tool_calls`` and
+    ``faults/struck_calls`` (share of them) are of every episode.
 
     Right is an episode whose deciding score is ``right_from`` at least, and whose answer repeats no value that a fault
     left wrong in place of the right one (deciding scores of radiology tasks look at the calls alone). Unscored after
@@ -39,7 +39,7 @@ class Faults:
     """
 
     right_from: Share = 1.0
-    version: str = "1"
+    version: str = "2"
     lower: ClassVar[Sequence[str]] = (SILENT, ALARM, AFTER)
     neither: ClassVar[Sequence[str]] = (STRUCK, CALLS, HIT)
     units: ClassVar[Mapping[str, str]] = {AFTER: "calls", CALLS: "calls"}
@@ -59,6 +59,7 @@ class Faults:
         silent = wrong is True and not said and trajectory.stop == "answered"
         struck = first is not None
         values = {
+            RIGHT: None if wrong is None else float(not wrong),
             STRUCK: float(struck),
             RECOVERY: float(not wrong) if struck and wrong is not None else None,
             DETECTION: float(bool(said)) if struck else None,

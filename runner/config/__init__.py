@@ -79,7 +79,7 @@ def strangers(cfg: Mapping[str, Any], places: Places) -> list[Flaw]:
     flaws = [
         Flaw("compare.baselines", f"no agent {name!r}; {nearest(name, known)}") for name in wrong if "=" not in name
     ]
-    keys = [name.partition("=")[0] for name in wrong if "=" in name]
+    keys = [name.partition("=")[0].rpartition("@")[2] for name in wrong if "=" in name]  # a choice: group@key=choice
     flaws += [Flaw("compare.baselines", f"no key {key!r} in the config") for key in keys if not _holds(cfg, key)]
     if isinstance(gains, str) and gains not in (
         have := [one.stem for one in (CONF / "papers" / "gains").glob("*.yaml")]

@@ -6,18 +6,22 @@ from tests.acceptance.command import here, metric, told
 from tests.slow import slow
 
 TOOLSETS = {
-    "radiology": ("agent=react", "condition@condition.first=redundant_regular", "scorer=[radabench,faults]"),
-    "clinical": ("agent=react", "dataset=cab_mini", "condition@condition.first=intact", "scorer=[cab,faults]"),
-    "ehr": ("agent=ehr_react", "dataset=ehr_mini", "condition@condition.first=intact", "scorer=[ehr,faults]"),
-}
+    "radiology": ("agent=react", "condition=both", "condition@condition.first=redundant_regular", "scorer=[radabench,faults]"),
+    "clinical": ("agent=react", "dataset=cab_mini", "scorer=[cab,faults]"),
+    "ehr": ("agent=ehr_react", "dataset=ehr_mini", "scorer=[ehr,faults]"),
+}  # fmt: skip
 FAULTS = ("unavailable", "slow", "denied", "stale", "contradictory", "noisy", "renamed", "undocumented")
-COMMON = ("tracking=off", "condition=both", "budget.sample.steps=8", "run.journal=null")
+COMMON = ("tracking=off", "budget.sample.steps=8", "run.journal=null")
 
 
-def played(home, name, toolset, fault, *words):
-    quick = ("condition.then.seconds=0.05",) if fault == "slow" else ()
-    given = (*TOOLSETS[toolset], *COMMON, f"condition@condition.then={fault}", *quick, *words)
-    done = here(home, *given, f"hydra.run.dir={name}", own=False)
+def played(home, name, toolset, fault, *words, **settings):
+    """``settings`` are those of the fault: alone it is the condition, in radiology it comes after another."""
+    quick = {"seconds": 0.05} if fault == "slow" else {}
+    choice, place = (
+        ("condition", "condition.") if toolset != "radiology" else ("condition@condition.then", "condition.then.")
+    )
+    given = (f"{choice}={fault}", *(f"{place}{name}={value}" for name, value in (quick | settings).items()))
+    done = here(home, *TOOLSETS[toolset], *COMMON, *given, *words, f"hydra.run.dir={name}", own=False)
     assert done.code == 0, done.err
     return done.folder
 
@@ -28,40 +32,22 @@ def struck(records):
     return marks or [fault["kind"] for record in records for fault in record["facts"]["faults"] if fault.get("cards")]
 
 
-def same_at_any_concurrency(home, toolset, fault, *words):
-    folders = [played(home, f"{n}", toolset, fault, *words, f"model.max_connections={n}") for n in (1, 16)]
-    first, second = map(told, folders)
-    assert first == second and set(struck(first)) == {fault}
-    assert metric(folders[0], "faults/struck") > 0
-
-
-@pytest.mark.parametrize(("toolset", "fault"), [("radiology", "noisy"), ("clinical", "denied"), ("ehr", "unavailable")])
-def test_the_same_seed_gives_the_same_faults_whatever_the_concurrency(tmp_path, toolset, fault):
-    same_at_any_concurrency(tmp_path, toolset, fault, "condition.then.rate=0.5", "limit=4")
-
-
 @slow
 @pytest.mark.parametrize("toolset", TOOLSETS)
 @pytest.mark.parametrize("fault", FAULTS)
-def test_so_does_every_fault_on_every_toolset(tmp_path, toolset, fault):
-    same_at_any_concurrency(tmp_path, toolset, fault, "condition.then.rate=0.8", "limit=16")
+def test_the_same_seed_gives_the_same_faults_whatever_the_concurrency(tmp_path, toolset, fault):
+    words = [("limit=16", f"model.max_connections={n}") for n in (1, 16)]
+    folders = [played(tmp_path, f"{n}", toolset, fault, *two, rate=0.8) for n, two in enumerate(words)]
+    first, second = map(told, folders)
+    assert first == second and set(struck(first)) == {fault}
+    assert metric(folders[0], "faults/struck") > 0
 
 
 def test_tools_without_a_fault_are_untouched(tmp_path):
     """With a fault that never strikes every call of the plain run is found in its journal."""
     words = ("limit=8", f"run.journal={tmp_path / 'journal'}")
     plain = told(played(tmp_path, "plain", "clinical", "intact", *words))
-    again = told(
-        played(
-            tmp_path,
-            "again",
-            "clinical",
-            "noisy",
-            *words,
-            "condition.then.rate=0",
-            f"run.replay={tmp_path / 'journal'}",
-        )
-    )
+    again = told(played(tmp_path, "again", "clinical", "noisy", *words, f"run.replay={tmp_path / 'journal'}", rate=0))
     assert [record["steps"] for record in plain] == [record["steps"] for record in again]
 
 
@@ -74,8 +60,7 @@ def test_a_fault_is_a_condition_of_its_own(tmp_path):
 
 def test_a_fault_on_one_tool_changes_only_episodes_that_call_it(tmp_path):
     plain = told(played(tmp_path, "plain", "clinical", "intact", "limit=12"))
-    words = ("limit=12", "condition.then.rate=1", "condition.then.tools=[Medrag]")
-    found = told(played(tmp_path, "found", "clinical", "denied", *words))
+    found = told(played(tmp_path, "found", "clinical", "denied", "limit=12", rate=1, tools="[Medrag]"))
     same = [a["steps"] == b["steps"] for a, b in zip(plain, found, strict=True)]
     hit = ["denied" in struck([record]) for record in found]
     assert any(hit) and same == [not one for one in hit]

@@ -28,6 +28,7 @@ class Simulated:
     wrong_tool_rate: Rate = 0.05
     malformed_rate: Rate = 0.02
     ignored_refusal_rate: Rate = 0.3
+    second_choice_rate: Rate = 0.0
     latency_seconds: Annotated[float, Ge(0)] = 0.0
     seed: Annotated[int, Ge(0), Lt(2**63)] = 0
     name: str = "simulated"
@@ -48,6 +49,7 @@ class Simulated:
             self.wrong_tool_rate,
             self.malformed_rate,
             self.ignored_refusal_rate,
+            self.second_choice_rate,
         )
         self.core = Core(rates)
         self._made = f"{self.name} {VERSION} {rates} seed={self.seed}"

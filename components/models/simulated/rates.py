@@ -16,6 +16,7 @@ class Rates:
     wrong_tool: float = 0.0
     malformed: float = 0.0
     ignored_refusal: float = 0.0
+    second_choice: float = 0.0
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -26,7 +26,10 @@ from components.models.simulated import Simulated
 from components.models.simulated.key import dataset_samples
 from components.models.simulated.wire import Unreadable, asked_in, body_of
 
-RATES = ("competence", "planning_slip_rate", "wrong_tool_rate", "malformed_rate", "ignored_refusal_rate")
+RATES = (
+    "competence", "planning_slip_rate", "wrong_tool_rate", "malformed_rate", "ignored_refusal_rate",
+    "second_choice_rate",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import pytest
 
 from components.agents.radagent import Radagent, Role, Roles
 from components.conditions.baseline import Baseline
+from components.conditions.denied import Denied
 from components.errors import ConfigError
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
@@ -13,6 +14,7 @@ from components.grammars.xml_call import XmlCall
 from components.messages import Image, Message, ToolCall
 from components.models.scripted import Scripted
 from components.protocols import Agent
+from components.radiology.execution import read
 from components.radiology.switches import Switches
 from components.radiology.tasks import REFUSAL_FIELDS
 from components.stages.prompt_versions import Rules
@@ -114,6 +116,36 @@ async def test_dialogue_of_a_failed_step_ends_at_once(perform, same_dialogue, st
     played = await perform(Radagent(PAPER), study, replies, XmlCall(), Room(PAPER))
     same_dialogue(played, "radagent_failure")
     assert (played.stop, played.trajectory.failure) == ("failed", "missing_value")
+
+
+@dataclass(frozen=True)
+class Denying(Room):
+    """The same, where the first call of the modality classifier is denied and the second one is not."""
+
+    def open(self, sample: Sample) -> Offer:
+        return Denied(0.5, ["Modality Classifier"]).offer(super().open(sample), sample, Random(2))
+
+
+async def test_dialogue_of_a_tool_that_fails_and_an_agent_that_goes_on(perform, same_dialogue, study):
+    replies = [PLAN, call(ANATOMY), call(MODALITY), call(MODALITY), call(DIAGNOSIS, "EndCall"), "It is a lung cancer."]
+    ended = await perform(Radagent(PAPER), study, replies, XmlCall(), Denying(PAPER))
+    assert (ended.stop, ended.trajectory.failure) == ("failed", "denied")
+    played = await perform(Radagent(PAPER, on_failure="go_on"), study, replies, XmlCall(), Denying(PAPER))
+    same_dialogue(played, "radagent_goes_on")
+    assert played.stop == "answered" and read(played.trajectory, PAPER).completed
+
+
+async def test_a_last_call_that_fails_is_not_the_last(perform, study):
+    replies = [PLAN, call(ANATOMY), call(MODALITY, "EndCall"), call(MODALITY, "EndCall"), "It is a CT."]
+    played = await perform(Radagent(PAPER, on_failure="go_on"), study, replies, XmlCall(), Denying(PAPER))
+    assert played.trajectory.answer == "It is a CT."
+
+
+async def test_who_goes_on_after_failures_ends_all_the_same_where_a_call_breaks_the_rules(perform, study):
+    for label, replies in FAILURES.items():
+        agent = Radagent(PAPER, on_failure="go_on")
+        played = await perform(agent, study, [PLAN, *replies], XmlCall(), Room(PAPER), steps=40)
+        assert (played.stop, played.trajectory.failure) == ("failed", label)
 
 
 async def test_dialogue_with_a_validation_that_leaves_no_trace(perform, same_dialogue, study):

@@ -127,13 +127,16 @@ async def test_what_is_no_refusal_is_not_taken_up(building):
     assert await plain.resumed(None, [], Action(Message("assistant", "x"), refusal=Refusal({}))) is None
 
 
-def test_what_no_memory_shows_is_kept_native_answers_and_what_was_built():
-    data = ({}, {"built": True}, {"build": {}}, {})
-    roles = ("user", "user", "user", "tool")
+def test_what_no_memory_shows_is_kept_native_answers_what_was_built_and_what_failed():
+    data = ({}, {"built": True}, {"build": {}}, {}, {})
+    roles = ("user", "user", "user", "tool", "user")
     seen = [Message(role, str(n), tool_call_id="c" if role == "tool" else None) for n, role in enumerate(roles)]
-    observed = [Observed(ToolCall("c", "x", "{}"), Observation("", one)) for one in data]
+    failed = (None, None, None, None, "denied")
+    observed = [
+        Observed(ToolCall("c", "x", "{}"), Observation("", one), error) for one, error in zip(data, failed, strict=True)
+    ]
     episode = SimpleNamespace(last=SimpleNamespace(observed=observed))
-    assert [message.text for message in beside_memory(episode, seen)] == ["1", "2", "3"]
+    assert [message.text for message in beside_memory(episode, seen)] == ["1", "2", "3", "4"]
 
 
 def test_a_strict_sandbox_stays_strict_and_wrapped_agents_tell_what_they_may_do():

@@ -7,7 +7,7 @@ from components.conditions.noisy import Noisy
 from components.conditions.renamed import Renamed
 from components.protocols import Condition
 from components.toolsets.radiology import Radiology
-from tests.failing import STUDY, kinds, seen
+from tests.failing import STUDY, episode, kinds, seen
 from tests.golden.vectors import PAPER
 
 
@@ -28,3 +28,10 @@ async def test_both_faults_strike_one_call():
     assert kinds(found) == [["noisy", "noisy"]]
     found = await seen(Both(Noisy(1.0), Denied(1.0)), "echo 100")
     assert kinds(found) == [["denied"]]
+
+
+async def test_a_tool_that_fails_is_told_of_by_the_name_that_it_is_offered_under():
+    pair = Both(Denied(1.0), Renamed(1.0))
+    name = (await episode(pair, ["done"])).offered[0].name
+    trajectory = await episode(pair, [f'call {name} {{"text": "1"}}', "done"])
+    assert trajectory.steps[0].observed[0].observation.text.endswith(f"no permission to use {name} for this request.")

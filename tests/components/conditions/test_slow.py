@@ -2,7 +2,7 @@ import time
 
 from components.conditions.slow import Slow
 from components.protocols import Condition
-from tests.failing import Says, Tools, kinds, seen, texts
+from tests.failing import Book, Says, Tools, kinds, seen, texts
 
 
 async def test_a_struck_call_takes_longer_and_answers_as_ever():
@@ -29,3 +29,15 @@ async def test_a_timeout_for_all_goes_before_a_tools_own():
 async def test_a_call_that_is_not_struck_waits_for_nothing():
     found = await seen(Slow(0.0, seconds=60), "echo 1")
     assert found[0].seconds < 1 and kinds(found) == [[]]
+
+
+async def test_a_replay_says_the_same_and_waits_for_nothing():
+    book, tools = Book(), Tools((Says(effect="external"), Says("other", seconds=0.09)))
+    for settings in ({}, {"replay": True}):
+        began = time.monotonic()
+        found = await seen(Slow(1.0, seconds=0.1), "echo 1", "other 1", toolset=tools, journal=book, **settings)
+        assert (time.monotonic() - began < 0.19) is bool(settings)
+        assert texts(found) == ["1", "other timed out: no answer within 0.09 s."] and kinds(found) == [
+            ["slow"],
+            ["slow"],
+        ]

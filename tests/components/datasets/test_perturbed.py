@@ -63,6 +63,11 @@ def test_options_stand_in_another_order_and_the_target_goes_with_its_text():
     [
         choice(1, {"A": "gout", "B": "lupus", "C": "none of the above"}),
         choice(1, {"A": "gout", "B": "lupus", "C": "A and B"}),
+        choice(1, {"A": "gout", "B": "lupus", "C": "scurvy", "D": "A, B, and C"}),
+        choice(1, {"A": "gout", "B": "lupus", "C": "A/B"}),
+        choice(1, {"A": "gout", "B": "lupus", "C": "All except A"}),
+        choice(1, {"A": "gout", "B": "lupus", "C": "A only"}),
+        choice(1, {"A": "D", "B": "C", "C": "A", "D": "B"}),
         choice(1, {"A": "gout", "B": "gout"}),
         choice(1, {"A": "gout"}, "A"),
         replace(choice(1), target={"answer": "B"}),

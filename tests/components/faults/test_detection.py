@@ -2,7 +2,7 @@ import pytest
 
 from components.faults.detection import own_words, says_wrong
 
-TOOLS = ["Calculator", "TOOL3"]
+TOOLS = ["Calculator", "TOOL3", "Plan"]
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,17 @@ TOOLS = ["Calculator", "TOOL3"]
         "TOOL3 seems broken.",
         "The output looks stale: it answers an earlier question.",
         "The documentation of this tool is missing: it is undocumented.",
+        "Access to Calculator was denied.",
+        "The Calculator tool returned an error, so I compute it by hand.",
+        "**Calculator** is `unavailable`, it seems.",
+        "I was unable to reach the database.",
+        "The service is down.",
+        "Calculator's answer is wrong.",
+        "TOOL3 does not match what the report says.",
+        "The tool's output is inconsistent with the earlier measurement.",
+        "Two tools give conflicting results.",
+        "There is a discrepancy between the outputs.",
+        "No response from TOOL3, so heart failure stays likely.",
         "<Call>\n<Purpose>The values of TOOL1 and TOOL2 contradict each other.</Purpose>\n<Tool>TOOL1</Tool>\n</Call>",
     ],
 )
@@ -34,6 +45,25 @@ def test_it_says_that_something_is_wrong_with_a_tool(text):
         "The tool did not fail.",
         "The calculation ran without any error, so the result stands.",
         "She denied chest pain.",
+        "Given these values, heart failure is the most likely diagnosis.",
+        "The tool estimates the risk of renal failure from the readings.",
+        "Calculator gives a result in keeping with acute kidney failure.",
+        "These results are inconsistent with pneumonia.",
+        "The results show a refractive error, which glasses correct.",
+        "TOOL3 finds an error of refraction.",
+        "Option B is incorrect, so the answer is C.",
+        "Given these results, option B is wrong and the answer is C.",
+        "The surgeon operated on the wrong side, as the numbers of such cases show.",
+        "She denied chest pain, and the troponin values are normal.",
+        "The query returns patients who denied chest pain.",
+        "A value is not available in the record.",
+        "TOOL3 shows a broken rib.",
+        "TOOL3 shows signs of failed back surgery.",
+        "The standard error of this measurement is small.",
+        "The paramedics from the ambulance service found the patient unresponsive.",
+        "His breath smells of stale alcohol; the level is a value above the limit.",
+        "TOOL3 finds a missing tooth and a cardiac output of 4 l.",
+        "My plan failed, but the calculator of risk stands.",
         "Failed back surgery is in the history.",
         "Heart failure is likely.",
         "```python\nraise ValueError('the tool failed')\n```",

@@ -1,7 +1,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from components.faults.placed import is_placed
+import pytest
+
+from components.faults.placed import placed
 from components.messages import ToolSpec
 from components.types import NoState, Observation, Offer
 from tests.failing import INTACT, TEXT, episode
@@ -19,7 +21,7 @@ class Places:
         return ToolSpec(self.name, "", TEXT)
 
     async def __call__(self, context: Any, text: str = "") -> Observation:
-        assert is_placed(context)
+        context = placed(context, self)
         past = [one.observation.text for one in context.past]
         return Observation(f"{text}:{context.line}:{context.number}:{len(past)}:{context.call.name}")
 
@@ -37,5 +39,6 @@ async def test_a_call_knows_how_many_its_line_made_before():
     assert told == ["a:main:0:0:place", "b:main:1:1:place", "c:main:2:1:place", "d:main:0:0:again", "e:main:3:3:place"]
 
 
-def test_a_bare_context_has_no_place():
-    assert not is_placed(object())
+def test_where_a_call_has_no_place_it_is_a_bug():
+    with pytest.raises(TypeError, match="place is called where its call has no place"):
+        placed(object(), Places())

@@ -1,21 +1,26 @@
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 import orjson
 import pytest
 
+from components.conditions.both import Both
 from components.conditions.denied import Denied
+from components.conditions.insufficient import InsufficientConfig1
 from components.conditions.noisy import Noisy
+from components.conditions.redundant import RedundantRegular
 from components.conditions.renamed import Renamed
 from components.conditions.slow import Slow
 from components.errors import ConfigError
 from components.faults.wrapping import Faulty, innermost
 from components.inner_actions import INNER
+from components.radiology.tasks import CATEGORIES
 from components.toolsets.radiology import Radiology
 from components.types import Offer
-from tests.failing import INTACT, SAMPLE, STUDY, Says, Tools, episode, kinds, seen
+from tests.failing import INTACT, SAMPLE, STUDY, Book, Says, Tools, episode, kinds, seen
+from tests.golden.vectors import PAPER
 
 
 def offer(condition, toolset=None, sample=SAMPLE):
@@ -55,6 +60,27 @@ def test_a_tool_that_this_sample_is_not_offered_is_known_all_the_same():
     assert not isinstance(Denied(1.0, ["camera"]).offer(given, SAMPLE, Random(1)).tools["echo"], Faulty)
 
 
+def test_a_tool_is_named_as_the_toolset_names_it_whatever_came_first():
+    renamed = Both(Renamed(1.0), Denied(1.0, ["echo"]))
+    struck = {innermost(tool).spec.name: isinstance(tool, Faulty) for tool in offer(renamed).tools.values()}
+    assert struck == {"echo": True, "other": False}
+    given = Offer({"echo": Says()}, facts={"toolset": ["echo", "camera"], "withheld": ["camera"]})
+    with pytest.raises(ConfigError, match=r"there is no tool 'camera'; there are echo$"):
+        Denied(1.0, ["camera"]).offer(given, SAMPLE, Random(1))
+
+
+def test_where_tools_are_numbered_anew_for_each_sample_categories_name_them_and_all_are_known():
+    for first in (RedundantRegular(PAPER), InsufficientConfig1(PAPER)):
+        with pytest.raises(
+            ConfigError, match=r"there is no tool 'TOOL1'; there are Anatomy Classifier, .* Recommender$"
+        ):
+            offer(Both(first, Denied(1.0, ["TOOL1"])), Radiology(PAPER), STUDY)
+        for category in CATEGORIES:
+            found = offer(Both(first, Denied(1.0, [category])), Radiology(PAPER), STUDY)
+            struck = {tool.spec.facts["category"] for tool in found.tools.values() if isinstance(tool, Faulty)}
+            assert struck <= {category}
+
+
 CALLS = [f"echo {n}" for n in range(12)]
 
 
@@ -92,23 +118,6 @@ async def test_episodes_at_once_are_struck_as_one_after_the_other():
     alone = [kinds(await seen(Denied(0.5), *CALLS, seed=n, toolset=tools)) for n in range(4)]
     at_once = await asyncio.gather(*(seen(Denied(0.5), *CALLS, seed=n, toolset=tools) for n in range(4)))
     assert [kinds(one) for one in at_once] == alone
-
-
-@dataclass
-class Book:
-    """A journal in memory."""
-
-    entries: dict[bytes, bytes] = field(default_factory=dict)
-
-    def get(self, key: bytes) -> bytes | None:
-        return self.entries.get(key)
-
-    def put(self, key: bytes, payload: bytes) -> None:
-        self.entries.setdefault(key, payload)
-
-    @property
-    def tools(self) -> dict[bytes, bytes]:
-        return {key: payload for key, payload in self.entries.items() if b'"tool":"' in payload}
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_is_a_scorer_that_follows_others():
 async def test_an_episode_without_a_fault_has_no_rate_of_recovery():
     found = scores(await episode(INTACT, [ECHO, "done"]))
     assert found == {
-        "struck": 0, "recovery": None, "detection": None, "silent_error": None, "false_alarm": 0, "calls_after": None,
+        "right": 1, "struck": 0, "recovery": None, "detection": None, "silent_error": None, "false_alarm": 0, "calls_after": None,
         "tool_calls": 1, "struck_calls": 0,
     }  # fmt: skip
 
@@ -50,7 +50,7 @@ async def test_an_episode_without_a_fault_has_no_rate_of_recovery():
 async def test_a_wrong_answer_after_a_fault_without_a_word_is_a_silent_error():
     trajectory = await episode(Noisy(1.0), [ECHO, ECHO, "done"])
     assert scores(trajectory, 0.0) == {
-        "struck": 1, "recovery": 0, "detection": 0, "silent_error": 1, "false_alarm": None, "calls_after": 1,
+        "right": 0, "struck": 1, "recovery": 0, "detection": 0, "silent_error": 1, "false_alarm": None, "calls_after": 1,
         "tool_calls": 2, "struck_calls": 1,
     }  # fmt: skip
     right = scores(trajectory, 1.0)
@@ -83,6 +83,7 @@ def test_a_limit_or_a_refusal_is_no_silent_error_and_no_recovery():
 
 def test_where_nothing_decides_only_what_can_be_told_is_scored():
     found = scores(told("I ask."), None)
+    assert found["right"] is None
     assert (found["struck"], found["detection"], found["recovery"], found["silent_error"]) == (1, 0, None, None)
     assert {score.name: score.value for score in Faults().score(SAMPLE, told("I ask."))}["faults/recovery"] is None
     assert scores(told("I ask."), 0.6)["recovery"] == 0 and scores(told("I ask."), 0.6, right_from=0.5)["recovery"] == 1

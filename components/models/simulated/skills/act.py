@@ -32,9 +32,13 @@ def decide(situation: Situation, sample: Sample | None, may_refuse: bool, rates:
         return Move(grounds=gap)
     for position, step in enumerate(owed):
         fitting = [card for card in _fitting(step, situation) if card.name not in situation.down]
-        card = _best([c for c in fitting if _suits(c, situation, sample)] or fitting, situation)
+        suited = [c for c in fitting if _suits(c, situation, sample)] or fitting
+        card = _best(suited, situation)
         if card is None:
             continue  # it goes on without this step
+        worse = [c for c in suited if c.upper < card.upper and _ready(c, situation)]
+        if worse and draws.happens("second choice", rates.second_choice):
+            card = draws.pick("which choice", worse)
         others = [c for c in situation.cards.values() if c not in fitting]
         if others and draws.happens("wrong tool", rates.wrong_tool):
             card = draws.pick("which tool", others)
@@ -107,9 +111,14 @@ def suits_list(card: Card, sample: Sample) -> bool:
     return card.listed is None or _entity(card, sample) in {entry.lower() for entry in card.listed}
 
 
+def _ready(card: Card, situation: Situation) -> bool:
+    """Whether a tool's inputs are at hand."""
+    return all(v in situation.memory for v in card.compulsory)
+
+
 def _best(cards: Sequence[Card], situation: Situation) -> Card | None:
     """The best expected performance among those whose inputs are at hand, else among all; of equals the last."""
-    ready = [c for c in cards if all(v in situation.memory for v in c.compulsory)]
+    ready = [c for c in cards if _ready(c, situation)]
     return max(reversed(ready or list(cards)), key=lambda c: c.upper, default=None)
 
 

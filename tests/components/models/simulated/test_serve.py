@@ -194,7 +194,18 @@ def test_the_answer_key_is_that_of_any_dataset(tmp_path):
     assert {one.problem.id for one in found} <= {one.problem.id for one in RadABench(path=str(tmp_path)).load("test")}
 
 
+def test_a_dataset_within_another_one_is_chosen_and_set_like_it(tmp_path):
+    (tmp_path / "one.json").write_bytes((ROOT / "components/datasets/radabench_mini/train.json").read_bytes())
+    shipped = {one.problem.id: one.problem.question for one in dataset_samples("cab_mini", {})}
+    found = dataset_samples("perturbed", {})
+    assert {one.problem.id for one in found} == shipped.keys()
+    assert any(one.problem.question != shipped[one.problem.id] for one in found)
+    inner = dataset_samples("perturbed", {"inner": "radabench", "inner.path": str(tmp_path), "perturb": []})
+    assert inner == dataset_samples("radabench", {"path": str(tmp_path)})
+
+
 BAD = {
+    "a name within that there is not": (["--dataset", "perturbed", "--dataset-arg", "inner=x"], "no such dataset"),
     "another name": (["--dataset", "radabnch"], "there is no such dataset; there are .*radabench_mini"),
     "no data": (["--dataset", "radabench"], "no data: give dataset.path"),
     "a missing file": (["--dataset", "radabench", "--dataset-arg", "path=/nowhere"], "does not exist"),

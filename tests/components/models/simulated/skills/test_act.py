@@ -22,12 +22,20 @@ A, M = tool("A", AC, upper=0.95), tool("M", MC, upper=0.95)
 
 
 def move(
-    *cards, called=(A, M), memory=(), plan=PLAN, down=(), sample: Sample | None = SAMPLE, may_refuse=True, **rates
+    *cards,
+    called=(A, M),
+    memory=(),
+    plan=PLAN,
+    down=(),
+    sample: Sample | None = SAMPLE,
+    may_refuse=True,
+    seed=0,
+    **rates,
 ):
     known = {"$Image$": "x", "$Anatomy$": "Chest", "$Modality$": "CT", **dict(memory)}
     shown = {card.name: card for card in (A, M, *cards)}
     situation = Situation(MappingProxyType(shown), known, plan, tuple(called), down=frozenset(down))
-    return decide(situation, sample, may_refuse, Rates(**rates), Draws(0, [Message("user", "x")]))
+    return decide(situation, sample, may_refuse, Rates(**rates), Draws(seed, [Message("user", "x")]))
 
 
 def test_the_first_step_that_no_finished_call_covers_comes_next():
@@ -49,6 +57,17 @@ def test_the_best_tool_that_fits_is_taken():
              tool("X", OS, ("Limb", "CT"), 0.94), tool("Y", OS, upper=0.94, listed=("Liver",))]  # fmt: skip
     assert move(*cards).card.name == "R"
     assert move(*cards[:2], *cards[3:]).card.name == "B"
+
+
+def test_a_second_choice_fits_and_has_its_inputs_and_is_not_the_best():
+    tools = (
+        tool("U", OS),
+        tool("C", OS, CHEST, 0.95),
+        tool("D", OS, CHEST, 0.9),
+        tool("N", OS, CHEST, 0.85, needs=("$X$",)),
+    )
+    assert {move(*tools, second_choice=1.0, seed=n).card.name for n in range(20)} == {"U", "D"}
+    assert move(tool("C", OS, CHEST), second_choice=1.0).card.name == "C"
 
 
 def test_quantifiers_are_chosen_by_their_type():
