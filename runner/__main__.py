@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
 BUDGET, INTERRUPTED = 3, 130
 DECLINED = INTERRUPTED  # whoever was asked said no
-_WITH_VALUE = frozenset(
-    ("--cfg", "-c", "--package", "-p", "--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd",
-     "--experimental-rerun", "--info", "-i", "--install-completion")
-)  # fmt: skip
 
 
 @dataclass
@@ -99,8 +95,11 @@ class Task:
 
 def main() -> int:
     """Run the command. Returns the exit code."""
-    sys.argv[1:] = words = _flags_first(sys.argv[1:])
     _order_path()
+    from runner.words import by_group, flags_first
+
+    groups = [path.name for path in (_HOME / "conf").iterdir()]
+    sys.argv[1:] = words = by_group(flags_first(sys.argv[1:]), groups)
     if words[:1] == ["--install-completion"]:
         from runner.completion import install
 
@@ -142,11 +141,12 @@ def _guarded(task: Task, words: list[str]) -> int:
     from runner.flaws import Flaws, complain
     from runner.sweep.launcher import register
     from runner.terminal import left
+    from runner.words import WITH_VALUE
 
     hasten()
     register()
     try:
-        refuse_dashes(words, _WITH_VALUE)
+        refuse_dashes(words, WITH_VALUE)
         hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")(task)()
         sys.stdout.flush()
     except ConfigError as error:
@@ -195,19 +195,10 @@ def _list_choices(words: list[str]) -> int:
     from runner.config.choices import listing
     from runner.config.roots import CONF, users_folders
     from runner.terminal import told
+    from runner.words import WITH_VALUE
 
-    groups = [w for n, w in enumerate(words) if w[0] != "-" and words[n - 1] not in _WITH_VALUE]
+    groups = [w for n, w in enumerate(words) if w[0] != "-" and words[n - 1] not in WITH_VALUE]
     return told(lambda: print(*listing([*users_folders(words), CONF], groups), sep="\n"))  # noqa: T201
-
-
-def _flags_first(words: list[str]) -> list[str]:
-    """The same words with the flags before the overrides: ``limit=9 -m seed=0,1`` is no mistake."""
-    flags: list[str] = []
-    others: list[str] = []
-    for n, word in enumerate(words):
-        follows = n > 0 and words[n - 1] in _WITH_VALUE
-        (flags if word.startswith("-") or follows else others).append(word)
-    return [*flags, *others]
 
 
 def _order_path() -> None:

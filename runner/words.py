@@ -1,0 +1,36 @@
+"""The words of the command line, as Hydra reads them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+WITH_VALUE = frozenset(
+    ("--cfg", "-c", "--package", "-p", "--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd",
+     "--experimental-rerun", "--info", "-i", "--install-completion")
+)  # fmt: skip
+_CHOICE = re.compile(r"(\w+)=(\w+)")
+_SETTING = re.compile(r"([+~]*)(\w+)(\..*)", re.DOTALL)
+
+
+def flags_first(words: Sequence[str]) -> list[str]:
+    """The same words with the flags before the overrides: ``limit=9 -m seed=0,1`` is no mistake."""
+    flags: list[str] = []
+    others: list[str] = []
+    for n, word in enumerate(words):
+        follows = n > 0 and words[n - 1] in WITH_VALUE
+        (flags if word.startswith("-") or follows else others).append(word)
+    return [*flags, *others]
+
+
+def by_group(words: Sequence[str], groups: Collection[str]) -> list[str]:
+    """Settings that stand under the name of a choice, put under its group: beside ``condition=withhold``,
+    ``withhold.tools=[x]`` is ``condition.tools=[x]``. A choice that is called as one of ``groups`` is left alone."""
+    chosen = [found.groups() for word in words if (found := _CHOICE.fullmatch(word))]
+
+    def put(word: str) -> str:
+        found = _SETTING.fullmatch(word)
+        of = [group for group, choice in chosen if found and choice == found[2] and choice not in groups]
+        return f"{found[1]}{of[0]}{found[3]}" if found and len(of) == 1 else word
+
+    return [put(word) for word in words]
