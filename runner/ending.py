@@ -83,6 +83,12 @@ def deciding(parts: Parts, scores: Sequence[Score]) -> float | None:
     return next((values[name] for name in (*named, *values)), None)
 
 
+def shortly(error: str | None) -> str:
+    """An error in one line: its first and its last."""
+    lines = (error or "").strip().splitlines() or [""]
+    return (lines[0] if len(lines) == 1 else f"{lines[0]} {lines[-1]}")[:500]
+
+
 def ended(trajectory: Trajectory, outcome: Answer | Refusal | Failure) -> None:
     """Write the agent's outcome into the trajectory."""
     match outcome:

@@ -68,7 +68,7 @@ async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Tr
     except (RunLimitReached, ConfigError):
         raise
     except (SystemExit, asyncio.CancelledError):
-        if _is_cancelled():
+        if is_cancelled():
             raise
         _note_bug(trajectory)
     except Exception:  # noqa: BLE001 - the only one of the house: a bug costs one sample, not the run
@@ -81,8 +81,8 @@ def _note_bug(trajectory: Trajectory) -> None:
     trajectory.stop, trajectory.error = "error", redact(f"bug: {_placeless(traceback.format_exc())}")
 
 
-def _is_cancelled() -> bool:
-    """Whether somebody cancels what plays the sample; else a part of it ended its task by itself."""
+def is_cancelled() -> bool:
+    """Whether somebody cancels the current task; else what it waits for ended by itself."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 

@@ -17,6 +17,7 @@ from components.protocols import Model
 from runner import manifest
 from runner.commons import Commons
 from runner.door import Door
+from runner.ending import shortly
 from runner.execute import Outcome, execute
 from runner.facts import facts_of, sweep_id
 from runner.fitting import holder_of_code
@@ -115,7 +116,7 @@ async def _play(
         try:
             await execute(
                 experiment.parts, door, experiment.samples, experiment.epochs, writer, outcome,
-                name=name, beat=beat, turn=turn, board=board,
+                name=name, beat=beat, turn=turn, board=board, patience=commons.patience(experiment),
             )  # fmt: skip
         except asyncio.CancelledError:
             # Not sent to MLflow: whoever interrupts waits for this line. Resuming sends it, and so does the report.
@@ -126,7 +127,8 @@ async def _play(
             raise
         failed = outcome.halted or outcome.error_rate > cfg["run"]["max_error_rate"]
         code = BUDGET if outcome.stopped else ERRORS if failed else COMPLETE
-        summary = _finish(experiment, folder, door, outcome, notes, _STATUS[code])
+        status = "interrupted" if outcome.halted else _STATUS[code]
+        summary = _finish(experiment, folder, door, outcome, notes, status)
         async with commons.tracking:
             url = await asyncio.to_thread(heartbeat.track)
     if sweep is None:
@@ -183,9 +185,8 @@ def _session(door: Door) -> dict[str, Any]:
 
 
 def _errors(outcome: Outcome) -> dict[str, int]:
-    """The commonest errors, by their first and last lines, with their numbers."""
-    texts = [r["error"].strip().splitlines() for r in outcome.records if r["stop"] == "error" and r["error"]]
-    shown = Counter(plain(lines[0] if len(lines) == 1 else f"{lines[0]} {lines[-1]}")[:500] for lines in texts)
+    """The commonest errors in a line each, with their numbers."""
+    shown = Counter(plain(shortly(r["error"])) for r in outcome.records if r["stop"] == "error" and r["error"])
     return dict(shown.most_common(5))
 
 

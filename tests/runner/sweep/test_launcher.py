@@ -135,6 +135,34 @@ def test_an_agent_that_leaves_costs_its_sample_and_stops_no_job(home):
     assert [(one["finished"], one["errored"]) for one in counts] == [(4, 1), (4, 0)]
 
 
+DEAD = """
+from components.errors import ModelError
+from mine.parts import Echo
+
+
+class Dead(Echo):
+    async def generate(self, request):
+        raise ModelError("nobody listens", "connection")
+"""
+
+
+def test_a_dead_endpoint_stops_all_jobs_that_ask_it_and_no_other(home):
+    (home.path / "mine" / "dead.py").write_text(DEAD)
+    home.write("model/dead", "_target_: mine.dead.Dead\nname: dead\nmax_connections: 2")
+    words = (*SWEEP, "model=dead,echo", "seed=0,1", "dataset.n=30", "hydra.launcher.jobs=1")
+    done = home.run(*words)
+    assert done.code == 1
+    notes = home.manifest(home.path / "sweep" / "model-dead+seed-0")
+    assert notes["status"] == "interrupted" and 10 <= notes["counts"]["errored"] <= 12
+    assert "10 samples errored one after the other" in notes["stopped"]
+    assert done.err.count("errored: connection: nobody listens") == 1
+    assert "model-dead+seed-1 ended with exit code 1: not begun: its model gave others errors" in done.err
+    assert jobs(home) == ["model-dead+seed-0", "model-echo+seed-0", "model-echo+seed-1"]
+    (home.path / "mine" / "dead.py").write_text("from mine.parts import Echo\n\n\nclass Dead(Echo):\n    pass\n")
+    del sys.modules["mine.dead"]
+    assert home.run(*words).code == 0 and len(jobs(home)) == 4
+
+
 COUNTED = """
 from mine.parts import Echo
 
