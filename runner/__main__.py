@@ -85,16 +85,23 @@ class Task:
             return await run_stage(experiment, commons)
         return await run_job(experiment, folder, commons, turn)
 
-    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        """Run a coroutine on the fastest loop there is."""
+    def run(self, work: Coroutine[Any, Any, Any], ours: bool = True) -> Any:
+        """Run a coroutine on the fastest loop there is; ``ours``: whether we have the terminal."""
         import asyncio
+        from contextlib import nullcontext
+
+        from runner.interrupts import Stopping
+
+        async def told() -> Any:
+            with Stopping() if ours else nullcontext():
+                return await work
 
         try:
             import uvloop
         except ImportError:
-            return asyncio.run(work)
+            return asyncio.run(told())
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(work)
+            return runner.run(told())
 
 
 def main() -> int:

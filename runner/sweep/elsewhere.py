@@ -184,5 +184,5 @@ def _run(order: Order) -> int:
         async with Commons(budget, jobs=order.jobs, spent=spent, terminal=False) as commons:
             return await task.play(experiment, order.folder, commons)
 
-    code: int = task.run(work())
+    code: int = task.run(work(), ours=False)
     return code

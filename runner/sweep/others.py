@@ -17,6 +17,7 @@ from hydra.core.utils import JobReturn, JobStatus
 
 from runner.budget import Spent
 from runner.facts import sweep_id
+from runner.interrupts import Stopping
 from runner.sweep.elsewhere import Died, Ended, Order, orders_of, taken_since
 from runner.sweep.joblib import Joblib
 from runner.sweep.plan import Cell
@@ -73,7 +74,7 @@ def watch(engine: Engine, orders: Sequence[Order]) -> list[Ended]:
     ended: dict[str, Ended] = {}
     deaths: Counter[str] = Counter()
     queue = deque(orders)
-    with closing(engine.play(queue)) as playing:
+    with Stopping(), closing(engine.play(queue)) as playing:
         for order, end in playing:
             if isinstance(end, Ended):
                 ended[order.label] = end
