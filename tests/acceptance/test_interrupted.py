@@ -115,7 +115,7 @@ def test_ctrl_c_during_start_up_is_as_clean(tmp_path, seconds):
     begun.signal(INTERRUPT)
     done = begun.done(10)
     assert done.code in INTERRUPTED
-    assert done.err.startswith("interrupted")
+    assert "interrupted" in done.err
     assert "Traceback" not in done.out + done.err
     assert len(done.err.splitlines()) <= 3
 
