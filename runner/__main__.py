@@ -145,6 +145,7 @@ def _guarded(task: Task, words: list[str]) -> int:
     from components.errors import ConfigError
     from runner.config.explain import explain, refuse_dashes
     from runner.config.haste import hasten
+    from runner.config.legible import too_deep
     from runner.config.roots import CONF, users_folders
     from runner.flaws import Flaws, complain
     from runner.sweep.launcher import register
@@ -167,10 +168,7 @@ def _guarded(task: Task, words: list[str]) -> int:
     except RecursionError:
         if task.started:
             raise
-        choices = " ".join(word for word in words if "=" in word)
-        complain(
-            ConfigError(f"a YAML is nested too deep, or names itself in its defaults; look at those of: {choices}")
-        )
+        complain(too_deep(words))
         return 2
     except OSError as error:
         if not task.started:
