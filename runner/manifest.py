@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib.metadata
 import json
 import os
@@ -28,8 +29,11 @@ LIBRARIES = (
 )  # fmt: skip
 
 
-def begin(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Start or go on with a folder's manifest and write it. The id stays the same on resume."""
+def begin(folder: Path, facts: Mapping[str, Any], config: str = "") -> dict[str, Any]:
+    """Start or go on with a folder's manifest and write it. The id stays the same on resume.
+
+    ``config`` is the text that ``config.yaml`` is about to have; until then it has the one before.
+    """
     old = read(folder)
     manifest = {
         "schema": SCHEMA,
@@ -37,6 +41,7 @@ def begin(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
         "status": "running",
         **facts,
         "memory": old.get("memory"),
+        "config": [*(old.get("config") or [])[-1:], digest(config.encode())],
         "git": git_state(),
         "versions": versions(),
         "command": command_line(),
@@ -48,6 +53,11 @@ def begin(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
     }
     write(folder, manifest)
     return manifest
+
+
+def digest(config: bytes) -> str:
+    """How the manifest knows a ``config.yaml``."""
+    return hashlib.sha256(config).hexdigest()
 
 
 def refuse_others(folder: Path, facts: Mapping[str, Any]) -> None:

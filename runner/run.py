@@ -56,11 +56,11 @@ async def run_job(experiment: Experiment, folder: Path, commons: Commons, turn: 
         own.callback(writer.close)
         own.callback(log_to(folder / "run.log").close)
         before = manifest.read(folder).get("memory")
-        notes = manifest.begin(folder, facts)
+        notes = manifest.begin(folder, facts, config := written(cfg))
         log.info("begun: %s", notes["command"])
         for note in notes["notes"]:
             print(f"note: {note}", file=sys.stderr)  # noqa: T201
-        _replace(folder / "config.yaml", written(cfg))
+        _replace(folder / "config.yaml", config)
         try:
             experiment = await remember(experiment, door, folder, before, notes)
             return await _play(experiment, folder, commons, turn, door, writer, notes)
