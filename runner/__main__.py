@@ -41,6 +41,7 @@ class Task:
     def __call__(self, config: DictConfig) -> int:
         """Play one job: a single run, or one that a launcher of another kind took to another process."""
         from components.errors import ConfigError
+        from runner.disk import Unwritable
         from runner.experiment import PREPARED, job
         from runner.flaws import complain
         from runner.interrupts import Interrupts
@@ -59,6 +60,9 @@ class Task:
         except ConfigError as error:
             complain(error)
             self.code = 2
+        except Unwritable as error:
+            _say(f"error: {error}; what is finished is kept{_continue(self)}")
+            self.code = 1
         return self.code
 
     async def alone(self, experiment: Experiment, folder: Path) -> int:

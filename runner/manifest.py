@@ -18,6 +18,7 @@ from typing import Any
 
 from components.errors import ConfigError
 from components.models.redaction import redact
+from runner import disk
 
 FILE = "manifest.json"
 SCHEMA = 1
@@ -91,9 +92,7 @@ def read(folder: Path) -> dict[str, Any]:
 def write(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Replace the manifest in one move."""
     folder.mkdir(parents=True, exist_ok=True)
-    fresh = folder / (FILE + ".tmp")
-    fresh.write_text(json.dumps(manifest, indent=1, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
-    fresh.replace(folder / FILE)
+    disk.replace(folder / FILE, json.dumps(manifest, indent=1, ensure_ascii=False, default=str) + "\n")
 
 
 def spent(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from components.models.redaction import redact
 from components.protocols import Agent, Condition, Grammar, Memory, Scorer, Toolset, Verifier
 from components.types import Offer, Sample, Score, Trajectory
 from runner.budget import Budget
+from runner.disk import Unwritable
 from runner.door import Door
 from runner.ending import JUDGING, decisive, ended, scored
 from runner.shared import Shared
@@ -52,7 +53,7 @@ class Parts:
 
 
 async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Trajectory, list[Score]]:
-    """Play and score one sample. Raises RunLimitReached; what ended in ``error`` is not scored.
+    """Play and score one sample. Raises RunLimitReached, Unwritable; what ended in ``error`` is not scored.
 
     A bug costs one sample, not the run, whatever it raises: a part may leave by ``sys.exit``, too.
     """
@@ -65,7 +66,7 @@ async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Tr
         if error.kind == "replay_miss":  # a strict replay is refused as a whole, with its first difference
             raise ConfigError(f"run.replay: {error}") from None
         trajectory.stop, trajectory.error = "error", redact(f"{error.kind}: {error}")
-    except (RunLimitReached, ConfigError):
+    except (RunLimitReached, ConfigError, Unwritable):
         raise
     except (SystemExit, asyncio.CancelledError):
         if is_cancelled():

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.errors import ConfigError, ModelError, RunLimitReached
 from components.protocols import Model
-from runner import manifest
+from runner import disk, manifest
 from runner.commons import Commons
 from runner.door import Door
 from runner.ending import shortly
@@ -60,7 +60,7 @@ async def run_job(experiment: Experiment, folder: Path, commons: Commons, turn: 
         log.info("begun: %s", notes["command"])
         for note in notes["notes"]:
             print(f"note: {note}", file=sys.stderr)  # noqa: T201
-        _replace(folder / "config.yaml", config)
+        disk.replace(folder / "config.yaml", config)
         try:
             experiment = await remember(experiment, door, folder, before, notes)
             return await _play(experiment, folder, commons, turn, door, writer, notes)
@@ -166,8 +166,8 @@ def _finish(
         log.warning("%s: %s", times(n), text)
     notes["mlflow"] = manifest.read(folder).get("mlflow")
     manifest.write(folder, notes)
-    _replace(folder / "metrics.json", as_json(summary))
-    _replace(folder / "report.md", report(notes, summary, resume))
+    disk.replace(folder / "metrics.json", as_json(summary))
+    disk.replace(folder / "report.md", report(notes, summary, resume))
     return summary
 
 
@@ -188,12 +188,6 @@ def _errors(outcome: Outcome) -> dict[str, int]:
     """The commonest errors in a line each, with their numbers."""
     shown = Counter(plain(shortly(r["error"])) for r in outcome.records if r["stop"] == "error" and r["error"])
     return dict(shown.most_common(5))
-
-
-def _replace(path: Path, text: str) -> None:
-    fresh = path.with_name(path.name + ".tmp")
-    fresh.write_text(text, encoding="utf-8")
-    fresh.replace(path)
 
 
 def going_on(folder: Path) -> str:
