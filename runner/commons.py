@@ -48,6 +48,7 @@ class Commons:
         self._journals: dict[Path, Journal] = {}
         self._stack = AsyncExitStack()
         self._turns = 0
+        self._over: set[str] = set()
 
     async def __aenter__(self) -> Self:
         self._stack.enter_context(self.board)
@@ -109,9 +110,11 @@ class Commons:
         """What whoever watches says to a job's records so far; None: it goes on."""
         return None if self.watch is None else self.watch(experiment, records)
 
-    def finish(self, door: Door) -> None:
-        """A job is over: what it left of the budget is the others'."""
-        self._purse.finish(door.spent)
+    def finish(self, label: str, spent: Spent | None = None) -> None:
+        """A job is over, and counted once: what it left of the budget is the others'; all of it where it never began."""
+        if label not in self._over:
+            self._over.add(label)
+            self._purse.finish(spent or Spent())
 
     def _journal(self, run: Mapping[str, Any]) -> Journal | None:
         """The journal to write to, or to replay from without writing."""

@@ -51,7 +51,7 @@ async def run_job(experiment: Experiment, folder: Path, commons: Commons, turn: 
     async with AsyncExitStack() as own:
         experiment = commons.share(experiment, own)
         door = commons.door(experiment)
-        own.callback(commons.finish, door)
+        own.callback(commons.finish, experiment.launch.label, door.spent)
         writer = RecordWriter(folder)
         own.callback(writer.close)
         own.callback(log_to(folder / "run.log").close)
@@ -81,6 +81,7 @@ async def run_stage(experiment: Experiment, commons: Commons) -> int:
     async with AsyncExitStack() as own:
         experiment = commons.share(experiment, own)
         door = commons.door(experiment)
+        own.callback(commons.finish, experiment.launch.label, door.spent)
         try:
             folder, said = await learn(experiment, door)
         except (ModelError, RunLimitReached) as error:

@@ -195,6 +195,7 @@ class Launcher(HydraLauncher):
             logging.getLogger(__name__).exception("job %s broke off", cell.label)
         finally:
             begun.set()
+            commons.finish(cell.label)
             at_once.release()
         self.context.callbacks.on_job_end(config=cell.config, job_return=result)
         return result
