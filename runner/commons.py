@@ -111,7 +111,7 @@ class Commons:
         return None if self.watch is None else self.watch(experiment, records)
 
     def finish(self, label: str, spent: Spent | None = None) -> None:
-        """A job is over, and counted once: what it left of the budget is the others'; all of it where it never began."""
+        """A job is over, counted once: what it left of the budget is the others', also where it never began."""
         if label not in self._over:
             self._over.add(label)
             self._purse.finish(spent or Spent())

@@ -57,7 +57,8 @@ def launch(launcher: Any, owed: Sequence[Cell], jobs: int, spent: Spent) -> Sequ
         callbacks.on_job_start(config=cell.config, task_function=launcher.task_function)
     orders = orders_of(owed, jobs, spent)
     ended = watch(engine, orders)
-    for one in map(taken_since, orders):
+    for order, end in zip(orders, ended, strict=True):
+        one = end.spent or taken_since(order)
         spent.usd += one.usd
         spent.calls += one.calls
         spent.input_tokens += one.input_tokens
