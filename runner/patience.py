@@ -11,6 +11,7 @@ from typing import Any
 
 _FEW = 10
 _OF_THE_ENDPOINT = frozenset({"auth", "connection", "quota", "rate_limit", "server", "timeout"})
+_OF_THE_SAMPLE = "context_window"  # it says nothing of those that follow
 
 
 @dataclass
@@ -45,11 +46,15 @@ class Patience:
 
     def lost(self, record: Mapping[str, Any], errored: int) -> str | None:
         """Why to stop after a sample, with so many ``errored`` in all; None: go on."""
-        failed = record["stop"] == "error"
-        self._own.add(failed)
-        if not failed or str(record["error"]).partition(":")[0] in _OF_THE_ENDPOINT:
+        failed, kind = record["stop"] == "error", str(record["error"]).partition(":")[0]
+        if not failed or kind != _OF_THE_SAMPLE:
+            self._own.add(failed)
+        if not failed or kind in _OF_THE_ENDPOINT:
             self.silent.add(failed)
         long = [row.n for row in (self._own, self.silent) if row.is_long]
         if not long or errored <= self.permitted:
             return None
-        return f"{long[0]} samples errored one after the other, more than run.max_error_rate permits; the rest is left"
+        return (
+            f"{long[0]} samples errored one after the other, more than run.max_error_rate permits; the rest is left "
+            "(run.max_error_rate=1 plays all)"
+        )

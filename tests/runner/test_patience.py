@@ -79,7 +79,12 @@ def test_an_endpoint_that_was_there_is_waited_for_longer():
     assert told[:99] == [None] * 99 and told[99]
 
 
-@pytest.mark.parametrize(("kind", "stops"), [("connection", True), ("bug", False), ("context_window", False)])
+def test_samples_that_are_too_long_stop_nothing():
+    patience = Patience(0, Row(4))
+    assert not any(patience.lost(errored("context_window"), n + 1) for n in range(100))
+
+
+@pytest.mark.parametrize(("kind", "stops"), [("connection", True), ("bug", False), ("bad_request", False)])
 def test_only_errors_of_the_endpoint_tell_the_other_jobs_of_its_model(kind, stops):
     shared = Row(4)
     first, second = Patience(0, shared), Patience(0, shared)
