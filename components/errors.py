@@ -50,7 +50,7 @@ class ModelError(Exception):
     """The record must hear it: no reply after bounded retries; unscored, run again on resume.
 
     ``kind`` is a short stable name: timeout, rate_limit, server, connection, auth, bad_request,
-    context_window, unreadable, replay_miss ...
+    context_window, unreadable, quota, too_large, replay_miss ...
     """
 
     def __init__(self, text: str, kind: str) -> None:

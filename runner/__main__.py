@@ -37,6 +37,7 @@ class Task:
     def __call__(self, config: DictConfig) -> int:
         """Play one job: a single run, or one that a launcher of another kind took to another process."""
         from components.errors import ConfigError
+        from runner.disk import Unwritable
         from runner.experiment import PREPARED, job
         from runner.flaws import complain
         from runner.interrupts import Interrupts
@@ -55,6 +56,9 @@ class Task:
         except ConfigError as error:
             complain(error)
             self.code = 2
+        except Unwritable as error:
+            _say(f"error: {error}; what is finished is kept{_continue(self)}")
+            self.code = 1
         return self.code
 
     async def alone(self, experiment: Experiment, folder: Path) -> int:
@@ -81,16 +85,23 @@ class Task:
             return await run_stage(experiment, commons)
         return await run_job(experiment, folder, commons, turn)
 
-    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        """Run a coroutine on the fastest loop there is."""
+    def run(self, work: Coroutine[Any, Any, Any], ours: bool = True) -> Any:
+        """Run a coroutine on the fastest loop there is; ``ours``: whether we have the terminal."""
         import asyncio
+        from contextlib import nullcontext
+
+        from runner.interrupts import Stopping
+
+        async def told() -> Any:
+            with Stopping() if ours else nullcontext():
+                return await work
 
         try:
             import uvloop
         except ImportError:
-            return asyncio.run(work)
+            return asyncio.run(told())
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(work)
+            return runner.run(told())
 
 
 def main() -> int:
@@ -137,6 +148,7 @@ def _guarded(task: Task, words: list[str]) -> int:
     from components.errors import ConfigError
     from runner.config.explain import explain, refuse_dashes
     from runner.config.haste import hasten
+    from runner.config.legible import too_deep
     from runner.config.roots import CONF, users_folders
     from runner.flaws import Flaws, complain
     from runner.sweep.launcher import register
@@ -160,10 +172,7 @@ def _guarded(task: Task, words: list[str]) -> int:
     except RecursionError:
         if task.started:
             raise
-        choices = " ".join(word for word in words if "=" in word)
-        complain(
-            ConfigError(f"a YAML is nested too deep, or names itself in its defaults; look at those of: {choices}")
-        )
+        complain(too_deep(words))
         return 2
     except OSError as error:
         if not task.started:

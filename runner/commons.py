@@ -16,6 +16,7 @@ from components.protocols import Model
 from runner.budget import Budget, Purse, Spent
 from runner.door import Door, Flying
 from runner.journal import Journal
+from runner.patience import Patience, Row
 from runner.places import Places, Turn
 from runner.progress import Board
 
@@ -43,9 +44,11 @@ class Commons:
         self._flying: Flying = {}
         self._models: dict[str, Model] = {}
         self._places: dict[str, Places] = {}
+        self._silent: dict[str, Row] = {}
         self._journals: dict[Path, Journal] = {}
         self._stack = AsyncExitStack()
         self._turns = 0
+        self._over: set[str] = set()
 
     async def __aenter__(self) -> Self:
         self._stack.enter_context(self.board)
@@ -79,6 +82,17 @@ class Commons:
         places = Places(experiment.models["main"].max_connections)
         return Turn(self._places.setdefault(lane_of(experiment.cfg), places), self._turns, begun)
 
+    def patience(self, experiment: Experiment) -> Patience:
+        """When a job stops by itself."""
+        permitted = experiment.cfg["run"]["max_error_rate"] * len(experiment.samples) * experiment.epochs
+        row = Row(experiment.models["main"].max_connections)
+        return Patience(permitted, self._silent.setdefault(lane_of(experiment.cfg), row))
+
+    def is_silent(self, cfg: Mapping[str, Any]) -> bool:
+        """Whether jobs that asked the main model of a job were stopped since its endpoint gave them errors alone."""
+        row = self._silent.get(lane_of(cfg))
+        return row is not None and row.is_long and cfg["run"]["max_error_rate"] < 1
+
     async def room(self, cfg: Mapping[str, Any]) -> None:
         """Wait until there are places at a job's main model that nobody asks for."""
         if (places := self._places.get(lane_of(cfg))) is not None:
@@ -96,9 +110,11 @@ class Commons:
         """What whoever watches says to a job's records so far; None: it goes on."""
         return None if self.watch is None else self.watch(experiment, records)
 
-    def finish(self, door: Door) -> None:
-        """A job is over: what it left of the budget is the others'."""
-        self._purse.finish(door.spent)
+    def finish(self, label: str, spent: Spent | None = None) -> None:
+        """A job is over, counted once: what it left of the budget is the others', also where it never began."""
+        if label not in self._over:
+            self._over.add(label)
+            self._purse.finish(spent or Spent())
 
     def _journal(self, run: Mapping[str, Any]) -> Journal | None:
         """The journal to write to, or to replay from without writing."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from components.errors import ConfigError, LimitReached, ModelError, RunLimitReached
 from components.models.redaction import redact
 from components.types import Answer, Failure, Refusal, Sample, Score, Step, Trajectory
+from runner.disk import Unwritable
 
 if TYPE_CHECKING:
     from components.consulting import Consulting
@@ -83,6 +84,12 @@ def deciding(parts: Parts, scores: Sequence[Score]) -> float | None:
     return next((values[name] for name in (*named, *values)), None)
 
 
+def shortly(error: str | None) -> str:
+    """An error in one line: its first and its last."""
+    lines = (error or "").strip().splitlines() or [""]
+    return (lines[0] if len(lines) == 1 else f"{lines[0]} {lines[-1]}")[:500]
+
+
 def ended(trajectory: Trajectory, outcome: Answer | Refusal | Failure) -> None:
     """Write the agent's outcome into the trajectory."""
     match outcome:
@@ -98,11 +105,11 @@ def ended(trajectory: Trajectory, outcome: Answer | Refusal | Failure) -> None:
 
 
 def decisive(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The error of a group that decides: a run's limit, a sample's, a model's, then any."""
+    """The error of a group that decides: a full disk, a run's limit, a sample's, a model's, then any."""
     flat: list[BaseException] = []
     for error in group.exceptions:
         flat.append(decisive(error) if isinstance(error, BaseExceptionGroup) else error)
-    for kind in (RunLimitReached, LimitReached, ModelError):
+    for kind in (Unwritable, RunLimitReached, LimitReached, ModelError):
         for error in flat:
             if isinstance(error, kind):
                 return error

@@ -14,11 +14,14 @@ from typing import Any
 from components.errors import RunLimitReached
 from components.types import Sample, Trajectory
 from runner.door import Door
+from runner.ending import shortly
 from runner.growing import GrowingMemory, Growth
+from runner.patience import Patience
 from runner.places import Turn
-from runner.play import Parts, play
+from runner.play import Parts, is_cancelled, play
 from runner.progress import Board, Progress
 from runner.records import RecordWriter, record_of, slim
+from runner.results.table import plain
 
 
 @dataclass
@@ -30,11 +33,13 @@ class Outcome:
     stopped: str | None = None
     halted: str | None = None
     played: int = 0
+    errored: int = 0
 
-    @property
-    def errored(self) -> int:
-        """How many records errored."""
-        return sum(r["stop"] == "error" for r in self.records)
+    def add(self, record: dict[str, Any]) -> None:
+        """One more sample was played."""
+        self.records.append(slim(record))
+        self.played += 1
+        self.errored += record["stop"] == "error"
 
     @property
     def error_rate(self) -> float:
@@ -54,10 +59,11 @@ async def execute(
     beat: Callable[[Outcome], None] | None = None,
     turn: Turn | None = None,
     board: Board | None = None,
+    patience: Patience | None = None,
 ) -> None:
     """Play what is owed and fill ``outcome``; finished records are kept whatever happens.
 
-    ``beat`` is called after every sample; ``turn``: how places are had that jobs share.
+    ``beat`` is called after every sample; ``turn``: how places are had that jobs share; ``patience``: when to stop.
     """
     wanted = {(s.problem.id, epoch) for s in samples for epoch in range(epochs)}
     kept = [r for r in writer.kept if (r["sample_id"], r["epoch"]) in wanted]
@@ -72,9 +78,15 @@ async def execute(
 
         def finish(record: dict[str, Any]) -> None:
             writer.append(record)
-            outcome.records.append(slim(record))
-            outcome.played += 1
-            progress.finished(record["stop"] == "error")
+            outcome.add(record)
+            errored = record["stop"] == "error"
+            progress.finished(errored)
+            if errored and outcome.errored == 1:
+                progress.tell(f"sample {record['sample_id']!r} errored: {plain(shortly(record['error']))}")
+            if patience is not None and (lost := patience.lost(record, outcome.errored)):
+                outcome.halted = lost
+                if patience.silent.is_long:  # what is on its way to nobody would be waited for
+                    _cancel(workers)
             if beat is not None:
                 beat(outcome)
 
@@ -82,13 +94,27 @@ async def execute(
         workers = [
             asyncio.create_task(_work(parts, door, owed, outcome, writer, finish, growth, turn)) for _ in range(n)
         ]
-        try:
-            await asyncio.gather(*workers)
-        finally:
-            for worker in workers:
-                worker.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.gather(*workers, return_exceptions=True)
+        await _ended(workers, outcome)
+
+
+async def _ended(workers: Sequence[asyncio.Task[None]], outcome: Outcome) -> None:
+    """Wait for all; none is left behind when one of them, or who waits, breaks off."""
+    try:
+        await asyncio.gather(*workers)
+    except asyncio.CancelledError:
+        if outcome.halted is None or is_cancelled():
+            raise
+    finally:
+        _cancel(workers)
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.gather(*workers, return_exceptions=True)
+
+
+def _cancel(workers: Sequence[asyncio.Task[None]]) -> None:
+    """Cancel all but the one that says so."""
+    for worker in workers:
+        if worker is not asyncio.current_task():
+            worker.cancel()
 
 
 def _order(samples: Sequence[Sample], epochs: int, growth: Growth | None) -> Iterator[tuple[Sample, int]]:
@@ -108,7 +134,7 @@ async def _work(
     growth: Growth | None,
     turn: Turn | None,
 ) -> None:
-    """Take samples until none is owed or the run's budget is spent."""
+    """Take samples until none is owed, the run's budget is spent or it cannot go on."""
     for sample, epoch in owed:
         if growth is not None:
             growth.before(sample, epoch)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import signal
-from contextlib import ContextDecorator
+import sys
+import threading
+from contextlib import ContextDecorator, suppress
+from types import FrameType
 
 
 class Interrupts(ContextDecorator):
@@ -21,6 +24,29 @@ class Interrupts(ContextDecorator):
             if isinstance(error, KeyboardInterrupt):
                 raise KeyboardInterrupt from None
             error = error.__context__
+
+
+class Stopping:
+    """Around work that closes what is open before an interrupt passes: the first is answered at once, in a line."""
+
+    def __enter__(self) -> None:
+        """Hear it before whoever does now."""
+        here = threading.current_thread() is threading.main_thread()
+        self._theirs = signal.getsignal(signal.SIGINT) if here else None
+        if callable(self._theirs):
+            signal.signal(signal.SIGINT, self._said)
+
+    def __exit__(self, *_: object) -> None:
+        """Give it back."""
+        if callable(self._theirs) and signal.getsignal(signal.SIGINT) == self._said:
+            signal.signal(signal.SIGINT, self._theirs)
+
+    def _said(self, number: int, frame: FrameType | None) -> None:
+        assert callable(self._theirs), "else it does not come here"
+        signal.signal(number, self._theirs)
+        with suppress(RuntimeError):  # it came while something else was being printed
+            print("stopping, what is finished is kept; Ctrl-C again breaks off at once", file=sys.stderr, flush=True)  # noqa: T201
+        self._theirs(number, frame)
 
 
 class Signals:

@@ -16,6 +16,9 @@ class _RunLog(logging.FileHandler):
         """Whether it is this job that says it."""
         return _LOG.get(self) is self
 
+    def handleError(self, record: logging.LogRecord) -> None:  # logging's name
+        """A full disk is told once, by the files that are needed."""
+
     def close(self) -> None:
         """Leave the root logger, and close the file."""
         logging.getLogger().removeHandler(self)

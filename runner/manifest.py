@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib.metadata
 import json
 import os
@@ -17,6 +18,7 @@ from typing import Any
 
 from components.errors import ConfigError
 from components.models.redaction import redact
+from runner import disk
 
 FILE = "manifest.json"
 SCHEMA = 1
@@ -28,8 +30,11 @@ LIBRARIES = (
 )  # fmt: skip
 
 
-def begin(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Start or go on with a folder's manifest and write it. The id stays the same on resume."""
+def begin(folder: Path, facts: Mapping[str, Any], config: str = "") -> dict[str, Any]:
+    """Start or go on with a folder's manifest and write it. The id stays the same on resume.
+
+    ``config`` is the text that ``config.yaml`` is about to have; until then it has the one before.
+    """
     old = read(folder)
     manifest = {
         "schema": SCHEMA,
@@ -37,6 +42,7 @@ def begin(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
         "status": "running",
         **facts,
         "memory": old.get("memory"),
+        "config": [*(old.get("config") or [])[-1:], digest(config.encode())],
         "git": git_state(),
         "versions": versions(),
         "command": command_line(),
@@ -48,6 +54,11 @@ def begin(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
     }
     write(folder, manifest)
     return manifest
+
+
+def digest(config: bytes) -> str:
+    """How the manifest knows a ``config.yaml``."""
+    return hashlib.sha256(config).hexdigest()
 
 
 def refuse_others(folder: Path, facts: Mapping[str, Any]) -> None:
@@ -81,9 +92,7 @@ def read(folder: Path) -> dict[str, Any]:
 def write(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Replace the manifest in one move."""
     folder.mkdir(parents=True, exist_ok=True)
-    fresh = folder / (FILE + ".tmp")
-    fresh.write_text(json.dumps(manifest, indent=1, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
-    fresh.replace(folder / FILE)
+    disk.replace(folder / FILE, json.dumps(manifest, indent=1, ensure_ascii=False, default=str) + "\n")
 
 
 def spent(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

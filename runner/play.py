@@ -16,6 +16,7 @@ from components.models.redaction import redact
 from components.protocols import Agent, Condition, Grammar, Memory, Scorer, Toolset, Verifier
 from components.types import Offer, Sample, Score, Trajectory
 from runner.budget import Budget
+from runner.disk import Unwritable
 from runner.door import Door
 from runner.ending import JUDGING, decisive, ended, scored
 from runner.shared import Shared
@@ -52,7 +53,7 @@ class Parts:
 
 
 async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Trajectory, list[Score]]:
-    """Play and score one sample. Raises RunLimitReached; what ended in ``error`` is not scored.
+    """Play and score one sample. Raises RunLimitReached, Unwritable; what ended in ``error`` is not scored.
 
     A bug costs one sample, not the run, whatever it raises: a part may leave by ``sys.exit``, too.
     """
@@ -65,10 +66,10 @@ async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Tr
         if error.kind == "replay_miss":  # a strict replay is refused as a whole, with its first difference
             raise ConfigError(f"run.replay: {error}") from None
         trajectory.stop, trajectory.error = "error", redact(f"{error.kind}: {error}")
-    except (RunLimitReached, ConfigError):
+    except (RunLimitReached, ConfigError, Unwritable):
         raise
     except (SystemExit, asyncio.CancelledError):
-        if _is_cancelled():
+        if is_cancelled():
             raise
         _note_bug(trajectory)
     except Exception:  # noqa: BLE001 - the only one of the house: a bug costs one sample, not the run
@@ -81,8 +82,8 @@ def _note_bug(trajectory: Trajectory) -> None:
     trajectory.stop, trajectory.error = "error", redact(f"bug: {_placeless(traceback.format_exc())}")
 
 
-def _is_cancelled() -> bool:
-    """Whether somebody cancels what plays the sample; else a part of it ended its task by itself."""
+def is_cancelled() -> bool:
+    """Whether somebody cancels the current task; else what it waits for ended by itself."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 

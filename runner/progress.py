@@ -79,7 +79,15 @@ class Progress:
             self._live.update(self._task, completed=self._done, info=self.line())
         elif now - self._printed >= _EVERY_SECONDS:
             self._printed = now
-            print(f"{self._name}: {self._done}/{self._total} samples, {self.line()}", file=sys.stderr, flush=True)  # noqa: T201
+            self.tell(f"{self._done}/{self._total} samples, {self.line()}")
+
+    def tell(self, text: str) -> None:
+        """Say something at once, above the bar where there is one."""
+        said = f"{self._name}: {text}"
+        if self._live is not None:
+            self._live.console.print(said, markup=False, highlight=False, soft_wrap=True)
+        else:
+            print(said, file=sys.stderr, flush=True)  # noqa: T201
 
     def line(self) -> str:
         """The figures beside the bar."""

@@ -14,6 +14,7 @@ import orjson
 from components.errors import ConfigError
 from components.tool_distribution import input_kinds
 from components.types import Sample, Score, Trajectory
+from runner import disk
 from runner.stored import Packer
 from runner.texts import TextWriter
 
@@ -86,21 +87,18 @@ class RecordWriter:
         self.packer = Packer(self._texts)
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Write one record; its texts are on disk before it."""
+        """Write one record; its texts are on disk before it. Raises Unwritable."""
         self._texts.flush()
         line = orjson.dumps(record, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
-        end = os.fstat(self._file).st_size
-        if (written := os.write(self._file, line)) != len(line):
-            os.ftruncate(self._file, end)
-            raise OSError(
-                f"{self.folder / FILE}: only {written} of {len(line)} bytes could be written; is the disk full?"
-            )
+        disk.append(self._file, line, self.folder / FILE)
 
     def close(self) -> None:
         """Finish the files and let the folder go."""
-        self._texts.close()
-        os.close(self._file)
-        os.close(self._lock)
+        try:
+            self._texts.close()
+        finally:
+            os.close(self._file)
+            os.close(self._lock)
 
 
 def slim(record: Mapping[str, Any]) -> dict[str, Any]:

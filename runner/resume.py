@@ -73,7 +73,7 @@ def _has_metrics(folder: Path) -> bool:
 def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:
     """Raises ConfigError, naming the differences, when the folder was begun with another config."""
     path = folder / CONFIG
-    if path.exists() and (changes := differences(_read(path), cfg)):
+    if path.exists() and (changes := differences(_kept(folder), cfg)):
         more = f" and {len(changes) - 3} more" if len(changes) > 3 else ""
         raise ConfigError(f"{folder} was begun with another config: {'; '.join(changes[:3])}{more}")
 
@@ -120,11 +120,21 @@ def _without_secrets(value: Any, key: str = "") -> Any:
     return HIDDEN if by_its_key else plain
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _kept(folder: Path) -> dict[str, Any]:
+    """The config that a folder was begun with. Raises ConfigError for one that the run did not write."""
+    path = folder / CONFIG
+    raw, known = path.read_bytes(), manifest.read(folder).get("config")
+    if known and manifest.digest(raw) not in known:
+        raise ConfigError(
+            f"{path} is not as the run left it ({manifest.FILE} has its digest): put it back, or name another folder"
+        )
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        found = yaml.safe_load(raw.decode("utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is damaged, so nobody can tell whether this is the same run: {error}") from None
+    if not isinstance(found, dict):
+        raise ConfigError(f"{path} is damaged, so nobody can tell whether this is the same run: it holds no config")
+    return found
 
 
 def _flat(value: Any, key: str = "") -> dict[str, str]:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from components.errors import ConfigError, ModelError, RunLimitReached
 from components.protocols import Model
-from runner import manifest
+from runner import disk, manifest
 from runner.commons import Commons
 from runner.door import Door
+from runner.ending import shortly
 from runner.execute import Outcome, execute
 from runner.facts import facts_of, sweep_id
 from runner.fitting import holder_of_code
@@ -50,16 +51,16 @@ async def run_job(experiment: Experiment, folder: Path, commons: Commons, turn: 
     async with AsyncExitStack() as own:
         experiment = commons.share(experiment, own)
         door = commons.door(experiment)
-        own.callback(commons.finish, door)
+        own.callback(commons.finish, experiment.launch.label, door.spent)
         writer = RecordWriter(folder)
         own.callback(writer.close)
         own.callback(log_to(folder / "run.log").close)
         before = manifest.read(folder).get("memory")
-        notes = manifest.begin(folder, facts)
+        notes = manifest.begin(folder, facts, config := written(cfg))
         log.info("begun: %s", notes["command"])
         for note in notes["notes"]:
             print(f"note: {note}", file=sys.stderr)  # noqa: T201
-        _replace(folder / "config.yaml", written(cfg))
+        disk.replace(folder / "config.yaml", config)
         try:
             experiment = await remember(experiment, door, folder, before, notes)
             return await _play(experiment, folder, commons, turn, door, writer, notes)
@@ -80,6 +81,7 @@ async def run_stage(experiment: Experiment, commons: Commons) -> int:
     async with AsyncExitStack() as own:
         experiment = commons.share(experiment, own)
         door = commons.door(experiment)
+        own.callback(commons.finish, experiment.launch.label, door.spent)
         try:
             folder, said = await learn(experiment, door)
         except (ModelError, RunLimitReached) as error:
@@ -115,7 +117,7 @@ async def _play(
         try:
             await execute(
                 experiment.parts, door, experiment.samples, experiment.epochs, writer, outcome,
-                name=name, beat=beat, turn=turn, board=board,
+                name=name, beat=beat, turn=turn, board=board, patience=commons.patience(experiment),
             )  # fmt: skip
         except asyncio.CancelledError:
             # Not sent to MLflow: whoever interrupts waits for this line. Resuming sends it, and so does the report.
@@ -126,7 +128,8 @@ async def _play(
             raise
         failed = outcome.halted or outcome.error_rate > cfg["run"]["max_error_rate"]
         code = BUDGET if outcome.stopped else ERRORS if failed else COMPLETE
-        summary = _finish(experiment, folder, door, outcome, notes, _STATUS[code])
+        status = "interrupted" if outcome.halted else _STATUS[code]
+        summary = _finish(experiment, folder, door, outcome, notes, status)
         async with commons.tracking:
             url = await asyncio.to_thread(heartbeat.track)
     if sweep is None:
@@ -164,8 +167,8 @@ def _finish(
         log.warning("%s: %s", times(n), text)
     notes["mlflow"] = manifest.read(folder).get("mlflow")
     manifest.write(folder, notes)
-    _replace(folder / "metrics.json", as_json(summary))
-    _replace(folder / "report.md", report(notes, summary, resume))
+    disk.replace(folder / "metrics.json", as_json(summary))
+    disk.replace(folder / "report.md", report(notes, summary, resume))
     return summary
 
 
@@ -183,16 +186,9 @@ def _session(door: Door) -> dict[str, Any]:
 
 
 def _errors(outcome: Outcome) -> dict[str, int]:
-    """The commonest errors, by their first and last lines, with their numbers."""
-    texts = [r["error"].strip().splitlines() for r in outcome.records if r["stop"] == "error" and r["error"]]
-    shown = Counter(plain(lines[0] if len(lines) == 1 else f"{lines[0]} {lines[-1]}")[:500] for lines in texts)
+    """The commonest errors in a line each, with their numbers."""
+    shown = Counter(plain(shortly(r["error"])) for r in outcome.records if r["stop"] == "error" and r["error"])
     return dict(shown.most_common(5))
-
-
-def _replace(path: Path, text: str) -> None:
-    fresh = path.with_name(path.name + ".tmp")
-    fresh.write_text(text, encoding="utf-8")
-    fresh.replace(path)
 
 
 def going_on(folder: Path) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from components.errors import ConfigError
+from runner import disk
 
 _LONG = 160  # a line this long is a paragraph of its own, such as a tool's card
 _KEEP = 150_000  # paragraphs remembered by digest; beyond it they are stored again
@@ -57,7 +58,7 @@ class TextWriter:
     """Adds texts; ``flush`` writes what is new with one write and must precede the record's line."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._folder = self._path = folder
         self._file: int | None = None
         self._zip: Any = None
         self._paragraphs: dict[bytes, int] = {}
@@ -97,7 +98,7 @@ class TextWriter:
         return entry
 
     def flush(self) -> None:
-        """Write what is new."""
+        """Write what is new. Raises Unwritable."""
         if not self._lines:
             return
         if self._file is None:
@@ -105,13 +106,13 @@ class TextWriter:
             self._zip = zlib.compressobj(1, zlib.DEFLATED, 31)
         data = self._zip.compress(b"\n".join(self._lines) + b"\n") + self._zip.flush(zlib.Z_SYNC_FLUSH)
         self._lines.clear()
-        os.write(self._file, data)
+        disk.append(self._file, data, self._path)
 
     def _create(self) -> int:
         for n in range(10_000):
             try:
-                name = self._folder / f"texts-{n:04}.jsonl.gz"
-                return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
+                self._path = self._folder / f"texts-{n:04}.jsonl.gz"
+                return os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
             except FileExistsError:
                 continue
         raise OSError(f"{self._folder} holds more than 10,000 texts files")
@@ -120,9 +121,11 @@ class TextWriter:
         """Finish the file."""
         self.flush()
         if self._file is not None:
-            os.write(self._file, self._zip.flush())
-            os.close(self._file)
-            self._file = None
+            file, self._file = self._file, None
+            try:
+                disk.append(file, self._zip.flush(), self._path)
+            finally:
+                os.close(file)
 
 
 class TextReader:

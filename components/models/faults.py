@@ -16,7 +16,7 @@ from components.messages import Request
 from components.models.redaction import redact, without_echo
 
 RETRYABLE = frozenset({"rate_limit", "server", "connection", "timeout", "unreadable"})
-_LONGEST_PAUSE = 600.0
+LONGEST_PAUSE = 600.0  # seconds; who asks for more is not waited for
 _CONTEXT = re.compile(
     r"(?i)context[_ ](length|window|size)|maximum context|max_model_len|(prompt|input|request) is too long"
     r"|too many (input |prompt )?tokens|reduce the length of the (messages|input|prompt)"
@@ -42,8 +42,8 @@ class Fault(Exception):
 
     @property
     def retryable(self) -> bool:
-        """Whether the same call may pass later."""
-        return self.kind in RETRYABLE
+        """Whether the same call may pass later, and not too late."""
+        return self.kind in RETRYABLE and (self.retry_after or 0) <= LONGEST_PAUSE
 
     def explain(self, request: Request, secrets: Iterable[str]) -> str:
         """What went wrong, without keys and without a word of the request."""
@@ -85,7 +85,11 @@ def from_complaint(status: int, complaint: Complaint, headers: Mapping[str, str]
     """The fault behind a status and the provider's complaint."""
     code = complaint.code if _LABEL.fullmatch(redact(complaint.code)) else ""
     summary = f"HTTP {status} ({code})" if code else f"HTTP {status}"
-    return Fault(kind_of(status, code, complaint.text), summary, complaint.text, retry_after(headers))
+    kind, pause = kind_of(status, code, complaint.text), retry_after(headers)
+    if pause is not None and pause > LONGEST_PAUSE:
+        summary += f", asking to wait {pause / 3600:.3g} hours; no more than 10 minutes are waited"
+        kind = "quota" if kind == "rate_limit" else kind
+    return Fault(kind, summary, complaint.text, pause)
 
 
 def from_error_body(error: object) -> Fault:
@@ -112,14 +116,14 @@ def complaint_in(body: object) -> Complaint:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait as the headers ask (seconds, milliseconds or an HTTP date), 600 at most; None if they do not."""
+    """Seconds to wait as the headers ask (seconds, milliseconds or an HTTP date); None if they do not."""
     lowered = {name.lower(): value for name, value in headers.items()}
     if (milliseconds := _number(lowered.get("retry-after-ms"))) is not None:
-        return min(milliseconds / 1000, _LONGEST_PAUSE)
+        return milliseconds / 1000
     asked = lowered.get("retry-after")
     if (seconds := _number(asked)) is None and asked is not None:
         seconds = _until(asked)
-    return None if seconds is None else min(seconds, _LONGEST_PAUSE)
+    return seconds
 
 
 def _number(text: str | None) -> float | None:

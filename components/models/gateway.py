@@ -193,7 +193,7 @@ class Gateway:
             raise Fault("timeout", f"no reply within {self.timeout_seconds:g} seconds") from None
         except Fault as fault:
             if fault.kind == "rate_limit":
-                limiter.throttled(ticket, fault.retry_after)
+                limiter.throttled(ticket, fault.retry_after if fault.retryable else None)
                 tokens = 0
             raise
         finally:
@@ -231,7 +231,7 @@ class Gateway:
 
     @cached_property
     def _retries(self) -> Retries:
-        return Retries(self.retries)
+        return Retries(self.retries, f"{self.name} at {self.endpoint}")
 
     @cached_property
     def _deadlines(self) -> Deadlines:

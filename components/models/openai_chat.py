@@ -125,7 +125,9 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
         chunks.append(chunk)
         size += len(chunk)
         if size > _LONGEST_REPLY:
-            raise Fault("bad_request", f"the reply is larger than {_LONGEST_REPLY >> 20} MB")
+            raise Fault(
+                "too_large", f"the reply is larger than {_LONGEST_REPLY >> 20} MB: see what answers at model.api_base"
+            )
     return b"".join(chunks)
 
 

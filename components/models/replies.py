@@ -99,10 +99,14 @@ def _texts(message: Mapping[str, Any]) -> tuple[str, str]:
 
 def _calls(calls: object) -> list[ToolCall]:
     """Tool calls with their arguments as written; a missing id is made from the position."""
-    read = []
-    if isinstance(calls, list) and len(calls) > _MOST_CALLS:
+    read: list[ToolCall] = []
+    if not calls:
+        return read
+    if not isinstance(calls, list):
+        raise Fault("unreadable", f"the reply's tool_calls are no list but {type(calls).__name__}")
+    if len(calls) > _MOST_CALLS:
         raise Fault("unreadable", f"the reply holds {len(calls)} tool calls; {_MOST_CALLS} are the most that are read")
-    for index, call in enumerate(calls if isinstance(calls, list) else ()):
+    for index, call in enumerate(calls):
         function = call.get("function") if isinstance(call, Mapping) else None
         if not isinstance(function, Mapping):
             raise Fault("unreadable", "the reply holds a tool call without a function")

@@ -6,7 +6,9 @@ Source: M. Brooker, Exponential Backoff And Jitter, AWS Architecture Blog 2015.
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -15,21 +17,26 @@ from typing import TypeVar
 from components.models.faults import Fault
 
 T = TypeVar("T")
+_WORTH_TELLING = 10.0
+log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
 class Retries:
     """Tries a call at most ``limit`` times more. Counts what it retried by kind, and the seconds slept.
 
-    ``first_seconds`` is the longest first wait; it doubles up to ``longest_seconds``. A rate limit
-    without Retry-After starts four times higher, since most are counted per minute.
+    ``who`` is asked, for the line that tells of a pause it wants. ``first_seconds`` is the longest first wait; it
+    doubles up to ``longest_seconds``. A rate limit without Retry-After starts four times higher, since most are counted
+    per minute.
     """
 
     limit: int = 6
+    who: str = "the model"
     first_seconds: float = 0.5
     longest_seconds: float = 60.0
     by_kind: Counter[str] = field(default_factory=Counter)
     waited_seconds: float = 0.0
+    _told_until: float = 0.0
 
     async def run(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """The result of the first attempt that gives one. Raises the last Fault, or the first that cannot pass."""
@@ -41,9 +48,17 @@ class Retries:
                     raise
                 self.by_kind[fault.kind] += 1
                 delay = self.delay(n, fault)
+                self._tell(fault)
             self.waited_seconds += delay
             await asyncio.sleep(delay)
         return await attempt()
+
+    def _tell(self, fault: Fault) -> None:
+        """Say that a pause is asked for; once, however many calls hear it."""
+        pause, now = fault.retry_after or 0.0, time.monotonic()
+        if pause >= _WORTH_TELLING and now + pause > self._told_until + _WORTH_TELLING:
+            self._told_until = now + pause
+            log.warning("%s asks for a pause of %.0f seconds (%s): waiting", self.who, pause, fault)
 
     def delay(self, n: int, fault: Fault) -> float:
         """Seconds to wait after attempt ``n`` (from 0): what the provider asked and a little more, or backoff."""

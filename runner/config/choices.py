@@ -27,7 +27,7 @@ def choices(roots: Sequence[Path]) -> dict[str, dict[str, str]]:
 def _described(path: Path) -> str:
     """The comment lines at the head of a file, without the commands below them."""
     said = []
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         if line.startswith("# @package"):
             continue
         if not line.startswith("# ") or line.startswith("#   "):

@@ -116,7 +116,7 @@ def _written(pattern: str, overrides: Sequence[str]) -> str:
 
 def _line(pattern: str, roots: Sequence[Path]) -> str:
     for path in yaml_files(roots):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
             if re.search(pattern, line.partition(" #")[0]):
                 return f"{near(path)}:{number}"
     return ""

@@ -12,8 +12,11 @@ from typing import Any
 from hydra._internal import config_loader_impl, defaults_list
 from hydra._internal.config_repository import ConfigRepository
 from hydra._internal.hydra import Hydra
+from hydra.core.object_type import ObjectType
 from hydra.plugins.config_source import ConfigResult
 from hydra.types import RunMode
+
+from runner.config.legible import refuse_illegible
 
 _SETS_MODE = re.compile(r"\+{0,2}hydra\.(mode|searchpath)=")
 _PARTS = re.compile(r"\+{0,2}run\.shards=(?!null$|1$)|hydra/sweeper=optuna$")
@@ -37,6 +40,9 @@ class Kept(ConfigRepository):
     def load_config(self, config_path: str) -> ConfigResult | None:
         """A copy of what the file holds; our own bytes, unpickled in a seventh of the time of a deepcopy."""
         if config_path not in self._kept:
+            source = self._find_object_source(config_path, ObjectType.CONFIG)
+            if source is not None and source.scheme() == "file":
+                refuse_illegible(Path(source.path, source._normalize_file_name(config_path)))
             self._kept[config_path] = pickle.dumps(super().load_config(config_path), pickle.HIGHEST_PROTOCOL)
         copied: ConfigResult | None = pickle.loads(self._kept[config_path])
         return copied

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
+from runner.disk import Unwritable
 from runner.journal.folder import Folder
 from runner.journal.index import Place
 from runner.journal.segment import MEMBER_ENTRIES, Entry, Writer, read_member, scan
@@ -53,17 +55,20 @@ class Journal:
         return None
 
     def put(self, key: bytes, payload: bytes) -> None:
-        """Append an entry with one write; a key we are writing already stays as it is. Raises OSError."""
+        """Append an entry with one write; a key we are writing already stays as it is. Raises Unwritable."""
         if self.read_only:
             raise io.UnsupportedOperation(f"the journal {self.folder} is opened read_only: it takes no entries")
-        if self._writer is None:
-            self._writer = Writer(self.folder, self._folder.youngest)
-        if _checked(key) in self._writer.places:
-            return
-        self._writer.put(key, payload)
-        self.stats.written += 1
-        if len(self._writer.places) >= _SEGMENT_ENTRIES:
-            self._seal()
+        try:
+            if self._writer is None:
+                self._writer = Writer(self.folder, self._folder.youngest)
+            if _checked(key) in self._writer.places:
+                return
+            self._writer.put(key, payload)
+            self.stats.written += 1
+            if len(self._writer.places) >= _SEGMENT_ENTRIES:
+                self._seal()
+        except OSError as error:
+            raise Unwritable(self.folder, error) from None
 
     def entries(self) -> Iterator[tuple[bytes, bytes]]:
         """All whole entries (key, payload), oldest segment first; a key may come more than once."""
@@ -78,7 +83,15 @@ class Journal:
 
     def close(self) -> None:
         """Seal our segment and wait for what is being merged. The journal can still be read."""
-        self._seal()
+        try:
+            self._seal()
+        except OSError as error:  # nothing is lost: whoever opens the journal next seals it
+            logging.getLogger(__name__).warning(
+                "the journal %s was not sealed: %s", self.folder, error.strerror or error
+            )
+            if self._writer is not None:
+                self._writer.release()
+                self._writer = None
         self._folder.wait()
 
     def _seal(self) -> None:

@@ -113,6 +113,7 @@ def _merged(notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "notes": list(dict.fromkeys(text for note in notes for text in note["notes"])),
         "dataset": {**first["dataset"], "samples": sum(note["dataset"]["samples"] for note in notes)},
         "shard": None,
+        "config": None,
         "mlflow": None,
     }
 

@@ -16,6 +16,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from components.errors import ConfigError
 from runner import manifest
+from runner.config.legible import too_deep
 from runner.config.places import words_of
 from runner.facts import facts_of
 from runner.flaws import Flaw, Flaws, complain
@@ -35,6 +36,10 @@ def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path)
             _compose(cell, number, master, loader, home)
         except (HydraException, OmegaConfBaseException, ValueError) as error:
             bad[number] = _explained(error, cell)
+        except ConfigError as error:
+            bad[number] = error
+        except RecursionError:
+            bad[number] = too_deep(cell.overrides)
     for number, cell in sorted(enumerate(plan), key=lambda pair: _data_of(pair[1])):
         if number not in bad:
             try:
@@ -43,6 +48,8 @@ def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path)
                 bad[number] = error
                 if isinstance(error, PrivacyRefused):
                     note_refusal(error, cell.folder)
+            except RecursionError:
+                bad[number] = too_deep(cell.overrides)
     shared = [str(f) for f, n in Counter(c.folder for c in plan).items() if n > 1 and not bad]
     bad |= {-1 - n: ConfigError(f"several jobs would write to {f}") for n, f in enumerate(shared)}
     if not bad and len({repr(cell.cfg["budget"]["run"]) for cell in plan}) > 1:

@@ -46,11 +46,12 @@ class Order:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a job ended: its exit code, why it broke off, and what it printed."""
+    """How a job ended: its exit code, why it broke off, what it printed, and what it took, if its process knows."""
 
     code: int
     error: str = ""
     said: str = ""
+    spent: Spent | None = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,10 @@ def _taken(folder: Path) -> Spent:
 
 
 def taken_since(order: Order) -> Spent:
-    """What a job has taken of its part, by its records; nothing where there is no budget."""
+    """What a job has taken of its part by its records, where no process can say: the journal's replies are in it.
+
+    Nothing where there is no budget.
+    """
     before, now = order.before, _taken(order.folder) if order.before is not None else Spent()
     if before is None:
         return now
@@ -121,19 +125,20 @@ def play(order: Order) -> Ended:
     os.chdir(order.cwd)
     sys.path += [entry for entry in order.path if entry not in sys.path]
     sys.argv[:] = order.argv  # resuming is told in its words
-    said = io.StringIO()
+    said, spent = io.StringIO(), Spent()
     with _signals():
         try:
+            spent = taken_since(order)  # by a process that died
             with redirect_stdout(said):
-                code = _run(order)
+                code = _run(order, spent)
         except (ConfigError, OSError) as error:  # a refusal or the machine: a line is enough
             said_why = redact(str(error))
             logging.getLogger(__name__).error("job %s broke off: %s", order.label, said_why)
-            return Ended(1, said_why)
+            return Ended(1, said_why, spent=spent)
         except (Exception, SystemExit) as error:
             logging.getLogger(__name__).exception("job %s broke off", order.label)
-            return Ended(1, redact(traceback.format_exception_only(error)[-1].strip()))
-    return Ended(code, said=said.getvalue())
+            return Ended(1, redact(traceback.format_exception_only(error)[-1].strip()), spent=spent)
+    return Ended(code, said=said.getvalue(), spent=spent)
 
 
 @contextmanager
@@ -168,7 +173,7 @@ def _signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _run(order: Order) -> int:
+def _run(order: Order, spent: Spent) -> int:
     from runner.__main__ import Task
     from runner.budget import Budget
     from runner.commons import Commons
@@ -177,12 +182,11 @@ def _run(order: Order) -> int:
     experiment = check(order.cfg, order.launch)
     left = None if order.until is None else max(0.0, order.until - time.time())
     budget = Budget(**{**order.cfg["budget"]["run"], "seconds": left})
-    spent = taken_since(order)  # by a process that died
     task = Task()
 
     async def work() -> int:
         async with Commons(budget, jobs=order.jobs, spent=spent, terminal=False) as commons:
             return await task.play(experiment, order.folder, commons)
 
-    code: int = task.run(work())
+    code: int = task.run(work(), ours=False)
     return code

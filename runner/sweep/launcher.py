@@ -195,6 +195,7 @@ class Launcher(HydraLauncher):
             logging.getLogger(__name__).exception("job %s broke off", cell.label)
         finally:
             begun.set()
+            commons.finish(cell.label)
             at_once.release()
         self.context.callbacks.on_job_end(config=cell.config, job_return=result)
         return result
@@ -202,6 +203,8 @@ class Launcher(HydraLauncher):
     async def _play(self, cell: Cell, commons: Commons, begun: asyncio.Event) -> int:
         from runner.experiment import check
 
+        if commons.is_silent(cell.cfg):
+            raise ConfigError("not begun: its model gave others errors")
         experiment, cell.experiment = cell.experiment or check(cell.cfg, cell.launch), None
         code: int = await self.task.play(experiment, cell.folder, commons, commons.turn(experiment, begun))
         return code

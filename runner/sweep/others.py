@@ -17,6 +17,7 @@ from hydra.core.utils import JobReturn, JobStatus
 
 from runner.budget import Spent
 from runner.facts import sweep_id
+from runner.interrupts import Stopping
 from runner.sweep.elsewhere import Died, Ended, Order, orders_of, taken_since
 from runner.sweep.joblib import Joblib
 from runner.sweep.plan import Cell
@@ -56,7 +57,8 @@ def launch(launcher: Any, owed: Sequence[Cell], jobs: int, spent: Spent) -> Sequ
         callbacks.on_job_start(config=cell.config, task_function=launcher.task_function)
     orders = orders_of(owed, jobs, spent)
     ended = watch(engine, orders)
-    for one in map(taken_since, orders):
+    for order, end in zip(orders, ended, strict=True):
+        one = end.spent or taken_since(order)
         spent.usd += one.usd
         spent.calls += one.calls
         spent.input_tokens += one.input_tokens
@@ -73,7 +75,7 @@ def watch(engine: Engine, orders: Sequence[Order]) -> list[Ended]:
     ended: dict[str, Ended] = {}
     deaths: Counter[str] = Counter()
     queue = deque(orders)
-    with closing(engine.play(queue)) as playing:
+    with Stopping(), closing(engine.play(queue)) as playing:
         for order, end in playing:
             if isinstance(end, Ended):
                 ended[order.label] = end

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import math
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -46,7 +47,10 @@ async def cleared(jobs: Sequence[Job], spent: Spent) -> bool:
     async with Commons(first.budget, len(jobs), len(jobs), spent) as commons:
         pilots = await asyncio.gather(*(_pilot(job, commons, k) for job in jobs))
     present(pilots, k)
-    return confirmed(highest(pilots), first.cfg["budget"]["ask_above_usd"])
+    asked = time.monotonic()
+    go_on = confirmed(highest(pilots), first.cfg["budget"]["ask_above_usd"])
+    spent.started += time.monotonic() - asked  # whoever thinks it over takes none of budget.run.seconds
+    return go_on
 
 
 async def _pilot(job: Job, commons: Commons, k: int) -> Pilot:

@@ -91,7 +91,8 @@ def gather(cell: Cell, jobs: int) -> None:
     counts = notes["counts"]
     share = counts["errored"] / counts["finished"] if counts["finished"] else 0.0
     stopped = any(part.code == _BUDGET for part in cell.parts)
-    cell.code = _BUDGET if stopped else _ERRORS if share > cell.cfg["run"]["max_error_rate"] else 0
+    failed = share > cell.cfg["run"]["max_error_rate"] or notes["status"] == "partial"  # a part stopped by itself
+    cell.code = _BUDGET if stopped else _ERRORS if failed else 0
     track(cell.folder, cell.cfg, sweep=sweep_id(cell.launch.sweep), total_jobs=jobs)
     print(f"{cell.label}: {status_line(notes)} {cell.folder}", file=sys.stdout)  # noqa: T201
 

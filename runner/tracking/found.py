@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from components.errors import ConfigError
 from runner.manifest import FILE as MANIFEST
 from runner.records import FILE as RECORDS
-from runner.tracking.store import absolute, database_of, quiet, troubles, without_password
+from runner.tracking.store import absolute, database_of, load, troubles, without_password
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -25,8 +25,8 @@ def folders_of(experiment: str, into: Path, uri: str = DATABASE) -> list[Path]:
     database = database_of(uri)
     if database is not None and not database.is_file():
         raise ConfigError(f"mlflow:{experiment}: {database} does not exist; run an experiment first, or give --uri")
-    quiet()
     try:
+        load(with_database=database is not None)
         from mlflow import MlflowClient
 
         client = MlflowClient(absolute(uri))

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from components.errors import ConfigError
@@ -29,6 +30,7 @@ _ENVIRONMENT = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SUPPRESS_PRINTING_UR
                 "LITELLM_LOCAL_MODEL_COST_MAP": "True"}  # fmt: skip  # should MLflow import it: no download
 _PATIENCE = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "20", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
              "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1", "MLFLOW_ASYNC_TRACE_LOGGING_RETRY_TIMEOUT": "20"}  # fmt: skip
+_LOADING = Lock()
 
 
 @dataclass(frozen=True)
@@ -72,12 +74,12 @@ def connect(config: Mapping[str, Any]) -> Tracker:
 
     Raises what ``troubles`` lists.
     """
-    quiet()
     tracking, name = config["tracking"], str(config["name"])
     uri, lock = absolute(tracking["uri"]), _lock_of(tracking["uri"])
     lock.parent.mkdir(parents=True, exist_ok=True)
     if (database := database_of(uri)) is not None and database.is_dir():
         raise IsADirectoryError(f"{database} is a folder")
+    load(with_database=database is not None)
     if database is not None and not database.exists():
         with locked(lock):
             _create(database)
@@ -86,6 +88,19 @@ def connect(config: Mapping[str, Any]) -> Tracker:
     client = MlflowClient(uri)
     with locked(lock):
         return Tracker(client, uri, _experiment(client, name, tracking.get("artifacts")), lock)
+
+
+def load(with_database: bool = False) -> None:
+    """Import MLflow, which threads cannot do at once: each would wait for, or see, what another has half done.
+
+    Whoever uses it comes here before, since its parts import each other.
+    """
+    with _LOADING:
+        quiet()
+        import mlflow
+
+        if with_database:
+            import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
 
 
 def quiet() -> None:
@@ -101,6 +116,7 @@ def quiet() -> None:
 def troubles() -> tuple[type[Exception], ...]:
     """What a tracker that is missing, down, slow, full or too old raises."""
     try:
+        load()
         from alembic.util.exc import CommandError
         from mlflow.exceptions import MlflowException
         from sqlalchemy.exc import SQLAlchemyError

@@ -1,4 +1,4 @@
-"""A bad endpoint costs time; one that is gone costs samples, never the run."""
+"""A bad endpoint costs time; one that is gone costs samples, and stops the run, which goes on later."""
 
 import json
 import socket
@@ -127,7 +127,10 @@ def test_a_server_that_never_comes_ends_the_run_with_exit_1(absent):
     assert done.code == 1
     assert done.seconds < 20
     assert rate == 1.0
-    assert manifest["counts"] == {"finished": SAMPLES, "wanted": SAMPLES, "errored": SAMPLES}
+    counts = manifest["counts"]
+    assert 10 <= counts["finished"] == counts["errored"] == len(records) < SAMPLES == counts["wanted"]
+    assert manifest["status"] == "interrupted" and "samples errored one after the other" in manifest["stopped"]
+    assert "errored: connection: " in done.err.splitlines()[0], "the first is told at once"
     assert all(record["stop"] == "error" and record["error"].startswith("connection:") for record in records)
     assert all(record["scores"] == {} for record in records)
     assert "Traceback" not in done.out + done.err
@@ -143,7 +146,7 @@ def test_a_server_that_dies_costs_the_samples_that_it_left(dying, healthy):
     done, (records, _), _, _, _ = dying
     assert done.code == 1
     assert done.seconds < 30
-    assert len(records) == SAMPLES
+    assert len(records) <= SAMPLES
     finished = [record for record in records if record["stop"] != "error"]
     assert 0 < len(finished) < SAMPLES
     assert finished == [record for record in healthy if record["sample_id"] in {f["sample_id"] for f in finished}]
@@ -154,7 +157,7 @@ def test_errored_samples_are_a_rate_and_never_a_score(dying):
     told_metrics = json.loads(metrics)["metrics"]
     errored = sum(record["stop"] == "error" for record in records)
     right = [record["scores"]["score/strict"] for record in records if record["stop"] != "error"]
-    assert told_metrics["errors/rate"]["value"] == pytest.approx(errored / SAMPLES)
+    assert told_metrics["errors/rate"]["value"] == pytest.approx(errored / len(records))
     assert told_metrics["score/strict"]["value"] == pytest.approx(sum(right) / len(right))
     assert (told_metrics["score/strict"]["n"], told_metrics["score/strict"]["unscored"]) == (len(right), errored)
 

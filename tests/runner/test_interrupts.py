@@ -7,7 +7,7 @@ import pytest
 from runner.interrupts import Interrupts
 
 PARTS = """
-import asyncio, signal
+import asyncio, signal, sys
 from mine.parts import Echo, Numbers
 
 
@@ -25,6 +25,15 @@ class Twice(Echo):
 
     async def close(self):
         broken_off()
+
+
+class Once(Echo):
+    async def generate(self, request):
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.sleep(20)
+
+    async def close(self):
+        print("closed", file=sys.stderr)
 
 
 class Early(Numbers):
@@ -59,10 +68,17 @@ def interrupted(home):
 def test_a_second_ctrl_c_in_a_clean_up_is_no_error_of_the_job(interrupted, home):
     done = interrupted("model", "Twice")
     (folder,) = home.runs()
-    first, second = done.err.splitlines()
+    _, first, second = done.err.splitlines()
     assert (done.code, first) == (130, "interrupted; what is finished is kept; continue with:")
     assert second.endswith(f"run.resume={folder.relative_to(home.path)}")
     assert not [one for one in logging.getLogger().handlers if str(folder) in str(one)], "what follows is closed still"
+
+
+def test_ctrl_c_is_answered_before_anything_is_closed(interrupted):
+    done = interrupted("model", "Once")
+    stopping, closed, *_ = done.err.splitlines()
+    assert (done.code, closed) == (130, "closed")
+    assert stopping == "stopping, what is finished is kept; Ctrl-C again breaks off at once"
 
 
 def test_ctrl_c_during_the_checks_is_no_warning_of_hydra(interrupted, home):

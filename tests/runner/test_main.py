@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from runner.manifest import digest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -33,6 +35,7 @@ def test_a_complete_run(home):
         "asks",
         "right",
     )
+    assert manifest["config"] == [digest((folder / "config.yaml").read_bytes())]
     assert f"run folder: {folder}" in done.out
 
 

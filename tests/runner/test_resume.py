@@ -6,7 +6,8 @@ import pytest
 import yaml
 
 from components.errors import ConfigError
-from runner.resume import differences, folder_for, is_complete, quoted, unused, written
+from runner import manifest
+from runner.resume import differences, folder_for, is_complete, quoted, refuse_changes, unused, written
 
 CFG = {
     "name": "x", "seed": 0, "limit": None,
@@ -154,3 +155,25 @@ def test_a_damaged_config_is_said_to_be_damaged(tmp_path):
     (tmp_path / "config.yaml").write_text("model:\n  [hidden]: true\n")
     with pytest.raises(ConfigError, match=r"config\.yaml is damaged"):
         folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", given=False)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda text: "", lambda text: text[: len(text) // 2], lambda text: text.replace("seed: 0", "seed: 1")],
+    ids=["emptied", "cut", "swapped"],
+)  # fmt: skip
+def test_a_config_that_the_run_did_not_write_is_named(tmp_path, change):
+    cfg = {"seed": 0, "limit": 1}
+    path, text = tmp_path / "config.yaml", written(cfg)
+    manifest.begin(tmp_path, {}, text)
+    path.write_text(change(text))
+    with pytest.raises(ConfigError, match=r"config\.yaml is not as the run left it \(manifest\.json has its digest\)"):
+        refuse_changes(tmp_path, cfg)
+    path.write_text(text)
+    manifest.begin(tmp_path, {}, written(cfg | {"run": {}}))
+    refuse_changes(tmp_path, cfg)  # killed before the file was the new one
+
+
+def test_an_emptied_config_of_a_folder_without_a_digest_is_damaged(tmp_path):
+    (tmp_path / "config.yaml").write_text("")
+    with pytest.raises(ConfigError, match=r"config\.yaml is damaged.*it holds no config"):
+        refuse_changes(tmp_path, {})

@@ -156,6 +156,32 @@ def test_importing_the_room_does_not_import_mlflow():
     )
 
 
+AT_ONCE = """
+import sys, threading
+from runner.tracking import store
+sys.setswitchinterval(1e-6)
+said = []
+def work(n):
+    try:
+        store.load(with_database=n == 0)
+        exec(f"from mlflow{('.entities', '.exceptions', '', '.tracing.client')[n]} import *")
+    except BaseException as error:
+        said.append(repr(error))
+threads = [threading.Thread(target=work, args=(n,), daemon=True) for n in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join(60)
+print(said, any(thread.is_alive() for thread in threads))
+"""
+
+
+@slow
+def test_threads_may_all_be_the_first_to_import_mlflow():
+    """Where each begins with another part, one sees what another has half done."""
+    line = [sys.executable, "-c", AT_ONCE]
+    done = subprocess.run(line, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=90)
+    assert done.stdout == "[] False\n", done.stderr
+
+
 def test_a_flat_run_shows_what_ran_and_how_it_ended(base, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     settings = config(base, "flat")

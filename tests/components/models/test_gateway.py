@@ -12,7 +12,6 @@ import yaml
 from components.errors import ConfigError, ModelError
 from components.messages import Message
 from components.models.gateway import Gateway
-from components.models.retries import Retries
 from components.protocols import Model
 from tests.slow import slow
 
@@ -34,7 +33,7 @@ async def open_gateway(server):
 
     def make(**settings):
         gateway = Gateway(**{"name": "test-model", "api_base": server.url, "api_key_env": "TEST_KEY", **settings})
-        gateway.__dict__["_retries"] = Retries(gateway.retries, first_seconds=0.001)
+        gateway._retries.first_seconds = 0.001
         opened.append(gateway)
         return gateway
 
@@ -125,6 +124,28 @@ async def test_retry_after_is_honoured(open_gateway, server, ask):
     await gateway.generate(ask("Hi"))
     assert 0.2 <= loop.time() - before < 3
     assert 0.2 <= gateway.stats.waited_seconds < 3
+
+
+@pytest.mark.parametrize(("status", "kind"), [(429, "quota"), (503, "server")])
+async def test_a_pause_of_a_day_is_not_waited_for(open_gateway, server, ask, status, kind):
+    server.will(server.status(status, Retry_After="86400"))
+    gateway = open_gateway()
+    error = await failure(gateway, ask("Hi"))
+    assert (error.kind, len(server.bodies)) == (kind, 1)
+    assert "asking to wait 24 hours; no more than 10 minutes are waited" in str(error)
+    assert (await gateway.generate(ask("Hi"))).message.text == "Hello"
+
+
+async def test_a_pause_is_told_once(open_gateway, server, ask, caplog):
+    server.will(*[server.status(429, Retry_After="300")] * 4)
+    gateway = open_gateway(max_connections=4)
+    calls = asyncio.gather(*(gateway.generate(ask(str(n))) for n in range(4)))
+    while len(server.bodies) < 4 or server.in_flight:
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.05)
+    calls.cancel()
+    told = [record.getMessage() for record in caplog.records]
+    assert told == [f"test-model at {server.url[:-3]} asks for a pause of 300 seconds (HTTP 429 (some_type)): waiting"]
 
 
 async def test_100_calls_through_a_limit_of_10(open_gateway, server, ask):

@@ -237,3 +237,10 @@ def test_works_on_uvloop_and_on_one_loop_after_another(serving, ask):
 
     chat = OpenAIChat("http://127.0.0.1:9/v1", "m")
     assert [uvloop.run(once(chat)), asyncio.run(once(chat)), uvloop.run(once(chat))] == ["Hello"] * 3
+
+
+async def test_a_reply_that_no_completion_is_is_not_tried_again(chat, server, ask):
+    server.will(server.raw(b" " * ((64 << 20) + 1)))
+    fault = await failure(chat, ask("Hi"))
+    assert (fault.kind, fault.retryable) == ("too_large", False)
+    assert "larger than 64 MB: see what answers at model.api_base" in str(fault)

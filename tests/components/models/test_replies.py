@@ -134,6 +134,11 @@ def test_more_calls_than_anyone_offers_tools_are_a_fault(reply):
         read_reply(reply({"content": None, "tool_calls": calls}), None)
 
 
+def test_tool_calls_that_are_no_list_are_a_fault(reply):
+    with pytest.raises(Fault, match="tool_calls are no list but dict"):
+        read_reply(reply({"content": "a", "tool_calls": {"function": {"name": "f", "arguments": "{}"}}}), None)
+
+
 @pytest.mark.parametrize("tokens", [-5, True, 2**60, 1.5, "7"])
 def test_a_token_count_that_is_none_is_not_reported(reply, tokens):
     body = reply({"content": "a"}) | {"usage": {"prompt_tokens": tokens, "completion_tokens": 3}}

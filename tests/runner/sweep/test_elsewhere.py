@@ -54,6 +54,14 @@ def test_a_process_begun_again_has_what_the_dead_one_left_of_its_part(home, thre
     assert play(three(calls=12)[0]).code == 0  # the command given again has the whole budget again
 
 
+def test_what_the_journal_answers_is_not_taken(home, three):
+    order = three(calls=30)[0]
+    order = replace(order, cfg={**order.cfg, "run": {**order.cfg["run"], "journal": "journal"}})
+    assert play(order).spent.calls == 6
+    again = play(replace(order, folder=order.folder.with_name("again")))
+    assert (again.code, again.spent.calls, len(asked(home))) == (0, 0, 6)
+
+
 def test_time_that_is_over_is_over_in_every_process(three):
     order = three(seconds=60.0)[0]
     assert play(replace(order, until=order.until - 61)).code == 3

@@ -113,6 +113,12 @@ def test_a_job_that_breaks_off_stops_no_other(home):
     assert "breaks-true ended with exit code 1: RuntimeError: broken model" in ended[0]
 
 
+def test_a_job_that_breaks_off_before_it_begins_leaves_its_part_of_the_budget(home):
+    words = ("budget.run.calls=4", "hydra.launcher.jobs=1", "model.max_connections=1")
+    assert home.run(*SWEEP, "model.breaks=true,false", *words).code == 1
+    assert status(home, "breaks-false") == "complete", "it has four samples of a call each"
+
+
 LEAVES = """
 import sys
 from dataclasses import dataclass
@@ -133,6 +139,30 @@ def test_an_agent_that_leaves_costs_its_sample_and_stops_no_job(home):
     assert done.code == 1
     counts = [home.manifest(home.path / "sweep" / f"agent-{name}")["counts"] for name in ("leaves", "asks")]
     assert [(one["finished"], one["errored"]) for one in counts] == [(4, 1), (4, 0)]
+
+
+DEAD = """
+from components.errors import ModelError
+from mine.parts import Echo
+
+
+class Dead(Echo):
+    async def generate(self, request):
+        raise ModelError("nobody listens", "connection")
+"""
+
+
+def test_a_dead_endpoint_stops_all_jobs_that_ask_it_and_no_other(home):
+    (home.path / "mine" / "dead.py").write_text(DEAD)
+    home.write("model/dead", "_target_: mine.dead.Dead\nname: dead\nmax_connections: 2")
+    done = home.run(*SWEEP, "model=dead,echo", "seed=0,1", "dataset.n=12", "hydra.launcher.jobs=1")
+    assert done.code == 1
+    notes = home.manifest(home.path / "sweep" / "model-dead+seed-0")
+    assert notes["status"] == "interrupted" and notes["counts"]["errored"] in (10, 11)
+    assert "10 samples errored one after the other" in notes["stopped"]
+    assert done.err.count("errored: connection: nobody listens") == 1
+    assert "model-dead+seed-1 ended with exit code 1: not begun: its model gave others errors" in done.err
+    assert jobs(home) == ["model-dead+seed-0", "model-echo+seed-0", "model-echo+seed-1"]
 
 
 COUNTED = """

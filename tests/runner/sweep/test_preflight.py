@@ -1,6 +1,7 @@
 """What a sweep will take, from a few samples of each of its jobs."""
 
 import io
+import time
 
 import pytest
 
@@ -8,6 +9,7 @@ from components.messages import Usage
 from components.types import Trajectory
 from runner.sweep.preflight import confirmed, highest, warnings_of
 from tests.runner.sweep.test_pilot import pilot
+from tests.slow import slow
 
 ASK = ("run.preflight=true", "run.journal=journal")
 
@@ -56,6 +58,20 @@ def test_whoever_says_no_has_spent_no_more_than_the_pilot(home, monkeypatch):
     monkeypatch.setattr("sys.stdin", Terminal("n\n"))
     done = home.run("-m", "seed=0,1", *ASK, "budget.ask_above_usd=1")
     assert done.code == 130 and "go on? [y/N]" in done.out and "Status" not in done.out
+
+
+@slow
+def test_whoever_thinks_it_over_takes_none_of_the_seconds(home, monkeypatch):
+    class Slow(io.StringIO):
+        def isatty(self):
+            return True
+
+        def readline(self):
+            time.sleep(3)
+            return "y\n"
+
+    monkeypatch.setattr("sys.stdin", Slow())
+    assert home.run(*ASK, "dataset.n=7", "budget.ask_above_usd=1", "budget.run.seconds=3").code == 0
 
 
 def test_the_pilot_is_charged_to_the_budget(home):

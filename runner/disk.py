@@ -1,0 +1,39 @@
+"""Files that a run cannot do without: what cannot be written is told by its name, and ends the run."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class Unwritable(OSError):
+    """The person must hear it: a file that the run needs cannot be written; what is finished stays valid."""
+
+    def __init__(self, path: Path, error: OSError) -> None:
+        hint = "; make room on its disk" if error.errno in _FULL else ""
+        super().__init__(f"{path} cannot be written: {error.strerror or error}{hint}")
+        self.errno = error.errno
+
+
+def append(file: int, data: bytes, path: Path) -> None:
+    """Write all with one call, or leave the file as it was. Raises Unwritable."""
+    end = os.fstat(file).st_size
+    try:
+        if (written := os.write(file, data)) < len(data):
+            raise OSError(errno.ENOSPC, f"only {written} of {len(data)} bytes, the disk is full")
+    except OSError as error:
+        os.ftruncate(file, end)
+        raise Unwritable(path, error) from None
+
+
+def replace(path: Path, text: str) -> None:
+    """Put a text in a file's place in one move. Raises Unwritable."""
+    fresh = path.with_name(path.name + ".tmp")
+    try:
+        fresh.write_text(text, encoding="utf-8")
+        fresh.replace(path)
+    except OSError as error:
+        raise Unwritable(path, error) from None

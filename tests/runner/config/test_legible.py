@@ -1,0 +1,40 @@
+"""Config files that nobody could read are refused by their names, at once."""
+
+import time
+
+import pytest
+
+BOMB = "\n".join(
+    ["a0: &a0 [x, x, x, x, x, x, x, x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]" for n in range(1, 9))]
+)
+FILES = {
+    "dataset/latin": ("_target_: mine.parts.Numbers\n# Gr\xfc\xdfe".encode("latin-1"), "conf/dataset/latin.yaml:2: no UTF-8: found the byte 0xfc"),
+    "dataset/bomb": (BOMB.encode(), "conf/dataset/bomb.yaml: its aliases stand for more than 20,000 values"),
+    "dataset/self": (b"a: &a [*a]", "conf/dataset/self.yaml: its aliases stand for more than 20,000 values, or for themselves"),
+    "dataset/loop": (b"defaults: [loop]", "a YAML is nested too deep, or names itself in its defaults; look at those of: "),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("flag", [[], ["-m"]], ids=["run", "sweep"])
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_is_refused_in_a_line(home, name, flag):
+    text, said = FILES[name]
+    home.write(name, "").write_bytes(text)
+    begun = time.monotonic()
+    done = home.run(*flag, f"dataset={name.partition('/')[2]}", *(["seed=0,1"] if flag else []))
+    assert (done.code, time.monotonic() - begun < 10) == (2, True)
+    assert said in done.complaint
+    assert not (home.path / "outputs").exists()
+
+
+def test_aliases_that_stand_for_little_are_read(home):
+    home.write("dataset/few", "_target_: mine.parts.Numbers\nn: &n 4\nprivacy: open\npath: null\nsplit: test\n")
+    home.write("agent/few", "_target_: mine.parts.Asks\ntimes: &x 1\nneeds_controls: []\n# *x\n")
+    assert home.run("dataset=few", "agent=few").code == 0
+
+
+def test_a_file_that_is_no_text_is_in_nobodys_way(home):
+    home.write("dataset/latin", "").write_bytes(FILES["dataset/latin"][0])
+    assert home.run("dataset=numbers").code == 0
+    assert "conf/experiment/own.yaml" not in home.run("agent=nope").complaint
+    assert home.run("--config-dir", "conf", "--info", "choices", "dataset", plain=True).code == 0
