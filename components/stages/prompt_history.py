@@ -11,17 +11,6 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3g}"
 
 
-def round_said(gain: Mapping[str, Any], alpha: float, kept: bool) -> str:
-    """Why a new set is kept or not, by the paired test."""
-    test = f"{gain['test']} p {number(gain['p'])}"
-    what = f"gain in {gain['metric']} {number(gain['gain'])} over {gain['pairs']} pairs, {test}"
-    if kept:
-        return f"{what} <= {alpha}"
-    if (gain["gain"] or 0.0) <= 0:
-        return f"{what}: no gain"
-    return f"{what}: not below {alpha}"
-
-
 def round_page(told: Mapping[str, Any], critique: str, failures: Sequence[str]) -> str:
     """A round as Markdown."""
     lines = [f"# Round {told['round']}", "", f"{'Kept' if told['kept'] else 'Not kept'}: {told['why']}.", ""]

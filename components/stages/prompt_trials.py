@@ -38,6 +38,10 @@ class Tried:
         """The mean of a score. Raises ConfigError for one that scores no episode."""
         return fmean(self._scored(metric, "stage.metric"))
 
+    def count(self, metric: str) -> int:
+        """How many episodes have a score."""
+        return sum(record["scores"].get(metric) is not None for record in self.records)
+
     def _scored(self, name: str, key: str) -> list[float]:
         """The values of a score, where it has any."""
         scores = [record["scores"] for record in self.records]

@@ -22,7 +22,8 @@ from components.practice import Bench, Made
 from components.prompts import own_folder
 from components.seeded_draw import drawn
 from components.stages.prompt_critic import Critic, failure_text
-from components.stages.prompt_history import compared, page, round_page, round_said
+from components.stages.prompt_gate import Gate
+from components.stages.prompt_history import compared, page, round_page
 from components.stages.prompt_parts import Parts, parts_of
 from components.stages.prompt_trials import Tried, per_record, scatter, tried, with_prompts
 from components.stages.prompt_versions import Rules, Version, diff, read_version
@@ -39,10 +40,10 @@ class RefinePrompts:
 
     ``train_records`` and ``validation_records`` are parts of the training split, drawn by whole records. A new set is
     kept when it gains in ``metric`` on the validation records (each question ``trials`` times) with a two-sided paired
-    p of at most ``alpha``; ``alpha`` None keeps each. Failures are what ``solved_by`` scores below 1 (None: the score
-    that decides). ``pause``: stop after each round, until begun again.
-    ``compare_records``: so many evaluated records are played with the plain and the refined set at the end,
-    ``compare_trials`` times each. ``templates``: those that may be written anew; None: all that can be.
+    p of at most ``alpha`` over ``rounds``; ``alpha`` None keeps each. Failures are what ``solved_by`` scores below 1
+    (None: the score that decides). ``pause``: stop after each round, until begun again. ``compare_records``: so many
+    evaluated records are played with the plain and the refined set at the end, ``compare_trials`` times each.
+    ``templates``: those that may be written anew; None: all that can be.
     """
 
     name: Name = "refined"
@@ -64,10 +65,12 @@ class RefinePrompts:
     prompts: str = "refine_prompts"
 
     def __post_init__(self) -> None:
-        if self.alpha is not None and not self.validation_records:
-            raise ConfigError(
-                "validation_records=0 leaves nothing to test on; give some, or alpha=null to keep each set"
-            )
+        self.gate.check(self.validation_records)
+
+    @property
+    def gate(self) -> Gate:
+        """What decides whether a new set is kept."""
+        return Gate(self.metric, self.alpha, self.rounds)
 
     @property
     def place(self) -> Path:
@@ -171,7 +174,7 @@ class _Refining:
             if fresh != version:
                 before = before or await self._validated(version, parts.validation)
                 after = await self._validated(fresh, parts.validation)
-                told |= {"candidate": self._save(fresh).name, **self._decision(before, after)}
+                told |= {"candidate": self._save(fresh).name, **setting.gate.decision(self.bench, before, after)}
                 kept, before = (fresh, after) if told["kept"] else (version, before)
             changes = diff(self.rules.texts(version), self.rules.texts(fresh))
             self.home.write(f"history/round-{number}.diff", changes)
@@ -184,19 +187,6 @@ class _Refining:
 
     async def _validated(self, version: Version, samples: Sequence[Sample]) -> Tried | None:
         return await tried(self.bench, self._save(version), samples, self.setting.trials) if samples else None
-
-    def _decision(self, before: Tried | None, after: Tried | None) -> dict[str, Any]:
-        """Whether the new version is kept, by which numbers, and why."""
-        setting = self.setting
-        if before is None or after is None:
-            return {"kept": True, "why": "there is no gate: each new set is kept"}
-        gain = dict(self.bench.gain(after.records, before.records, setting.metric))
-        scores = {"before": before.mean(setting.metric), "after": after.mean(setting.metric), "gain": gain}
-        if setting.alpha is None:
-            return {**scores, "kept": True, "why": "there is no gate: each new set is kept"}
-        better, p = (gain["gain"] or 0.0) > 0, gain["p"]
-        kept = better and p is not None and p <= setting.alpha
-        return {**scores, "kept": kept, "why": round_said(gain, setting.alpha, kept)}
 
     async def _compare(self, version: Version, samples: Sequence[Sample]) -> None:
         """The plain against the refined set on evaluated records: numbers, and a plot of them."""

@@ -65,8 +65,6 @@ async def test_what_is_no_better_is_not_kept_and_the_old_set_stays(tmp_path, bas
     made = await stage(tmp_path).make(bench(room.say, base))
     assert [one["kept"] for one in notes_of(made)["rounds"]] == [False, False]
     assert notes_of(made)["rounds"][0]["why"].endswith("no gain") and load(str(made.folder)).digest == load(base).digest
-    made = await stage(tmp_path, folder=str(tmp_path / "strict"), alpha=0.01).make(bench(Class().say, base))
-    assert notes_of(made)["rounds"][0]["why"].endswith("not below 0.01"), "two records cannot tell so much"
 
 
 @pytest.mark.parametrize(
@@ -154,7 +152,7 @@ def test_what_cannot_be_refined_is_refused_before_anything_is_asked(tmp_path, ba
         stage(tmp_path).check(bench(Class().say, base, agent=Mute()))
     with pytest.raises(ConfigError, match="no template of the prompt set 'direct' can be written anew"):
         stage(tmp_path).check(bench(Class().say, base, agent=Direct()))
-    with pytest.raises(ConfigError, match="alpha=null"):
+    with pytest.raises(ConfigError, match="leaves nothing to test on"):
         stage(tmp_path, validation_records=0)
 
 
