@@ -16,6 +16,7 @@ from components.errors import ConfigError
 MANIFEST = "manifest.json"
 NEW = "new"  # the status of a folder in which nothing is finished yet: other settings may begin it again
 _LOCK = ".lock"
+_OURS = (_LOCK, f"{MANIFEST}.tmp")  # what a folder may hold before its first manifest
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class MadeFolder:
         """
         path = self.path / MANIFEST
         if not path.is_file():
-            if strange := sorted(one.name for one in self.path.iterdir() if one.name != _LOCK):
+            if strange := sorted(one.name for one in self.path.iterdir() if one.name not in _OURS):
                 raise ConfigError(f"{self.path} holds {strange[0]} and no {MANIFEST}; choose another {key}")
             return {}
         try:

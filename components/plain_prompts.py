@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
+from unicodedata import category
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -63,14 +64,17 @@ def flaw_in(text: str, names: Collection[str], needs: Collection[str] = ()) -> s
         return "it is empty"
     if len(text) > LONGEST:
         return f"it has {len(text)} characters; {LONGEST} are the most"
+    if (hidden := next((n for n, one in enumerate(text) if _hides(one)), None)) is not None:
+        return f"{_line(text, hidden)}: the control character U+{ord(text[hidden]):04X} cannot stand in a prompt"
     if (found := _OPENS.search(_SLOT.sub(" ", text))) is not None:
-        shown = text[max(0, _place(text, found[0])) :].partition("\n")[0][:60]
+        place = _place(text, found[0])
         return (
-            f"{shown!r} is more than a name in braces; only {{{{ name }}}} may be written, no statement or expression"
+            f"{_line(text, place)}: {text[place:].partition(chr(10))[0][:60]!r} is more than a name in braces;"
+            " only {{ name }} may be written, no statement or expression"
         )
-    if strange := [name for name in slots(text) if name not in names]:
+    if strange := next((one for one in _SLOT.finditer(text) if one[1] not in names), None):
         have = ", ".join(names) or "none"
-        return f"{{{{ {strange[0]} }}}} is not known here; known are {have}"
+        return f"{_line(text, strange.start())}: {{{{ {strange[1]} }}}} is not known here; known are {have}"
     if crowd := [name for name in names if slots(text).count(name) > OFTENEST]:
         return f"{{{{ {crowd[0]} }}}} stands {slots(text).count(crowd[0])} times; {OFTENEST} are the most"
     if lost := [name for name in names if name not in slots(text)]:
@@ -78,6 +82,17 @@ def flaw_in(text: str, names: Collection[str], needs: Collection[str] = ()) -> s
     if lost := [mark for mark in needs if mark not in text]:
         return f"{lost[0]!r} is lost, by which replies are read"
     return None
+
+
+def _hides(letter: str) -> bool:
+    """Whether a letter is one that a reader does not see: a control character, or one that turns the direction."""
+    return letter not in "\n\t" and category(letter) in ("Cc", "Cf", "Cs")
+
+
+def _line(text: str, place: int) -> str:
+    """The line of a place, counted from 1."""
+    n = text.count("\n", 0, place) + 1
+    return f"line {n}"
 
 
 def _place(text: str, opening: str) -> int:

@@ -40,16 +40,36 @@ class PromptSet:
 
         self.name = name
         files = sorted(folder.glob("*.jinja"))
-        self.texts = texts = {path.stem: path.read_text(encoding="utf-8") for path in files}
-        self._data = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.yaml"))}
+        self.texts = texts = {path.stem: self._read(path) for path in files}
+        self._data = {path.name: self._read(path) for path in sorted(folder.glob("*.yaml"))}
         self._environment = environment = _environment(ours=folder.resolve().parent == _ROOT)
         self._refuse_more_than_plain()
+        self._refuse_what_does_not_parse()
         self._included = included = _included(environment, name, texts)
         environment.loader = jinja2.DictLoader(included)
         whole = "\0".join(f"{k}\0{v}" for k, v in (texts | self._data | included).items())
         self.digest = sha256(whole.encode()).hexdigest()[:16]
         self._made: dict[tuple[Any, ...], Message] = {}
         self._templates = {stem: environment.from_string(text) for stem, text in texts.items()}
+
+    def _read(self, path: Path) -> str:
+        """A file of the set. Raises ConfigError."""
+        try:
+            return path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"prompt {self.name}/{path.name}: byte {error.start} is not UTF-8") from None
+        except OSError as error:
+            raise ConfigError(f"prompt {self.name}/{path.name}: {error.strerror}") from None
+
+    def _refuse_what_does_not_parse(self) -> None:
+        """Raises ConfigError with file and line."""
+        import jinja2
+
+        for template, text in self.texts.items():
+            try:
+                self._environment.parse(text)
+            except jinja2.TemplateSyntaxError as error:
+                raise ConfigError(f"prompt {self.source(template)}, line {error.lineno}: {error.message}") from None
 
     def _refuse_more_than_plain(self) -> None:
         """Raises ConfigError for a template that a model wrote, as ``written.yaml`` says, and that is not plain."""
@@ -60,7 +80,9 @@ class PromptSet:
         except ValueError as error:
             raise ConfigError(f"prompt set {self.name!r}: {WRITTEN}.yaml: {error}") from None
         for template, (names, needs) in rules.items():
-            if flaw := flaw_in(self.texts.get(template, ""), names, needs):
+            if template not in self.texts:
+                raise ConfigError(f"prompt {self.source(template)}: the file is missing, which {WRITTEN}.yaml tells of")
+            if flaw := flaw_in(self.texts[template], names, needs):
                 raise ConfigError(f"prompt {self.source(template)}: {flaw}")
 
     def plain(self, template: str) -> str | None:
@@ -184,14 +206,9 @@ def load(name: str) -> PromptSet:
     Raises ConfigError when there is none, naming those there are, or when a template does not parse, includes what
     is not there, or was written by a model and is not plain.
     """
-    import jinja2
-
     folder = place_of(name)
     if not folder.is_dir():
         places = [*_ROOT.iterdir(), *(own_folder().iterdir() if own_folder().is_dir() else ())]
         have = ", ".join(sorted(p.name for p in places if p.is_dir() and not p.name.startswith(("_", "."))))
         raise ConfigError(f"no prompt set {name!r}; there are {have}, or give the path of a folder of .jinja files")
-    try:
-        return PromptSet(name, folder)
-    except jinja2.TemplateSyntaxError as error:
-        raise ConfigError(f"prompt set {name!r}: line {error.lineno}: {error.message}") from None
+    return PromptSet(name, folder)

@@ -7,7 +7,6 @@ feedback's prompt; this one is ours.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -22,8 +21,9 @@ from components.task_text import task_text
 from components.types import Answer, Played, Sample
 
 ROLE = "critic"
-_REWRITTEN = re.compile(r"<rewritten>\n?(.*?)\n?</rewritten>", re.DOTALL)
-_REPLY, _STEPS = 600, 12  # characters of a reply, steps of an attempt
+_OPENS, _CLOSES = "<rewritten>", "</rewritten>"
+_NOTHING = f"nothing stands between {_OPENS} and {_CLOSES}"
+_REPLY, _STEPS, _CRITIQUE = 600, 12, 20_000  # characters of a reply, steps of an attempt, characters of a critique
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Critic:
         said: list[str] = []
 
         async def criticise(episode: Episode) -> Answer:
-            said.append((await episode.ask([shown], "reflect", role=ROLE)).text.strip())
+            said.append((await episode.ask([shown], "reflect", role=ROLE)).text.strip()[:_CRITIQUE])
             return Answer(said[0])
 
         await self._talk(f"{place}/critique", criticise)
@@ -78,9 +78,9 @@ class Critic:
                     slots=[f"{{{{ {one} }}}}" for one in names], needs=needs, refused=refused,
                 )  # fmt: skip
                 reply = (await episode.ask([shown], "build", role=ROLE)).text
-                read = _REWRITTEN.search(reply)
-                flaw = self.rules.flaw(name, read[1]) if read else "nothing stands between <rewritten> and </rewritten>"
-                found[0] = (None, flaw) if flaw is not None or read is None else (read[1], None)
+                fresh = rewritten(reply)
+                flaw = self.rules.flaw(name, fresh) if fresh is not None else _NOTHING
+                found[0] = (None, flaw) if flaw is not None else (fresh, None)
                 if flaw is None:
                     break
             return Answer("")
@@ -93,6 +93,13 @@ class Critic:
         ended = await self.bench.talk(name, solve)
         if ended.stop != "answered":
             raise ConfigError(f"{name}: {ended.error or ended.stop}: the critic needs a larger budget.sample")
+
+
+def rewritten(reply: str) -> str | None:
+    """What stands between the tags, whatever ends its lines; None where a tag is missing."""
+    _, opens, rest = reply.partition(_OPENS)
+    text, closes, _ = rest.partition(_CLOSES)
+    return "\n".join(text.splitlines()) if opens and closes else None
 
 
 def failure_text(sample: Sample, played: Played) -> str:

@@ -54,8 +54,8 @@ def compared(told: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def page(notes: Mapping[str, Any], name: str, place: str) -> list[str]:
-    """What to say at the end, or at a pause."""
+def page(notes: Mapping[str, Any], name: str) -> list[str]:
+    """What to say at the end, or at a pause; ``name`` chooses the set."""
     simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
     lines = [f"prompts of {notes['base']}, refined{simulated}"]
     for one in notes["rounds"]:
@@ -74,7 +74,5 @@ def page(notes: Mapping[str, Any], name: str, place: str) -> list[str]:
         )
         lines.append("            and give the same command again")
     else:
-        lines.append(
-            f"digest:     {notes['digest']}; choose it by agent.prompts={name if place.endswith(name) else place}"
-        )
+        lines.append(f"digest:     {notes['digest']}; choose it by agent.prompts={name}")
     return lines

@@ -57,8 +57,22 @@ def diff(old: Mapping[str, str], new: Mapping[str, str]) -> str:
 def read_version(folder: Path) -> Version:
     """The templates and data of a folder, as it is now. Raises ConfigError where what a model wrote is not plain."""
     PromptSet(folder.name, folder)
-    files = sorted([*folder.glob("*.jinja"), *folder.glob("*.yaml")])
-    return Version({path.name: path.read_text(encoding="utf-8") for path in files})
+    return Version({path.name: path.read_text(encoding="utf-8") for path in _files(folder)})
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted([*folder.glob("*.jinja"), *folder.glob("*.yaml")])
+
+
+def refuse_edits(folder: Path, home: Path) -> None:
+    """Raises ConfigError where a file of ``folder`` is as in no version that is saved below ``home``."""
+    saved = [one for one in home.iterdir() if not one.name.startswith(".")]
+    for path in _files(folder):
+        if all(not (was := one / path.name).is_file() or was.read_bytes() != path.read_bytes() for one in saved):
+            raise ConfigError(
+                f"{path} was edited while a round is not finished; put the edit aside"
+                " (delete the file, or give it its old text), and make it at a pause or after the last round"
+            )
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,14 @@ from pydantic import StringConstraints
 from components.errors import ConfigError
 from components.made_folder import NEW, MadeFolder
 from components.practice import Bench, Made
-from components.prompts import own_folder
+from components.prompts import own_folder, place_of
 from components.seeded_draw import drawn
 from components.stages.prompt_critic import Critic, failure_text
 from components.stages.prompt_gate import Gate
 from components.stages.prompt_history import compared, page, round_page
 from components.stages.prompt_parts import Parts, parts_of
 from components.stages.prompt_trials import Tried, per_record, scatter, tried, with_prompts
-from components.stages.prompt_versions import Rules, Version, diff, read_version
+from components.stages.prompt_versions import Rules, Version, diff, read_version, refuse_edits
 from components.types import Sample
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
@@ -81,6 +81,11 @@ class RefinePrompts:
         """Whether there are prompts to refine and records to learn from. Raises ConfigError."""
         if not self._rules(bench).of:
             raise ConfigError("stage.templates: found [], which leaves nothing to refine")
+        if self.folder is None and place_of(self.name) != self.place:
+            raise ConfigError(
+                f"stage.name={self.name!r} is the name of a set of ours, which agent.prompts={self.name} chooses first;"
+                " choose another stage.name"
+            )
         self.parts(bench)
         if self.place.is_dir():
             MadeFolder(self.place).notes(bench.begun, "stage.name")
@@ -100,7 +105,7 @@ class RefinePrompts:
             notes = home.notes(bench.begun, "stage.name")
             if notes.get("status") != "complete":
                 notes = await _Refining(self, bench, rules, home, notes).go_on()
-        return Made(self.place, page(notes, self.name, str(self.place)))
+        return Made(self.place, page(notes, self.name if self.folder is None else str(self.place)))
 
 
 @dataclass
@@ -123,7 +128,6 @@ class _Refining:
         for number in range(len(self.notes["rounds"]) + 1, setting.rounds + 1):
             version, before = await self._round(number, version, parts, before)
             if setting.pause:
-                self._write(version, "waiting")
                 return self.notes
         if parts.compared:
             await self._compare(version, parts.compared)
@@ -134,11 +138,15 @@ class _Refining:
         """The version to go on with: the base, that of the last round, or at a pause what a person made of it."""
         if self.notes:
             kept = read_version(self._folder(self.notes["digest"]))
-            version = read_version(self.home.path) if self.notes["status"] == "waiting" else kept
+            if self.notes["status"] != "waiting":
+                refuse_edits(self.home.path, self.home.path / SETS)
+                return kept
+            version = read_version(self.home.path)
             if edited := diff(kept.templates, version.templates):
                 number = len(self.notes["rounds"])
                 self.home.write(f"history/edited-after-round-{number}.diff", edited)
                 self.notes["rounds"][-1]["edited"] = True
+            self._note(version, "begun")  # before a round writes there, so that a kill leaves nothing like an edit
             return version
         self.notes |= {
             **self.bench.facts,
@@ -148,8 +156,9 @@ class _Refining:
             "records": parts.records,
             "texts": self.bench.known([*parts.train, *parts.validation]),
             "rounds": [],
+            "status": NEW,
         }
-        self._write(self.rules.first, NEW)
+        self.home.note(self.notes)  # first of all: a folder without a manifest is somebody else's
         return self.rules.first
 
     async def _round(
@@ -182,7 +191,7 @@ class _Refining:
         told |= {"refused": refused, "edited": False}
         self.home.write(f"history/round-{number}.md", round_page(told, critique, failures))
         self.notes["rounds"].append(told)
-        self._write(kept, "begun")
+        self._write(kept, "waiting" if setting.pause else "begun")
         return kept, before
 
     async def _validated(self, version: Version, samples: Sequence[Sample]) -> Tried | None:
@@ -211,5 +220,8 @@ class _Refining:
         """Write the set as it stands, and the manifest last."""
         for name, text in version.files.items():
             self.home.write(name, text)
+        self._note(version, status)
+
+    def _note(self, version: Version, status: str) -> None:
         self.notes |= {"digest": self._save(version).name, "status": status, "calls": self.bench.facts["calls"]}
         self.home.note(self.notes)

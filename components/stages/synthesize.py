@@ -78,6 +78,8 @@ class Synthesize:
         with home.held():
             notes = home.notes(bench.begun, "stage.name")
             if notes.get("status") != "complete":
+                if not notes:
+                    home.note({"begun": bench.begun, "status": NEW})  # the folder is ours from here on
                 work = _Writing(self, bench, home, cells)
                 try:
                     await work.write()

@@ -36,7 +36,21 @@ def test_more_than_a_name_in_braces_is_refused(text):
 @pytest.mark.parametrize("name", ["self", "loop", "range", "cycler", "config", "true", "none", "other"])
 def test_a_name_that_is_not_given_is_refused(name):
     flaw = flaw_in(f"{{{{ question }}}} {{{{ {name} }}}}", ["question"])
-    assert flaw == f"{{{{ {name} }}}} is not known here; known are question"
+    assert flaw == f"line 1: {{{{ {name} }}}} is not known here; known are question"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{{ question }}\n\n{% if x %}\nyes", "line 3: '{% if x %}' is more than a name in braces"),
+        ("{{ question }}\n{{ other }}", "line 2: {{ other }} is not known here"),
+        ("{{ question }}\nred \x1b[31m", "line 2: the control character U+001B cannot stand in a prompt"),
+        ("\u202e{{ question }}", "line 1: the control character U+202E cannot stand in a prompt"),
+        ("{{ question }}\x00", "line 1: the control character U+0000 cannot stand in a prompt"),
+    ],
+)
+def test_a_flaw_is_told_with_its_line(text, said):
+    assert flaw_in(text, ["question"]).startswith(said)
 
 
 @pytest.mark.parametrize(

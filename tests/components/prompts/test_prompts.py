@@ -43,8 +43,16 @@ def test_a_value_that_is_not_given_is_named(tmp_path):
 def test_a_set_that_is_not_there_or_does_not_parse_is_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"no prompt set 'radagnt'; there are .*radagent"):
         load("radagnt")
-    with pytest.raises(ConfigError, match="line 1"):
-        load(folder(tmp_path, ask="{% if %}"))
+    with pytest.raises(ConfigError, match=r"/ask\.jinja, line 2: "):
+        load(folder(tmp_path, ask="Why?\n{% if %}"))
+    (tmp_path / "ask.jinja").write_bytes(b"ab\xff")
+    load.cache_clear()
+    with pytest.raises(ConfigError, match=r"/ask\.jinja: byte 2 is not UTF-8"):
+        load(str(tmp_path))
+    (tmp_path / "ask.jinja").unlink()
+    (tmp_path / "ask.jinja").mkdir()
+    with pytest.raises(ConfigError, match=r"/ask\.jinja: Is a directory"):
+        load(str(tmp_path))
 
 
 def test_the_digest_is_of_the_texts(tmp_path):

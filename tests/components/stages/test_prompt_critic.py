@@ -2,7 +2,7 @@ import pytest
 
 from components.errors import ConfigError
 from components.messages import Message, ToolCall, Usage
-from components.stages.prompt_critic import Critic, failure_text
+from components.stages.prompt_critic import Critic, failure_text, rewritten
 from components.stages.prompt_versions import Rules
 from components.types import Observation, Observed, Played, Problem, Sample, Step, Trajectory
 from runner.budget import Budget
@@ -37,6 +37,20 @@ async def test_a_budget_that_does_not_reach_is_told(tmp_path):
     object.__setattr__(desk.experiment.parts, "budget", Budget(calls=0))
     with pytest.raises(ConfigError, match="the critic needs a larger budget"):
         await Critic(desk, rules, "refine_prompts", 1).propose("x", rules.first, ["f"], 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        ("Here:\n<rewritten>\nA\n</rewritten> and more </rewritten>", "\nA"),
+        ("<rewritten>A\r\nB</rewritten>", "A\nB"),
+        ("<rewritten>A", None),
+        ("A</rewritten>", None),
+        ("<rewritten>" * 200_000, None),
+    ],
+)
+def test_a_rewriting_is_read_in_one_pass(reply, text):
+    assert rewritten(reply) == text
 
 
 def test_a_failure_tells_what_was_written_how_it_ended_and_what_was_right():

@@ -1,6 +1,7 @@
 """Rounds of refinement: kept where the paired test says better, written as an ordinary set, gone on with."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from components.prompts import load
 from components.stages.refine_prompts import RefinePrompts
 from components.types import Answer
 from runner.journal import Journal
+from tests.slow import slow
 from tests.stage_bench import ASK, CAREFUL, Class, Halves, base_set, bench
 
 SMALL = {
@@ -116,8 +118,77 @@ async def test_an_edit_by_hand_that_a_prompt_may_not_have_is_refused(tmp_path, b
     paused = stage(tmp_path, pause=True)
     made = await paused.make(bench(Class().say, base))
     (made.folder / "ask.jinja").write_text("{{ question }} {% include 'x' %}")
-    with pytest.raises(ConfigError, match="more than a name in braces"):
+    with pytest.raises(ConfigError, match=r"made/ask\.jinja: line 1: .* is more than a name in braces"):
         await paused.make(bench(Class().say, base))
+    (made.folder / "ask.jinja").write_text("{{ question }}\n")
+    (made.folder / "branch.jinja").write_text("{{ question }}\n{% if %}")
+    with pytest.raises(ConfigError, match=r"made/branch\.jinja, line 2: "):
+        await paused.make(bench(Class().say, base))
+
+
+class Killed(BaseException):
+    """Nothing is written any more."""
+
+
+def kills(monkeypatch, when):
+    """The process ends when it is about to replace a file that ``when`` holds for."""
+    replace = Path.replace
+
+    def replacing(path, target):
+        if when(target):
+            raise Killed
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", replacing)
+
+
+@pytest.mark.parametrize(
+    ("pause", "points"),
+    [(True, (5,)), pytest.param(True, range(1, 13), marks=slow), pytest.param(False, range(1, 13), marks=slow)],
+)
+async def test_a_kill_wherever_a_stage_writes_changes_nothing_of_what_comes_of_it(
+    tmp_path, base, monkeypatch, pause, points
+):
+    """Killed before the n-th file it writes, and begun again, it leaves the set of a stage that was left alone."""
+    rewrites = [f"<rewritten>{'very ' * n}careful {{{{ question }}}}</rewritten>" for n in range(1, 9)]
+    setting = {"pause": pause, "alpha": None, "validation_records": 0, "rounds": 2, "metric": "score/right"}
+    talk = Class(critique="- In ask: more", rewrites=rewrites)
+
+    async def whole(folder, journal, killed=0):
+        made, seen, count = None, 0, iter(range(1, 999))
+        with monkeypatch.context() as patch:
+            kills(patch, lambda target: next(count) == killed)
+            while made is None or notes_of(made)["status"] != "complete":
+                work = stage(tmp_path, folder=str(tmp_path / folder), **setting)
+                try:
+                    made = await work.make(bench(talk.say, base, journal=journal))
+                except Killed:
+                    seen += 1
+        return notes_of(made), {p.name: p.read_text() for p in made.folder.glob("*.jinja")}, seen
+
+    with Journal(tmp_path / "journal") as journal:
+        left, texts, _ = await whole("left", journal)
+        n = len(talk.asked)
+        for killed in points:
+            struck, same, seen = await whole(f"struck-{killed}", journal, killed)
+            assert seen == 1 and len(talk.asked) == n, "and nothing is paid twice"
+            assert struck["rounds"] == left["rounds"] and struck["digest"] == left["digest"] and texts == same
+            assert not any(one["edited"] for one in struck["rounds"])
+
+
+async def test_an_edit_while_a_round_is_not_finished_is_not_lost(tmp_path, base, monkeypatch):
+    setting = stage(tmp_path, alpha=None, validation_records=0)
+    with monkeypatch.context() as patch:
+        kills(patch, lambda target: target.name == "round-2.md")
+        with pytest.raises(Killed):
+            await setting.make(bench(Class(critique="- In ask").say, base))
+    (tmp_path / "made" / "ask.jinja").write_text("By hand. {{ question }}\n")
+    with pytest.raises(ConfigError, match=r"made/ask\.jinja was edited while a round is not finished"):
+        await setting.make(bench(Class().say, base))
+    assert (tmp_path / "made" / "ask.jinja").read_text().startswith("By hand")
+    (tmp_path / "made" / "ask.jinja").unlink()
+    made = await setting.make(bench(Class().say, base))
+    assert notes_of(made)["status"] == "complete" and (made.folder / "ask.jinja").is_file()
 
 
 async def test_begun_again_nothing_is_paid_twice_and_other_settings_are_refused(tmp_path, base):
@@ -141,6 +212,8 @@ def test_what_cannot_be_refined_is_refused_before_anything_is_asked(tmp_path, ba
         stage(tmp_path, train_records=3).check(bench(Class().say, base))
     with pytest.raises(ConfigError, match=r"'branch' of .* cannot be written anew; these can: ask"):
         stage(tmp_path, templates=["branch"]).check(bench(Class().say, base))
+    with pytest.raises(ConfigError, match=r"stage\.name='react' is the name of a set of ours"):
+        stage(tmp_path, folder=None, name="react").check(bench(Class().say, base))
     with pytest.raises(ConfigError, match="nothing to refine"):
         stage(tmp_path, templates=[]).check(bench(Class().say, base))
 
