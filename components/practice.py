@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -80,6 +80,10 @@ class Bench(Protocol):
         """All samples of the split that is evaluated, whatever part of it is drawn."""
 
     @property
+    def samples(self) -> Iterable[Sample]:
+        """All samples of all splits."""
+
+    @property
     def facts(self) -> Mapping[str, Any]:
         """For a manifest: when, by which command, with which models, data and versions."""
 
@@ -118,10 +122,11 @@ class Bench(Protocol):
 
 @dataclass(frozen=True)
 class Made:
-    """What a stage of its own left: its folder, and what to say of it."""
+    """What a stage of its own left: its folder, what to say of it, and whether it is ``empty``, so that it failed."""
 
     folder: Path
     said: Sequence[str] = ()
+    empty: bool = False
 
 
 @runtime_checkable

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 import orjson
@@ -20,19 +21,21 @@ from components.stages.record_plan import Cell
 from components.types import Answer
 
 ROLE = "author"
+_LONG = 300  # letters of a reason
 
 
 @dataclass(frozen=True)
 class Draft:
     """What an author wrote: ``flaws`` are the reasons why it is no good; ``replies`` as they came.
 
-    Where there are questions the record is sound, and the flaws are theirs.
+    ``sound``: the record is, and the flaws are those of its questions.
     """
 
     record: Mapping[str, Any] | None = None
     questions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     flaws: Sequence[str] = ()
     replies: Sequence[str] = ()
+    sound: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Author:
     async def draft(self, cell: Cell, attempt: int, last: Draft | None) -> Draft:
         """One attempt; a record that was sound is kept, and only its questions are asked for again."""
         found: list[Draft] = []
-        kept = last.record if last is not None and last.questions else None
+        kept = last.record if last is not None and last.sound else None
 
         async def write(episode: Episode) -> Answer:
             found.append(await self._write(episode, cell, kept, last.flaws if last is not None else ()))
@@ -69,14 +72,14 @@ class Author:
                 if record is not None and record[key].casefold() != value.casefold()
             ]
             if record is None or wrong:
-                return Draft(record, {}, wrong, replies)
+                return Draft(record, {}, _short(wrong), replies)
         shown = self._set.user("questions", (), **self._asked(record), rejected=list(flaws) if kept else [])
         replies.append((await episode.ask([shown], "build", role=ROLE)).text)
         read = object_in(replies[-1])
         if read is None:
-            return Draft(record, {}, ["no JSON object can be read"], replies)
+            return Draft(record, {}, ["no JSON object can be read"], replies, sound=True)
         questions = {chain: _pair(read[chain]) for chain in dict.fromkeys((*TASKS, *read)) if chain in read}
-        return Draft(record, questions, question_flaws(record, questions), replies)
+        return Draft(record, questions, _short(question_flaws(record, questions)), replies, sound=True)
 
     @cached_property
     def _set(self) -> PromptSet:
@@ -125,5 +128,11 @@ def _pair(value: Any) -> Any:
 
 
 def _text(value: Any) -> Any:
-    """A number as text."""
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+    """A number as text; NaN and infinities are none."""
+    number = isfinite(value) if isinstance(value, float) else isinstance(value, int) and not isinstance(value, bool)
+    return str(value) if number else value
+
+
+def _short(flaws: Sequence[str]) -> list[str]:
+    """Reasons without the length of what they quote."""
+    return [flaw if len(flaw) <= _LONG else f"{flaw[:_LONG]}..." for flaw in flaws]

@@ -9,6 +9,8 @@ again; the article checked a part by hand.
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +25,7 @@ from components.errors import ConfigError, ModelError, RunLimitReached
 from components.made_folder import NEW, MadeFolder
 from components.practice import Bench, Made
 from components.radiology.records import parse_records
+from components.radiology.soundness.words import words
 from components.radiology.tasks import ANATOMIES, MODALITIES
 from components.radiology.vocabulary import LISTS
 from components.stages.record_author import Author, Draft
@@ -31,6 +34,8 @@ from components.stages.record_plan import Cell, cells_of
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
 Count = Annotated[int, Ge(1)]
 REJECTED = "rejected.jsonl"
+LONGEST = 20_000  # letters of a rejected reply that are kept
+_SHOWN, _QUOTED = 3, re.compile(r"\[[^]]*\]|'[^']*'|\"[^\"]*\"|\b\d[\d.]*\b")
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,7 @@ class Synthesize:
                     work.keep("begun")
                     raise
                 notes = work.keep("complete")
-        return Made(self.place, _said(notes, self.place))
+        return Made(self.place, _said(notes, self.place), empty=not notes["counts"]["accepted"])
 
     def _cells(self, bench: Bench) -> list[Cell]:
         return cells_of(
@@ -109,8 +114,8 @@ class _Writing:
 
     async def write(self) -> None:
         """Ask for all that is missing, attempt by attempt; what comes at once is accepted in the order of the plan."""
-        self.taken = {text for sample in self.bench.evaluated for text in _texts(sample.metadata.get("record"), {})}
-        self.taken |= {sample.problem.question.casefold() for sample in self.bench.evaluated}
+        for sample in self.bench.samples:
+            self.taken |= {*_texts(sample.metadata.get("record"), {}), _alike(sample.problem.question)}
         author, missing = Author(self.bench, self.setting.prompts), [*self.cells]
         why: dict[str, Draft] = {}
         for attempt in range(1, self.setting.attempts + 1):
@@ -123,15 +128,15 @@ class _Writing:
         """Accept a draft that is sound and repeats nothing; else put it aside with the reasons."""
         if not draft.flaws:
             own, asked = _texts(draft.record, {}), _texts(None, draft.questions)
-            repeated = [text for text in (*own, *asked) if text in self.taken]
+            repeated = [told for alike, told in (own | asked).items() if alike in self.taken]
             if not repeated:
                 self.taken |= {*own, *asked}
                 self.accepted[cell.id] = {"case": draft.record, "QA": draft.questions}
                 return draft
-            flaws = [f"stands in another record already: {one!r}" for one in repeated]
-            draft = replace(draft, flaws=flaws, questions={} if self.taken & {*own} else draft.questions)
-        told = {"id": cell.id, "attempt": attempt, "reasons": draft.flaws, "replies": draft.replies}
-        self.rejected.append(told)
+            flaws = [f"stands in another record already: {one[:300]!r}" for one in repeated]
+            draft = replace(draft, flaws=flaws, sound=self.taken.isdisjoint(own))
+        replies = [reply[:LONGEST] for reply in draft.replies]
+        self.rejected.append({"id": cell.id, "attempt": attempt, "reasons": draft.flaws, "replies": replies})
         return draft
 
     def keep(self, status: str) -> dict[str, Any]:
@@ -147,19 +152,26 @@ class _Writing:
         notes = {
             **self.bench.facts,
             "begun": self.bench.begun,
-            "status": status if cases or status == "complete" else NEW,
+            "status": status if cases else NEW,  # where nothing was accepted other settings may try
             "split": self.setting.split,
             "counts": counts,
+            "reasons": _frequent(self.rejected),
             "missing": list(dict.fromkeys(reasons)),
         }
         self.home.note(notes)
         return notes
 
 
-def _texts(record: Mapping[str, Any] | None, questions: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """What no two records may say in the same words."""
+def _texts(record: Mapping[str, Any] | None, questions: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """What no two records may say in the same words, patients included: the words -> the text."""
     told = [] if record is None else [*record["Report"].values(), record["Treatment"]]
-    return [text.casefold() for text in (*told, *(pair["Q"] for pair in questions.values()))]
+    patient = [] if record is None else [", ".join(record["Information"].values())]
+    return {_alike(text): text for text in (*told, *patient, *(pair["Q"] for pair in questions.values()))}
+
+
+def _alike(text: str) -> str:
+    """The words of a text, whatever stands between them."""
+    return " ".join(words(text))
 
 
 def _said(notes: Mapping[str, Any], place: Path) -> list[str]:
@@ -167,8 +179,17 @@ def _said(notes: Mapping[str, Any], place: Path) -> list[str]:
     simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
     lines = [
         f"records:    {counts['accepted']} of {counts['planned']} accepted{simulated}, with 11 questions each;"
-        f" {counts['rejected']} drafts rejected, see {REJECTED}"
+        f" {counts['rejected']} drafts rejected, see {place / REJECTED}"
     ]
+    lines += [f"            {n} x {reason}" for reason, n in notes["reasons"].items()]
     if counts["accepted"]:
         lines.append(f"play them:  dataset=radabench dataset.path={place}")
+    else:
+        lines.append("no record was accepted: there is nothing to play; ask another model, or choose other diseases")
     return lines
+
+
+def _frequent(rejected: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """The reasons that most drafts are rejected for, with their number; what they quote and count is left out."""
+    kinds = [{_QUOTED.sub("...", reason) for reason in one["reasons"]} for one in rejected]
+    return dict(Counter(kind for of in kinds for kind in sorted(of)).most_common(_SHOWN))

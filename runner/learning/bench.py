@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -62,6 +62,12 @@ class Bench:
         """All samples of the evaluated split."""
         dataset = self.experiment.dataset
         return [clean(sample) for sample in dataset.load(dataset.split)]
+
+    @property
+    def samples(self) -> Iterable[Sample]:
+        """All samples of all splits."""
+        dataset = self.experiment.dataset
+        return (clean(sample) for split in dataset.splits for sample in dataset.load(split))
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -182,4 +188,4 @@ async def run_craft(experiment: Experiment, commons: Commons) -> int:
             return ERRORS if isinstance(error, ModelError) else BUDGET
     print(*made.said, f"folder:     {made.folder}", sep="\n")  # noqa: T201
     print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
-    return COMPLETE
+    return ERRORS if made.empty else COMPLETE

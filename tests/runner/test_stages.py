@@ -99,6 +99,12 @@ def test_records_are_written_and_played(plainly, home):
     assert sorted(os.listdir(home.path / path)) == [".lock", "manifest.json", "rejected.jsonl", "test.json"]
 
 
+def test_a_synthesis_that_accepts_nothing_has_failed(plainly):
+    done = plainly("stage=synthesize", "stage.anatomies=[Spine]", "stage.modalities=[CT]", "model.malformed_rate=1")
+    assert done.code == 1 and "0 of 1 accepted" in done.out and "3 x no JSON object can be read" in done.out
+    assert "no record was accepted" in done.out and "play them" not in done.out
+
+
 def test_a_budget_stops_a_synthesis_and_the_same_command_goes_on(plainly):
     words = ("stage=synthesize", "stage.anatomies=[Chest]")
     first = plainly(*words, "budget.run.calls=3")

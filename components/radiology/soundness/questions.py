@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from components.radiology.soundness.words import GIVEAWAY, Record, is_line, name_words, plural_aware
+from components.radiology.soundness.words import GIVEAWAY, Record, is_line, name_words, odd_piece, plural_aware
 from components.radiology.tasks import TASKS
 
 Questions = Mapping[str, Mapping[str, str]]
@@ -117,10 +117,12 @@ def masks(record: Record, questions: Questions) -> Iterator[str]:
 
 
 def clean(record: Record, questions: Questions) -> Iterator[str]:
-    """Texts are clean: no braces, doubled points, spaces or words, and a capital at the beginning."""
+    """Texts are clean: no markup, doubled points, spaces or words, and a capital at the beginning."""
     for chain, pair in questions.items():
         for text in pair.values():
-            if found := re.search(r"[{}]|\.\.|  |\bNone\b|TODO", text):
+            if (odd := odd_piece(text)) is not None:
+                yield f"{chain}: {odd!r} stands in {text!r}; plain English text is expected"
+            if found := re.search(r"\.\.|  |\bNone\b|TODO", text):
                 yield f"{chain}: {found[0]!r} stands in {text!r}"
             if not (text[0].isupper() or text[0] == "["):
                 yield f"{chain}: {text!r} begins with a small letter"

@@ -10,7 +10,17 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from components.radiology.soundness.scores import level_of_score, place_of_score, usual_score
-from components.radiology.soundness.words import Record, is_line, numbers, plural_aware, sentences, words
+from components.radiology.soundness.words import (
+    LONGEST,
+    Record,
+    is_line,
+    numbers,
+    odd_piece,
+    plural_aware,
+    reads_english,
+    sentences,
+    words,
+)
 
 # Keys in their order; None: a text, else the keys of an object of texts.
 LAYOUT: Mapping[str, Sequence[str] | None] = {
@@ -63,13 +73,23 @@ def layout(record: Record) -> Iterator[str]:
             continue
         for text in [value] if inner is None else value.values():
             if not is_line(text):
-                yield f"{key} holds {text!r}; a text of one line is expected"
+                yield f"{key} holds {text!r:.80}; a text of one line is expected, of at most {LONGEST} letters"
+
+
+def plain_english(record: Record) -> Iterator[str]:
+    """No markup and no other script anywhere; findings and treatment are in English."""
+    for key, value in record.items():
+        for text in [value] if isinstance(value, str) else value.values():
+            if (found := odd_piece(text)) is not None:
+                yield f"{key} holds {found!r}; plain English text is expected"
+    if not reads_english(f"{record['Report']['Finding']} {record['Treatment']}"):
+        yield "Report.Finding and Treatment do not read like English"
 
 
 def demographics(record: Record) -> Iterator[str]:
     """Age, height and weight are digits of a person there could be."""
     info = record["Information"]
-    if not all(info[key].isdecimal() for key in ("Age", "Height", "Weight")):
+    if not all(info[key].isascii() and info[key].isdecimal() for key in ("Age", "Height", "Weight")):
         yield "Information: Age, Height and Weight are digits only (years, cm, kg)"
         return
     age, height, weight = (int(info[key]) for key in ("Age", "Height", "Weight"))
@@ -170,7 +190,7 @@ def treatment(record: Record) -> Iterator[str]:
 
 
 CHECKS: Sequence[Callable[[Record], Iterator[str]]] = (
-    demographics, same_anomaly, finding_is_whole, finding_names_dimensions, impression, quantities,
+    plain_english, demographics, same_anomaly, finding_is_whole, finding_names_dimensions, impression, quantities,
     language_of_modality, sex, level_of_score, place_of_score, usual_score, sides, treatment,
 )  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Any
+from unicodedata import name
 
 Record = Mapping[str, Any]
 # Words that would tell the anatomy or the modality. Plain "image", "picture", "study", "body part" tell nothing.
@@ -20,6 +21,15 @@ _TELLING = """
 GIVEAWAY = frozenset(_TELLING.split())
 # Ordinary words that occur in a name as well ("first metatarsal", "vertebral body") and tell nothing.
 _ORDINARY = frozenset(("body", "with", "from", "both", "whole", "disease", "first", "second", "clinical", "response"))
+LONGEST = 4_000  # letters of a text
+_MARKUP = re.compile(r"[{}]|<[A-Za-z/!?][^<>]{0,40}>?|&#?\w{1,20};")
+_KNOWN = ("LATIN ", "GREEK ", "MICRO ")
+_LITTLE = """
+    a an and are as at be by for from has have in is it its no nor not of on or than that the there this to was were
+    what which with within without
+"""
+_SMALL = frozenset(_LITTLE.split())
+_SMALL_SHARE = 0.12  # half of what the shipped record with the fewest has
 _SCORE_NOUNS = frozenset(
     ("score", "grade", "stage", "type", "class", "category", "index", "level", "criteria", "status")
 )
@@ -31,9 +41,22 @@ def words(text: str) -> list[str]:
 
 
 def is_line(text: Any) -> bool:
-    """Whether this is a text of one line without spaces around it, which a file can hold."""
-    whole = isinstance(text, str) and text != "" and text == text.strip() and len(text.splitlines()) == 1
-    return whole and not any("\ud800" <= letter <= "\udfff" for letter in text)
+    """Whether this is a text of one line that can be seen, of at most ``LONGEST`` letters, without spaces around it."""
+    return isinstance(text, str) and 0 < len(text) <= LONGEST and text == text.strip() and text.isprintable()
+
+
+def odd_piece(text: str) -> str | None:
+    """What plain English does not hold: braces, markup, a letter that is neither Latin nor Greek; None: nothing."""
+    if found := _MARKUP.search(text):
+        return found[0]
+    strange = (one for one in text if not one.isascii() and one.isalpha() and not name(one, "").startswith(_KNOWN))
+    return next(strange, None)
+
+
+def reads_english(text: str) -> bool:
+    """Whether as many of the words as in an English text are small ones, such as "the" and "of"."""
+    said = words(text)
+    return sum(word in _SMALL for word in said) >= _SMALL_SHARE * len(said)
 
 
 def numbers(text: str) -> set[str]:

@@ -52,12 +52,13 @@ async def test_a_record_that_is_not_sound_is_asked_nothing_more_of(tmp_path):
 async def test_exercises_are_asked_for_again_with_the_record_that_is_sound(tmp_path):
     questions = copy.deepcopy(case()["QA"])
     questions["014"]["Q"] = "Is it pulmonary sarcoidosis, the disease?"
+    unread = await drafted(tmp_path, Room(questions="no"))
+    assert unread.sound and unread.flaws == ["no JSON object can be read"]
     draft = await drafted(tmp_path, Room(questions=json.dumps(questions)))
-    assert draft.questions and any("gives away" in flaw for flaw in draft.flaws)
+    assert draft.sound and any("gives away" in flaw for flaw in draft.flaws)
     room = Room()
     again = await drafted(tmp_path, room, draft)
     assert len(room.asked) == 1 and "gives away 'pulmonary'" in room.asked[0] and not again.flaws
-    assert (await drafted(tmp_path, Room(questions="no"))).flaws == ["no JSON object can be read"]
 
 
 async def test_a_rejected_record_is_written_anew_with_the_reasons_in_view(tmp_path):
@@ -74,6 +75,8 @@ def test_keys_are_put_in_order_and_numbers_become_texts():
     found = arranged(turned)
     assert list(found) == [*record, "Extra"] and {**found, "Extra": 1} == {**record, "Extra": 1}
     assert list(found["Information"]) == list(record["Information"]) and arranged(None) is None
+    for odd in (float("nan"), float("inf"), True, None):
+        assert repr(arranged({"Disease": odd})["Disease"]) == repr(odd), "no number"
 
 
 async def test_odd_json_is_rejected_and_breaks_nothing(tmp_path):

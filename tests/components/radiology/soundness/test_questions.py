@@ -15,6 +15,13 @@ SPOILT = {
     "an empty answer": ("014", "A", "It is benign.", "the answer lacks 'Pulmonary sarcoidosis'"),
     "a mask too much": ("014", "A", "Pulmonary sarcoidosis, see [Organ Mask].", "shows [Organ Mask]"),
     "braces": ("014", "A", "Pulmonary sarcoidosis {x}.", "'{' stands in"),
+    "markup": (
+        "014",
+        "A",
+        "Pulmonary sarcoidosis <img src=x onerror=alert(1)>.",
+        "'<img src=x onerror=alert(1)>' stands",
+    ),
+    "another script": ("014", "Q", "Which disease is it? \u75be\u75c5", "'\u75be' stands in"),
     "a small letter": ("014", "A", "pulmonary sarcoidosis.", "begins with a small letter"),
     "a word twice": ("014", "A", "Pulmonary sarcoidosis is is likely.", "'is is' stands in"),
 }

@@ -7,6 +7,16 @@ from tests.components.radiology.soundness.sound import case, spoilt
 
 FINDING, SHORT = "Report.Finding", "Nothing. Nothing. Nothing."
 SPOILT = {
+    "markup": ({"Information.History": "Asthma <script>alert(1)</script>"}, "Information holds '<script>'"),
+    "template": ({"Anomaly.Part": "Hilum {{ cycler }}"}, "Anomaly holds '{'"),
+    "other script": ({"Information.Complaint": "咳嗽三周"}, "Information holds '咳'; plain English"),
+    "French": (
+        {
+            FINDING: "La bande paratrachéale droite mesure 7 mm. Des ganglions sont visibles. Rien de plus.",
+            "Treatment": "Le patient commence une corticothérapie par voie orale. Un contrôle est prévu dans six mois.",
+        },
+        "do not read like English",
+    ),
     "age in words": ({"Information.Age": "thirty"}, "digits only"),
     "age": ({"Information.Age": "120"}, "1 to 95 is expected"),
     "height": ({"Information.Height": "260"}, "140 to 205 cm"),
@@ -50,6 +60,9 @@ def test_a_flaw_is_found(what):
         (lambda record: record.update(Report="All is well."), "Report is no object with the keys"),
         (lambda record: record.update(Disease=["gout"]), "a text of one line is expected"),
         (lambda record: record.update(Disease="gout\n"), "a text of one line is expected"),
+        (lambda record: record.update(Disease="gout\u202e"), "a text of one line is expected"),
+        (lambda record: record.update(Disease="gout\x1b[2J"), "a text of one line is expected"),
+        (lambda record: record.update(Treatment="x" * 5_000), "of at most 4000 letters"),
     ],
 )
 def test_a_record_of_another_layout_is_told_only_that(spoil, said):

@@ -1,4 +1,13 @@
-from components.radiology.soundness.words import GIVEAWAY, name_words, numbers, plural_aware, sentences, words
+from components.radiology.soundness.words import (
+    GIVEAWAY,
+    name_words,
+    numbers,
+    odd_piece,
+    plural_aware,
+    reads_english,
+    sentences,
+    words,
+)
 from tests.components.radiology.soundness.sound import case
 
 
@@ -16,3 +25,13 @@ def test_ordinary_words_of_a_name_are_no_secret():
     record = case()["case"] | {"Disease": "Disease of the first rib"}
     assert {"scadding", "sarcoidosis"} & name_words(record) == {"scadding"}
     assert not {"disease", "first", "stage"} & name_words(record) and "picture" not in GIVEAWAY
+
+
+def test_what_plain_english_does_not_hold_is_found():
+    for text, found in (("a <b>", "<b>"), ("&lt;b", "&lt;"), ("a {b", "{"), ("\u0431ok", "\u0431")):
+        assert odd_piece(text) == found
+    assert odd_piece("Schirmer < 5 mm, <5 mm, Löfgren, 3 µm, α1-antitrypsin & more") is None
+
+
+def test_english_is_told_by_its_small_words():
+    assert reads_english("The liver is of normal size.") and not reads_english("Die Leber hat normale Ausmaße.")
