@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from components.types import Sample
+
+_PLACE = ("anatomy", "modality", "ability")
 
 
 def gold_text(sample: Sample) -> str:
@@ -42,3 +45,11 @@ def gold_steps(sample: Sample) -> str:
 
     task = TASKS.get(str(sample.target.get("chain"))) if isinstance(sample.target, Mapping) else None
     return " -> ".join(f"{kind or ''} {category}".strip() for category, kind in task.chain) if task else ""
+
+
+def gold_refusal(facts: Mapping[str, Any]) -> str:
+    """The refusal that would be right, by what an offer tells scorers; empty where the task can be done."""
+    if facts.get("kind") != "insufficient" or "accepted" not in facts:
+        return ""
+    grounds = {"category": " or ".join(facts["accepted"])} | {key: facts.get(key) for key in _PLACE}
+    return "; ".join(f"{key}: {value}" for key, value in grounds.items() if value)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from components.at_once import together
 from components.errors import ConfigError
-from components.gold import gold_steps, gold_text
+from components.gold import gold_refusal, gold_steps, gold_text
 from components.practice import Bench, Solve
 from components.prompts import load
 from components.protocols import Episode
@@ -114,5 +114,8 @@ def failure_text(sample: Sample, played: Played) -> str:
     lines += ["", f"It ended: {ended.stop}{why}{': ' + ended.error[:_REPLY] if ended.error else ''}"]
     if steps := gold_steps(sample):
         lines.append(f"The right steps: {steps}")
-    lines.append(f"The right answer: {gold_text(sample)[:_REPLY]}")
+    if refusal := gold_refusal(ended.facts):
+        lines.append(f"The right end: a refusal, since no tool that is offered can do one of these steps ({refusal})")
+    else:
+        lines.append(f"The right answer: {gold_text(sample)[:_REPLY]}")
     return "\n".join(lines)

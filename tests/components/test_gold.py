@@ -1,6 +1,6 @@
 import pytest
 
-from components.gold import gold_answer, gold_steps, gold_text
+from components.gold import gold_answer, gold_refusal, gold_steps, gold_text
 from components.types import Problem, Sample
 
 
@@ -28,3 +28,9 @@ def test_the_steps_of_a_task_are_named_where_the_sample_has_any():
         "Anatomy Classifier -> Modality Classifier -> Organ Segmentor -> Organ Biomarker Quantifier"
     )
     assert gold_steps(Sample(Problem("p", "?"), "B")) == gold_steps(Sample(Problem("p", "?"), {"answer": 1})) == ""
+
+
+def test_the_right_refusal_is_told_where_the_offer_says_that_nothing_will_do():
+    facts = {"kind": "insufficient", "accepted": ["A", "B"], "anatomy": "Chest", "modality": "CT", "ability": "x"}
+    assert gold_refusal(facts) == "category: A or B; anatomy: Chest; modality: CT; ability: x"
+    assert gold_refusal({**facts, "kind": "redundant"}) == gold_refusal({}) == ""

@@ -75,3 +75,16 @@ def test_a_failure_tells_what_was_written_how_it_ended_and_what_was_right():
     ):
         assert line in text.splitlines()
     assert "dropped" not in text
+
+
+def test_a_task_that_should_have_been_refused_is_told_so_and_not_its_answer():
+    facts = {
+        "kind": "insufficient",
+        "accepted": ["Organ Segmentor"],
+        "anatomy": "Universal",
+        "ability": "CategoryMissing",
+    }
+    sample = Sample(Problem("p", "Outline it."), {"chain": "012", "answer": "The liver."})
+    lines = failure_text(sample, Played(Trajectory([], facts=facts, stop="answered"), 0.0)).splitlines()
+    assert lines[-1].startswith("The right end: a refusal, since no tool") and "The liver." not in "".join(lines)
+    assert lines[-1].endswith("(category: Organ Segmentor; anatomy: Universal; ability: CategoryMissing)")

@@ -1,8 +1,9 @@
 """Skill: finding in failed attempts what instructions should say, writing it into them, and going by what they say.
 
 As a critic the core reads the attempts that it is shown: a planned step that is missing, needless or out of order, a
-tool that did not fit, a reply that could not be read. For each it has a sentence. As an agent it slips less often
-(``LEFT`` of the slips remain) where its instructions hold that sentence's words, whoever wrote them there.
+tool that did not fit, a reply that could not be read, a task that should have been refused. For each it has a sentence.
+As an agent it slips less often (``LEFT`` of the slips remain) where its instructions hold that sentence's words,
+whoever wrote them there.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.radiology.tasks import PLANNING_NAMES
 
-Slip = Literal["drop", "add", "swap", "tool", "form"]
+Slip = Literal["drop", "add", "swap", "tool", "form", "refuse"]
 LEFT = 0.2  # of the slips that the instructions warn of
 # What went wrong -> the words that an agent goes by, and the sentence around them.
 ADVICE: Mapping[Slip, tuple[str, str]] = {
@@ -28,6 +29,10 @@ ADVICE: Mapping[Slip, tuple[str, str]] = {
         "category in its card is that of the step",
         "See that the tool's category in its card is that of the step.",
     ),
+    "refuse": (
+        "refuse before the first call",
+        "Where no tool that is offered can do one of the steps, refuse before the first call and name that category.",
+    ),
     "form": ("every tag that you opened is closed", "See that every tag that you opened is closed before you reply."),
 }
 MARKS = tuple(mark for mark, _ in ADVICE.values())
@@ -37,6 +42,7 @@ _ATTEMPT = re.compile(r"<attempt>\n(.*?)\n</attempt>", re.DOTALL)
 _RIGHT = re.compile(r"^The right steps: (.*)$", re.MULTILINE)
 _PLANNED = re.compile("|".join(re.escape(name) for name in sorted(PLANNING_NAMES, key=len, reverse=True)))
 _ENDED = re.compile(r"^It ended: failed \((\w+)\)", re.MULTILINE)
+_REFUSABLE = re.compile(r"^The right end: a refusal", re.MULTILINE)
 _NAMED = re.compile(r"This is the template (\w+):\n\n<template>\n(.*?)\n</template>", re.DOTALL)
 
 
@@ -54,7 +60,7 @@ def _critique(text: str) -> str:
     lines = []
     for kind, n in seen.most_common():
         mark, sentence = ADVICE[kind]
-        wanted = "{{ instructions }}" if kind in ("tool", "form") else "Tool Chain: ["
+        wanted = "Tool Chain: [" if kind in ("drop", "add", "swap") else "{{ instructions }}"
         home = next((name for name, held in templates.items() if wanted in held), None)
         if home is not None and mark not in templates[home]:
             lines.append(f"- In {home}: {n} of these attempts went wrong so; it should say: {sentence}")
@@ -77,6 +83,8 @@ def _mistakes(attempt: str) -> set[Slip]:
             "swap": needed == planned and order != right[1].split(" -> "),
         }
         found |= {kind for kind, so in kinds.items() if so}
+    if _REFUSABLE.search(attempt) and "\nIt ended: refused" not in attempt:
+        found.add("refuse")
     ended = _ENDED.search(attempt)
     if ended and ended[1] == "unparsable_reply":
         found.add("form")
@@ -103,5 +111,11 @@ def spared(kind: Slip, marks: Collection[str], draws: Draws) -> bool:
 
 def eased(rates: Rates, marks: Collection[str]) -> Rates:
     """The rates of slips while acting, under these instructions."""
-    tool, form = (LEFT if ADVICE[kind][0] in marks else 1.0 for kind in ("tool", "form"))
-    return replace(rates, wrong_tool=rates.wrong_tool * tool, malformed=rates.malformed * form)
+    slips: tuple[Slip, ...] = ("tool", "form", "refuse")
+    tool, form, blind = (LEFT if ADVICE[kind][0] in marks else 1.0 for kind in slips)
+    return replace(
+        rates,
+        wrong_tool=rates.wrong_tool * tool,
+        malformed=rates.malformed * form,
+        ignored_refusal=rates.ignored_refusal * blind,
+    )

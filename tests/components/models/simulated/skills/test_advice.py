@@ -16,6 +16,7 @@ from tests.golden.vectors import PAPER
 PLAN = "Answer with Tool Chain: [*first tool* -> ...]"
 TOOLS = "Now execute.\n\n{{ instructions }}"
 RIGHT = "The right steps: Anatomy Classifier -> Modality Classifier -> Disease Diagnoser"
+REFUSE = "\nThe right end: a refusal, since no tool that is offered can do one of these steps (ability: x)"
 AC, MC, DD = ("*Anatomy Classification Tool*", "*Modality Classification Tool*", "*Disease Diagnosis Tool*")
 
 
@@ -44,6 +45,8 @@ def rewritten(name, text, said):
         (attempt(MC, AC, DD), "swap", "plan"),
         (attempt(AC, MC, DD, ended="failed (binding_mismatch): x"), "tool", "tools"),
         (attempt(AC, MC, DD, ended="failed (unparsable_reply): x"), "form", "tools"),
+        (attempt(AC, MC, DD, ended="failed (binding_mismatch): x") + REFUSE, "refuse", "tools"),
+        (attempt(AC, MC, DD) + REFUSE, "refuse", "tools"),
     ],
 )
 def test_a_mistake_is_read_off_the_attempt_and_named_where_it_belongs(failure, kind, home):
@@ -72,6 +75,8 @@ def test_slips_of_acting_are_rarer_under_these_instructions():
     rates = Rates(wrong_tool=0.5, malformed=0.1)
     assert eased(rates, ()) == rates
     assert eased(rates, {ADVICE["tool"][0]}).wrong_tool == 0.5 * LEFT
+    assert eased(Rates(ignored_refusal=0.5), {ADVICE["refuse"][0]}) == Rates(ignored_refusal=0.5 * LEFT)
+    assert "nothing in common" in critique(attempt(AC, MC, DD, ended="refused") + REFUSE), "its grounds are its own"
     assert eased(rates, {ADVICE["form"][0]}) == Rates(wrong_tool=0.5, malformed=0.1 * LEFT)
 
 
