@@ -98,7 +98,8 @@ class Bench(Protocol):
         """
 
     def known(self, samples: Sequence[Sample]) -> list[str]:
-        """Digests of what an agent may see of samples, by which a manifest tells what was learnt from (``texts``)."""
+        """Digests of what an agent may see of samples, by which a manifest tells what was learnt from (``texts``); also
+        of what the prompts of the config were made from."""
 
     def study(self, samples: Sequence[Sample]) -> None:
         """Give models with a private answer key that of these samples."""

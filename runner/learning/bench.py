@@ -26,7 +26,7 @@ from runner.flaws import Flaw, Flaws
 from runner.learning import check_memory
 from runner.learning.lesson import known_by, training
 from runner.learning.practice import Practice, Solver
-from runner.learning.prompted import check_prompts
+from runner.learning.prompted import check_prompts, inherited_privacy, inherited_texts
 from runner.progress import Progress
 from runner.resume import settled
 from runner.select import clean
@@ -82,7 +82,7 @@ class Bench:
             "dataset": {
                 "name": experiment.launch.choices.get("dataset"),
                 "fingerprint": experiment.dataset.fingerprint,
-                "privacy": experiment.dataset.privacy,
+                "privacy": inherited_privacy(experiment),
             },
             "prompts": dict(experiment.prompts),
             "seed": experiment.seed,
@@ -107,8 +107,8 @@ class Bench:
         return found
 
     def known(self, samples: Sequence[Sample]) -> list[str]:
-        """Digests of what an agent may see of samples."""
-        return [known_by(sample) for sample in samples]
+        """Digests of what an agent may see of samples, and of what the prompts at hand were made from."""
+        return list(dict.fromkeys([*map(known_by, samples), *inherited_texts(self.experiment)]))
 
     def study(self, samples: Sequence[Sample]) -> None:
         """Models with a private answer key get that of these samples."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, get_args
 
 from components.errors import ConfigError
 from components.prompts import place_of
+from components.types import Privacy
 from runner import manifest
 from runner.fitting import permit
 from runner.learning.lesson import known_by
@@ -17,14 +19,35 @@ if TYPE_CHECKING:
 
 def check_prompts(experiment: Experiment) -> None:
     """Refuse sets that were refined on what is evaluated. Raises ConfigError, PrivacyRefused."""
-    for name in experiment.prompts:
-        notes = manifest.read(place_of(name))
-        if not notes:
-            continue
-        privacy = (notes.get("dataset") or {}).get("privacy", "open")
-        permit(privacy, experiment.models, experiment.parts.toolset, f"data that the prompts {name!r} were refined on")
+    for name, notes in _made(experiment).items():
+        permit(
+            _privacy(notes),
+            experiment.models,
+            experiment.parts.toolset,
+            f"data that the prompts {name!r} were refined on",
+        )
         trained, dataset = set(notes.get("texts") or ()), experiment.dataset
         samples = map(clean, dataset.load(dataset.split)) if trained else ()
         if seen := [sample.problem.id for sample in samples if known_by(sample) in trained]:
             what = f"{len(seen)} of the samples that are evaluated, such as {seen[0]!r}"
             raise ConfigError(f"the prompts {name!r} were refined on {what}")
+
+
+def inherited_texts(experiment: Experiment) -> list[str]:
+    """Digests of all that the prompts of a config were refined on, which whatever is made of them was, too."""
+    return [text for notes in _made(experiment).values() for text in notes.get("texts") or ()]
+
+
+def inherited_privacy(experiment: Experiment) -> str:
+    """The strictest class of the dataset and of what the prompts of a config were refined on."""
+    classes: Sequence[str] = get_args(Privacy)
+    return max([experiment.dataset.privacy, *map(_privacy, _made(experiment).values())], key=classes.index)
+
+
+def _made(experiment: Experiment) -> dict[str, Mapping[str, Any]]:
+    """The manifests of the prompt sets that have one, by their names."""
+    return {name: notes for name in experiment.prompts if (notes := manifest.read(place_of(name)))}
+
+
+def _privacy(notes: Mapping[str, Any]) -> str:
+    return str((notes.get("dataset") or {}).get("privacy", "open"))

@@ -31,3 +31,11 @@ def test_a_set_from_data_of_a_class_goes_only_to_models_that_may_see_them(tmp_pa
     made.models["main"].in_process = False
     with pytest.raises(PrivacyRefused, match=r"the data that the prompts .* were refined on is credentialed"):
         check_prompts(made)
+
+
+def test_what_is_made_of_a_refined_set_was_made_from_its_records_too(tmp_path):
+    made, desk = experiment(tmp_path, texts=["a", "b"], dataset={"privacy": "credentialed"})
+    further = replace(desk, experiment=made)
+    sample = desk.evaluated[0]
+    assert further.known([sample]) == [*desk.known([sample]), "a", "b"] and len(desk.known([sample])) == 1
+    assert (desk.facts["dataset"]["privacy"], further.facts["dataset"]["privacy"]) == ("open", "credentialed")
