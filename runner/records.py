@@ -14,6 +14,7 @@ import orjson
 from components.errors import ConfigError
 from components.tool_distribution import input_kinds
 from components.types import Sample, Score, Trajectory
+from components.usage import usage_of
 from runner import disk
 from runner.stored import Packer
 from runner.texts import TextWriter
@@ -48,23 +49,6 @@ def record_of(
         "offered": packer.offered(trajectory),
         "steps": packer.steps(trajectory),
     }
-
-
-def usage_of(trajectory: Trajectory) -> dict[str, Any]:
-    """Calls, tokens and US dollars, in total and by purpose; what is not known of one call makes the sum null.
-
-    What was asked about the agent (purpose judge) is not in the total.
-    """
-    total: dict[str, Any] = {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
-    purposes: dict[str, dict[str, Any]] = {}
-    for step in trajectory.steps:
-        own = purposes.setdefault(step.purpose, dict.fromkeys(total, 0) | {"cost_usd": 0.0})
-        for part in (own,) if step.purpose == "judge" else (own, total):
-            part["calls"] += 1
-            for name in ("input_tokens", "output_tokens", "cost_usd"):
-                value = getattr(step.usage, name)
-                part[name] = None if value is None or part[name] is None else part[name] + value
-    return total | {"purposes": purposes}
 
 
 class RecordWriter:

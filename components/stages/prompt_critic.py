@@ -8,7 +8,7 @@ feedback's prompt; this one is ours.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from components.at_once import together
 from components.errors import ConfigError
@@ -19,6 +19,7 @@ from components.protocols import Episode
 from components.stages.prompt_versions import Rules, Version
 from components.task_text import task_text
 from components.types import Answer, Played, Sample
+from components.usage import Purposes, summed, usage_of
 
 ROLE = "critic"
 _OPENS, _CLOSES = "<rewritten>", "</rewritten>"
@@ -28,11 +29,22 @@ _REPLY, _STEPS, _CRITIQUE = 600, 12, 20_000  # characters of a reply, steps of a
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a critic wants: its critique, the version with what it wrote, and what was refused of that, and why."""
+    """What a critic wants: its critique, the version with what it wrote, and what was refused of that, and why; with
+    what its calls took."""
 
     critique: str
     version: Version
     refused: Mapping[str, str] = field(default_factory=dict)
+    usage: Purposes = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Rewriting:
+    """A template's text, or why there is none, and what the calls took."""
+
+    text: str | None = None
+    why: str | None = None
+    usage: Purposes = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -58,21 +70,26 @@ class Critic:
             said.append((await episode.ask([shown], "reflect", role=ROLE)).text.strip()[:_CRITIQUE])
             return Answer(said[0])
 
-        await self._talk(f"{place}/critique", criticise)
+        usages = [await self._talk(f"{place}/critique", criticise)]
         found = await together(self._rewrite(place, name, text, said[0]) for name, text in texts.items())
         told = dict(zip(texts, found, strict=True))
-        fresh = {name: one for name, (one, _) in told.items() if one is not None and one.strip() != texts[name].strip()}
-        refused = {name: why for name, (_, why) in told.items() if why is not None}
-        return Proposal(said[0], self.rules.changed(version, fresh) if fresh else version, refused)
+        fresh = {
+            name: one.text
+            for name, one in told.items()
+            if one.text is not None and one.text.strip() != texts[name].strip()
+        }
+        refused = {name: one.why for name, one in told.items() if one.why is not None}
+        usage = summed([*usages, *(one.usage for one in found)])
+        return Proposal(said[0], self.rules.changed(version, fresh) if fresh else version, refused, usage)
 
-    async def _rewrite(self, place: str, name: str, text: str, critique: str) -> tuple[str | None, str | None]:
+    async def _rewrite(self, place: str, name: str, text: str, critique: str) -> _Rewriting:
         """The template anew, or why there is none."""
         names, needs = self.rules.of[name]
-        found: list[tuple[str | None, str | None]] = [(None, None)]
+        found = [_Rewriting()]
 
         async def write(episode: Episode) -> Answer:
             for _ in range(self.draws):
-                refused = found[0][1]
+                refused = found[0].why
                 shown = load(self.prompts).user(
                     "rewrite", (), name=name, text=text, critique=critique,
                     slots=[f"{{{{ {one} }}}}" for one in names], needs=needs, refused=refused,
@@ -80,19 +97,20 @@ class Critic:
                 reply = (await episode.ask([shown], "build", role=ROLE)).text
                 fresh = rewritten(reply)
                 flaw = self.rules.flaw(name, fresh) if fresh is not None else _NOTHING
-                found[0] = (None, flaw) if flaw is not None else (fresh, None)
+                found[0] = _Rewriting(why=flaw) if flaw is not None else _Rewriting(fresh)
                 if flaw is None:
                     break
             return Answer("")
 
-        await self._talk(f"{place}/{name}", write)
-        return found[0]
+        usage = await self._talk(f"{place}/{name}", write)
+        return replace(found[0], usage=usage)
 
-    async def _talk(self, name: str, solve: Solve) -> None:
-        """Raises ConfigError when the budget of a sample does not reach."""
+    async def _talk(self, name: str, solve: Solve) -> Purposes:
+        """What it took. Raises ConfigError when the budget of a sample does not reach."""
         ended = await self.bench.talk(name, solve)
         if ended.stop != "answered":
             raise ConfigError(f"{name}: {ended.error or ended.stop}: the critic needs a larger budget.sample")
+        return usage_of(ended)["purposes"]  # type: ignore[no-any-return]  # a mapping of mappings
 
 
 def rewritten(reply: str) -> str | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from components.usage import usage_lines
+
 
 def number(value: float | None) -> str:
     """A number as it is shown; a dash for none."""
@@ -60,14 +62,17 @@ def page(notes: Mapping[str, Any], name: str) -> list[str]:
     lines = [f"prompts of {notes['base']}, refined{simulated}"]
     for one in notes["rounds"]:
         edited = ", then edited by hand" if one["edited"] else ""
-        lines.append(f"round {one['round']}:    {'kept' if one['kept'] else 'not kept'}: {one['why']}{edited}")
+        kept, wrong = "kept" if one["kept"] else "not kept", f"{one['failed']} of {one['played']} went wrong"
+        lines.append(f"round {one['round']}:    {wrong}; {kept}: {one['why']}{edited}")
         lines += [f"            refused: {template}: {why}" for template, why in one["refused"].items()]
     if (told := notes.get("compared")) is not None:
         gain = told["gain"]
         lines.append(
             f"compared:   {told['metric']} of {len(told['records'])} evaluated records, {told['trials']} trials:"
-            f" {gain['wins']} won, {gain['ties']} tied, {gain['losses']} lost, p {number(gain['t_p'])}"
+            f" {gain['wins']} won, {gain['ties']} tied, {gain['losses']} lost, p {number(gain['t_p'])};"
+            " see history/comparison.md"
         )
+    lines += usage_lines(notes["usage"])
     if notes["status"] == "waiting":
         lines.append(
             f"to go on:   read history/round-{len(notes['rounds'])}.md, edit the .jinja files there if you like,"

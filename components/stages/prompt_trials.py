@@ -14,6 +14,7 @@ from components.practice import Bench
 from components.protocols import Agent
 from components.stages.prompt_parts import record_of
 from components.types import Played, Sample
+from components.usage import Purposes, summed, usage_of
 
 SOLVED = "solved"  # beside the scores: how right an episode was, by the score that decides
 _SIZE, _EDGE = 320, 40  # of the plot, in pixels
@@ -37,6 +38,11 @@ class Tried:
     def mean(self, metric: str) -> float:
         """The mean of a score. Raises ConfigError for one that scores no episode."""
         return fmean(self._scored(metric, "stage.metric"))
+
+    @property
+    def usage(self) -> Purposes:
+        """What the calls of all episodes took."""
+        return summed(usage_of(one.trajectory)["purposes"] for _, one in self.episodes)
 
     def count(self, metric: str) -> int:
         """How many episodes have a score."""

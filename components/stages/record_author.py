@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
 from typing import Any
@@ -19,6 +19,7 @@ from components.radiology.soundness.record import LAYOUT, record_flaws
 from components.radiology.tasks import TASKS
 from components.stages.record_plan import Cell
 from components.types import Answer
+from components.usage import Purposes, usage_of
 
 ROLE = "author"
 _LONG = 300  # letters of a reason
@@ -28,7 +29,7 @@ _LONG = 300  # letters of a reason
 class Draft:
     """What an author wrote: ``flaws`` are the reasons why it is no good; ``replies`` as they came.
 
-    ``sound``: the record is, and the flaws are those of its questions.
+    ``sound``: the record is, and the flaws are those of its questions. ``usage``: what the calls took.
     """
 
     record: Mapping[str, Any] | None = None
@@ -36,6 +37,7 @@ class Draft:
     flaws: Sequence[str] = ()
     replies: Sequence[str] = ()
     sound: bool = False
+    usage: Purposes = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,8 @@ class Author:
             return Answer("")
 
         ended = await self.bench.talk(f"synthesize/{cell.id}/{attempt}", write)
-        return found[0] if found else Draft(flaws=[f"it broke off: {ended.error or ended.stop}"])
+        draft = found[0] if found else Draft(flaws=[f"it broke off: {ended.error or ended.stop}"])
+        return replace(draft, usage=usage_of(ended)["purposes"])
 
     async def _write(self, episode: Episode, cell: Cell, kept: Mapping[str, Any] | None, flaws: Sequence[str]) -> Draft:
         replies: list[str] = []

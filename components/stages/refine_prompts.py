@@ -28,6 +28,7 @@ from components.stages.prompt_parts import Parts, parts_of
 from components.stages.prompt_trials import Tried, per_record, scatter, tried, with_prompts
 from components.stages.prompt_versions import Rules, Version, diff, read_version, refuse_edits
 from components.types import Sample
+from components.usage import summed
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
 Count = Annotated[int, Ge(1)]
@@ -156,6 +157,7 @@ class _Refining:
             "records": parts.records,
             "texts": self.bench.known([*parts.train, *parts.validation]),
             "rounds": [],
+            "spent": {},
             "status": NEW,
         }
         self.home.note(self.notes)  # first of all: a folder without a manifest is somebody else's
@@ -166,7 +168,7 @@ class _Refining:
     ) -> tuple[Version, Tried | None]:
         """One round. Returns the version that is kept, with what it reached on the validation samples."""
         setting, folder = self.setting, self._save(version)
-        played = await tried(self.bench, folder, parts.train)
+        played = await self._tried("train", version, parts.train)
         failed = played.failed(setting.solved_by)
         shown = drawn(failed, setting.failures_shown, f"{self.bench.seed}/refine_prompts/{number}")
         failures = [failure_text(sample, one) for sample, one in shown]
@@ -179,6 +181,7 @@ class _Refining:
             critic = Critic(self.bench, self.rules, setting.prompts, setting.draws)
             place = f"refine_prompts/round-{number}"
             wanted = await critic.propose(place, version, failures, len(failed), len(played.records))
+            self.notes["spent"][place] = wanted.usage
             critique, refused, fresh = wanted.critique, dict(wanted.refused), wanted.version
             if fresh != version:
                 before = before or await self._validated(version, parts.validation)
@@ -195,13 +198,20 @@ class _Refining:
         return kept, before
 
     async def _validated(self, version: Version, samples: Sequence[Sample]) -> Tried | None:
-        return await tried(self.bench, self._save(version), samples, self.setting.trials) if samples else None
+        return await self._tried("validation", version, samples, self.setting.trials) if samples else None
+
+    async def _tried(self, part: str, version: Version, samples: Sequence[Sample], trials: int = 1) -> Tried:
+        """The version on samples. What it took is kept under what it was: tried again, it comes from the journal."""
+        folder = self._save(version)
+        played = await tried(self.bench, folder, samples, trials)
+        self.notes["spent"][f"{part}/{folder.name}"] = played.usage
+        return played
 
     async def _compare(self, version: Version, samples: Sequence[Sample]) -> None:
         """The plain against the refined set on evaluated records: numbers, and a plot of them."""
         setting, bench = self.setting, self.bench
         plain, refined = [
-            await tried(bench, self._save(one), samples, setting.compare_trials) for one in (self.rules.first, version)
+            await self._tried("compared", one, samples, setting.compare_trials) for one in (self.rules.first, version)
         ]
         points = per_record(plain, refined, setting.metric)
         gain: Mapping[str, Any] = bench.gain(refined.records, plain.records, setting.metric)
@@ -223,5 +233,6 @@ class _Refining:
         self._note(version, status)
 
     def _note(self, version: Version, status: str) -> None:
-        self.notes |= {"digest": self._save(version).name, "status": status, "calls": self.bench.facts["calls"]}
+        self.notes |= {"digest": self._save(version).name, "status": status}
+        self.notes["usage"] = summed(self.notes["spent"].values())
         self.home.note(self.notes)

@@ -30,6 +30,7 @@ from components.radiology.tasks import ANATOMIES, MODALITIES
 from components.radiology.vocabulary import LISTS
 from components.stages.record_author import Author, Draft
 from components.stages.record_plan import Cell, cells_of
+from components.usage import Purposes, summed, usage_lines
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
 Count = Annotated[int, Ge(1)]
@@ -111,6 +112,7 @@ class _Writing:
     accepted: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     rejected: list[Mapping[str, Any]] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
+    usage: Purposes = field(default_factory=dict)
 
     async def write(self) -> None:
         """Ask for all that is missing, attempt by attempt; what comes at once is accepted in the order of the plan."""
@@ -120,6 +122,7 @@ class _Writing:
         why: dict[str, Draft] = {}
         for attempt in range(1, self.setting.attempts + 1):
             drafts = await together(author.draft(cell, attempt, why.get(cell.id)) for cell in missing)
+            self.usage = summed([self.usage, *(draft.usage for draft in drafts)])
             for cell, draft in zip(missing, drafts, strict=True):
                 why[cell.id] = self._judged(cell, attempt, draft)
             missing = [cell for cell in missing if cell.id not in self.accepted]
@@ -155,6 +158,7 @@ class _Writing:
             "status": status if cases else NEW,  # where nothing was accepted other settings may try
             "split": self.setting.split,
             "counts": counts,
+            "usage": self.usage,
             "reasons": _frequent(self.rejected),
             "missing": list(dict.fromkeys(reasons)),
         }
@@ -182,6 +186,7 @@ def _said(notes: Mapping[str, Any], place: Path) -> list[str]:
         f" {counts['rejected']} drafts rejected, see {place / REJECTED}"
     ]
     lines += [f"            {n} x {reason}" for reason, n in notes["reasons"].items()]
+    lines += usage_lines(notes["usage"])
     if counts["accepted"]:
         lines.append(f"play them:  dataset=radabench dataset.path={place}")
     else:

@@ -86,7 +86,6 @@ class Bench:
             },
             "prompts": dict(experiment.prompts),
             "seed": experiment.seed,
-            "calls": self.door.spent.calls + self.door.replayed,
             "versions": manifest.versions(),
         }
 

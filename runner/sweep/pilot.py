@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from statistics import NormalDist, fmean, stdev, variance
 
 from components.types import Trajectory
-from runner.records import usage_of
+from components.usage import usage_of
 
 COUNTED = ("calls", "input_tokens", "output_tokens", "cost_usd")
 

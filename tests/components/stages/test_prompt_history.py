@@ -2,6 +2,30 @@ from components.stages.prompt_history import page
 
 
 def test_the_last_line_says_how_to_choose_the_set():
-    notes = {"base": "b", "model_kind": "live", "rounds": [], "status": "complete", "digest": "d"}
+    notes = {"base": "b", "model_kind": "live", "rounds": [], "status": "complete", "digest": "d", "usage": {}}
     assert page(notes, "mine")[-1].endswith("agent.prompts=mine")
     assert "(simulated model)" in page(notes | {"model_kind": "simulated"}, "mine")[0]
+
+
+def test_a_round_says_how_many_went_wrong_and_the_end_what_it_took_and_where_to_look():
+    one = {
+        "round": 1,
+        "kept": True,
+        "why": "better",
+        "edited": True,
+        "failed": 3,
+        "played": 9,
+        "refused": {"plan": "no"},
+    }
+    act = {"calls": 2, "input_tokens": 1, "output_tokens": 1, "cost_usd": 0.5}
+    gain = {"wins": 1, "ties": 0, "losses": 0, "t_p": None}
+    told = {"metric": "m", "records": [{}], "trials": 5, "gain": gain}
+    notes = {"base": "b", "model_kind": "live", "rounds": [one], "status": "waiting", "usage": {"act": act}}
+    assert page(notes | {"compared": told}, "mine")[1:] == [
+        "round 1:    3 of 9 went wrong; kept: better, then edited by hand",
+        "            refused: plan: no",
+        "compared:   m of 1 evaluated records, 5 trials: 1 won, 0 tied, 0 lost, p -; see history/comparison.md",
+        "act:        2 calls, 1 tokens in, 1 out, $0.5000",
+        "to go on:   read history/round-1.md, edit the .jinja files there if you like,",
+        "            and give the same command again",
+    ]

@@ -41,6 +41,8 @@ async def test_what_is_better_on_records_of_its_own_is_kept_and_is_an_ordinary_s
     assert first["failed"] == first["played"] == 4 and second["failed"] == 0 and second["why"] == "nothing failed"
     assert load(str(made.folder)).render("ask", question="Why?") == "Be careful. Answer this: Why?"
     assert load(str(made.folder)).digest == notes["digest"] != load(base).digest
+    calls = {purpose: usage["calls"] for purpose, usage in notes["usage"].items()}
+    assert calls == {"answer": 4 + 4 + 4 + 4, "reflect": 1, "build": 1} and sum(calls.values()) == len(room.asked)
     assert (made.folder / "branch.jinja").read_text() == "{% if question %}yes{% endif %}", "what is not plain stays"
     assert (made.folder / "history" / "round-1.diff").read_text() == (
         f"--- old/ask.jinja\n+++ new/ask.jinja\n@@ -1 +1 @@\n-{ASK}\n+{CAREFUL}\n"
@@ -173,7 +175,7 @@ async def test_a_kill_wherever_a_stage_writes_changes_nothing_of_what_comes_of_i
             struck, same, seen = await whole(f"struck-{killed}", journal, killed)
             assert seen == 1 and len(talk.asked) == n, "and nothing is paid twice"
             assert struck["rounds"] == left["rounds"] and struck["digest"] == left["digest"] and texts == same
-            assert not any(one["edited"] for one in struck["rounds"])
+            assert not any(one["edited"] for one in struck["rounds"]) and struck["usage"] == left["usage"]
 
 
 async def test_an_edit_while_a_round_is_not_finished_is_not_lost(tmp_path, base, monkeypatch):
