@@ -39,8 +39,8 @@ def summed(usages: Iterable[Purposes]) -> dict[str, dict[str, Any]]:
 
 
 def usage_lines(purposes: Purposes) -> list[str]:
-    """A line for each purpose, as it is printed."""
-    lines = []
+    """A line for each purpose below a head, as they are printed; none for no calls."""
+    lines = ["all calls, now and before:"] if purposes else []
     for purpose, usage in purposes.items():
         said = [f"{usage['calls']:,} calls"]
         for name, what in (("input_tokens", "tokens in"), ("output_tokens", "out")):

@@ -15,7 +15,7 @@ from components.practice import Bench
 from components.stages.prompt_history import number
 from components.stages.prompt_trials import Tried
 
-_OPEN = "there is no gate: each new set is kept"
+_OPEN = "there is no gate"
 
 
 @dataclass(frozen=True)

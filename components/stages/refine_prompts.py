@@ -217,7 +217,7 @@ class _Refining:
         gain: Mapping[str, Any] = bench.gain(refined.records, plain.records, setting.metric)
         told = {"metric": setting.metric, "trials": setting.compare_trials, "gain": dict(gain), "records": points}
         self.notes["compared"] = told
-        self.home.write("history/comparison.svg", scatter(points, setting.metric))
+        self.home.write("history/comparison.svg", scatter(points, setting.metric, gain["better"]))
         self.home.write("history/comparison.md", compared(told))
 
     def _save(self, version: Version) -> Path:

@@ -28,6 +28,8 @@ def test_usages_are_added_up_and_what_is_not_known_of_one_is_not_known_of_all():
 def test_a_line_for_each_purpose():
     told = usage_of(played(("plan", 1500, 20, 0.5), ("act", 3, None, None)))["purposes"]
     assert usage_lines(told) == [
+        "all calls, now and before:",
         "plan:       1 calls, 1,500 tokens in, 20 out, $0.5000",
         "act:        1 calls, 3 tokens in, unknown out, price unknown",
     ]
+    assert usage_lines({}) == []

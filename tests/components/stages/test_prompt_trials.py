@@ -41,9 +41,23 @@ def test_a_score_that_is_missing_everywhere_is_no_mean():
     assert scored.mean("a") == 1.0
 
 
-def test_a_plot_has_a_point_per_record_and_the_line():
-    points = [{"record": "a", "plain": 1.0, "refined": 0.5}, {"record": "b", "plain": 0.0, "refined": 0.0}]
-    for given in (points, []):
-        drawing = ElementTree.fromstring(scatter(given, "planning/levenshtein"))
-        names = [one.tag.rpartition("}")[2] for one in drawing]
-        assert names.count("circle") == len(given) and names.count("line") == 1
+@pytest.mark.parametrize("better", ["lower", "higher"])
+def test_a_plot_has_a_point_per_record_where_it_belongs_and_the_line(better):
+    points = [{"record": "a <b>", "plain": 1.0, "refined": 0.5}, {"record": "c", "plain": 0.0, "refined": 0.0}]
+    drawing = ElementTree.fromstring(scatter(points, "planning/levenshtein", better))
+    of = {}
+    for one in drawing:
+        of.setdefault(one.tag.rpartition("}")[2], []).append(one)
+    line, (first, second) = of["line"][0].attrib, of["circle"]
+    assert (line["x1"], line["y1"]) == (second.attrib["cx"].removesuffix(".0"), second.attrib["cy"].removesuffix(".0"))
+    across = (float(first.attrib["cx"]) - float(line["x1"])) / (float(line["x2"]) - float(line["x1"]))
+    up = (float(line["y1"]) - float(first.attrib["cy"])) / (float(line["y1"]) - float(line["y2"]))
+    assert (across, up) == (1.0, 0.5) and first[0].text == "a <b>: plain 1, refined 0.5"
+    side = {"lower": "below", "higher": "above"}[better]
+    assert f"{side} the line refined is better" in [one.text for one in of["text"]]
+    assert [one.text for one in of["text"] if one.attrib.get("text-anchor") == "end"][:3] == ["0", "0.5", "1"]
+
+
+def test_a_plot_of_nothing_is_one_all_the_same():
+    assert ElementTree.fromstring(scatter([], "m", "lower")) is not None
+    assert ">1.6</text>" in scatter([{"record": "a", "plain": 1.47, "refined": 0.1}], "m", "lower")
