@@ -84,6 +84,11 @@ def flaw_in(text: str, names: Collection[str], needs: Collection[str] = ()) -> s
     return None
 
 
+def visible(text: str) -> str:
+    """The text with ``?`` for letters that a reader does not see."""
+    return "".join("?" if _hides(one) else one for one in text)
+
+
 def _hides(letter: str) -> bool:
     """Whether a letter is one that a reader does not see: a control character, or one that turns the direction."""
     return letter not in "\n\t" and category(letter) in ("Cc", "Cf", "Cs")

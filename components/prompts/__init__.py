@@ -101,6 +101,14 @@ class PromptSet:
             return None
         return self.render(template, **dict.fromkeys(switches, ""), **{name: f"{{{{ {name} }}}}" for name in shown})
 
+    def names(self, template: str) -> set[str]:
+        """What a template has to be given, also for what it includes."""
+        from jinja2.meta import find_undeclared_variables
+
+        text = self.texts[template]
+        texts = [text, *_included(self._environment, self.name, {template: text}).values()]
+        return {name for one in texts for name in find_undeclared_variables(self._environment.parse(one))}
+
     @property
     def written(self) -> Collection[str]:
         """The templates that a model wrote."""

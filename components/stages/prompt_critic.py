@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from components.at_once import together
 from components.errors import ConfigError
 from components.gold import gold_refusal, gold_steps, gold_text
+from components.plain_prompts import visible
 from components.practice import Bench, Solve
 from components.prompts import load
 from components.protocols import Episode
@@ -67,7 +68,8 @@ class Critic:
         said: list[str] = []
 
         async def criticise(episode: Episode) -> Answer:
-            said.append((await episode.ask([shown], "reflect", role=ROLE)).text.strip()[:_CRITIQUE])
+            reply = await episode.ask([shown], "reflect", role=ROLE)
+            said.append(visible("\n".join(reply.text[:_CRITIQUE].strip().splitlines())))
             return Answer(said[0])
 
         usages = [await self._talk(f"{place}/critique", criticise)]

@@ -28,15 +28,9 @@ def round_page(told: Mapping[str, Any], critique: str, failures: Sequence[str]) 
             f"- records: {gain['wins']} won, {gain['ties']} tied, {gain['losses']} lost; t {number(gain['t'])}"
         )
     lines += [f"- refused: {template}: {why}" for template, why in told["refused"].items()]
-    lines += [
-        f"- what changed: round-{told['round']}.diff",
-        "",
-        "## Critique",
-        "",
-        critique or "None was asked for.",
-        "",
-    ]
-    lines += ["## Failures that were shown", ""]
+    if "candidate" in told:
+        lines.append(f"- what changed: round-{told['round']}.diff")
+    lines += ["", "## Critique", "", critique or "None was asked for.", "", "## Failures that were shown", ""]
     for failure in failures:
         lines += [*(f"    {line}" for line in failure.splitlines()), ""]
     return "\n".join(lines)

@@ -57,22 +57,8 @@ def diff(old: Mapping[str, str], new: Mapping[str, str]) -> str:
 def read_version(folder: Path) -> Version:
     """The templates and data of a folder, as it is now. Raises ConfigError where what a model wrote is not plain."""
     PromptSet(folder.name, folder)
-    return Version({path.name: path.read_text(encoding="utf-8") for path in _files(folder)})
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted([*folder.glob("*.jinja"), *folder.glob("*.yaml")])
-
-
-def refuse_edits(folder: Path, home: Path) -> None:
-    """Raises ConfigError where a file of ``folder`` is as in no version that is saved below ``home``."""
-    saved = [one for one in home.iterdir() if not one.name.startswith(".")]
-    for path in _files(folder):
-        if all(not (was := one / path.name).is_file() or was.read_bytes() != path.read_bytes() for one in saved):
-            raise ConfigError(
-                f"{path} was edited while a round is not finished; put the edit aside"
-                " (delete the file, or give it its old text), and make it at a pause or after the last round"
-            )
+    files = sorted([*folder.glob("*.jinja"), *folder.glob("*.yaml")])
+    return Version({path.name: path.read_text(encoding="utf-8") for path in files})
 
 
 @dataclass(frozen=True)
@@ -112,6 +98,23 @@ class Rules:
                 (Path(made) / name).write_text(text, encoding="utf-8")
             prompts = PromptSet(self.base, Path(made))
             return {name: prompts.plain(name) or prompts.texts[name] for name in self.of}
+
+    def check(self, folder: Path) -> None:
+        """Whether what a person made of the set has all templates, with no names but theirs. Raises ConfigError."""
+        ours, theirs = PromptSet(self.base, place_of(self.base)), PromptSet(folder.name, folder)
+        for path in folder.glob("*.yaml"):
+            theirs.data(path.stem)
+        for template in ours.texts:
+            if template not in theirs.texts:
+                raise ConfigError(f"prompt {theirs.source(template)}: the file is missing")
+            given = ours.names(template)
+            for strange in sorted(theirs.names(template) - given):
+                lines = enumerate(theirs.texts[template].splitlines(), 1)
+                line = next((f", line {n}" for n, text in lines if strange in text), "")
+                have = ", ".join(sorted(given)) or "none"
+                raise ConfigError(
+                    f"prompt {theirs.source(template)}{line}: {strange!r} is not known here; known are {have}"
+                )
 
     def flaw(self, template: str, text: str) -> str | None:
         """Why a text may not take a template's place."""

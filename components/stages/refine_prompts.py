@@ -17,22 +17,21 @@ from annotated_types import Ge, Interval
 from pydantic import StringConstraints
 
 from components.errors import ConfigError
-from components.made_folder import NEW, MadeFolder
+from components.made_folder import MadeFolder
 from components.practice import Bench, Made
 from components.prompts import own_folder, place_of
 from components.seeded_draw import drawn
 from components.stages.prompt_critic import Critic, failure_text
 from components.stages.prompt_gate import Gate
 from components.stages.prompt_history import compared, page, round_page
+from components.stages.prompt_home import COMPLETE, WAITING, PromptHome
 from components.stages.prompt_parts import Parts, parts_of
 from components.stages.prompt_trials import Tried, per_record, scatter, tried, with_prompts
-from components.stages.prompt_versions import Rules, Version, diff, read_version, refuse_edits
+from components.stages.prompt_versions import Rules, Version, diff
 from components.types import Sample
-from components.usage import summed
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
 Count = Annotated[int, Ge(1)]
-SETS = "history/sets"
 
 
 @dataclass(frozen=True)
@@ -104,8 +103,8 @@ class RefinePrompts:
         rules, home = self._rules(bench), MadeFolder(self.place)
         with home.held():
             notes = home.notes(bench.begun, "stage.name")
-            if notes.get("status") != "complete":
-                notes = await _Refining(self, bench, rules, home, notes).go_on()
+            if notes.get("status") != COMPLETE:
+                notes = await _Refining(self, bench, rules, PromptHome(home, notes)).go_on()
         return Made(self.place, page(notes, self.name if self.folder is None else str(self.place)))
 
 
@@ -116,15 +115,23 @@ class _Refining:
     setting: RefinePrompts
     bench: Bench
     rules: Rules
-    home: MadeFolder
-    notes: dict[str, Any]
+    home: PromptHome
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """The manifest."""
+        return self.home.notes
 
     async def go_on(self) -> dict[str, Any]:
         """Play the rounds that are left, up to a pause. Returns the manifest."""
         setting, bench = self.setting, self.bench
         parts = setting.parts(bench)
         bench.study([*parts.train, *parts.validation, *bench.evaluated])
-        version = self._begin(parts)
+        if self.notes and self.home.settle():
+            return self.notes
+        if not self.notes:
+            self.home.begin(self._facts(parts))
+        version = self.home.version(self.rules) if self.notes["rounds"] else self.rules.first
         before: Tried | None = None
         for number in range(len(self.notes["rounds"]) + 1, setting.rounds + 1):
             version, before = await self._round(number, version, parts, before)
@@ -132,42 +139,25 @@ class _Refining:
                 return self.notes
         if parts.compared:
             await self._compare(version, parts.compared)
-        self._write(version, "complete")
+        self.home.write(version, COMPLETE)
         return self.notes
 
-    def _begin(self, parts: Parts) -> Version:
-        """The version to go on with: the base, that of the last round, or at a pause what a person made of it."""
-        if self.notes:
-            kept = read_version(self._folder(self.notes["digest"]))
-            if self.notes["status"] != "waiting":
-                refuse_edits(self.home.path, self.home.path / SETS)
-                return kept
-            version = read_version(self.home.path)
-            if edited := diff(kept.templates, version.templates):
-                number = len(self.notes["rounds"])
-                self.home.write(f"history/edited-after-round-{number}.diff", edited)
-                self.notes["rounds"][-1]["edited"] = True
-            self._note(version, "begun")  # before a round writes there, so that a kill leaves nothing like an edit
-            return version
-        self.notes |= {
+    def _facts(self, parts: Parts) -> dict[str, Any]:
+        """What the manifest says of the stage from its beginning."""
+        return {
             **self.bench.facts,
             "begun": self.bench.begun,
             "base": self.rules.base,
             "split": parts.split,
             "records": parts.records,
             "texts": self.bench.known([*parts.train, *parts.validation]),
-            "rounds": [],
-            "spent": {},
-            "status": NEW,
         }
-        self.home.note(self.notes)  # first of all: a folder without a manifest is somebody else's
-        return self.rules.first
 
     async def _round(
         self, number: int, version: Version, parts: Parts, before: Tried | None
     ) -> tuple[Version, Tried | None]:
         """One round. Returns the version that is kept, with what it reached on the validation samples."""
-        setting, folder = self.setting, self._save(version)
+        setting, folder = self.setting, self.home.save(version)
         played = await self._tried("train", version, parts.train)
         failed = played.failed(setting.solved_by)
         shown = drawn(failed, setting.failures_shown, f"{self.bench.seed}/refine_prompts/{number}")
@@ -186,15 +176,15 @@ class _Refining:
             if fresh != version:
                 before = before or await self._validated(version, parts.validation)
                 after = await self._validated(fresh, parts.validation)
-                told |= {"candidate": self._save(fresh).name, **setting.gate.decision(self.bench, before, after)}
+                told |= {"candidate": self.home.save(fresh).name, **setting.gate.decision(self.bench, before, after)}
                 kept, before = (fresh, after) if told["kept"] else (version, before)
-            changes = diff(self.rules.texts(version), self.rules.texts(fresh))
-            self.home.write(f"history/round-{number}.diff", changes)
+                changes = diff(self.rules.texts(version), self.rules.texts(fresh))
+                self.home.home.write(f"history/round-{number}.diff", changes)
         told |= {"why": told.get("why") or ("nothing failed" if not failures else "no template came out otherwise")}
         told |= {"refused": refused, "edited": False}
-        self.home.write(f"history/round-{number}.md", round_page(told, critique, failures))
+        self.home.home.write(f"history/round-{number}.md", round_page(told, critique, failures))
         self.notes["rounds"].append(told)
-        self._write(kept, "waiting" if setting.pause else "begun")
+        self.home.write(kept, WAITING if setting.pause else "begun")
         return kept, before
 
     async def _validated(self, version: Version, samples: Sequence[Sample]) -> Tried | None:
@@ -202,7 +192,7 @@ class _Refining:
 
     async def _tried(self, part: str, version: Version, samples: Sequence[Sample], trials: int = 1) -> Tried:
         """The version on samples. What it took is kept under what it was: tried again, it comes from the journal."""
-        folder = self._save(version)
+        folder = self.home.save(version)
         played = await tried(self.bench, folder, samples, trials)
         self.notes["spent"][f"{part}/{folder.name}"] = played.usage
         return played
@@ -217,22 +207,5 @@ class _Refining:
         gain: Mapping[str, Any] = bench.gain(refined.records, plain.records, setting.metric)
         told = {"metric": setting.metric, "trials": setting.compare_trials, "gain": dict(gain), "records": points}
         self.notes["compared"] = told
-        self.home.write("history/comparison.svg", scatter(points, setting.metric, gain["better"]))
-        self.home.write("history/comparison.md", compared(told))
-
-    def _save(self, version: Version) -> Path:
-        return version.save(self.home.path / SETS)
-
-    def _folder(self, digest: str) -> Path:
-        return self.home.path / SETS / digest
-
-    def _write(self, version: Version, status: str) -> None:
-        """Write the set as it stands, and the manifest last."""
-        for name, text in version.files.items():
-            self.home.write(name, text)
-        self._note(version, status)
-
-    def _note(self, version: Version, status: str) -> None:
-        self.notes |= {"digest": self._save(version).name, "status": status}
-        self.notes["usage"] = summed(self.notes["spent"].values())
-        self.home.note(self.notes)
+        self.home.home.write("history/comparison.svg", scatter(points, setting.metric, gain["better"]))
+        self.home.home.write("history/comparison.md", compared(told))

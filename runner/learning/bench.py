@@ -123,7 +123,7 @@ class Bench:
         """An episode that is about no sample and offers nothing. Raises ModelError."""
         parts = replace(self.experiment.parts, toolset=NoTools(), condition=Intact(), verifier=Accept(), scorers={})
         about = Sample(Problem(name, ""), None)
-        return (await self._practice(Solver(solve), parts).play(about, solve)).trajectory
+        return (await self._practice(Solver(solve), parts, "asking for").play(about, solve)).trajectory
 
     def gain(
         self, mine: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]], metric: str
@@ -139,10 +139,10 @@ class Bench:
         pairs = pairs_of(mine, theirs, metric, direction)
         return {"metric": metric, "better": direction, **gain_of(pairs).as_dict(), "unpaired": pairs.n_lost}
 
-    def _practice(self, agent: Agent, parts: Parts) -> Practice:
+    def _practice(self, agent: Agent, parts: Parts, what: str = "sample") -> Practice:
         if self.progress is not None:
             self.progress.expect(1)
-        return Practice(agent, parts, self.door, self.progress)
+        return Practice(agent, parts, self.door, self.progress, what)
 
 
 def place_of_stage(experiment: Experiment) -> Path | None:

@@ -39,6 +39,7 @@ class Practice:
     parts: Parts
     door: Door
     progress: Progress | None = None
+    what: str = "training sample"
     played: set[str] = field(default_factory=set)
     skipped: set[str] = field(default_factory=set)
 
@@ -52,7 +53,7 @@ class Practice:
         error = trajectory.error or ""
         if trajectory.stop == "error" and not error.startswith(f"{_TOO_LONG}:"):
             lines = error.strip().splitlines()
-            raise ModelError(f"training sample {name!r}: {lines[-1] if lines else 'it broke off'}", "training")
+            raise ModelError(f"{self.what} {name!r}: {lines[-1] if lines else 'it broke off'}", "training")
         if trajectory.stop == "error":
             self.skipped.add(name)
         if self.progress is not None and name not in self.played:

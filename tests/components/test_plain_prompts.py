@@ -3,7 +3,7 @@
 import jinja2
 import pytest
 
-from components.plain_prompts import LONGEST, flaw_in, is_plain, rules_of, slots
+from components.plain_prompts import LONGEST, flaw_in, is_plain, rules_of, slots, visible
 
 HOSTILE = [
     "{% for x in range(9) %}a{% endfor %}",
@@ -83,3 +83,7 @@ def test_rules_that_are_none_are_refused(told):
     with pytest.raises(ValueError):
         rules_of(told)
     assert rules_of({"ask": {"names": ["a"], "needs": []}}) == {"ask": (["a"], [])}
+
+
+def test_letters_that_nobody_sees_are_shown_as_question_marks():
+    assert visible("a\tb\n\x1b[31m\u202e\x00 é") == "a\tb\n?[31m?? é"

@@ -194,3 +194,8 @@ def test_a_template_is_plain_where_it_only_shows_what_it_is_given(tmp_path):
         "unasked": None,
         "switched": "{{ name }}: one", "shared": f"{{{{ name }}}} {shared}", "open": None,
     }  # fmt: skip
+
+
+def test_a_template_s_names_are_those_of_what_it_includes_too(tmp_path):
+    prompts = load(folder(tmp_path, ask='{{ who }} {% include "_shared/refused_action.jinja" %}', tell="{{ what }}"))
+    assert prompts.names("tell") == {"what"} and prompts.names("ask") > {"who"}

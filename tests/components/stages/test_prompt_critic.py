@@ -39,6 +39,14 @@ async def test_a_budget_that_does_not_reach_is_told(tmp_path):
         await Critic(desk, rules, "refine_prompts", 1).propose("x", rules.first, ["f"], 1, 1)
 
 
+async def test_a_critique_is_cut_and_holds_nothing_that_is_not_seen(tmp_path):
+    room, rules = Class(critique="- In ask:\x1b[2J\r\nmore" + "x" * 100_000), Rules(base_set(tmp_path / "base"))
+    wanted = await Critic(bench(room.say, rules.base), rules, "refine_prompts", 1).propose(
+        "a", rules.first, ["f"], 1, 1
+    )
+    assert wanted.critique.startswith("- In ask:?[2J\nmore") and len(wanted.critique) <= 20_000
+
+
 @pytest.mark.parametrize(
     ("reply", "text"),
     [

@@ -1,0 +1,109 @@
+"""A folder in which a set is written so that a kill is no edit and an edit is not lost."""
+
+import json
+
+import pytest
+
+from components.errors import ConfigError
+from components.made_folder import MadeFolder
+from components.stages.prompt_home import COMPLETE, SETS, WAITING, PromptHome
+from components.stages.prompt_versions import Rules, Version
+from tests.stage_bench import base_set
+
+
+@pytest.fixture
+def rules(tmp_path):
+    return Rules(base_set(tmp_path / "base"))
+
+
+@pytest.fixture
+def made(tmp_path, rules):
+    """A home whose first round is done, at a pause."""
+    home = PromptHome(MadeFolder(tmp_path / "made"), {})
+    (tmp_path / "made").mkdir()
+    home.begin({"begun": "x"})
+    home.notes["rounds"].append({"edited": False})
+    home.write(rules.first, WAITING)
+    return home
+
+
+def again(home):
+    """The home as another process finds it."""
+    return PromptHome(home.home, json.loads((home.home.path / "manifest.json").read_text()))
+
+
+def test_a_version_is_kept_by_its_digest_and_written_where_it_is_read(made, rules):
+    assert (made.home.path / SETS / made.notes["digest"] / "ask.jinja").is_file()
+    assert again(made).notes == made.notes and made.notes["status"] == WAITING and "then" not in made.notes
+    assert not again(made).settle() and again(made).version(rules) == rules.first
+    assert not again(made).notes["rounds"][0]["edited"]
+
+
+@pytest.mark.parametrize(("then", "stops"), [(WAITING, True), (COMPLETE, True), ("begun", False)])
+def test_a_writing_that_broke_off_is_finished_and_no_edit(made, rules, then, stops):
+    other = Version({**rules.first.files, "ask.jinja": "Else. {{ question }}\n"})
+    made._note(other, "writing", {"then": then})
+    (made.home.path / "branch.jinja").write_text("torn")
+    home = again(made)
+    assert home.settle() == stops and home.notes["status"] == then
+    assert (home.home.path / "ask.jinja").read_text() == "Else. {{ question }}\n"
+    assert (home.home.path / "branch.jinja").read_text() == rules.first.files["branch.jinja"]
+    assert home.version(rules) == other and not home.notes["rounds"][0]["edited"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (
+            "ask",
+            "One.\nAsk {{ qestion }}.",
+            r"prompt made/ask\.jinja, line 2: 'qestion' is not known here; known are q",
+        ),
+        ("ask", None, r"prompt made/ask\.jinja: the file is missing"),
+        ("branch", "{% if question %}", r"prompt made/branch\.jinja, line 1: "),
+        ("needs.yaml", "ask: [", r"prompt set 'made': needs\.yaml: "),
+    ],
+)
+def test_an_edit_that_cannot_be_played_is_refused_at_once_and_can_be_mended(made, rules, name, text, said):
+    path = made.home.path / (name if "." in name else f"{name}.jinja")
+    path.unlink(missing_ok=True)
+    if text is not None:
+        path.write_text(text)
+    for _ in range(2):
+        with pytest.raises(ConfigError, match=said):
+            again(made).version(rules)
+    if path.suffix == ".yaml":
+        path.unlink()
+        path = made.home.path / "ask.jinja"
+    path.write_text("By hand: {{ question }}\r\n", newline="")
+    home = again(made)
+    assert home.version(rules).files[path.name] == "By hand: {{ question }}\n"
+    assert (
+        home.notes["rounds"][0]["edited"]
+        and "+By hand" in (home.home.path / "history/edited-after-round-1.diff").read_text()
+    )
+    home.write(rules.first, "begun")
+    assert path.read_text() == rules.first.files[path.name]
+
+
+def test_an_edit_while_a_round_is_played_is_not_written_over(made, rules):
+    home = again(made)
+    home.version(rules)
+    path = made.home.path / "ask.jinja"
+    path.write_text("Late. {{ question }}\n")
+    with pytest.raises(ConfigError, match=r"made/ask\.jinja was edited while a round was being played"):
+        home.write(Version({**rules.first.files, "ask.jinja": "Model's. {{ question }}\n"}), WAITING)
+    assert again(made).version(rules).files["ask.jinja"] == path.read_text() == "Late. {{ question }}\n"
+
+
+def test_an_edit_where_none_is_read_is_refused_until_it_is_put_aside(made, rules):
+    made.write(rules.first, "begun")
+    path = made.home.path / "ask.jinja"
+    path.write_bytes(b"By hand \xff")
+    with pytest.raises(ConfigError, match=r"made/ask\.jinja was edited while a round was being played"):
+        again(made).version(rules)
+    path.unlink()
+    home = again(made)
+    assert home.version(rules) == rules.first
+    home.write(rules.first, COMPLETE)
+    assert path.is_file()
