@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -123,11 +123,15 @@ class Bench(Protocol):
 
 @dataclass(frozen=True)
 class Made:
-    """What a stage of its own left: its folder, what to say of it, and whether it is ``empty``, so that it failed."""
+    """What a stage of its own left: its folder, what to say of it, and whether it is ``empty``, so that it failed.
+
+    ``figures``: name -> values, each with the step (a round) that it belongs to.
+    """
 
     folder: Path
     said: Sequence[str] = ()
     empty: bool = False
+    figures: Mapping[str, Sequence[tuple[int, float]]] = field(default_factory=dict)
 
 
 @runtime_checkable

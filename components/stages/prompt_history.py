@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from components.usage import usage_lines
@@ -75,3 +76,17 @@ def page(notes: Mapping[str, Any], name: str) -> list[str]:
     else:
         lines.append(f"digest:     {notes['digest']}; choose it by agent.prompts={name}")
     return lines
+
+
+def figures(notes: Mapping[str, Any]) -> dict[str, list[tuple[int, float]]]:
+    """The numbers of the rounds, by round."""
+    found: dict[str, list[tuple[int, float]]] = {}
+    for one in notes["rounds"]:
+        told = {"train/failed": one["failed"], f"train/{one['metric']}": one["train"], "round/kept": one["kept"]}
+        told |= {f"validation/{side}": one[side] for side in ("before", "after") if side in one}
+        for name, value in told.items():
+            found.setdefault(name, []).append((one["round"], float(value)))
+    for side in ("plain", "refined") if notes.get("compared") else ():
+        values = [record[side] for record in notes["compared"]["records"]]
+        found[f"compared/{side}"] = [(0, fmean(values))] if values else []
+    return found

@@ -23,7 +23,7 @@ from components.prompts import own_folder, place_of
 from components.seeded_draw import drawn
 from components.stages.prompt_critic import Critic, failure_text
 from components.stages.prompt_gate import Gate
-from components.stages.prompt_history import compared, page, round_page
+from components.stages.prompt_history import compared, figures, page, round_page
 from components.stages.prompt_home import COMPLETE, WAITING, PromptHome
 from components.stages.prompt_parts import Parts, parts_of
 from components.stages.prompt_trials import Tried, per_record, scatter, tried, with_prompts
@@ -105,7 +105,8 @@ class RefinePrompts:
             notes = home.notes(bench.begun, "stage.name")
             if notes.get("status") != COMPLETE:
                 notes = await _Refining(self, bench, rules, PromptHome(home, notes)).go_on()
-        return Made(self.place, page(notes, self.name if self.folder is None else str(self.place)))
+        said = page(notes, self.name if self.folder is None else str(self.place))
+        return Made(self.place, said, figures=figures(notes))
 
 
 @dataclass

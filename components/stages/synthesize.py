@@ -93,7 +93,8 @@ class Synthesize:
                     work.keep("begun")
                     raise
                 notes = work.keep("complete")
-        return Made(self.place, _said(notes, self.place), empty=not notes["counts"]["accepted"])
+        figures = {f"records/{name}": [(0, float(n))] for name, n in notes["counts"].items()}
+        return Made(self.place, _said(notes, self.place), not notes["counts"]["accepted"], figures)
 
     def _cells(self, bench: Bench) -> list[Cell]:
         return cells_of(

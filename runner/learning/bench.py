@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -171,6 +172,7 @@ def check_learning(experiment: Experiment) -> None:
 async def run_craft(experiment: Experiment, commons: Commons) -> int:
     """Run the stage of its own, and say what it left. Returns the exit code."""
     from runner.run import BUDGET, COMPLETE, ERRORS
+    from runner.tracking import track_made
 
     assert experiment.craft is not None, "only a run with such a stage"
     stage = experiment.launch.choices.get("stage", "the stage")
@@ -187,4 +189,6 @@ async def run_craft(experiment: Experiment, commons: Commons) -> int:
             return ERRORS if isinstance(error, ModelError) else BUDGET
     print(*made.said, f"folder:     {made.folder}", sep="\n")  # noqa: T201
     print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
+    if url := await asyncio.to_thread(track_made, made, experiment.cfg, experiment.launch.choices):
+        print(f"MLflow:     {url}   (make ui or python -m runner.ui starts it)")  # noqa: T201
     return ERRORS if made.empty else COMPLETE

@@ -17,7 +17,8 @@ from typing import Any, Self
 
 import orjson
 
-from runner.tracking import describe, traces
+from components.practice import Made
+from runner.tracking import crafts, describe, traces
 from runner.tracking.attached import attach
 from runner.tracking.describe import Job, job_of, safe
 from runner.tracking.store import Tracker, connect, database_of, texts_may_leave, troubles, without_password
@@ -38,6 +39,11 @@ def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, 
     if not enabled(config):
         return None
     return _guarded(lambda: _track(folder, config, sweep, total_jobs), folder)
+
+
+def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]) -> str | None:
+    """Send what a stage of its own made. Returns the address to look at; None when off or in trouble."""
+    return _guarded(lambda: crafts.send(made, config, choices), None) if enabled(config) else None
 
 
 def finish_sweep(

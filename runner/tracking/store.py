@@ -52,6 +52,10 @@ class Tracker:
         where, tags = f"tags.level = 'sweep' AND tags.sweep = '{sweep}'", {"level": "sweep", "sweep": sweep}
         return self._run(where, sweep, tags, start)
 
+    def craft(self, made: str, name: str) -> str:
+        """The run of what a stage of its own made, made when it is not there yet. Returns its id."""
+        return self._run(f"tags.made = '{made}'", name, {"level": "stage", "made": made}, None)
+
     def dataset(self, run_id: str, dataset: DatasetInput) -> None:
         """Log the run's dataset; where another job was faster with the same one, it is there the second time."""
         from mlflow.exceptions import MlflowException

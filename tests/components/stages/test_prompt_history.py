@@ -1,4 +1,4 @@
-from components.stages.prompt_history import page
+from components.stages.prompt_history import figures, page
 
 
 def test_the_last_line_says_how_to_choose_the_set():
@@ -30,3 +30,15 @@ def test_a_round_says_how_many_went_wrong_and_the_end_what_it_took_and_where_to_
         "to go on:   read history/round-1.md, edit the .jinja files there if you like,",
         "            and give the same command again",
     ]
+
+
+def test_figures_are_told_by_round():
+    first = {"round": 1, "kept": True, "failed": 3, "metric": "m", "train": 0.5, "before": 0.4, "after": 0.6}
+    second = {"round": 2, "kept": False, "failed": 0, "metric": "m", "train": 0.9}
+    records = [{"plain": 1.0, "refined": 0.0}, {"plain": 2.0, "refined": 1.0}]
+    assert figures({"rounds": [first, second], "compared": {"records": records}}) == {
+        "train/failed": [(1, 3.0), (2, 0.0)], "train/m": [(1, 0.5), (2, 0.9)], "round/kept": [(1, 1.0), (2, 0.0)],
+        "validation/before": [(1, 0.4)], "validation/after": [(1, 0.6)],
+        "compared/plain": [(0, 1.5)], "compared/refined": [(0, 0.5)],
+    }  # fmt: skip
+    assert figures({"rounds": []}) == {}
