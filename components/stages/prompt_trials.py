@@ -50,6 +50,12 @@ class Tried:
         """How many episodes have a score."""
         return sum(record["scores"].get(metric) is not None for record in self.records)
 
+    def check(self, metric: str, by: str | None = None) -> None:
+        """Whether episodes have these scores, be it that these here are not scored. Raises ConfigError."""
+        for name, key in ((metric, "stage.metric"), (by, "stage.solved_by")):
+            if name is not None and not any(name in record["scores"] for record in self.records):
+                self._scored(name, key)
+
     def _scored(self, name: str, key: str) -> list[float]:
         """The values of a score, where it has any."""
         scores = [record["scores"] for record in self.records]

@@ -132,6 +132,8 @@ class _Refining:
             return self.notes
         if not self.notes:
             self.home.begin(self._facts(parts))
+            first = await tried(bench, self.home.save(self.rules.first), parts.train[:1])
+            first.check(setting.metric, setting.solved_by)  # before all others are paid for
         version = self.home.version(self.rules) if self.notes["rounds"] else self.rules.first
         before: Tried | None = None
         for number in range(len(self.notes["rounds"]) + 1, setting.rounds + 1):
