@@ -16,7 +16,7 @@ def number(value: float | None) -> str:
 
 def round_page(told: Mapping[str, Any], critique: str, failures: Sequence[str]) -> str:
     """A round as Markdown."""
-    lines = [f"# Round {told['round']}", "", f"{'Kept' if told['kept'] else 'Not kept'}: {told['why']}.", ""]
+    lines = [f"# Round {told['round']}", "", f"{_came(told).capitalize()}: {told['why']}.", ""]
     lines.append(
         f"- training: {told['failed']} of {told['played']} went wrong, mean {told['metric']} {number(told['train'])}"
     )
@@ -35,6 +35,11 @@ def round_page(told: Mapping[str, Any], critique: str, failures: Sequence[str]) 
     for failure in failures:
         lines += [*(f"    {line}" for line in failure.splitlines()), ""]
     return "\n".join(lines)
+
+
+def _came(told: Mapping[str, Any]) -> str:
+    """What came of a round."""
+    return "kept" if told["kept"] else "not kept" if "candidate" in told else "nothing new"
 
 
 def compared(told: Mapping[str, Any]) -> str:
@@ -57,8 +62,8 @@ def page(notes: Mapping[str, Any], name: str) -> list[str]:
     lines = [f"prompts of {notes['base']}, refined{simulated}"]
     for one in notes["rounds"]:
         edited = ", then edited by hand" if one["edited"] else ""
-        kept, wrong = "kept" if one["kept"] else "not kept", f"{one['failed']} of {one['played']} went wrong"
-        lines.append(f"round {one['round']}:    {wrong}; {kept}: {one['why']}{edited}")
+        wrong = f"{one['failed']} of {one['played']} went wrong"
+        lines.append(f"round {one['round']}:    {wrong}; {_came(one)}: {one['why']}{edited}")
         lines += [f"            refused: {template}: {why}" for template, why in one["refused"].items()]
     if (told := notes.get("compared")) is not None:
         gain = told["gain"]

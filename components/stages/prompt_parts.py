@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from components.errors import ConfigError
 from components.practice import Bench
 from components.seeded_draw import drawn
+from components.task_text import task_text
 from components.types import Sample
 
 
@@ -33,7 +34,8 @@ class Parts:
 
 
 def parts_of(bench: Bench, split: str | None, train: int, validation: int, compare: int) -> Parts:
-    """Draw the parts by whole records. Raises ConfigError when there are too few, or one is evaluated too."""
+    """Draw the parts by whole records. Raises ConfigError when there are too few, one is evaluated too, or two parts
+    hold the same task."""
     seed = f"{bench.seed}/refine_prompts"
     name, samples = bench.training(split)
     records = list(dict.fromkeys(map(record_of, samples)))
@@ -48,10 +50,18 @@ def parts_of(bench: Bench, split: str | None, train: int, validation: int, compa
     evaluated = list(dict.fromkeys(map(record_of, bench.evaluated)))
     if both := sorted(set(chosen) & set(evaluated)):
         raise ConfigError(f"record {both[0]!r} is evaluated and in the split {name!r}; nothing is learnt from it")
+    learnt = [one for one in samples if record_of(one) in training]
+    texts = {task_text(one.problem) for one in learnt}
+    tested = [one for one in samples if record_of(one) in set(chosen) - training]
+    if twin := next((one for one in tested if task_text(one.problem) in texts), None):
+        raise ConfigError(
+            f"sample {twin.problem.id!r} for validation says the same as one for training: records of the split"
+            f" {name!r} repeat each other; choose another seed, or fewer records"
+        )
     compared = set(drawn(evaluated, compare, f"{seed}/compare"))
     return Parts(
         name,
-        [one for one in samples if record_of(one) in training],
-        [one for one in samples if record_of(one) in set(chosen) - training],
+        learnt,
+        tested,
         [one for one in bench.evaluated if record_of(one) in compared],
     )
