@@ -89,7 +89,12 @@ def with_prompts(agent: Agent, prompts: str) -> Agent:
     """The agent with another prompt set. Raises ConfigError for one that has none."""
     if not isinstance(getattr(agent, "prompts", None), str):
         raise ConfigError(f"{type(agent).__name__} has no prompt set of its own that could be refined")
-    changed: Agent = replace(agent, prompts=prompts)  # type: ignore[type-var]  # agents are frozen dataclasses
+    try:
+        changed: Agent = replace(agent, prompts=prompts)  # type: ignore[type-var]  # agents are frozen dataclasses
+    except ConfigError as error:
+        raise ConfigError(
+            f"{type(agent).__name__} plays with no other prompts as it is set ({error}); refine them without that"
+        ) from None
     return changed
 
 

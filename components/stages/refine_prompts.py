@@ -95,7 +95,7 @@ class RefinePrompts:
         return parts_of(bench, self.split, self.train_records, self.validation_records, self.compare_records)
 
     def _rules(self, bench: Bench) -> Rules:
-        with_prompts(bench.agent, "")
+        with_prompts(bench.agent, self.name)
         return Rules(bench.agent.prompts, self.templates)  # type: ignore[attr-defined]  # with_prompts has seen to it
 
     async def make(self, bench: Bench) -> Made:

@@ -3,9 +3,11 @@ from pathlib import Path
 
 import pytest
 
+from components.agents.radagent import Radagent
 from components.errors import ConfigError
 from components.stages.prompt_trials import Tried, per_record, scatter, tried, with_prompts
 from components.types import Answer
+from tests.golden.vectors import PAPER
 from tests.stage_bench import CAREFUL, Asking, Class, Halves, base_set, bench
 
 
@@ -30,6 +32,8 @@ def test_who_has_no_prompts_cannot_be_given_others():
     assert with_prompts(Asking("a"), "b") == Asking("b")
     with pytest.raises(ConfigError, match="Mute has no prompt set"):
         with_prompts(Mute(), "b")
+    with pytest.raises(ConfigError, match=r"Radagent plays with no other prompts as it is set .* refine them without"):
+        with_prompts(Radagent(PAPER, strategies=["refined_prompts"]), "b")
 
 
 def test_a_score_that_is_missing_everywhere_is_no_mean():

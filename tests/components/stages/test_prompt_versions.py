@@ -14,12 +14,13 @@ def test_what_can_be_written_anew_is_what_is_plain_with_the_names_it_shows(tmp_p
         Rules(rules.base, ["x"]).of  # noqa: B018
 
 
-def test_ours_name_what_readers_of_replies_need():
-    rules = Rules("radagent").of
+@pytest.mark.parametrize("base", ["radagent", "radagent_refined"])
+def test_ours_name_what_readers_of_replies_need(base):
+    rules = Rules(base).of
     assert rules["plan"] == ([], ["Known Info: [", "Tool Chain: ["]) and rules["tools"] == (["instructions"], [])
     assert "query" not in rules and "<VALID>" in rules["validate"][1]
     for name, (_, needs) in rules.items():
-        assert all(text in (load("radagent").plain(name) or "") for text in needs), "what is needed is there today"
+        assert all(text in (load(base).plain(name) or "") for text in needs), "what is needed is there today"
 
 
 def test_a_version_is_kept_under_the_digest_that_loading_it_gives(tmp_path):
