@@ -49,7 +49,8 @@ async def test_the_dataset_reads_what_was_accepted_and_all_of_it_is_sound(tmp_pa
 
 
 async def test_what_is_rejected_is_kept_apart_with_reasons_and_replies(tmp_path):
-    made = await stage(tmp_path, attempts=2).make(desk(tmp_path, competence=0.5, malformed_rate=0.1))
+    setting = {"anatomies": ["Chest", "Limb"], "attempts": 2}
+    made = await stage(tmp_path, **setting).make(desk(tmp_path, competence=0.5, malformed_rate=0.3))
     told = rejected(made)
     assert {one["attempt"] for one in told} == {1, 2} and all(one["reasons"] and one["replies"] for one in told)
     reasons = " ".join(reason for one in told for reason in one["reasons"])
@@ -60,14 +61,15 @@ async def test_what_is_rejected_is_kept_apart_with_reasons_and_replies(tmp_path)
 
 
 async def test_a_core_that_never_errs_is_rejected_for_repeating_others_at_most(tmp_path):
-    made = await stage(tmp_path, attempts=6).make(desk(tmp_path, competence=1.0))
-    assert json.loads((made.folder / "manifest.json").read_text())["counts"]["accepted"] == 22
+    setting = {"anatomies": ["Head and Neck", "Spine"], "attempts": 6}
+    made = await stage(tmp_path, **setting).make(desk(tmp_path, competence=1.0))
+    assert json.loads((made.folder / "manifest.json").read_text())["counts"]["accepted"] == 7
     reasons = [reason for one in rejected(made) for reason in one["reasons"]]
     assert all(reason.startswith("stands in another record already") for reason in reasons)
 
 
 async def test_the_same_seed_writes_the_same_records_and_nothing_is_paid_twice(tmp_path):
-    setting = {"anatomies": ["Chest"], "per_pair": None}
+    setting = {"anatomies": ["Spine"], "per_pair": 2}
     with Journal(tmp_path / "journal") as journal:
         first = await stage(tmp_path, **setting).make(desk(tmp_path, journal))
         again = desk(tmp_path, journal)
@@ -83,10 +85,10 @@ async def test_the_same_seed_writes_the_same_records_and_nothing_is_paid_twice(t
 async def test_a_budget_that_is_spent_leaves_what_is_finished_and_the_same_command_goes_on(tmp_path):
     with Journal(tmp_path / "journal") as journal:
         with pytest.raises(RunLimitReached):
-            await stage(tmp_path).make(desk(tmp_path, journal, Budget(calls=30)))
+            await stage(tmp_path, anatomies=["Limb"]).make(desk(tmp_path, journal, Budget(calls=6)))
         notes = json.loads((tmp_path / "made" / "manifest.json").read_text())
         assert notes["status"] == "new", "no record was finished"
-        made = await stage(tmp_path).make(desk(tmp_path, journal))
+        made = await stage(tmp_path, anatomies=["Limb"]).make(desk(tmp_path, journal))
     assert json.loads((made.folder / "manifest.json").read_text())["status"] == "complete"
 
 
