@@ -56,8 +56,8 @@ def compared(told: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def page(notes: Mapping[str, Any], name: str) -> list[str]:
-    """What to say at the end, or at a pause; ``name`` chooses the set."""
+def page(notes: Mapping[str, Any], name: str, digest: str) -> list[str]:
+    """What to say at the end, or at a pause; ``name`` chooses the set, ``digest`` is that of its files now."""
     simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
     lines = [f"prompts of {notes['base']}, refined{simulated}"]
     for one in notes["rounds"]:
@@ -79,7 +79,8 @@ def page(notes: Mapping[str, Any], name: str) -> list[str]:
         )
         lines.append("            and give the same command again")
     else:
-        lines.append(f"digest:     {notes['digest']}; choose it by agent.prompts={name}")
+        edited = "" if digest == notes["digest"] else f" (edited by hand since: it was {notes['digest']})"
+        lines.append(f"digest:     {digest}{edited}; choose it by agent.prompts={name}")
     return lines
 
 

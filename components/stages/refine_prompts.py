@@ -19,7 +19,7 @@ from pydantic import StringConstraints
 from components.errors import ConfigError
 from components.made_folder import MadeFolder
 from components.practice import Bench, Made
-from components.prompts import own_folder, place_of
+from components.prompts import PromptSet, own_folder, place_of
 from components.seeded_draw import drawn
 from components.stages.prompt_critic import Critic, failure_text
 from components.stages.prompt_gate import Gate
@@ -105,7 +105,8 @@ class RefinePrompts:
             notes = home.notes(bench.begun, "stage.name")
             if notes.get("status") != COMPLETE:
                 notes = await _Refining(self, bench, rules, PromptHome(home, notes)).go_on()
-        said = page(notes, self.name if self.folder is None else str(self.place))
+        digest = PromptSet(self.name, self.place).digest  # which an edit after the last round changes
+        said = page(notes, self.name if self.folder is None else str(self.place), digest)
         return Made(self.place, said, figures=figures(notes))
 
 

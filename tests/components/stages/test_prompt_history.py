@@ -3,8 +3,9 @@ from components.stages.prompt_history import figures, page
 
 def test_the_last_line_says_how_to_choose_the_set():
     notes = {"base": "b", "model_kind": "live", "rounds": [], "status": "complete", "digest": "d", "usage": {}}
-    assert page(notes, "mine")[-1].endswith("agent.prompts=mine")
-    assert "(simulated model)" in page(notes | {"model_kind": "simulated"}, "mine")[0]
+    assert page(notes, "mine", "d")[-1].endswith("agent.prompts=mine")
+    assert "digest:     e (edited by hand since: it was d); choose" in page(notes, "mine", "e")[-1]
+    assert "(simulated model)" in page(notes | {"model_kind": "simulated"}, "mine", "d")[0]
 
 
 def test_a_round_says_how_many_went_wrong_and_the_end_what_it_took_and_where_to_look():
@@ -21,7 +22,7 @@ def test_a_round_says_how_many_went_wrong_and_the_end_what_it_took_and_where_to_
     gain = {"wins": 1, "ties": 0, "losses": 0, "t_p": None}
     told = {"metric": "m", "records": [{}], "trials": 5, "gain": gain}
     notes = {"base": "b", "model_kind": "live", "rounds": [one], "status": "waiting", "usage": {"act": act}}
-    assert page(notes | {"compared": told}, "mine")[1:] == [
+    assert page(notes | {"compared": told}, "mine", "d")[1:] == [
         "round 1:    3 of 9 went wrong; kept: better, then edited by hand",
         "            refused: plan: no",
         "compared:   m of 1 evaluated records, 5 trials: 1 won, 0 tied, 0 lost, p -; see history/comparison.md",
