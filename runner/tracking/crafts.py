@@ -24,11 +24,11 @@ _TOLD = ("begun", "model_kind", "status", "command")
 
 def send(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]) -> str:
     """Send what a stage left; sent again it changes what is there and doubles nothing. Returns the address."""
-    from mlflow.entities import Metric, Param, RunTag
-
     notes = orjson.loads((made.folder / _FACTS).read_bytes())
     texts = texts_may_leave(config, str((notes.get("dataset") or {}).get("privacy", "unknown")))
-    tracker, now = connect(config), int(time.time() * 1000)
+    tracker, now = connect(config), int(time.time() * 1000)  # which loads mlflow
+    from mlflow.entities import Metric, Param, RunTag
+
     name = f"{choices.get('stage', 'stage')} {made.folder.name}"
     run_id = tracker.craft(sha256(f"{made.folder.absolute()}\0{notes['begun']}".encode()).hexdigest()[:32], name)
     known = tracker.client.get_run(run_id).data
