@@ -4,9 +4,10 @@ import pytest
 from hydra import compose, initialize_config_dir
 from hydra._internal import config_loader_impl, defaults_list
 from hydra._internal.hydra import Hydra
-from omegaconf import OmegaConf
+from omegaconf import OmegaConf, _utils
+from yaml.constructor import ConstructorError
 
-from runner.config.haste import hasten
+from runner.config.haste import _yaml_loader, hasten
 from runner.config.roots import CONF
 from tests.slow import slow
 
@@ -25,9 +26,19 @@ def test_configs_are_the_same(monkeypatch):
     monkeypatch.setattr(config_loader_impl, "ConfigRepository", config_loader_impl.ConfigRepository)
     monkeypatch.setattr(defaults_list, "_create_interpolation_map", defaults_list._create_interpolation_map)
     monkeypatch.setattr(Hydra, "get_mode", Hydra.get_mode)
+    monkeypatch.setattr(_utils, "get_yaml_loader", _utils.get_yaml_loader)
     plain = composed()
     hasten()
     assert composed() == plain
+
+
+@pytest.mark.parametrize("text", ["a: 1e3\nb: 1_000\nc: 08:30\nd: on\ne: 2026-01-01\nf: .inf", "a: &x [1, '2']\nb: *x"])
+def test_yaml_is_read_as_omegaconf_reads_it(monkeypatch, text):
+    plain = OmegaConf.create(text)
+    monkeypatch.setattr(_utils, "get_yaml_loader", _yaml_loader)
+    assert OmegaConf.create(text) == plain
+    with pytest.raises(ConstructorError, match="found duplicate key a"):
+        OmegaConf.create("a: 1\na: 2")
 
 
 @pytest.mark.parametrize(("text", "expected"), [("limit: 3", "1 of 1"), ("hydra: {mode: MULTIRUN}", "sweep of 1 jobs")])
