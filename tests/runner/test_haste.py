@@ -7,7 +7,7 @@ from hydra._internal.hydra import Hydra
 from omegaconf import OmegaConf, _utils
 from yaml.constructor import ConstructorError
 
-from runner.config.haste import _yaml_loader, hasten
+from runner.config.haste import _TELLS_OF_MODE, _yaml_loader, hasten
 from runner.config.roots import CONF
 from tests.slow import slow
 
@@ -47,3 +47,8 @@ def test_an_experiment_sets_the_mode_also_through_another_one(home, text, expect
     home.write("experiment/outer", "# @package _global_\ndefaults: [inner]")
     done = home.run("--config-dir", "conf", "experiment=outer", "limit=1", plain=True)
     assert done.code == 0 and expected in done.out + done.err, done
+
+
+def test_no_shipped_experiment_makes_all_of_them_be_composed_twice():
+    told = [path for path in (CONF / "experiment").rglob("*.yaml") if _TELLS_OF_MODE.search(path.read_text())]
+    assert told == []
