@@ -67,8 +67,8 @@ class RadiologyMemory:
 
     def write(self, outputs: Iterable[str], score: float, refresh: bool) -> None:
         """Take in a successful call. What exists already becomes a placeholder unless ``refresh``."""
-        values, scores = self.values, self.scores
-        for name in outputs:
+        values, scores, written = self.values, self.scores, tuple(outputs)
+        for name in written:
             values[name] = recorded(self.record, name) if refresh or name not in values else _placeholder(name)
             scores[name] = score
             self.wrong.pop(name, None)
@@ -78,6 +78,8 @@ class RadiologyMemory:
                 values[entity] = recorded(self.record, entity)
                 values[dimension] = recorded(self.record, dimension)
                 scores[dimension] = scores[entity]
+                if mask in written:
+                    self.wrong.pop(dimension, None)
         values.update(self.wrong)
 
     def mistake(self, values: Mapping[str, Any]) -> None:

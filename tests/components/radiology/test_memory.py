@@ -70,6 +70,16 @@ def test_mask_and_name_reveal_the_dimension_at_the_names_score():
     assert memory.values["$AnomalyQuant$"] == "18 mm" and memory.scores["$AnomalyQuant$"] == 0.6
 
 
+def test_what_a_mistake_left_wrong_is_right_again_when_a_tool_writes_or_reveals_it():
+    memory = start_memory(RECORD)
+    memory.write(["$AnomalyMask$", "$AnomalyObject$"], 0.8, refresh=True)
+    memory.mistake({"$AnomalyObject$": "shadow", "$AnomalyDim$": "colour"})
+    memory.write(["$Disease$"], 0.8, refresh=True)
+    assert memory.values["$AnomalyObject$"] == "shadow" and memory.values["$AnomalyDim$"] == "colour"
+    memory.write(["$AnomalyMask$", "$AnomalyObject$"], 0.8, refresh=True)
+    assert memory.values["$AnomalyDim$"] == "diameter" and memory.wrong == {}
+
+
 def test_the_last_look_shows_the_patients_information():
     memory = start_memory(RECORD)
     assert json.loads(memory.text())["$Information$"] == "PLACEHOLDER_INFORMATION"
