@@ -25,8 +25,9 @@ def flags_first(words: Sequence[str]) -> list[str]:
 
 def by_group(words: Sequence[str], groups: Collection[str]) -> list[str]:
     """Settings that stand under the name of a choice, put under its group: beside ``condition=withhold``,
-    ``withhold.tools=[x]`` is ``condition.tools=[x]``. A choice that is called as one of ``groups`` is left alone."""
-    chosen = [found.groups() for word in words if (found := _CHOICE.fullmatch(word))]
+    ``withhold.tools=[x]`` is ``condition.tools=[x]``. A choice that is called as one of ``groups`` is left alone, and
+    what stands in no group (``name=run``) is no choice."""
+    chosen = [found.groups() for word in words if (found := _CHOICE.fullmatch(word)) and found[1] in groups]
 
     def put(word: str) -> str:
         found = _SETTING.fullmatch(word)

@@ -17,8 +17,9 @@ def test_flags_stand_first_with_what_belongs_to_them():
         ("withhold.tools=[a]", "withhold.tools=[a]"),
         ("condition=withhold,noisy noisy.rate=1", "condition=withhold,noisy noisy.rate=1"),
         ("agent=refine verifier=refine refine.n=1", "agent=refine verifier=refine refine.n=1"),
+        ("name=run run.journal=null", "name=run run.journal=null"),
         ("memory=solved agent=memory memory.k=2", "memory=solved agent=memory memory.k=2"),
     ],
 )
 def test_settings_under_a_choice_that_is_made_are_those_of_its_group(words, read):
-    assert by_group(words.split(), ["condition", "agent", "memory"]) == read.split()
+    assert by_group(words.split(), ["condition", "agent", "verifier", "memory"]) == read.split()
