@@ -34,8 +34,8 @@ class Wrapping(Looper):
     inner: Any = field(default_factory=Wanting)
 
 
-def given(agent: Any, verifier: Any = TAKES_ALL) -> Any:
-    return granted(replace(parts(agent), verifier=verifier), {"main": Speaker(str), "big": Speaker(str)}, SAMPLES)
+def given(agent: Any, verifier: Any = TAKES_ALL, samples: Any = SAMPLES) -> Any:
+    return granted(replace(parts(agent), verifier=verifier), {"main": Speaker(str), "big": Speaker(str)}, samples)
 
 
 def refused(agent: Any, verifier: Any = TAKES_ALL) -> str:
@@ -72,3 +72,9 @@ def test_examples_on_an_evaluated_patient_are_refused():
     assert given(Wanting(shown_patients=("Patient: 7\nHistory: none",)))
     told = refused(Wrapping(inner=Wanting(shown_patients=("Patient: 1\nHistory: none",))))
     assert told.startswith("agent: Wanting shows examples on 3 of the samples that are evaluated, such as 'p1/0'")
+
+
+def test_a_patient_is_known_again_where_a_dataset_left_out_some_of_the_context():
+    less = Sample(Problem("p", "?", context="History: none"), None, {"plain_context": SAMPLES[0].problem.context})
+    with pytest.raises(Flaws, match="shows examples on 1 of the samples that are evaluated, such as 'p'"):
+        given(Wanting(shown_patients=("Patient: 0\nHistory: none",)), samples=[less])

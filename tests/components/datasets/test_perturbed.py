@@ -134,6 +134,12 @@ def test_draws_depend_on_seed_and_sample_alone():
     assert [one.problem.choices for one in both] == [one.problem.choices for one in first]
 
 
+def test_the_whole_context_stays_known_beside_the_problem_also_when_twice_perturbed():
+    held = Held([choice(1, context="One. Two. Three.")])
+    (sample,) = load("context", inner=Perturbed(held, ("context",)))
+    assert len(sample.problem.context) < len("One. Two.") and sample.metadata["plain_context"] == "One. Two. Three."
+
+
 def test_other_splits_and_no_perturbation_are_the_plain_samples():
     assert load("options", split="train") == Held().samples == load()
     assert Perturbed(Held(), ()).fingerprint == "plain"
