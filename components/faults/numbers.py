@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from random import Random
 from typing import NamedTuple
 
 # A number that stands alone: no part of a word, a date, a time, an identifier or a version.
 _ALONE = re.compile(r"(?<![\w.:/-])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w:/]|[.-]\d)")
+_MORE_DIGITS = 30  # than a number has: those of the share, and of what comes of both
 _ANY = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -37,11 +38,13 @@ def shifted(text: str, amount: float, rng: Random, whole: bool = False) -> Shift
 
 def _off(number: str, share: float, positive: bool) -> str:
     """One number, changed by a share of itself; ``positive``: not below 0."""
-    value = Decimal(number.replace(",", ""))
-    exponent = value.as_tuple().exponent
-    unit = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
-    step = max(abs(value * Decimal(str(share))).quantize(unit), unit)
-    moved = value + step.copy_sign(Decimal(str(share)))
-    if (positive or value >= 0) and moved < 0:
-        moved = value + step
-    return f"{moved:,}" if "," in number else f"{moved}"
+    plain = number.replace(",", "")
+    with localcontext(prec=len(plain) + _MORE_DIGITS):
+        value = Decimal(plain)
+        exponent = value.as_tuple().exponent
+        unit = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
+        step = max(abs(value * Decimal(str(share))).quantize(unit), unit)
+        moved = value + step.copy_sign(Decimal(str(share)))
+        if (positive or value >= 0) and moved < 0:
+            moved = value + step
+        return f"{moved:,}" if "," in number else f"{moved}"

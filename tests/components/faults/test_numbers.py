@@ -34,3 +34,8 @@ def test_any_digits_count_where_a_value_is_a_code():
 
 def test_all_numbers_are_counted():
     assert shifted("1 and 2 on 2105-03-04", 0.2, Random(1)).n == 2
+
+
+def test_a_number_may_have_more_digits_than_arithmetic_has_by_itself():
+    found = shifted(f"{2**200} or {'5' * 40}.5", 0.2, Random(1))
+    assert found.n == 2 and len(found.text) == len(f"{2**200} or {'5' * 40}.5")
