@@ -47,9 +47,14 @@ _MEDICINE = re.compile(
 _STEP = r"[\s'’\"“”()/*`_-]++"
 _BETWEEN = rf"{_STEP}(?!(?:no|not|never|without|nor|nothing|options?|choices?|answers?|statements?|diagnos\w+)\b)\w++"
 _TROUBLE = re.compile(rf"\b(?:{_FAILS}|{_DOUBT})\b", re.IGNORECASE)
+_NEAR = 100  # characters that hold a word and one that denies it
 _DENIED = re.compile(r"\b(?:no|not|without|never|nor|nothing)\s+(?:\w+\s+)?$", re.IGNORECASE)
+# Each part reads a text once, however often it repeats itself. JSON ends with its line, or, where a line holds but its
+# first bracket, with the bracket below that one.
 _NO_WORDS = re.compile(
-    r"```.*?(?:```|\Z)|<(Tool|Input)>.*?</\1>|</?\w+>|^\s*Action:.*\Z|^\s*[{\[].*$", re.DOTALL | re.MULTILINE
+    r"```.*?(?:```|\Z)|<(Tool|Input)>(?:(?!<(?:Tool|Input)>).)*?</\1>|</?\w+>|^[^\S\n]*+Action:.*\Z"
+    r"|^([^\S\n]*+)[{\[](?:[^\S\n]*+\n.*?(?:^\2[}\]]|\Z)|[^\n]*)",
+    re.DOTALL | re.MULTILINE,
 )
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 
@@ -62,7 +67,7 @@ def says_wrong(texts: Iterable[str], tools: Collection[str]) -> str:
             if not _TROUBLE.search(sentence):
                 continue
             told = _MEDICINE.sub(", ", sentence)
-            if any(not _DENIED.search(told, 0, one.start()) for sign in signs for one in sign.finditer(told)):
+            if any(not _is_denied(told, one.start()) for sign in signs for one in sign.finditer(told)):
                 return sentence.strip()
     return ""
 
@@ -78,6 +83,11 @@ def _signs(tools: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         for noun, trouble, after in pairs
     )
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in said)
+
+
+def _is_denied(text: str, place: int) -> bool:
+    """Whether a word just before a place denies what stands there."""
+    return _DENIED.search(text, max(0, place - _NEAR), place) is not None
 
 
 def own_words(text: str) -> str:

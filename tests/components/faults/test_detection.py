@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from components.faults.detection import own_words, says_wrong
@@ -85,6 +87,19 @@ def test_a_tools_name_is_a_word_for_it_where_it_is_offered():
 def test_the_sentence_is_told():
     said = says_wrong(["All is well.", "I go on. The tool failed twice. So what."], TOOLS)
     assert said == "The tool failed twice."
+
+
+@pytest.mark.parametrize("said", ["[Note] I go on.\nThe tool failed.", '{\n "a": {\n  "b": 1\n }\n}\nThe tool failed.'])
+def test_what_is_said_below_brackets_is_heard(said):
+    assert says_wrong([said], TOOLS) == "The tool failed."
+    assert says_wrong(['{\n "error": [\n  "the tool failed"\n ]\n}'], TOOLS) == ""
+
+
+@pytest.mark.parametrize("part", ["\n", "<Tool>", "<Input>x", "no error of the tool ", "{\n", "[\n ", "Action\n"])
+def test_a_reply_that_repeats_itself_is_read_in_linear_time(part):
+    started = time.process_time()
+    says_wrong([part * (100_000 // len(part))], TOOLS)
+    assert time.process_time() - started < 2
 
 
 def test_own_words_are_what_is_left():
