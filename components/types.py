@@ -153,7 +153,7 @@ class Sample:
     ``cluster`` is the patient (or whatever makes samples depend on each other) for intervals,
     ``strata`` name -> value for breakdowns. ``files``: name of an input -> its path, for toolsets and
     scorers, never shown. ``card``: name with its unit -> word or number, only for the report's
-    card of the dataset: age, sex, steps of the gold chain.
+    card of the dataset: age, sex, steps of the gold chain. ``plain``: the problem before a dataset put it otherwise.
     """
 
     problem: Problem
@@ -163,6 +163,12 @@ class Sample:
     strata: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     card: Mapping[str, str | float] = field(default_factory=dict)
+    plain: Problem | None = None
+
+    @property
+    def known_as(self) -> Problem:
+        """The problem by which it is known again, whatever was done to its words."""
+        return self.plain or self.problem
 
 
 class State(Protocol):

@@ -55,12 +55,7 @@ def _shown(agents: Iterable[object], samples: Sequence[Sample]) -> Iterator[Flaw
     """Examples on patients that are evaluated."""
     for agent in agents:
         told = tuple(getattr(agent, "shown_patients", ()))
-        seen = [one.problem.id for one in samples if told and _whole_context(one).startswith(told)]
+        seen = [one.problem.id for one in samples if told and one.known_as.context.startswith(told)]
         if seen:
             text = f"{type(agent).__name__} shows examples on {len(seen)} of the samples that are evaluated, such as"
             yield Flaw("agent", f"{text} {seen[0]!r}: evaluate another split, or show other examples")
-
-
-def _whole_context(sample: Sample) -> str:
-    """What a sample tells of its patient, also where a dataset left some of it out."""
-    return str(sample.metadata.get("plain_context", sample.problem.context))

@@ -39,8 +39,8 @@ class Perturbed:
     ``paraphrase``: words of the table, each occurrence one of its ways of saying it. ``context``: each sentence is left
     out with probability ``dropped``, one at least and never all; where there is none, of the question before its last
     sentence, if it has options. Draws depend on ``seed`` and the sample's id. ``metadata["perturbed"]`` lists what was
-    done to a sample, its stratum ``perturbed`` too; ``metadata["plain_context"]`` tells whose it is, whatever was left
-    out. Without ``perturb`` it is ``inner``.
+    done to a sample, its stratum ``perturbed`` too, and ``plain`` is the problem as it was. Without ``perturb`` it is
+    ``inner``.
     """
 
     inner: Dataset
@@ -83,8 +83,7 @@ class Perturbed:
 
     def _perturbed(self, sample: Sample) -> Sample:
         """One sample, changed in each way that fits."""
-        done: list[str] = []
-        plain = {"plain_context": sample.problem.context, **sample.metadata}
+        done, plain = list[str](), sample.known_as
         for kind in dict.fromkeys(self.perturb):
             rng = Random(f"{self.seed}/{sample.problem.id}/{kind}")
             changed = _options(sample, rng) if kind == "options" else self._reworded(kind, sample, rng)
@@ -92,7 +91,7 @@ class Perturbed:
                 sample = changed
                 done.append(kind)
         strata = {**sample.strata, "perturbed": "+".join(done) or "no"}
-        return replace(sample, metadata={**plain, "perturbed": done}, strata=strata)
+        return replace(sample, metadata={**sample.metadata, "perturbed": done}, strata=strata, plain=plain)
 
     def _reworded(self, kind: Kind, sample: Sample, rng: Random) -> Sample:
         problem = sample.problem

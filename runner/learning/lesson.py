@@ -93,7 +93,7 @@ def _apart(loaded: _Loaded, split: str, key: str) -> Sequence[Sample]:
     """The samples of a split without those that are evaluated, by their text. Raises ConfigError when an id is."""
     dataset = loaded.dataset
     evaluated = [clean(sample) for sample in dataset.load(dataset.split)]
-    ids, texts = {s.problem.id for s in evaluated}, {task_text(s.problem) for s in evaluated}
+    ids, texts = {s.problem.id for s in evaluated}, {task_text(s.known_as) for s in evaluated}
     samples = [clean(sample) for sample in dataset.load(split)]
     for sample in samples:
         if (name := sample.problem.id) in ids:
@@ -102,13 +102,13 @@ def _apart(loaded: _Loaded, split: str, key: str) -> Sequence[Sample]:
 
 
 def known_by(sample: Sample) -> str:
-    """A digest of what an agent may see of a sample, 16 hexadecimal digits."""
-    return text_digest(task_text(sample.problem))
+    """A digest of what an agent may see of a sample before a dataset put it otherwise, 16 hexadecimal digits."""
+    return text_digest(task_text(sample.known_as))
 
 
 def text_digest(text: str) -> str:
     """The digest of a task's text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]
 
 
 def _recipe(experiment: Experiment, split: str, samples: Sequence[Sample]) -> str:

@@ -5,9 +5,21 @@ import pytest
 
 from components.errors import ConfigError
 from components.prompts import load
+from components.types import Problem
 from runner.fitting import PrivacyRefused
+from runner.learning.lesson import training
 from runner.learning.prompted import check_prompts
-from tests.stage_bench import Class, base_set, bench
+from tests.stage_bench import Class, Halves, base_set, bench
+
+
+class Otherwise(Halves):
+    """The evaluated questions in other words."""
+
+    def load(self, split):
+        if split != "test":
+            return [*super().load(split), replace(super().load("test")[0], problem=Problem("t/9", "question 0"))]
+        samples = super().load(split)
+        return [replace(one, problem=replace(one.problem, question="so?"), plain=one.problem) for one in samples]
 
 
 def experiment(tmp_path, **notes):
@@ -21,6 +33,10 @@ def test_a_set_that_was_refined_on_what_is_evaluated_is_refused(tmp_path):
     made, desk = experiment(tmp_path, texts=[])
     check_prompts(made)
     made, desk = experiment(tmp_path, texts=desk.known(desk.evaluated[:2]))
+    with pytest.raises(ConfigError, match="were refined on 2 of the samples that are evaluated, such as 'q0'"):
+        check_prompts(made)
+    made = replace(made, dataset=Otherwise())
+    assert made.dataset.load("test")[0].problem not in [one.problem for one in desk.evaluated]
     with pytest.raises(ConfigError, match="were refined on 2 of the samples that are evaluated, such as 'q0'"):
         check_prompts(made)
 
@@ -39,3 +55,9 @@ def test_what_is_made_of_a_refined_set_was_made_from_its_records_too(tmp_path):
     sample = desk.evaluated[0]
     assert further.known([sample]) == [*desk.known([sample]), "a", "b"] and len(desk.known([sample])) == 1
     assert (desk.facts["dataset"]["privacy"], further.facts["dataset"]["privacy"]) == ("open", "credentialed")
+
+
+def test_a_training_question_that_is_evaluated_in_other_words_is_not_learnt_from(tmp_path):
+    made, _ = experiment(tmp_path)
+    _, samples = training(replace(made, dataset=Otherwise()), None, ("train",), "stage")
+    assert len(samples) == 8 and "question 0" not in [one.problem.question for one in samples]

@@ -75,6 +75,6 @@ def test_examples_on_an_evaluated_patient_are_refused():
 
 
 def test_a_patient_is_known_again_where_a_dataset_left_out_some_of_the_context():
-    less = Sample(Problem("p", "?", context="History: none"), None, {"plain_context": SAMPLES[0].problem.context})
+    less = Sample(Problem("p", "?", context="History: none"), None, plain=SAMPLES[0].problem)
     with pytest.raises(Flaws, match="shows examples on 1 of the samples that are evaluated, such as 'p'"):
         given(Wanting(shown_patients=("Patient: 0\nHistory: none",)), samples=[less])

@@ -134,10 +134,10 @@ def test_draws_depend_on_seed_and_sample_alone():
     assert [one.problem.choices for one in both] == [one.problem.choices for one in first]
 
 
-def test_the_whole_context_stays_known_beside_the_problem_also_when_twice_perturbed():
-    held = Held([choice(1, context="One. Two. Three.")])
-    (sample,) = load("context", inner=Perturbed(held, ("context",)))
-    assert len(sample.problem.context) < len("One. Two.") and sample.metadata["plain_context"] == "One. Two. Three."
+def test_a_sample_is_known_by_its_plain_problem_also_when_twice_perturbed():
+    plain = choice(1, context="One. Two. Three.")
+    (sample,) = load("context", inner=Perturbed(Held([plain]), ("context", "options")))
+    assert len(sample.problem.context) < len("One. Two.") and sample.known_as == plain.problem == plain.known_as
 
 
 def test_other_splits_and_no_perturbation_are_the_plain_samples():
