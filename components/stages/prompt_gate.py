@@ -58,7 +58,8 @@ class Gate:
         if before is None or after is None:
             return {"kept": True, "why": _OPEN}
         gain = dict(bench.gain(after.records, before.records, self.metric))
-        scores = {"before": before.mean(self.metric), "after": after.mean(self.metric), "gain": gain}
+        reached = after.mean(self.metric) if after.count(self.metric) else None  # a set may break all there is
+        scores = {"before": before.mean(self.metric), "after": reached, "gain": gain}
         if self.level is None:
             return {**scores, "kept": True, "why": _OPEN}
         lost = before.count(self.metric) - after.count(self.metric)

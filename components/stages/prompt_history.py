@@ -91,7 +91,8 @@ def figures(notes: Mapping[str, Any]) -> dict[str, list[tuple[int, float]]]:
         told = {"train/failed": one["failed"], f"train/{one['metric']}": one["train"], "round/kept": one["kept"]}
         told |= {f"validation/{side}": one[side] for side in ("before", "after") if side in one}
         for name, value in told.items():
-            found.setdefault(name, []).append((one["round"], float(value)))
+            if value is not None:
+                found.setdefault(name, []).append((one["round"], float(value)))
     for side in ("plain", "refined") if notes.get("compared") else ():
         values = [record[side] for record in notes["compared"]["records"]]
         found[f"compared/{side}"] = [(0, fmean(values))] if values else []

@@ -70,3 +70,10 @@ def test_a_gate_that_no_gain_could_pass_is_refused_with_what_would_be_enough():
         Gate("m", 0.05, 3).check(6)
     with pytest.raises(ConfigError, match="alpha=null"):
         Gate("m", 0.05, 3).check(0)
+
+
+def test_a_set_under_which_nothing_can_be_scored_is_not_kept_and_ends_no_stage(desk):
+    before, after = played(*[0.0] * 8), played(*[None] * 8)
+    told = Gate("m", 0.05, 1).decision(desk, before, after)
+    assert (told["kept"], told["after"]) == (False, None) and "8 episodes fewer have that score" in told["why"]
+    assert Gate("m", None, 1).decision(desk, before, after)["kept"]

@@ -35,7 +35,7 @@ def test_a_round_says_how_many_went_wrong_and_the_end_what_it_took_and_where_to_
 
 def test_figures_are_told_by_round():
     first = {"round": 1, "kept": True, "failed": 3, "metric": "m", "train": 0.5, "before": 0.4, "after": 0.6}
-    second = {"round": 2, "kept": False, "failed": 0, "metric": "m", "train": 0.9}
+    second = {"round": 2, "kept": False, "failed": 0, "metric": "m", "train": 0.9, "after": None}
     records = [{"plain": 1.0, "refined": 0.0}, {"plain": 2.0, "refined": 1.0}]
     assert figures({"rounds": [first, second], "compared": {"records": records}}) == {
         "train/failed": [(1, 3.0), (2, 0.0)], "train/m": [(1, 0.5), (2, 0.9)], "round/kept": [(1, 1.0), (2, 0.0)],
