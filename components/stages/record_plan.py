@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,8 +46,9 @@ def cells_of(
             cells += [Cell(f"{words}-{n}", anatomy, modality, disease) for n in range(1, per_disease + 1)]
     if not cells:
         raise ConfigError("no disease is left to write about; see stage.anatomies, stage.modalities, stage.diseases")
-    if twice := next((one.id for n, one in enumerate(cells) if one.id in {other.id for other in cells[:n]}), None):
-        raise ConfigError(f"stage.diseases: {twice!r} would be written twice; name each disease of a pair once")
+    most, n = Counter(one.id for one in cells).most_common(1)[0]
+    if n > 1:
+        raise ConfigError(f"stage.diseases: {most!r} would be written twice; name each disease of a pair once")
     return cells
 
 

@@ -151,7 +151,6 @@ class _Writing:
             parse_records(text, str(self.home.path), {name: () for name in LISTS})  # as the dataset will
             self.home.write(f"{self.setting.split}.json", text.decode() + "\n")
         self.home.write(REJECTED, "".join(json.dumps(one) + "\n" for one in self.rejected))
-        reasons = [one["id"] for one in self.rejected if one["id"] not in cases]
         counts = {"planned": len(self.cells), "accepted": len(cases), "rejected": len(self.rejected)}
         notes = {
             **self.bench.facts,
@@ -161,7 +160,7 @@ class _Writing:
             "counts": counts,
             "usage": self.usage,
             "reasons": _frequent(self.rejected),
-            "missing": list(dict.fromkeys(reasons)),
+            "missing": [cell.id for cell in self.cells if cell.id not in cases],
         }
         self.home.note(notes)
         return notes

@@ -88,6 +88,7 @@ async def test_a_budget_that_is_spent_leaves_what_is_finished_and_the_same_comma
             await stage(tmp_path, anatomies=["Limb"]).make(desk(tmp_path, journal, Budget(calls=6)))
         notes = json.loads((tmp_path / "made" / "manifest.json").read_text())
         assert notes["status"] == "new", "no record was finished"
+        assert len(notes["missing"]) == notes["counts"]["planned"] > 0
         made = await stage(tmp_path, anatomies=["Limb"]).make(desk(tmp_path, journal))
     assert json.loads((made.folder / "manifest.json").read_text())["status"] == "complete"
 
