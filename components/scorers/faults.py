@@ -39,7 +39,7 @@ class Faults:
     """
 
     right_from: Share = 1.0
-    version: str = "2"
+    version: str = "3"
     lower: ClassVar[Sequence[str]] = (SILENT, ALARM, AFTER)
     neither: ClassVar[Sequence[str]] = (STRUCK, CALLS, HIT)
     units: ClassVar[Mapping[str, str]] = {AFTER: "calls", CALLS: "calls"}
