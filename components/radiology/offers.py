@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 from components.errors import ConfigError
+from components.faults.marks import KEY as FAULTS
 from components.protocols import Tool
 from components.radiology.cards import Card, spec
 from components.radiology.controls import controls
@@ -38,6 +39,13 @@ def study_behind(offer: Offer, sample: Sample, condition: str) -> Study:
     return study_of(sample)
 
 
+def _changed_by(offer: Offer) -> str:
+    """The condition that has changed the toolset's own tools; empty where none has."""
+    faults = [str(fault["kind"]) for fault in offer.facts.get(FAULTS, ())]
+    condition = str(offer.facts.get("condition", "intact"))
+    return next(iter(faults), "" if condition in ("intact", "baseline") else condition)
+
+
 def rebuilt(
     offer: Offer,
     cards: Iterable[Card],
@@ -48,8 +56,14 @@ def rebuilt(
 ) -> Offer:
     """The offer with these tools in place of its own, and the controls of ``facts['condition']``.
 
-    Shuffled with ``rng`` before they are named, where the switches say so.
+    Shuffled with ``rng`` before they are named, where the switches say so. Raises ConfigError where another condition
+    has changed the tools already, of which nothing would be left.
     """
+    if done := _changed_by(offer):
+        raise ConfigError(
+            f"condition {facts['condition']!r} builds its own tools, so that nothing is left of {done!r} before it:"
+            " let it be condition.first"
+        )
     order = list(cards)
     if switches.tool_order == "shuffled":
         rng.shuffle(order)

@@ -1,10 +1,18 @@
 from random import Random
 
+import pytest
+
+from components.conditions.baseline import Baseline
 from components.conditions.both import Both
 from components.conditions.denied import Denied
 from components.conditions.differentiated import Differentiated
+from components.conditions.insufficient import InsufficientConfig1, InsufficientConfig2
+from components.conditions.intact import Intact
 from components.conditions.noisy import Noisy
+from components.conditions.redundant import RedundantHigh
 from components.conditions.renamed import Renamed
+from components.conditions.withhold import Withhold
+from components.errors import ConfigError
 from components.protocols import Condition
 from components.toolsets.radiology import Radiology
 from tests.failing import STUDY, episode, kinds, seen
@@ -19,6 +27,26 @@ def test_the_first_makes_the_tools_that_it_makes_alone():
     found = pair.offer(toolset.open(STUDY), STUDY, Random(3))
     assert [tool.spec for tool in found.tools.values()] == [tool.spec for tool in alone.tools.values()]
     assert found.facts == {**alone.facts, "faults": [{"kind": "denied", "rate": 0.5}]}
+
+
+@pytest.mark.parametrize(
+    ("first", "name"),
+    [
+        (Noisy(), "noisy"),
+        (Renamed(), "renamed"),
+        (Withhold(["Organ Segmentor"]), "withhold"),
+        (InsufficientConfig1(PAPER), "insufficient_config1"),
+    ],
+)
+@pytest.mark.parametrize("then", [RedundantHigh(PAPER), Baseline(PAPER), InsufficientConfig2(PAPER)])
+def test_a_set_of_tools_that_would_undo_the_first_condition_is_refused(first, name, then):
+    with pytest.raises(ConfigError, match=f"nothing is left of '{name}' before it: let it be condition.first"):
+        Both(first, then).offer(Radiology(PAPER).open(STUDY), STUDY, Random(3))
+
+
+def test_a_set_of_tools_may_follow_what_changed_nothing():
+    for first in (Intact(), Baseline(PAPER)):
+        assert len(Both(first, RedundantHigh(PAPER)).offer(Radiology(PAPER).open(STUDY), STUDY, Random(3)).tools) == 169
 
 
 async def test_both_faults_strike_one_call():
