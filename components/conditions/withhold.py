@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from components.errors import ConfigError
-from components.tool_names import category_of, known_names, named
+from components.faults.wrapping import told_by
+from components.tool_names import known_names, named
 from components.types import Offer, Sample
 
 
@@ -15,7 +16,7 @@ from components.types import Offer, Sample
 class Withhold:
     """The offer without some of its tools; for any toolset.
 
-    ``tools``: names in whatever case, or categories where their cards have such.
+    ``tools``: names in whatever case, whatever a tool is renamed to, or categories where their cards have such.
     """
 
     tools: Sequence[str] = ()
@@ -25,6 +26,6 @@ class Withhold:
         names = named(self.tools, known_names(offer.tools, offer), "condition withhold")
         if not names:
             raise ConfigError("condition withhold takes nothing away: name tools, as in condition.tools=[Calculator]")
-        left = {name: tool for name, tool in offer.tools.items() if not {name, category_of(tool)} & {*names}}
+        left = {name: tool for name, tool in offer.tools.items() if not {name, *told_by(tool)} & {*names}}
         facts = {**offer.facts, "condition": "withhold", "kind": "withhold", "withheld": names}
         return replace(offer, tools=left, facts=facts)

@@ -122,7 +122,7 @@ def chosen(fault: OnTools, offer: Offer) -> list[str]:
     if not known:
         raise ConfigError(f"condition {fault.kind}: the toolset has no tool that could fail: choose another toolset")
     wanted = named(fault.tools, known, f"condition {fault.kind}")
-    return [name for name, tool in tools.items() if not wanted or _told_by(tool) & {*wanted}]
+    return [name for name, tool in tools.items() if not wanted or told_by(tool) & {*wanted}]
 
 
 def _known(offer: Offer, tools: Mapping[str, Tool]) -> list[str]:
@@ -135,7 +135,7 @@ def _known(offer: Offer, tools: Mapping[str, Tool]) -> list[str]:
     return [*(() if numbered_anew else map(_own_name, tools.values())), *CATEGORIES]
 
 
-def _told_by(tool: Tool) -> set[str | None]:
+def told_by(tool: Tool) -> set[str | None]:
     """What a tool is meant by: its own name, and its category where it has one."""
     return {_own_name(tool), category_of(tool)}
 

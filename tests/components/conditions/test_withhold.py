@@ -1,12 +1,17 @@
+from dataclasses import replace
 from random import Random
 
 import pytest
 
+from components.conditions.both import Both
+from components.conditions.renamed import Renamed
 from components.conditions.withhold import Withhold
 from components.errors import ConfigError
+from components.faults.wrapping import innermost
 from components.protocols import Condition
 from components.toolsets.radiology import Radiology
 from components.types import Offer
+from tests.failing import Tools
 from tests.golden.vectors import dev
 
 SAMPLE = dev().sample("dev_chest_ct", "012")
@@ -31,6 +36,12 @@ def test_names_are_in_whatever_case_and_may_be_categories():
 def test_what_another_sample_is_offered_can_be_withheld_from_all():
     offer = Offer({}, facts={"toolset": ["camera"]})
     assert Withhold(["Camera"]).offer(offer, SAMPLE, Random(1)).facts["withheld"] == ["camera"]
+
+
+def test_a_tool_is_withheld_by_its_own_name_also_where_it_is_renamed():
+    offer = replace(Tools().open(SAMPLE), facts={"toolset": ["echo", "other"]})
+    found = Both(Renamed(1.0), Withhold(["Echo"])).offer(offer, SAMPLE, Random(1))
+    assert [innermost(tool).spec.name for tool in found.tools.values()] == ["other"]
 
 
 def test_names_are_checked():
