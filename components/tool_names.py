@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from components.errors import ConfigError
 from components.messages import ToolSpec
+from components.near_names import meant
 from components.protocols import Tool
 from components.task_text import Chain
 from components.types import Offer
@@ -32,7 +33,8 @@ def named(asked: Sequence[str], known: Sequence[str], what: str) -> list[str]:
     """Known names for names in whatever case. Raises ConfigError, beginning with ``what``, for any other."""
     spelled = {name.casefold(): name for name in reversed(known)} | {name: name for name in known}
     if unknown := [name for name in asked if name not in spelled and name.casefold() not in spelled]:
-        raise ConfigError(f"{what}: there is no tool {unknown[0]!r}; there are {', '.join(known) or 'none'}")
+        have = f"{meant(unknown[0], known)}there are {', '.join(known) or 'none'}"
+        raise ConfigError(f"{what}: there is no tool {unknown[0]!r}; {have}")
     return list(dict.fromkeys(spelled.get(name) or spelled[name.casefold()] for name in asked))
 
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 
 from components.errors import ConfigError
 from components.models.redaction import redact
-from runner.flaws import Flaw, Flaws, nearest, shown
+from runner.flaws import Flaw, Flaws, nearest, of_argument, shown
 from runner.targets import locate
 
 T = TypeVar("T")
@@ -115,7 +115,7 @@ class _Builder:
         except Flaws as error:
             self.flaws += error.flaws
         except ConfigError as error:
-            self.bad(where, str(error))
+            self.flaws.append(of_argument(where, str(error), given))
         except ValueError as error:
             self.bad(where, redact(str(error)))
         return _BROKEN

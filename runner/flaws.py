@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from components.errors import ConfigError
 from components.models.redaction import redact
+from components.near_names import meant
 
 _SHOWN = 12
 
@@ -34,14 +34,19 @@ class Flaws(ConfigError):
         super().__init__("\n".join(map(str, self.flaws)))
 
 
+def of_argument(where: str, text: str, given: Collection[object]) -> Flaw:
+    """What a part says of itself: of one of its arguments where it begins with that one's name and a colon."""
+    name, colon, rest = text.partition(": ")
+    return Flaw(f"{where}.{name}" if where else name, rest) if colon and name in given else Flaw(where, text)
+
+
 def nearest(name: str, known: Iterable[object]) -> str:
     """The end of a message: what was probably meant, and what there is."""
     names = sorted({str(k) for k in known})
     if not names:
         return "there are none"
-    close = difflib.get_close_matches(name, names, 3, 0.5)
     have = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-    return (f"did you mean {' or '.join(close)}? " if close else "") + f"valid: {have}"
+    return f"{meant(name, names)}valid: {have}"
 
 
 def shown(value: object) -> str:

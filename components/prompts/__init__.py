@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.errors import ConfigError
 from components.messages import Image, Message, Role
+from components.near_names import meant
 from components.plain_prompts import WRITTEN, flaw_in, is_plain, rules_of, shown_by
 
 if TYPE_CHECKING:
@@ -217,6 +218,7 @@ def load(name: str) -> PromptSet:
     folder = place_of(name)
     if not folder.is_dir():
         places = [*_ROOT.iterdir(), *(own_folder().iterdir() if own_folder().is_dir() else ())]
-        have = ", ".join(sorted(p.name for p in places if p.is_dir() and not p.name.startswith(("_", "."))))
-        raise ConfigError(f"no prompt set {name!r}; there are {have}, or give the path of a folder of .jinja files")
+        have = sorted(p.name for p in places if p.is_dir() and not p.name.startswith(("_", ".")))
+        told = f"{meant(name, have)}there are {', '.join(have)}"
+        raise ConfigError(f"no prompt set {name!r}; {told}, or give the path of a folder of .jinja files")
     return PromptSet(name, folder)

@@ -23,6 +23,7 @@ from pydantic import StringConstraints
 from components.at_once import together
 from components.errors import ConfigError, ModelError, RunLimitReached
 from components.made_folder import NEW, MadeFolder
+from components.near_names import meant
 from components.practice import Bench, Made
 from components.radiology.records import parse_records
 from components.radiology.soundness.words import words
@@ -65,7 +66,8 @@ class Synthesize:
             ("modalities", self.modalities, MODALITIES),
         ):
             if strange := [one for one in given or () if one not in known]:
-                raise ConfigError(f"{key}: there is no {strange[0]!r}; known are {', '.join(known)}")
+                have = f"{meant(strange[0], known)}known are {', '.join(known)}"
+                raise ConfigError(f"{key}: there is no {strange[0]!r}; {have}")
 
     @property
     def place(self) -> Path:

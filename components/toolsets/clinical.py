@@ -15,6 +15,7 @@ from typing import Literal, get_args
 from components.cab_tasks import DIMENSIONS
 from components.errors import ConfigError
 from components.inner_actions import INNER
+from components.near_names import meant
 from components.preload import Inputs, preloadable
 from components.protocols import Tool
 from components.sample_files import SampleFiles
@@ -76,7 +77,8 @@ class Clinical:
         """The tools of ``use``, in the configuration's order. Raises ConfigError."""
         if not isinstance(self.use, str):
             if unknown := [name for name in self.use if name not in self.tools]:
-                raise ConfigError(f"use: there is no tool {unknown[0]!r}; there are {', '.join(self.tools)}")
+                have = f"{meant(unknown[0], self.tools)}there are {', '.join(self.tools)}"
+                raise ConfigError(f"use: there is no tool {unknown[0]!r}; {have}")
             return {name: tool for name, tool in self.tools.items() if name in self.use}
         if self.use not in get_args(Set):
             raise ConfigError(f"use={self.use!r}: it is one of {', '.join(get_args(Set))}, or a list of tools")

@@ -23,6 +23,8 @@ def test_tools_are_named_in_whatever_case_by_name_or_category():
     assert [named([one], ["plan", "Plan"], "x") for one in ("Plan", "plan", "PLAN")] == [["Plan"], ["plan"], ["plan"]]
     with pytest.raises(ConfigError, match="x: there is no tool 'Plan'; there are TOOL1, TOOL12"):
         named(["camera", "Plan"], known, "x")
+    with pytest.raises(ConfigError, match=r"no tool 'medrga'; did you mean Medrag or Camera[?] there are TOOL1"):
+        named(["medrga"], known, "x")
 
 
 def test_numbered_tools_are_known_by_their_category_and_others_by_their_name():

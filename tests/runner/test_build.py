@@ -39,6 +39,8 @@ class Part:
     inners: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.count == 12:
+            raise ConfigError("count: twelve is one too few")
         if self.count == 13:
             raise ConfigError("thirteen is refused by the part itself")
         if self.count == 14:
@@ -101,6 +103,7 @@ def test_a_part_that_takes_everything_gets_everything():
         ({"inner": {"_target_": "components.verifiers.accept.Acept"}}, "part.inner._target_", ["did you mean Accept?"]),
         ({"inner": 3}, "part.inner", ["Verifier"]),
         ({"cuont": 1}, "part.cuont", ["no such key", "did you mean count?"]),
+        ({"count": 12}, "part.count", ["twelve is one too few"]),
         ({"count": 13}, "part", ["thirteen is refused by the part itself"]),
         ({"count": 14}, "part", ["no fourteen"]),
     ],

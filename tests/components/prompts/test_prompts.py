@@ -41,7 +41,9 @@ def test_a_value_that_is_not_given_is_named(tmp_path):
 
 
 def test_a_set_that_is_not_there_or_does_not_parse_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match=r"no prompt set 'radagnt'; there are .*radagent"):
+    with pytest.raises(
+        ConfigError, match=r"no prompt set 'radagnt'; did you mean radagent or .*[?] there are .*radagent"
+    ):
         load("radagnt")
     with pytest.raises(ConfigError, match=r"/ask\.jinja, line 2: "):
         load(folder(tmp_path, ask="Why?\n{% if %}"))

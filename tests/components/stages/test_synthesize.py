@@ -145,7 +145,9 @@ async def test_whatever_is_replied_is_rejected_with_a_short_reason_and_the_stage
 
 
 def test_what_cannot_be_written_is_refused_before_anything_is_asked(tmp_path):
-    with pytest.raises(ConfigError, match="anatomies: there is no 'Chst'; known are Head and Neck"):
+    with pytest.raises(
+        ConfigError, match=r"anatomies: there is no 'Chst'; did you mean Chest[?] known are Head and Neck"
+    ):
         Synthesize(anatomies=["Chst"])
     with pytest.raises(ConfigError, match="no disease is left"):
         stage(tmp_path, anatomies=["Chest"], modalities=["Mammography"]).check(desk(tmp_path))

@@ -123,7 +123,7 @@ def test_notes_tell_what_the_chosen_tools_lack():
 @pytest.mark.parametrize(
     "tools,use,says",
     [
-        (KIT, ["Look", "Lok"], "there is no tool 'Lok'; there are Look, Ask, Query, Read"),
+        (KIT, ["Look", "Lok"], "there is no tool 'Lok'; did you mean Look[?] there are Look, Ask, Query, Read"),
         (KIT, "trust", "use='trust' leaves no tool; there are Look"),
         (KIT, "some", "it is one of auto, all"),
         ({"Plan": Named("Plan")}, "auto", "Plan is always there"),
