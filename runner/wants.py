@@ -36,8 +36,8 @@ def _unnamed(agents: Iterable[object], models: Mapping[str, Model]) -> Iterator[
     for agent in agents:
         for name in getattr(agent, "needs_models", ()):
             if name not in models:
-                have = ", ".join(models)
-                text = f"{type(agent).__name__} names the model {name!r}; there are {have}: +model@models.{name}=openai"
+                have = f"there are {', '.join(models)}; another: +model@models.{name}=openai"
+                text = f"{type(agent).__name__} names the model {name!r}; {have}"
                 yield Flaw("agent", text)
 
 
@@ -46,7 +46,8 @@ def _second(verifier: Verifier, brought: Sequence[Verifier]) -> Iterator[Flaw]:
     for one in brought:
         mine, other = type(one).__name__, type(verifier).__name__
         if not isinstance(verifier, Accept) and verifier != one:
-            yield Flaw("verifier", f"the agent brings its own verifier ({mine}), so {other} would not be asked: accept")
+            text = f"the agent brings its own verifier ({mine}), so {other} would not be asked: verifier=accept"
+            yield Flaw("verifier", text)
         elif one != brought[0]:
             yield Flaw("agent", f"agents within it bring different verifiers: {mine} and {type(brought[0]).__name__}")
 

@@ -87,7 +87,8 @@ class Rules:
                     f"stage.templates: {name!r} of {self.base!r} cannot be written anew; these can: {have}"
                 )
         if not plain:
-            raise ConfigError(f"no template of the prompt set {self.base!r} can be written anew")
+            why = "each decides something by what it is given ({% if ... %})"
+            raise ConfigError(f"no template of the prompt set {self.base!r} can be written anew: {why}")
         kept = plain if self.chosen is None else self.chosen
         return {name: (list(dict.fromkeys(slots(plain[name]))), list(needs.get(name, ()))) for name in kept}
 

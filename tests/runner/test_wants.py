@@ -58,14 +58,16 @@ def test_a_verifier_that_an_agent_brings_is_asked_in_the_place_of_the_one_that_t
 
 def test_a_second_verifier_is_refused_and_never_left_out_in_silence():
     told = refused(Wanting(brings_verifier=Reflect()), Refine())
-    assert told == "verifier: the agent brings its own verifier (Reflect), so Refine would not be asked: accept"
+    assert (
+        told == "verifier: the agent brings its own verifier (Reflect), so Refine would not be asked: verifier=accept"
+    )
     assert "Reflect would not be asked" in refused(Wanting(brings_verifier=Reflect()), Reflect(repairs=3))
 
 
 def test_models_that_are_named_must_be_there():
     assert given(Wanting(needs_models=("big",)))
     told = refused(Wanting(needs_models=("bigger",)))
-    assert told == "agent: Wanting names the model 'bigger'; there are main, big: +model@models.bigger=openai"
+    assert told == "agent: Wanting names the model 'bigger'; there are main, big; another: +model@models.bigger=openai"
 
 
 def test_examples_on_an_evaluated_patient_are_refused():

@@ -217,7 +217,7 @@ def test_what_cannot_be_refined_is_refused_before_anything_is_asked(tmp_path, ba
 
     with pytest.raises(ConfigError, match="Mute has no prompt set of its own"):
         stage(tmp_path).check(bench(Class().say, base, agent=Mute()))
-    with pytest.raises(ConfigError, match="no template of the prompt set 'direct' can be written anew"):
+    with pytest.raises(ConfigError, match="no template of the prompt set 'direct' can be written anew: each decides"):
         stage(tmp_path).check(bench(Class().say, base, agent=Direct()))
     with pytest.raises(ConfigError, match="leaves nothing to test on"):
         stage(tmp_path, validation_records=0)
