@@ -15,8 +15,8 @@ from components.errors import ConfigError
 from components.protocols import Scorer
 from components.types import Sample, Score, Trajectory
 
-ASKED, CORRECT, BUILT, USED, RECOVERED = NAMES = (
-    "building/asked", "building/correct_requests", "building/built", "building/used", "building/recovered",
+RECOVERED, ASKED, CORRECT, BUILT, USED = NAMES = (
+    "building/recovered", "building/asked", "building/correct_requests", "building/built", "building/used",
 )  # fmt: skip
 
 
@@ -28,6 +28,7 @@ class Building:
     (simulated: named what is missing; code: a specification that can be tested), and ``built``, those after which a
     tool joined. ``used``: a built tool was called and gave a result; unscored where none was built. ``recovered``:
     that, and the task was solved by the scorer ``solved``; its mean where tools are missing is the recovery rate.
+    It comes first, so that tables which have room for one score of a group show it.
     ``neither``: to ask is not good in itself.
     """
 
@@ -52,13 +53,13 @@ class Building:
         asked, calls = builds(trajectory), used(trajectory)
         works = any(one.error is None for one in calls)
         return [
+            self._recovered(sample, trajectory, works),
             Score(ASKED, float(bool(asked))),
             Score(CORRECT, _share([bool(one["specified"]) for one in asked])),
             Score(
                 BUILT, _share([bool(one["passed"]) for one in asked]), "; ".join(_told(one["reason"]) for one in asked)
             ),
             Score(USED, float(works) if any(one["passed"] for one in asked) else None),
-            self._recovered(sample, trajectory, works),
         ]
 
     def _recovered(self, sample: Sample, trajectory: Trajectory, works: bool) -> Score:

@@ -7,6 +7,7 @@ from components.messages import Message, ToolCall, ToolSpec, Usage
 from components.protocols import Scorer
 from components.scorers.building import NAMES, Building
 from components.types import Observation, Observed, Score, Step, Trajectory
+from runner.results.table import headline
 from tests.parts import Right, Rows
 
 SAMPLE = Rows().load("test")[0]
@@ -24,7 +25,8 @@ def episode(*builds, used=(), answer="answer 0", facts=None, stop="answered"):
 
 
 def values(trajectory, solved=None):
-    return [score.value for score in Building(solved or Right()).score(SAMPLE, trajectory)]
+    recovered, *others = [score.value for score in Building(solved or Right()).score(SAMPLE, trajectory)]
+    return [*others, recovered]
 
 
 def test_it_is_a_scorer():
@@ -53,8 +55,14 @@ def test_requests_tools_and_recovery(trajectory, expected):
 def test_reasons_are_kept_and_names_are_fixed():
     scores = Building().score(SAMPLE, episode(FAILED, PASSED))
     assert tuple(score.name for score in scores) == NAMES
-    assert scores[2].explanation == "it is endless; passed"
-    assert scores[4].value is None and "names no scorer" in scores[4].explanation
+    assert scores[3].explanation == "it is endless; passed"
+    assert scores[0].value is None and "names no scorer" in scores[0].explanation
+
+
+@pytest.mark.parametrize(("rate", "shown"), [(0.5, "building/recovered"), (None, "building/correct_requests")])
+def test_beside_other_runs_the_recovery_rate_is_shown_where_it_is_known(rate, shown):
+    metrics = {name: {"value": rate if name == "building/recovered" else 0.25} for name in NAMES}
+    assert headline([metrics], 1, [{"neither": list(Building.neither)}]) == [shown]
 
 
 @dataclass(frozen=True)
