@@ -112,6 +112,11 @@ class Run:
         """The names of its scores, in the scorers' order."""
         return dict.fromkeys(name for record in self.records for name in record["scores"])
 
+    @property
+    def shown(self) -> Sequence[str]:
+        """The scores that its config names for tables (``compare.scores``)."""
+        return (self.cfg.get("compare") or {}).get("scores") or ()
+
     def better(self, metric: str) -> Better:
         """In which direction a metric of this run improves; empty where in none."""
         return better(metric, [self.notes])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from runner.results import usage
@@ -38,10 +38,13 @@ def present(title: str, metrics: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def headline(
-    jobs: Sequence[Mapping[str, Mapping[str, Any]]], room: int, manifests: Sequence[Mapping[str, Any]] = ()
+    jobs: Sequence[Mapping[str, Mapping[str, Any]]],
+    room: int,
+    manifests: Sequence[Mapping[str, Any]] = (),
+    named: Iterable[str] = (),
 ) -> list[str]:
-    """The metrics to show beside each other: those with a value somewhere that are better one way, as the manifests of
-    the jobs have it; the first of each group before the second of any."""
+    """The metrics to show beside each other: those that are ``named``, then those that are better one way, as the
+    manifests of the jobs have it, the first of each group before the second of any; all with a value somewhere."""
     names = [n for n in dict.fromkeys(n for job in jobs for n in job) if better(n, manifests)]
     there = [n for n in names if any(_has(job, n) for job in jobs)]
     there = [n for n in there if "/".join(n.split("/")[2:]) not in there]  # the means of single parts of a score
@@ -53,6 +56,7 @@ def headline(
     order = sorted(groups, key=lambda group: _FIRST.index(group) if group in _FIRST else len(_FIRST))
     longest = max(map(len, groups.values()), default=0)
     rounds = [groups[group][n] for n in range(longest) for group in order if n < len(groups[group])]
+    rounds = [*dict.fromkeys([*(name for name in named if any(_has(job, name) for job in jobs)), *rounds])]
     return [*rounds[: max(1, room - len(late))], *late][:room]
 
 

@@ -31,10 +31,13 @@ def summarise(plan: Sequence[Cell]) -> None:
     if not done:
         return
     runs = [Run.at(cell.folder, cell.cfg) for cell, _ in done]
-    names = headline([metrics for _, metrics in done], _COLUMNS, [run.notes for run in runs])
+    named = dict.fromkeys(name for run in runs for name in run.shown)
+    names = headline([metrics for _, metrics in done], _COLUMNS, [run.notes for run in runs], named)
     names = [*measured(runs, names), *names][:_COLUMNS]
     body = [(cell.label, *(_cell(metrics.get(name)) for name in names)) for cell, metrics in done]
     show(("job", *names), body, title=f"{len(done)} of {len(plan)} jobs")
+    if missing := [name for name in named if all(metrics.get(name, {}).get("value") is None for _, metrics in done)]:
+        print(f"compare.scores: no job has a value of {', '.join(missing)}")  # noqa: T201
     home = plan[0].folder.parent
     show_compare(runs, home=home)
     if told := show_means(rows_of([run for run in runs if run.levels or run.by])):

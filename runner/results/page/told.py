@@ -101,7 +101,8 @@ def value_of(metric: Mapping[str, Any] | None) -> Value | None:
 def headlines(found: Sequence[Told], room: int = _HEADLINES) -> list[str]:
     """The scores to show first, the one that decides before all."""
     scores = [{name: of for name, of in one.metrics.items() if name.partition("/")[0] not in _TOTALS} for one in found]
-    names = headline(scores, room, [one.run.notes for one in found])
+    named = dict.fromkeys(name for one in found for name in one.run.shown)
+    names = headline(scores, room, [one.run.notes for one in found], named)
     decides = [name for name in dict.fromkeys(one.run.headline for one in found) if name is not None]
     there = [name for name in decides if any(one.value(name) is not None for one in found)]
     return list(dict.fromkeys([*there, *names]))[:room]

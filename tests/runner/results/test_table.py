@@ -1,6 +1,6 @@
 """Tables on a terminal: split where they are too wide, never cut."""
 
-from runner.results.table import fitting, show
+from runner.results.table import fitting, headline, show
 
 HEAD = ("", "first score", "second score", "third score")
 BODY = [("a/" + "x" * 30, "1", "2", "3"), ("b", "4", "5\n5.0 to 5.5", "6")]
@@ -28,3 +28,12 @@ def test_keys_are_in_every_part_and_no_number_is_cut(capsys, monkeypatch):
     show(head, body, "", keys=2)
     out = capsys.readouterr().out
     assert out.count("12345678") == 8 and out.count("x") % 40 == 0 and max(map(len, out.splitlines())) <= 61
+
+
+def test_named_scores_come_first_and_those_without_a_value_are_left_out():
+    jobs = [
+        {"score/a": {"value": 1}, "score/b": {"value": 1}, "faults/right": {"value": 0.5}, "faults/x": {"value": None}}
+    ]
+    assert headline(jobs, 2) == ["score/a", "faults/right"]
+    assert headline(jobs, 2, named=["score/b", "faults/x"]) == ["score/b", "score/a"]
+    assert headline(jobs, 9, named=["faults/right"]) == ["faults/right", "score/a", "score/b"]

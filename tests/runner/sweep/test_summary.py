@@ -73,10 +73,11 @@ def test_a_sweep_over_methods_and_datasets_ends_in_their_tables(home):
 
 
 def test_a_sweep_without_levels_leaves_no_means(home):
-    done = home.run("-m", "seed=0,1", "dataset.n=1")
+    done = home.run("-m", "seed=0,1", "dataset.n=1", "compare.scores=[no/such]")
     (folder,) = home.runs()
     assert done.code == 0 and not (folder / "means.json").exists() and (folder / "compare.json").exists()
     assert "calls:        2 sent, 0 answered by the journal, over 2 jobs" in done.out
+    assert "compare.scores: no job has a value of no/such\n" in done.out
 
 
 def test_what_is_measured_stands_in_the_table_though_no_way_of_it_is_better(tmp_path):
