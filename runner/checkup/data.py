@@ -25,6 +25,9 @@ def data() -> list[Line]:
     for one in described("dataset"):
         name, node, text = one.name, one.node, one.text
         privacy, path = node.get("privacy", "open"), node.get("path")
+        if inner := _inner(node):
+            lines.append(that(True, name, f"{privacy}; made of another, {inner} if none is named"))
+            continue
         if path in (None, "???"):
             shipped = bool(node.get("shipped")) or "shipped" in text or "made by the project" in text
             lines.append(that(shipped, name, f"{privacy}; {'shipped' if shipped else 'no path'}", "dataset.path=..."))
@@ -42,6 +45,12 @@ def _filled(node: Any, root: str) -> Any:
         filled = {str(key): _filled(value, root) for key, value in node.items() if key != "defaults"}
         return {key: value for key, value in filled.items() if "${" not in str(value)}
     return node.replace(_READ, root) if isinstance(node, str) else node
+
+
+def _inner(node: Mapping[str, Any]) -> str:
+    """The dataset that a choice is made of; empty where it has rows of its own."""
+    chosen = [base for base in node.get("defaults", ()) if isinstance(base, Mapping)]
+    return next((str(name) for base in chosen for key, name in base.items() if str(key).startswith("/dataset@")), "")
 
 
 def _texts(node: Any) -> Iterator[str]:

@@ -18,4 +18,6 @@ def test_data_are_found_by_choice_with_their_class(tmp_path, monkeypatch):
     assert line(lines, "pubmedqa").mark == "-"
     assert line(lines, "emrqa").found == "credentialed; no $CLINICAL_DATA_DIR/emrqa"
     assert line(lines, "radabench_mini").found == "open; shipped" and line(lines, "mmlu/anatomy").mark == "-"
+    assert line(lines, "perturbed").found == "open; made of another, cab_mini if none is named"
+    assert line(lines, "perturbed").mark == "ok"
     assert line(lines, "CLINICAL_DATA_DIR").mark == "ok"
