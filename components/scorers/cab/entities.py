@@ -31,7 +31,7 @@ _AROUND = " \t\r\n\"'“”‘’`*•.-"
 def official(case: Case) -> Reading:
     """The reference's F1; more than 1 where it counts spellings twice."""
     gold = [name.lower() for name in _gold(case)]
-    found = [_official_name(one) for one in set(_official_list(case.answer))]
+    found = [_official_name(one) for one in sorted(set(_official_list(case.answer)))]
     return Reading(_f1(sum(one in gold for one in found), len(found), len(gold)), found, gold)
 
 
