@@ -6,7 +6,7 @@ variable -> [right, shown]; values that stand in a text alone are counted (``num
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,6 +34,19 @@ def with_mark(data: Mapping[str, Any], kind: str, facts: Mapping[str, Any]) -> d
 def marks(observed: Observed) -> Sequence[Mapping[str, Any]]:
     """The faults of a call; empty where it had none."""
     return tuple(observed.observation.data.get(KEY, ()))
+
+
+def told(observed: Observed) -> list[str]:
+    """The faults of a call in a line each, for readers: what was shown, and what was right."""
+    return [", ".join([str(mark.get("kind")), *_facts(mark)]) for mark in marks(observed)]
+
+
+def _facts(mark: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in mark.items():
+        if name == "changes":
+            yield from (f"{variable}: shown {shown}, right is {right}" for variable, (right, shown) in value.items())
+        elif name != "kind":
+            yield f"{name} {value}"
 
 
 def brought_down(observed: Observed) -> bool:

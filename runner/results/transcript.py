@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from components.errors import ConfigError
+from components.faults.marks import told as faults_told
 from components.messages import Image, Message, ToolCall
 from components.types import Observed, Step, Trajectory
 from runner.flaws import nearest
@@ -99,6 +100,8 @@ def _observed(one: Observed, how: str) -> Iterator[str]:
     yield from _lines(_call(one.call), f"  {how}: ")
     pictures = "".join("\n[an image]" for _ in one.observation.images)
     yield from _lines(one.observation.text + pictures, f"  {one.error}: " if one.error else "  observed: ")
+    for fault in faults_told(one):
+        yield from _lines(fault, "  fault: ")
 
 
 def _call(call: ToolCall) -> str:

@@ -210,12 +210,13 @@ def _finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], sweep: str
     starts = [job.start for job in jobs if job.start is not None]
     ends = [job.end for job in jobs if job.end is not None]
     parent = tracker.parent(sweep, min(starts, default=None))
-    tracker.client.set_tag(parent, "mlflow.note.content", describe.table(jobs))
+    named = (config.get("compare") or {}).get("scores") or ()
+    tracker.client.set_tag(parent, "mlflow.note.content", describe.table(jobs, named))
     kinds = {str(job.manifest.get("model_kind")) for job in jobs}
     tracker.client.set_tag(parent, "model_kind", ",".join(sorted(kinds)))
     done = all(job.status == "FINISHED" for job in jobs)
     tracker.client.set_terminated(parent, "FINISHED" if done else "FAILED", max(ends, default=None))
-    share(tracker, sweep, jobs)
+    share(tracker, sweep, jobs, named)
     attach(tracker, parent, files, jobs, config)
     url = view_url(config, tracker.experiment_id, sweep=sweep)
     _newest(config, url)

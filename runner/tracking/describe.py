@@ -163,16 +163,16 @@ def safe(name: str) -> str:
     return re.sub(r"/+", "/", name).strip("/ ")[:250] or "_"
 
 
-def columns(jobs: Sequence[Job]) -> tuple[list[str], list[str]]:
-    """The params and metrics to show beside each other: what varies, then headlines, cost and time."""
-    varied = list(dict.fromkeys(key for job in jobs for key in job.varied))
-    names = headline([job.metrics for job in jobs], _COLUMNS - min(len(varied), 3), [job.manifest for job in jobs])
+def columns(jobs: Sequence[Job], named: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+    """The params and metrics to show beside each other: what varies, what is ``named``, headlines, cost and time."""
+    varied, room = list(dict.fromkeys(key for job in jobs for key in job.varied)), _COLUMNS
+    names = headline([job.metrics for job in jobs], room - min(len(varied), 3), [job.manifest for job in jobs], named)
     return varied[:3], names
 
 
-def table(jobs: Sequence[Job]) -> str:
-    """The results of a sweep as Markdown, best first, as many rows as a note can hold."""
-    _, metrics = columns(jobs)
+def table(jobs: Sequence[Job], named: Sequence[str] = ()) -> str:
+    """The results of a sweep as Markdown, best first, as many rows as a note can hold; ``named`` scores stand first."""
+    _, metrics = columns(jobs, named)
     best = metrics[0] if metrics else ""
     values = [_number(job.metrics.get(best, {}).get("value")) for job in jobs]
     direction = better(best, [job.manifest for job in jobs])

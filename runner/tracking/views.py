@@ -34,9 +34,10 @@ def base_url(config: Mapping[str, Any]) -> str:
     return without_password(str(tracking.get("ui") or served)).rstrip("/")
 
 
-def share(tracker: Tracker, sweep: str, jobs: Sequence[Job]) -> None:
-    """Store the view: the sweep's jobs, best first, with what varies and the headline metrics as columns."""
-    varied, metrics = columns(jobs)
+def share(tracker: Tracker, sweep: str, jobs: Sequence[Job], named: Sequence[str] = ()) -> None:
+    """Store the view: the sweep's jobs, best first, with what varies and the headline metrics (those that are ``named``
+    before others) as columns."""
+    varied, metrics = columns(jobs, named)
     chosen = [f"params.`{safe(name)}`" for name in varied] + [f"metrics.`{safe(name)}`" for name in metrics]
     if any(job.manifest.get("model_kind") != "live" for job in jobs):
         chosen.append("tags.`model_kind`")

@@ -478,6 +478,12 @@ def test_the_score_that_decides_is_the_first_metric():
     assert describe.Job(Path("."), {}, metrics).headline == ["planning/x", "completion/rate", "cost/usd"]
 
 
+def test_named_scores_stand_before_others():
+    jobs = [describe.Job(Path("."), {}, {name: {"value": 1.0} for name in ("planning/x", "completion/rate", "a/b")})]
+    assert describe.columns(jobs)[1][0] != "a/b" == describe.columns(jobs, ["a/b", "c/d"])[1][0]
+    assert describe.table(jobs, ["a/b"]).startswith("| run | a/b |")
+
+
 def test_a_long_table_ends_in_a_count():
     jobs = [
         describe.Job(Path("."), {"varied": {"agent": f"agent_with_a_long_name_{n}"}}, {"m": {"value": n}})

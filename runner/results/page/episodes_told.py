@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from components.faults.marks import told as faults_told
 from components.messages import Image, Message, ToolCall
 from components.types import Observed, Step, Trajectory
 from runner.results.page.episodes_packed import Text, Texts
@@ -84,6 +85,7 @@ class Teller:
         told = {
             "call": self._call(one.call), "text": self._text(one.observation.text + pictures), "error": one.error,
             "control": one.control, "seconds": round(one.seconds, 3),
+            "faults": [self._text(fault) for fault in faults_told(one)],
         }  # fmt: skip
         return _without_empty(told)
 

@@ -1,4 +1,4 @@
-from components.faults.marks import brought_down, changed_cards, failed, left_wrong, marked, marks, with_mark
+from components.faults.marks import brought_down, changed_cards, failed, left_wrong, marked, marks, told, with_mark
 from components.messages import Message, ToolCall, Usage
 from components.types import Observation, Observed, Step, Trajectory
 
@@ -19,6 +19,12 @@ def test_marks_are_added_and_read():
     assert once.text == "x" and once.data == {"kept": 1, "faults": [{"kind": "slow", "seconds": 2}]}
     assert [mark["kind"] for mark in marks(Observed(CALL, marked(once, "noisy")))] == ["slow", "noisy"]
     assert with_mark({"a": 1}, "denied", {}) == {"a": 1, "faults": [{"kind": "denied"}]}
+
+
+def test_marks_are_told_to_readers():
+    found = marked(marked(Observation("x"), "slow", seconds=2), "noisy", changes={"$A$": ["29", "31"]}, amount=0.1)
+    assert told(Observed(CALL, found)) == ["slow, seconds 2", "noisy, $A$: shown 31, right is 29, amount 0.1"]
+    assert told(Observed(CALL, Observation("x"))) == []
 
 
 def test_a_failure_is_labelled_by_its_fault():

@@ -23,7 +23,7 @@ def step(text, number=0, **fields):
 def trajectory():
     call, other = ToolCall("1", "Books", '{"query": "sepsis"}'), ToolCall("2", "Image", "{}")
     acted = step("I look it up.", 1, action=Action(Message("assistant"), (call, other)), verdict="refine: kept 1 of 2")
-    acted.observed = [Observed(call, Observation("a page", images=(Image("data:x"),)))]
+    acted.observed = [Observed(call, Observation("a page", {"faults": [{"kind": "noisy", "numbers": 2}]}, (Image("data:x"),)))]
     acted.tried = [Observed(call, Observation("not there"), "not_found")]
     return Trajectory(
         [
@@ -63,7 +63,7 @@ def test_an_episode_can_be_read(folder, capsys):
         "[1] expert/1 (planner), plan: experts on the question\n    Cardiology\n    \n    and more\n",
         "[2] main, act\n    I look it up.\n  verdict: refine: kept 1 of 2\n",
         '  tried: Books {"query": "sepsis"}\n  not_found: not there\n',
-        '  called: Books {"query": "sepsis"}\n  observed: a page\n    [an image]\n  not run: Image {}\n',
+        '  called: Books {"query": "sepsis"}\n  observed: a page\n    [an image]\n  fault: noisy, numbers 2\n  not run: Image {}\n',
         "[3] main, act, not chosen, ended by length\n    B\n  unreadable: no action in it\n",
         "ended: answered\nanswer: B\nscore/x: 1 (read 'B')\nscore/y: unscored\n",
         "usage: 4 calls, 40 tokens in, 20 out, $0.004, 2.0 s",

@@ -22,6 +22,7 @@ function observed(one, how, read) {
     after,
     make("h5", {}, "observed"),
     textBox(read(one.text)),
+    (one.faults ?? []).map((fault) => make("div", { class: "wrong" }, `fault: ${read(fault)}`)),
   );
 }
 

@@ -32,7 +32,7 @@ def test_a_step_says_what_was_asked_said_tried_called_and_not_run():
         Message("assistant", "I look", (BOOKS, NATIVE), reasoning="hm"), verdict="refine: 1 of 2", finish="length",
         role="planner", branch="expert/1", kept=2, committed=False, remarks={"label": "first", "hits": [1]},
         action=Action(Message("assistant"), (BOOKS, OTHER)), seconds=1.23456,
-        observed=[Observed(BOOKS, Observation("a page", images=(Image("data:x"),)), seconds=0.5)],
+        observed=[Observed(BOOKS, Observation("a page", {"faults": [{"kind": "slow"}]}, (Image("data:x"),)), seconds=0.5)],
         tried=[Observed(BOOKS, Observation("none"), "not_found", control=True)],
     )  # fmt: skip
     assert told(acted)["steps"] == [
@@ -42,7 +42,8 @@ def test_a_step_says_what_was_asked_said_tried_called_and_not_run():
             "reply": {"role": "assistant", "text": "I look", "thought": "hm", "calls": [["Native", "{}"]]},
             "finish": "length", "aside": True, "verdict": "refine: 1 of 2",
             "tried": [{"call": ["Books", '{"q": 1}'], "text": "none", "error": "not_found", "control": True}],
-            "observed": [{"call": ["Books", '{"q": 1}'], "text": "a page\n[an image]", "seconds": 0.5}],
+            "observed": [{"call": ["Books", '{"q": 1}'], "text": "a page\n[an image]", "seconds": 0.5,
+                          "faults": ["slow"]}],
             "skipped": [["Image", "{}"]], "remarks": '{\n  "hits": [\n    1\n  ]\n}', "usage": [10, 5, None],
             "seconds": 1.235,
         }
