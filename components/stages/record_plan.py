@@ -38,7 +38,7 @@ def cells_of(
     table = _shipped(prompts) if path is None else _own(Path(path).expanduser())
     cells: list[Cell] = []
     for anatomy, modality in PAIRS:
-        if (anatomies and anatomy not in anatomies) or (modalities and modality not in modalities):
+        if any(some is not None and one not in some for one, some in ((anatomy, anatomies), (modality, modalities))):
             continue
         diseases = table.get((anatomy, modality), [])
         for disease in drawn(diseases, per_pair, f"{seed}/synthesize/{anatomy}/{modality}"):
