@@ -59,3 +59,17 @@ def test_a_table_that_is_none_is_refused(tmp_path, text, said):
         cells(str(path), per_pair=None)
     with pytest.raises(ConfigError, match="there is no such file"):
         cells(str(tmp_path / "x.csv"))
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"anatomy,modality,disease\nChest,CT,\xe9\n", "diseases.csv: byte 34 is not UTF-8"),
+        (b'anatomy,modality,disease\nChest,CT,"' + b"x" * 200_000, "diseases.csv cannot be read: field larger than"),
+    ],
+)
+def test_a_table_that_nobody_can_read_is_named(tmp_path, data, said):
+    path = tmp_path / "diseases.csv"
+    path.write_bytes(data)
+    with pytest.raises(ConfigError, match=said):
+        cells(str(path))
