@@ -20,7 +20,7 @@ from components.errors import ConfigError
 NONE = "none"  # the word for no category at all, where several may be picked
 PARTS = ("question", "context", "steps", "answer", "reference")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_APART = re.compile(r"\s*[;|\n]\s*")
+_APART = re.compile(r"[;|\n]")
 _ABOUT_A_VALUE = " \t.\"'`*<>[]()"  # what may stand around a value without changing it
 
 
@@ -56,7 +56,7 @@ class Field:
 
     def read(self, text: str) -> tuple[str, ...]:
         """The categories that a text names, in their order. Raises ValueError, which says what is wrong."""
-        named = [one.strip(_ABOUT_A_VALUE).casefold() for one in _APART.split(text.strip())]
+        named = [one.strip().strip(_ABOUT_A_VALUE).casefold() for one in _APART.split(text)]
         named = list(dict.fromkeys(filter(None, named)))
         valid = ", ".join(self.allowed)
         if not named:

@@ -150,7 +150,7 @@ def _guarded(task: Task, words: list[str]) -> int:
     from runner.config.haste import hasten
     from runner.config.legible import too_deep
     from runner.config.roots import CONF, users_folders
-    from runner.flaws import Flaws, complain
+    from runner.flaws import Flaws, complain, unreachable
     from runner.sweep.launcher import register
     from runner.terminal import left
     from runner.words import WITH_VALUE
@@ -178,7 +178,8 @@ def _guarded(task: Task, words: list[str]) -> int:
         if not task.started:
             if isinstance(error, BrokenPipeError):
                 return left()
-            raise
+            complain(unreachable(error))
+            return 2
         _say(f"error: {error}; what is finished is kept{_continue(task)}")
         return 1
     if task.code == BUDGET:

@@ -29,7 +29,7 @@ from runner.config.places import Places, choices_of, words_of
 from runner.config.roots import CONF
 from runner.config.schema import Settings
 from runner.fitting import PrivacyRefused, fit, impartial, noting, permit, playable, priced, prompt_digests
-from runner.flaws import Flaw, Flaws, complain
+from runner.flaws import Flaw, Flaws, complain, unreachable
 from runner.interrupts import Interrupts
 from runner.wants import granted
 from runner.workshop import Workshop, grammars_of
@@ -99,6 +99,9 @@ class Check(Callback):
             )
             if isinstance(error, PrivacyRefused):
                 note_refusal(error, Path(config.hydra.run.dir))
+            raise SystemExit(2) from None
+        except OSError as error:
+            complain(unreachable(error))
             raise SystemExit(2) from None
         if varies := config.hydra.sweeper.get("params"):
             print(f"note: one job; with -m this plays all of {', '.join(map(str, varies))}", file=sys.stderr)  # noqa: T201

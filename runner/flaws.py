@@ -11,6 +11,7 @@ from components.models.redaction import redact
 from components.near_names import meant
 
 _SHOWN = 12
+_LONGEST = 200  # characters of a path
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,12 @@ def shown(value: object) -> str:
     """A value found in a config, cut short and without secrets."""
     text = redact(repr(value))
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def unreachable(error: OSError) -> ConfigError:
+    """A file or folder that cannot be had, by its name, where nothing of a run is there yet."""
+    name = str(error.filename or "a file")
+    return ConfigError(f"{name[:_LONGEST]} cannot be read or written: {error.strerror or error}")
 
 
 def complain(error: ConfigError, whose: str = "") -> None:

@@ -24,7 +24,7 @@ from components.types import Answer, Failure, Refusal
 
 _BETWEEN = re.compile(r"[,;\n]|->")
 _AROUND = " \t\r`'\"*[](){}<>.-#:0123456789"
-_LABEL = re.compile(r"\s*+(?:plan|modules)\s*+:", re.IGNORECASE)
+_LABEL = re.compile(r"(?<!\s)\s*+(?:plan|modules)\s*+:", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ class Withhold:
     """The offer without some of its tools; for any toolset.
 
     ``tools``: names in whatever case, whatever a tool is renamed to, or categories where their cards have such.
+    A task that could not be done before still cannot, so after an insufficient condition its refusals are scored.
     """
 
     tools: Sequence[str] = ()
@@ -27,5 +28,6 @@ class Withhold:
         if not names:
             raise ConfigError("condition withhold takes nothing away: name tools, as in condition.tools=[Calculator]")
         left = {name: tool for name, tool in offer.tools.items() if not {name, *told_by(tool)} & {*names}}
-        facts = {**offer.facts, "condition": "withhold", "kind": "withhold", "withheld": names}
+        of = {"condition": "withhold", "kind": "withhold"} if offer.facts.get("kind") != "insufficient" else {}
+        facts = {**offer.facts, **of, "withheld": names}
         return replace(offer, tools=left, facts=facts)

@@ -24,7 +24,7 @@ from components.types import Action, Observation, Offer
 TERMINATE = "TERMINATE"
 _FENCE = re.compile(r"^[ \t]*```[ \t]*(\w*)[^\n`]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
 _PYTHON = ("", "py", "python")
-_REFUSES = re.compile(r"^\s*(?:Action:\s*)?Refuse\s*\[", re.MULTILINE)
+_REFUSES = re.compile(r"^[^\S\n]*+(?:Action:\s*+)?Refuse\s*+\[", re.MULTILINE)
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,11 @@ NO_ANALYSIS = "This expert gave no analysis."
 _FIELDS = re.compile(r"medical\s+fields?\s*:", re.IGNORECASE)
 _BULLET = re.compile(r"[-*•‣⁃◦●○▪■·–—+#>]+\s*|[(\[]?\d{1,3}[.)\]:]+\s*|\d{1,3}\s+[-–—]\s+|[a-z]\)\s*", re.IGNORECASE)
 _PLACEHOLDER = re.compile(
-    r"[\[({<*]*(?:field|domain|special(?:ty|ity)|expert)\s*[_#]?\s*\d*[*\])}>]*\s*:\s*", re.IGNORECASE
+    r"[\[({<*]*+(?:field|domain|special(?:ty|ity)|expert)\s*[_#]?\s*\d*[*\])}>]*\s*:\s*", re.IGNORECASE
 )
 _AROUND = "\"'“”‘’„«»`* \t"
 _AFTER = ".,;"
+_LAYERS = 50  # of what may stand around an item, one within the other
 _BRACKETS = {"[": "]", "(": ")", "{": "}", "<": ">"}
 
 _VOTE = re.compile(r"(?<![^\W_])(?:yes|no)(?![^\W_])", re.IGNORECASE)
@@ -125,14 +126,14 @@ def _items(text: str) -> Iterable[str]:
 
 def _bare(item: str) -> str:
     """An item without bullets, numbers, echoed placeholders and what stands around it."""
-    before = None
-    while item != before:
-        before = item
-        item = item.strip(_AROUND)
+    for _ in range(_LAYERS):
+        before, item = item, item.strip(_AROUND)
         for pattern in (_BULLET, _PLACEHOLDER):
             if match := pattern.match(item):
                 item = item[match.end() :]
         item = _unbracketed(item.rstrip(_AFTER + " "))
+        if item == before:
+            break
     return item
 
 

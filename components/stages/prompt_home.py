@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from components.errors import ConfigError
-from components.made_folder import NEW, MadeFolder
+from components.made_folder import MANIFEST, NEW, MadeFolder
+from components.prompts import PromptSet
 from components.stages.prompt_versions import Rules, Version, diff, read_version
 from components.usage import summed
 
@@ -23,11 +24,20 @@ _WRITING = "writing"
 
 @dataclass
 class PromptHome:
-    """``notes``: the manifest. ``seen``: the files of the set as they were read or written last."""
+    """``notes``: the manifest. ``seen``: the files of the set as they were read or written last.
+
+    Raises ConfigError for a manifest, or a version that was kept, which is not as it was written.
+    """
 
     home: MadeFolder
     notes: dict[str, Any]
     seen: Version | None = None
+
+    def __post_init__(self) -> None:
+        if self.notes and not {"rounds", "spent", "digest"} <= self.notes.keys():
+            raise ConfigError(
+                f"{self.home.path / MANIFEST} is damaged; delete {self.home.path}, or choose another stage.name"
+            )
 
     def begin(self, facts: Mapping[str, Any]) -> None:
         """Make the folder ours before anything else is in it."""
@@ -78,7 +88,13 @@ class PromptHome:
         self.home.note(self.notes)
 
     def _kept(self) -> Version:
-        return read_version(self.home.path / SETS / self.notes["digest"])
+        folder = self.home.path / SETS / str(self.notes["digest"])
+        if not folder.is_dir() or PromptSet(self.home.path.name, folder).digest != self.notes["digest"]:
+            raise ConfigError(
+                f"{folder} is not the version that was kept: somebody changed or deleted it; restore it, or delete"
+                f" {self.home.path} to begin again"
+            )
+        return read_version(folder)
 
     def _refuse_edits(self) -> None:
         for name, text in self.seen.files.items() if self.seen is not None else ():

@@ -38,7 +38,7 @@ def cells_of(
     table = _shipped(prompts) if path is None else _own(Path(path).expanduser())
     cells: list[Cell] = []
     for anatomy, modality in PAIRS:
-        if (anatomies and anatomy not in anatomies) or (modalities and modality not in modalities):
+        if any(some is not None and one not in some for one, some in ((anatomy, anatomies), (modality, modalities))):
             continue
         diseases = table.get((anatomy, modality), [])
         for disease in drawn(diseases, per_pair, f"{seed}/synthesize/{anatomy}/{modality}"):
@@ -61,6 +61,15 @@ def _own(path: Path) -> dict[tuple[str, str], list[str]]:
     """A table in CSV."""
     if not path.is_file():
         raise ConfigError(f"stage.diseases={str(path)!r}: there is no such file")
+    try:
+        return _read(path)
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"stage.diseases: {path}: byte {error.start} is not UTF-8") from None
+    except (csv.Error, OSError) as error:
+        raise ConfigError(f"stage.diseases: {path} cannot be read: {error}") from None
+
+
+def _read(path: Path) -> dict[tuple[str, str], list[str]]:
     found: dict[tuple[str, str], list[str]] = {}
     with path.open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file)

@@ -85,7 +85,8 @@ class Synthesize:
         home, cells = MadeFolder(self.place), self._cells(bench)
         with home.held():
             notes = home.notes(bench.begun, "stage.name")
-            if notes.get("status") != "complete":
+            there = "counts" in notes and (self.place / f"{self.split}.json").is_file()
+            if notes.get("status") != "complete" or not there:  # what was lost comes from the journal again
                 if not notes:
                     home.note({"begun": bench.begun, "status": NEW})  # the folder is ours from here on
                 work = _Writing(self, bench, home, cells)

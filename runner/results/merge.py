@@ -31,6 +31,8 @@ def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
     if new.exists():
         raise ConfigError(f"--merge {new}: the folder exists; name a new one")
     notes = [manifest.read(folder) for folder in folders]
+    if begun := [folder for folder, note in zip(folders, notes, strict=True) if not note.get("counts")]:
+        raise ConfigError(f"--merge: {begun[0]} has not ended: run.resume={begun[0]} goes on with it")
     for folder, other in zip(folders[1:], notes[1:], strict=True):
         for key in _SAME:
             if other.get(key) != notes[0].get(key):

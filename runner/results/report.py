@@ -71,8 +71,12 @@ def calls_line(manifest: Mapping[str, Any]) -> str:
 
 
 def status_line(manifest: Mapping[str, Any]) -> str:
-    """How the run ended, in one sentence."""
-    counts = manifest["counts"]
+    """How the run ended, in one sentence; or that it did not."""
+    if not (counts := manifest.get("counts")):
+        return (
+            f"Status {manifest.get('status')}: it has not ended, since it still runs or was killed (run.resume=FOLDER"
+            " goes on with it); what follows is of the episodes played so far."
+        )
     done = f"{counts['finished']} of {counts['wanted']} episodes played, {counts['errored']} errored"
     return f"Status {manifest['status']}: {done}."
 

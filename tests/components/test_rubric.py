@@ -1,3 +1,5 @@
+from time import perf_counter
+
 import pytest
 
 from components.errors import ConfigError
@@ -95,3 +97,9 @@ def test_a_rubric_that_cannot_be_right_is_refused(case):
 def test_the_digest_changes_with_what_raters_are_asked_and_with_nothing_else():
     same, other = rubric(draw=Draw(n=7), source="them"), rubric(note="Be kind.")
     assert rubric().digest == same.digest != other.digest
+
+
+def test_a_value_with_many_spaces_is_read_in_a_moment():
+    began = perf_counter()
+    assert Field("Which?", {"a": "x", "b": "y"}, "several").read("a ;" + " " * 200_000 + "b\r\n| a") == ("a", "b")
+    assert perf_counter() - began < 5

@@ -56,6 +56,13 @@ def test_two_runs_in_one_second_have_two_folders(home):
     assert [len(ids(folder)) for folder in home.runs()] in ([1, 2, 3], [1, 3, 2])
 
 
+def test_a_folder_that_cannot_be_made_is_named_in_a_line(home):
+    (home.path / "file").write_text("")
+    for where, why in (("file", "File exists"), ("file/run", "Not a directory"), ("x" * 300, "File name too long")):
+        done = home.run(f"hydra.run.dir={where}")
+        assert done.code == 2 and f"cannot be read or written: {why}" in done.complaint, done.err
+
+
 def test_a_folder_that_is_named_may_hold_other_files(home):
     (home.path / "here").mkdir()
     (home.path / "here" / "notes.txt").write_text("mine")

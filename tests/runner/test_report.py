@@ -53,3 +53,12 @@ def test_a_report_of_counts_gives_the_intervals_that_the_run_gave(tmp_path):
     before = (tmp_path / "run" / "metrics.json").read_bytes()
     assert main([str(tmp_path / "run")]) == 0
     assert (tmp_path / "run" / "metrics.json").read_bytes() == before
+
+
+def test_a_run_that_was_killed_is_reported_as_far_as_it_came(tmp_path, capsys):
+    folder = write(tmp_path / "a", {"one": ("k", [1])})
+    notes = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps({**notes, "status": "running", "counts": None}))
+    assert main([str(folder)]) == 0
+    told = "Status running: it has not ended, since it still runs or was killed (run.resume=FOLDER goes on with it)"
+    assert told in capsys.readouterr().out and told in (folder / "report.md").read_text()

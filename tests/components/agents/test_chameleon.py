@@ -1,3 +1,5 @@
+from time import perf_counter
+
 import pytest
 
 from components.agents.chameleon import Chameleon, modules_of, written_for
@@ -67,6 +69,13 @@ async def test_it_may_refuse_where_that_is_open():
 )
 def test_names_are_read_from_a_line_a_list_or_numbered_lines(text):
     assert modules_of(text, KNOWN) == ["LoadDB", "FilterDB", "GetValue", "Finish"]
+
+
+def test_a_plan_of_blank_lines_is_read_in_a_moment():
+    began = perf_counter()
+    with pytest.raises(ActionError, match="names no module"):
+        modules_of("\n" * 200_000, ["Finish"])
+    assert perf_counter() - began < 5
 
 
 def test_prose_is_no_plan():

@@ -63,3 +63,10 @@ async def test_a_tool_that_fails_is_told_of_by_the_name_that_it_is_offered_under
     name = (await episode(pair, ["done"])).offered[0].name
     trajectory = await episode(pair, [f'call {name} {{"text": "1"}}', "done"])
     assert trajectory.steps[0].observed[0].observation.text.endswith(f"no permission to use {name} for this request.")
+
+
+def test_a_task_that_cannot_be_done_still_cannot_where_more_is_withheld():
+    pair = Both(InsufficientConfig1(PAPER), Withhold(["Report Generator"]))
+    facts = pair.offer(Radiology(PAPER).open(STUDY), STUDY, Random(3)).facts
+    assert (facts["kind"], facts["condition"]) == ("insufficient", "insufficient_config1")
+    assert facts["withheld"] == ["Report Generator"]

@@ -1,3 +1,5 @@
+from time import perf_counter
+
 import pytest
 
 from components.errors import ActionError, ConfigError
@@ -88,6 +90,13 @@ def test_a_refusal_where_it_is_open():
     with pytest.raises(ActionError):
         parse('Refuse[{"reason": "no"}]')
     assert code(parse(f'```python\n{CELL}\n```\nRefuse[{{"reason": "no"}}]', offer=REFUSABLE)) == [CELL]
+
+
+def test_a_reply_of_blank_lines_is_read_in_a_moment():
+    began = perf_counter()
+    with pytest.raises(ActionError, match="neither a cell"):
+        parse("\n" * 200_000, offer=REFUSABLE)
+    assert perf_counter() - began < 5
 
 
 def test_results_answer_the_call_or_the_reply():

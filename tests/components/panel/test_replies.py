@@ -9,6 +9,7 @@ from components.panel.replies import (
     Experts,
     Report,
     Vote,
+    _bare,
     clean_analysis,
     read_experts,
     read_report,
@@ -157,3 +158,10 @@ def test_endless_replies_are_read_in_bounded_time(text):
     started = time.process_time()
     read_experts(text, 5), read_vote(text), read_report(text), clean_analysis(text, True)
     assert time.process_time() - started < 2  # seconds of CPU; where time grew with a power it would be hours
+
+
+@pytest.mark.parametrize("piece", ["(", "[", "{", "<", "1. ", "* "])
+def test_a_reply_of_brackets_is_read_in_a_moment(piece):
+    began = time.perf_counter()
+    _bare(piece * 100_000)
+    assert time.perf_counter() - began < 5

@@ -1,6 +1,7 @@
 """A folder in which a set is written so that a kill is no edit and an edit is not lost."""
 
 import json
+from shutil import rmtree
 
 import pytest
 
@@ -107,3 +108,19 @@ def test_an_edit_where_none_is_read_is_refused_until_it_is_put_aside(made, rules
     assert home.version(rules) == rules.first
     home.write(rules.first, COMPLETE)
     assert path.is_file()
+
+
+def test_a_kept_version_that_somebody_changed_is_no_edit(made, rules):
+    kept = made.home.path / SETS / made.notes["digest"] / "ask.jinja"
+    kept.write_text("Else. {{ question }}\n")
+    with pytest.raises(ConfigError, match=r"is not the version that was kept: .* delete .*made to begin again"):
+        again(made).version(rules)
+    rmtree(made.home.path / SETS)
+    with pytest.raises(ConfigError, match="is not the version that was kept"):
+        again(made).version(rules)
+
+
+def test_a_manifest_that_lost_its_rounds_is_damaged(made):
+    del made.notes["rounds"]
+    with pytest.raises(ConfigError, match=r"made/manifest\.json is damaged; delete .*made, or choose another"):
+        PromptHome(made.home, made.notes)

@@ -1,3 +1,5 @@
+from time import perf_counter
+
 import pytest
 
 from components.errors import ConfigError
@@ -19,6 +21,18 @@ def test_a_draw_goes_by_the_seed_and_records_are_numbered():
     assert len(cells()) == 22 and cells() == cells() != cells(seed=1)
     chest = cells(anatomies=["Chest"], modalities=["CT", "Mammography"], per_disease=2)
     assert [(one.anatomy, one.modality, one.id[-2:]) for one in chest] == [("Chest", "CT", "-1"), ("Chest", "CT", "-2")]
+
+
+def test_many_records_are_planned_in_a_moment():
+    began = perf_counter()
+    assert len(cells(per_pair=None, per_disease=1000)) == 66_000
+    assert perf_counter() - began < 10
+
+
+@pytest.mark.parametrize("none", [{"anatomies": []}, {"modalities": []}])
+def test_an_empty_list_is_not_all(none):
+    with pytest.raises(ConfigError, match="no disease is left to write about"):
+        cells(**none)
 
 
 def test_a_table_of_one_s_own_takes_the_place_of_ours(tmp_path):
@@ -45,3 +59,17 @@ def test_a_table_that_is_none_is_refused(tmp_path, text, said):
         cells(str(path), per_pair=None)
     with pytest.raises(ConfigError, match="there is no such file"):
         cells(str(tmp_path / "x.csv"))
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"anatomy,modality,disease\nChest,CT,\xe9\n", "diseases.csv: byte 34 is not UTF-8"),
+        (b'anatomy,modality,disease\nChest,CT,"' + b"x" * 200_000, "diseases.csv cannot be read: field larger than"),
+    ],
+)
+def test_a_table_that_nobody_can_read_is_named(tmp_path, data, said):
+    path = tmp_path / "diseases.csv"
+    path.write_bytes(data)
+    with pytest.raises(ConfigError, match=said):
+        cells(str(path))

@@ -82,6 +82,15 @@ async def test_the_same_seed_writes_the_same_records_and_nothing_is_paid_twice(t
     assert (await stage(tmp_path, **setting).make(there)).said == first.said and there.door.spent.calls == 0
 
 
+async def test_records_that_were_lost_are_written_again(tmp_path):
+    setting = {"anatomies": ["Chest"]}
+    made = await stage(tmp_path, **setting).make(desk(tmp_path))
+    before = (made.folder / "test.json").read_bytes()
+    (made.folder / "test.json").unlink()
+    again = await stage(tmp_path, **setting).make(desk(tmp_path))
+    assert (made.folder / "test.json").read_bytes() == before and again.said[0] == made.said[0]
+
+
 async def test_a_budget_that_is_spent_leaves_what_is_finished_and_the_same_command_goes_on(tmp_path):
     with Journal(tmp_path / "journal") as journal:
         with pytest.raises(RunLimitReached):
