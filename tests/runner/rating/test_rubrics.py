@@ -31,7 +31,7 @@ def test_a_rubric_may_be_a_path(tmp_path):
     [
         ((": us", ": [us]"), r"own.yaml: source: found \['us'\], should be text"),
         (("pick: several", "pick: some"), "own.yaml: fields.also.pick: found 'some'"),
-        (("{facts: A fact is wrong., logic: A step is wrong.}", "{facts: Yes.}"), "own.yaml: fields.cause: categories"),
+        (("{facts: A fact is wrong., logic: A step is wrong.}", "{facts: Yes.}"), "own.yaml: fields.cause.categories"),
         (("draw:", "drew:"), "own.yaml: drew: no such key; did you mean draw"),
         ((RUBRIC, "- a list"), "own.yaml: a rubric is a mapping, found list"),
         ((RUBRIC, "a: [b"), "own.yaml: while parsing"),
