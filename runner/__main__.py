@@ -151,6 +151,7 @@ def _guarded(task: Task, words: list[str]) -> int:
     from runner.config.legible import too_deep
     from runner.config.roots import CONF, users_folders
     from runner.flaws import Flaws, complain, unreachable
+    from runner.interrupts import is_interrupt
     from runner.sweep.launcher import register
     from runner.terminal import left
     from runner.words import WITH_VALUE
@@ -162,10 +163,12 @@ def _guarded(task: Task, words: list[str]) -> int:
         hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")(task)()
         sys.stdout.flush()
     except ConfigError as error:
+        if is_interrupt(error):
+            raise
         complain(error)
         return 2
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError) as error:
-        if task.started or isinstance(error.__context__, KeyboardInterrupt):
+        if task.started or is_interrupt(error):
             raise
         complain(Flaws([explain(error, [w for w in words if "=" in w], [*users_folders(words), CONF])]))
         return 2

@@ -20,10 +20,15 @@ class Interrupts(ContextDecorator):
         """Nothing to prepare."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        while error is not None:
-            if isinstance(error, KeyboardInterrupt):
-                raise KeyboardInterrupt from None
-            error = error.__context__
+        if is_interrupt(error):
+            raise KeyboardInterrupt from None
+
+
+def is_interrupt(error: BaseException | None) -> bool:
+    """Whether an error is a KeyboardInterrupt, or was raised while one passed."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 class Stopping:

@@ -15,6 +15,7 @@ from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue
 from runner.config.places import Places, choices_of
 from runner.config.roots import CONF
 from runner.flaws import Flaw, Flaws, nearest
+from runner.interrupts import is_interrupt
 
 PROFILE = "profile"
 _DICTIONARY = re.compile(r"^[~+]|^[^=]*=\s*\{")
@@ -30,6 +31,8 @@ def resolve(config: DictConfig) -> dict[str, Any]:
             is_node = isinstance(value, DictConfig | ListConfig)
             plain[key] = OmegaConf.to_container(value, resolve=True, throw_on_missing=True) if is_node else value
         except OmegaConfBaseException as error:
+            if is_interrupt(error):
+                raise
             flaws.append(Flaw(error.full_key or key, _unresolved(error)))
     if flaws:
         raise Flaws(flaws)

@@ -1,8 +1,11 @@
 """Ctrl-C where it hurts: in the middle of a clean-up, and of what cannot be done twice."""
 
 import logging
+import signal
 
 import pytest
+from omegaconf import OmegaConf
+from omegaconf.errors import ConfigKeyError
 
 from runner.interrupts import Interrupts
 
@@ -40,6 +43,28 @@ class Early(Numbers):
     def load(self, split):
         broken_off()
 """
+
+
+def breaks_off(*_):
+    """As OmegaConf does where it puts flags back: an error, raised from another one, over the interrupt."""
+    try:
+        signal.raise_signal(signal.SIGINT)
+    finally:
+        try:
+            raise KeyError("x")
+        except KeyError as error:
+            raise ConfigKeyError("defaults") from error
+
+
+def test_an_interrupt_while_a_config_is_composed_is_no_error_of_the_config(home, monkeypatch):
+    monkeypatch.setattr("hydra.main", lambda **_: lambda task: breaks_off)
+    done = home.run()
+    assert (done.code, "config error" in done.err) == (130, False), done
+
+
+def test_an_interrupt_while_a_config_is_resolved_is_one(home):
+    OmegaConf.register_new_resolver("breaks_off", breaks_off, replace=True)
+    assert home.run("name=${breaks_off:}").code == 130
 
 
 def test_an_interrupt_under_other_errors_is_raised():

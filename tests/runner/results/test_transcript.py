@@ -23,7 +23,9 @@ def step(text, number=0, **fields):
 def trajectory():
     call, other = ToolCall("1", "Books", '{"query": "sepsis"}'), ToolCall("2", "Image", "{}")
     acted = step("I look it up.", 1, action=Action(Message("assistant"), (call, other)), verdict="refine: kept 1 of 2")
-    acted.observed = [Observed(call, Observation("a page", {"faults": [{"kind": "noisy", "numbers": 2}]}, (Image("data:x"),)))]
+    acted.observed = [
+        Observed(call, Observation("a page", {"faults": [{"kind": "noisy", "numbers": 2}]}, (Image("data:x"),)))
+    ]
     acted.tried = [Observed(call, Observation("not there"), "not_found")]
     return Trajectory(
         [
