@@ -34,7 +34,7 @@ def closed_port():
 
 def play_faulty(cwd):
     with Served(Server(Voice(), BAD)) as served:
-        done = run(cwd, *WORDS, *endpoint(served.url, "model.timeout_seconds=3", "model.retries=8"))
+        done = run(cwd, *WORDS, *endpoint(served.url, "model.timeout_seconds=1", "model.retries=8"))
         return done, dict(served.seen)
 
 
