@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from components.errors import ConfigError
+from components.hand_written import parsed
 from components.models.redaction import HIDDEN, redact
 from runner import manifest, records
 
@@ -129,7 +130,7 @@ def _kept(folder: Path) -> dict[str, Any]:
             f"{path} is not as the run left it ({manifest.FILE} has its digest): put it back, or name another folder"
         )
     try:
-        found = yaml.safe_load(raw.decode("utf-8"))
+        found = parsed(raw.decode("utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is damaged, so nobody can tell whether this is the same run: {error}") from None
     if not isinstance(found, dict):

@@ -18,6 +18,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Gt, Lt
 
+from components.hand_written import read_yaml
 from components.protocols import Dataset
 from components.types import Privacy, Problem, Sample
 
@@ -152,9 +153,7 @@ def _without_some(text: str, dropped: float, rng: Random) -> str:
 @lru_cache(maxsize=1)
 def _words() -> tuple[Mapping[str, Sequence[str]], re.Pattern[str]]:
     """Phrase in small letters -> other ways to say it, and what finds them, the longest first."""
-    import yaml
-
-    table: dict[str, list[str]] = yaml.safe_load(_WORDS.read_text(encoding="utf-8"))
+    table: dict[str, list[str]] = read_yaml(_WORDS)
     words = {phrase.casefold(): [str(said) for said in ways] for phrase, ways in table.items()}
     found = "|".join(re.escape(phrase) for phrase in sorted(words, key=len, reverse=True))
     return words, re.compile(rf"(?<!\w)(?:{found})(?!\w)", re.IGNORECASE)

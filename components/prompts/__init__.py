@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.errors import ConfigError
+from components.hand_written import parsed
 from components.messages import Image, Message, Role
 from components.near_names import meant
 from components.plain_prompts import WRITTEN, flaw_in, is_plain, rules_of, shown_by
@@ -126,7 +127,7 @@ class PromptSet:
         if (text := self._data.get(f"{name}.yaml")) is None:
             raise ConfigError(f"prompt set {self.name!r} has no {name}.yaml")
         try:
-            return yaml.safe_load(text)
+            return parsed(text)
         except yaml.YAMLError as error:
             raise ConfigError(f"prompt set {self.name!r}: {name}.yaml: {error}".replace("\n", " ")) from None
 

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 import yaml
 
 from components.errors import ConfigError
+from components.hand_written import parsed
 from components.plain_prompts import WRITTEN, flaw_in, rules_of, slots
 from components.prompts import PromptSet, place_of
 
@@ -124,7 +125,7 @@ class Rules:
 
     def changed(self, version: Version, texts: Mapping[str, str]) -> Version:
         """The version with other texts, which are sound, and with what is to be checked of them from now on."""
-        told = yaml.safe_load(version.files.get(f"{WRITTEN}.yaml", "")) or {}
+        told = parsed(version.files.get(f"{WRITTEN}.yaml", "")) or {}
         rules = rules_of(told) | {name: self.of[name] for name in texts}
         listed = {name: {"names": names, "needs": needs} for name, (names, needs) in sorted(rules.items())}
         files = {f"{name}.jinja": text.strip() + "\n" for name, text in texts.items()}

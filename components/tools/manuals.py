@@ -11,6 +11,7 @@ from typing import Any
 
 from components.bm25 import Bm25
 from components.errors import ConfigError
+from components.hand_written import parsed
 from components.sql.schema import Schema, Table
 
 _SENTENCE = re.compile(r"(?<=\.) ")
@@ -38,7 +39,7 @@ def _read(path: Path, _changed: int) -> Notes:
     import yaml  # only databases with notes need it
 
     try:
-        found = yaml.safe_load(path.read_bytes())
+        found = parsed(path.read_bytes())
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: {' '.join(str(error).split())}") from None
     kinds = {"general": list, "tables": dict, "examples": list}

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from components.hand_written import read_yaml
 from runner.config.choices import choices
 from runner.config.roots import CONF
 
@@ -30,7 +29,7 @@ def described(group: str) -> Iterator[Described]:
 
 def _content(path: Path) -> dict[str, Any]:
     """What a file holds above the files that it is based on; what those bring elsewhere is left out."""
-    node = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    node = read_yaml(path) or {}
     found: dict[str, Any] = {}
     for base in node.get("defaults", ()):
         name, _, package = base.partition("@") if isinstance(base, str) else ("_self_", "", "")

@@ -13,9 +13,9 @@ from string import punctuation
 from typing import Any
 
 import orjson
-import yaml
 
 from components.errors import ConfigError
+from components.hand_written import parsed, read_yaml
 from components.messages import Message
 from components.types import Problem, Sample
 
@@ -133,7 +133,7 @@ def dataset_samples(name: str, arguments: Mapping[str, Any], profile: str = "pap
     ``arguments`` replace what its YAML says; of a dataset within another one ``inner`` is the name of another choice,
     and ``inner.path`` an argument of it.
     """
-    dataset = _made(name, arguments, yaml.safe_load((_CONF / "profile" / f"{profile}.yaml").read_text()))
+    dataset = _made(name, arguments, read_yaml(_CONF / "profile" / f"{profile}.yaml"))
     return [*dataset.load(dataset.split)]
 
 
@@ -163,7 +163,7 @@ def _choice(name: str) -> dict[str, Any]:
     text = path.read_text()
     if unset := set(_VARIABLE.findall(text)) - set(os.environ):
         raise ConfigError(f"--dataset {name}: the environment variable {min(unset)} is not set")
-    node: dict[str, Any] = yaml.safe_load(_VARIABLE.sub(lambda m: os.environ[m[1]], text))
+    node: dict[str, Any] = parsed(_VARIABLE.sub(lambda m: os.environ[m[1]], text))
     named = node.pop("defaults", ())
     bases = [match[1] for one in named if (match := _BASE.fullmatch(str(one)))]
     pairs = [pair for one in named if isinstance(one, dict) for pair in one.items()]
