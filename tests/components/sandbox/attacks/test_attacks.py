@@ -40,6 +40,7 @@ def test_attacks_leave_no_process_no_changed_file_and_no_connection(each: Campai
     each.leaves_nothing()
 
 
+@slow
 @pytest.mark.parametrize(("backend", "table", "name", "why"), OPEN)
 def test_what_a_tier_does_not_hold_is_told(
     backend: str, table: str, name: str, why: str, campaign: Callable[[tuple[str, str]], Campaign]
