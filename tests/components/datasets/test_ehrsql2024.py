@@ -9,6 +9,7 @@ from components.ehr.metadata import metadata
 from components.ehr.statements import run_sql
 from tests.components.cab_files import DATA, database, needs, refused, write
 from tests.components.test_ehrsql2024_files import SQL, written
+from tests.slow import slow
 
 THIRD = "SELECT 1.0 / 3 FROM prescriptions LIMIT 1"
 
@@ -84,7 +85,7 @@ def test_splits_and_fingerprint_follow_choice_and_files(tmp_path):
 
 
 @needs("ehrsql2024")
-@pytest.mark.parametrize("split", ["test", "valid", "train"])
+@pytest.mark.parametrize("split", [pytest.param("test", marks=slow), "valid", "train"])
 def test_every_question_of_the_slice_is_answered_by_its_sql(tmp_path, split):
     samples = list(Ehrsql2024(str(DATA / "ehrsql2024"), cache=str(tmp_path)).load(split))
     sizes = Counter(sample.metadata["executable"] for sample in samples)

@@ -10,6 +10,7 @@ from components.sample_files import SampleFiles
 from components.sql.text import text_rows
 from components.tools.sql_coder import SQLCoder, is_statement
 from tests.components.tools.ward import SCRIPT, Speaking, ward
+from tests.slow import slow
 
 DATA = os.environ.get("CLINICAL_DATA_DIR")
 COUNT = "SELECT count(*) FROM patients"
@@ -175,7 +176,7 @@ async def wrong_answers(folder, questions):
 
 
 @pytest.mark.skipif(not MIMIC_IV.is_dir(), reason="needs CLINICAL_DATA_DIR/ehrsql2024")
-@pytest.mark.parametrize(("split", "size"), [("train", 90), ("valid", 40), ("test", 240)])
+@pytest.mark.parametrize(("split", "size"), [("train", 90), ("valid", 40), pytest.param("test", 240, marks=slow)])
 async def test_published_answers_of_ehrsql_2024(split, size):
     labels, answers = (orjson.loads((MIMIC_IV / split / f"{n}.json").read_bytes()) for n in ("label", "answer"))
     questions = [(id, sql, ast.literal_eval(answers[id])) for id, sql in labels.items() if sql != "null"]
@@ -186,7 +187,12 @@ async def test_published_answers_of_ehrsql_2024(split, size):
 @pytest.mark.skipif(not DEMO.is_dir(), reason="needs CLINICAL_DATA_DIR/ehragent_demo")
 @pytest.mark.parametrize(
     ("name", "split", "size"),
-    [("mimic_iii", "test", 90), ("mimic_iii", "valid", 40), ("eicu", "test", 159), ("eicu", "valid", 40)],
+    [
+        pytest.param("mimic_iii", "test", 90, marks=slow),
+        ("mimic_iii", "valid", 40),
+        pytest.param("eicu", "test", 159, marks=slow),
+        ("eicu", "valid", 40),
+    ],
 )
 async def test_published_answers_of_the_demo_databases(name, split, size):
     rows = orjson.loads((DEMO / name / f"{split}_preprocessed.json").read_bytes())
