@@ -48,9 +48,12 @@ def parts_of(cfg: Mapping[str, Any]) -> int | None:
 
 
 def refuse_parts(cfg: Mapping[str, Any]) -> None:
-    """Raises ConfigError for a single run that a file wants in parts; a word of the command line makes it a sweep."""
+    """Raises ConfigError for a single run that a file wants in parts (a word of the command line makes it a sweep), and
+    for a part of a stage."""
     if (n := parts_of(cfg)) is not None:
         raise ConfigError(f"run.shards={n} makes a sweep of {n} parts, which needs -m; or leave it out")
+    if cfg.get("stage") is not None and cfg["run"].get("shard") is not None:
+        raise ConfigError(f"run.shard={cfg['run']['shard']}: a stage is made as a whole; leave run.shard out")
 
 
 def is_complete(folder: Path) -> bool:

@@ -18,6 +18,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Gt, Lt
 
+from components.errors import ConfigError
 from components.hand_written import read_yaml
 from components.protocols import Dataset
 from components.types import Privacy, Problem, Sample
@@ -48,6 +49,11 @@ class Perturbed:
     perturb: Sequence[Kind] = ("options", "paraphrase", "context")
     dropped: Annotated[float, Gt(0), Lt(1)] = 0.25
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError."""
+        if twice := [one for one in self.perturb if list(self.perturb).count(one) > 1]:
+            raise ConfigError(f"perturb: {twice[0]!r} stands there twice; once is enough")
 
     @property
     def splits(self) -> Sequence[str]:

@@ -47,4 +47,4 @@ def _off(number: str, share: float, positive: bool) -> str:
         moved = value + step.copy_sign(Decimal(str(share)))
         if (positive or value >= 0) and moved < 0:
             moved = value + step
-        return f"{moved:,}" if "," in number else f"{moved}"
+        return f"{moved:,f}" if "," in number else f"{moved:f}"

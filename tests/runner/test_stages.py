@@ -75,6 +75,7 @@ def test_the_published_setting_stops_for_edits_after_each_round(plainly, home):
     [
         (("stage=refine_prompts", "stage.train_records=20"), "20 training and 11 validation records are asked for"),
         (("stage=refine_prompts", "stage.trails=2"), "did you mean trials"),
+        (("stage=synthesize", "run.shard=1/2"), "run.shard=1/2: a stage is made as a whole"),
         (("stage=refine_prompts", "stage.alpha=2"), "less than or equal to 1"),
         (("stage=refine_prompts", "agent=direct", "toolset=none", "condition=intact"), "can be written anew"),
         (("stage=synthesize", "stage.modalities=[PET]"), "there is no 'PET'"),

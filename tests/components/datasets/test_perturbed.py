@@ -9,6 +9,7 @@ import yaml
 from components.datasets import perturbed
 from components.datasets.cab import Cab
 from components.datasets.perturbed import Perturbed, paraphrased, shortened
+from components.errors import ConfigError
 from components.protocols import Dataset
 from components.types import Problem, Sample
 from runner.build import construct
@@ -168,3 +169,8 @@ def test_what_is_no_kind_is_refused():
     node = {"_target_": "components.datasets.perturbed.Perturbed", "inner": Held(), "perturb": ["colour"]}
     with pytest.raises(Flaws, match="perturb"):
         construct(node, "dataset")
+
+
+def test_a_way_that_is_named_twice_is_refused():
+    with pytest.raises(ConfigError, match="perturb: 'options' stands there twice"):
+        Perturbed(Held(), ("options", "context", "options"))

@@ -39,3 +39,7 @@ def test_all_numbers_are_counted():
 def test_a_number_may_have_more_digits_than_arithmetic_has_by_itself():
     found = shifted(f"{2**200} or {'5' * 40}.5", 0.2, Random(1))
     assert found.n == 2 and len(found.text) == len(f"{2**200} or {'5' * 40}.5")
+
+
+def test_a_small_number_is_written_as_it_was():
+    assert "E" not in shifted("0.000000000001", 0.2, Random(1)).text
