@@ -20,8 +20,10 @@ class Unwritable(OSError):
 
 def append(file: int, data: bytes, path: Path) -> None:
     """Write all with one call, or leave the file as it was. Raises Unwritable."""
-    end = os.fstat(file).st_size
+    end, links = os.fstat(file).st_size, os.fstat(file).st_nlink
     try:
+        if not links:
+            raise FileNotFoundError(errno.ENOENT, "somebody has removed it; the journal has its calls")
         if (written := os.write(file, data)) < len(data):
             raise OSError(errno.ENOSPC, f"only {written} of {len(data)} bytes, the disk is full")
     except OSError as error:

@@ -72,3 +72,11 @@ def test_the_command_names_the_file_and_how_to_go_on(home, name):
     assert said.endswith("what is finished is kept; continue with:") and then.endswith("run.resume=here")
     (home.path / "here" / f"{name}.tmp").unlink()
     assert home.run("limit=1", "run.resume=here").code == 0
+
+
+async def test_records_that_were_removed_while_they_are_written_end_the_run(tmp_path):
+    writer = RecordWriter(tmp_path)
+    (tmp_path / "records.jsonl").unlink()
+    with pytest.raises(Unwritable, match=r"records\.jsonl cannot be written: somebody has removed it"):
+        writer.append({"sample_id": "a"})
+    writer.close()
