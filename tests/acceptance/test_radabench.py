@@ -184,7 +184,7 @@ async def test_a_perfect_core_reaches_the_ceilings_where_the_published_code_diff
     assert means(found) == pytest.approx({"execution/mhr": 10 / 11, "execution/ots": 1.0, **texts}, abs=1e-6)
 
 
-@pytest.mark.parametrize("condition", CONDITIONS)
+@pytest.mark.parametrize("condition", [*QUICK, *INSUFFICIENT])
 async def test_under_the_article_no_core_is_better_than_the_ceilings(condition):
     found = await episodes(
         parts("paper", condition), few("paper"), competence=0.7, planning_slip_rate=0.3, wrong_tool_rate=0.1,

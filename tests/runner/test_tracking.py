@@ -410,6 +410,7 @@ def silent_server():
         yield f"http://someone:secret@127.0.0.1:{server.getsockname()[1]}"
 
 
+@slow
 def test_a_tracker_that_is_slow_costs_one_warning_that_says_how_to_send_again(
     tmp_path, silent_server, monkeypatch, caplog, capfd
 ):

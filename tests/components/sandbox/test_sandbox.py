@@ -17,6 +17,7 @@ from components.errors import ConfigError
 from components.sandbox import Library, Limits, Sandbox, SandboxError
 from tests.components.sandbox.conftest import LIBRARY, PROBE
 from tests.components.sandbox.processes import below, end_of, open_files
+from tests.slow import slow
 
 RESULTS = {
     "a number": ("answer = 6 * 7", "ok", "42"),
@@ -161,6 +162,7 @@ async def test_a_session_that_is_closed_while_a_cell_runs_says_so_and_disturbs_n
     other.close()
 
 
+@slow
 async def test_a_busy_event_loop_takes_no_result_away(sandbox):
     brief = Sandbox(backend=sandbox.report()["tier"], limits=Limits(wall_seconds=0.5))
     session = brief.open(PROBE)
@@ -274,7 +276,7 @@ else:
 """
 
 
-@pytest.mark.parametrize("way", ["killed", "leave"])
+@pytest.mark.parametrize("way", ["killed", pytest.param("leave", marks=slow)])
 def test_a_host_that_dies_leaves_nothing(held, way):
     line = [sys.executable, "-c", HOST, held.report()["tier"], way]
     folder = tempfile.mkdtemp(prefix="wardround-host-")

@@ -79,7 +79,7 @@ def other(request: pytest.FixtureRequest, campaign: Callable[[tuple[str, str]], 
     return campaign(request.param)
 
 
-_LATE = STANDS[2:]  # for root and for a user on the best tier by default
+_LATE = STANDS[1:]  # for root on the best tier by default
 
 
 @pytest.fixture(params=[pytest.param(one, id="-".join(one), marks=slow if one in _LATE else ()) for one in STANDS])
