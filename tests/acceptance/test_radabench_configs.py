@@ -90,7 +90,7 @@ def sweep(name: str) -> dict[str, list[str]]:
     own = yaml.safe_load((CONF / "experiment" / f"{name}.yaml").read_text())
     params = own.get("hydra", {}).get("sweeper", {}).get("params", {})
     parsed = OverridesParser.create().parse_overrides([f"{key}={text}" for key, text in params.items()])
-    return {one.key_or_group: list(one.sweep_string_iterator()) for one in parsed}
+    return {one.get_key_element(): list(one.sweep_string_iterator()) for one in parsed}
 
 
 def build_job(name: str, job: Mapping[str, str], every_profile: bool = True) -> None:
