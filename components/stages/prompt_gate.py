@@ -6,6 +6,7 @@ set that is tried is better than the first, the chance that any is kept is at mo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +42,7 @@ class Gate:
             )
         least = 0.5 ** (records - 1)  # all records better, of 2^n signs
         if least > self.level:
-            enough = next(n for n in range(records, 99) if 0.5 ** (n - 1) <= self.level)
+            enough = 1 + math.ceil(-math.log2(self.level))
             raise ConfigError(
                 f"validation_records={records}: a paired test on so few has no p below {number(least)}, and a round is"
                 f" kept up to {self.said}; give {enough} or more, or alpha=null to keep each set"

@@ -77,3 +77,9 @@ def test_a_set_under_which_nothing_can_be_scored_is_not_kept_and_ends_no_stage(d
     told = Gate("m", 0.05, 1).decision(desk, before, after)
     assert (told["kept"], told["after"]) == (False, None) and "8 episodes fewer have that score" in told["why"]
     assert Gate("m", None, 1).decision(desk, before, after)["kept"]
+
+
+def test_a_very_small_alpha_is_told_how_many_records_it_takes():
+    with pytest.raises(ConfigError, match="give 143 or more, or alpha=null"):
+        Gate("m", 1e-42, 3).check(11)
+    assert 0.5**142 <= 1e-42 / 3 < 0.5**141
