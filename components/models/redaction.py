@@ -1,29 +1,36 @@
 """What must never be in an error text: keys, and what was asked.
 
-Providers echo both (a wrong key, the message they could not read), so their texts pass through here.
+Providers echo both (a wrong key, the message they could not read), so their texts pass through here. Only what is known
+to be a key is hidden: the values of the variables that hold keys, authorization headers, what is assigned to the name
+of a secret, and tokens with a provider's prefix. Paths and digests stay, however random they look.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
+from os.path import exists
 
 from components.messages import Message
 
 HIDDEN = "[hidden]"
 _LONGEST = 400
 _ECHO = 12
+_SECRET_NAME = re.compile(r"(?i)KEY|TOKEN|SECRET|PASSW|CREDENTIAL")
+_SHORTEST_SECRET = 8
 _KEYS = re.compile(
     r"""(?x)
     (?i:\bBearer\s+[\w.~+/=*-]+)
-    | \b(?:sk|pk|rk|hf|gsk|xai|nvapi|pplx|r8|fw|csk|ghp)[-_][\w.*-]{6,} | \bkey[-_](?=[\w.*-]{0,40}\d)[\w.*-]{6,}
-    | \bAIza[\w-]{10,} | \b(?:AKIA|ASIA)[A-Z0-9]{8,} | \beyJ[\w-]{8,}(?:\.[\w-]+)*
+    | (?<![\w./\\-])  # a path may hold what looks like a token
+      (?: (?:sk|pk|rk|csk|gsk|hf|xai|nvapi|pplx|r8|fw|ghp)[-_](?=[\w.*-]*[A-Z\d*])(?:[\w.-]{16,}|[\w.-]*\*[\w.*-]*)
+        | AIza[\w-]{10,} | (?:AKIA|ASIA)[A-Z0-9]{8,} | eyJ[\w-]{8,}(?:\.[\w-]+)+ )
+      (?![\w.-]*[/\\])
     | (?<=://)[^/\s@]+@
     | (?i:api[-_\s]?key|token|secret|signature|password|passwd|pwd|credentials?|authorization)
       ["']?\s*[:=]\s*["']?[^\s"',;&]{6,}
     | (?<=[?&]key=)[^\s&"']+
-    | (?<![/\w.-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![/\w-]|\.\w)
-    | (?<![A-Za-z0-9+])(?=[A-Za-z0-9+]{0,64}\d)(?=[A-Za-z0-9+]{0,64}[A-Za-z])[A-Za-z0-9+]{32,}={0,2}
     """
 )
 _WORDS = re.compile(r"\w+")
@@ -31,11 +38,29 @@ _QUOTED = re.compile(r"'([^']{3,})'|\"([^\"]{3,})\"|`([^`]{3,})`")
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """Replace the given secrets and everything that looks like a key."""
-    for secret in secrets:
+    """Replace the given secrets, the values of the environment's secret variables, and what is written as a key."""
+    for secret in (*secrets, *_known_secrets()):
         if secret:
             text = text.replace(secret, HIDDEN)
     return _KEYS.sub(HIDDEN, text)
+
+
+def secret_variables(named: Collection[str] = ()) -> Mapping[str, str]:
+    """The environment's variables that hold secrets, by their names or because they are ``named``.
+
+    A value shorter than eight characters or the path of a file that exists is not a secret.
+    """
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if (name in named or _SECRET_NAME.search(name)) and len(value) >= _SHORTEST_SECRET and not exists(value)
+    }
+
+
+@cache
+def _known_secrets() -> tuple[str, ...]:
+    """The values of secret variables when the process first asks, the longest first."""
+    return tuple(sorted(set(secret_variables().values()), key=len, reverse=True))
 
 
 def without_echo(text: str, messages: Iterable[Message]) -> str:

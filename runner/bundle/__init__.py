@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +12,7 @@ import orjson
 import yaml
 
 from components.errors import ConfigError
+from components.models.redaction import secret_variables
 from components.prompts import load as load_prompts
 from runner import manifest
 from runner.bundle import archive, entries, places
@@ -23,8 +22,6 @@ from runner.records import FILE as RECORDS
 from runner.resume import CONFIG, is_complete
 
 _KEPT = (manifest.FILE, RECORDS, "metrics.json", "report.md", "texts-*.jsonl.gz")
-_SECRET = re.compile(r"(?i)KEY|TOKEN|SECRET|PASSW|CREDENTIAL")
-_LEAST_SECRET = 8
 
 
 @dataclass
@@ -183,11 +180,7 @@ def named_keys(configs: Sequence[Mapping[str, Any]]) -> set[str]:
 
 def refuse_keys(members: Mapping[str, bytes | Path], named: Collection[str]) -> None:
     """Raises ConfigError where the value of a secret variable stands in a member. ``named``: more of them."""
-    secrets = {
-        name: value.encode()
-        for name, value in os.environ.items()
-        if (name in named or _SECRET.search(name)) and len(value) >= _LEAST_SECRET and not Path(value).exists()
-    }
+    secrets = {name: value.encode() for name, value in secret_variables(named).items()}
     for name, content in members.items() if secrets else ():
         text = content if isinstance(content, bytes) else content.read_bytes()
         text = gzip.decompress(text) if name.endswith(".gz") else text

@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import pytest
 
 from components.messages import Message, ToolCall
@@ -12,12 +16,10 @@ from components.models.redaction import redact, without_echo
         "sk-ant-api03-abc_def-ghi",
         "AIzaSyA1234567890abcdefg",
         "AKIAIOSFODNN7EXAMPLE",
-        "hf_abcdefghijklmnop",
-        "gsk_abcdefghijklmnop",
-        "xai-abcdefghijklmnop",
+        "hf_abcdefghijKlmnop1",
+        "gsk_abcdefghijKlmnop1",
+        "xai-abcdefghijKlmnop1",
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc",
-        "0123456789abcdef0123456789abcdef",
-        "01234567-89ab-cdef-0123-456789abcdef",
     ],
 )
 def test_what_looks_like_a_key_is_hidden(key):
@@ -38,6 +40,11 @@ def test_credentials_in_a_url_are_hidden():
         "This model's maximum context length is 8192 tokens, max_tokens: 20000",
         "the environment variable OPENAI_API_KEY is not set",
         "HF_TOKEN_READ",
+        "digest 0123456789abcdef0123456789abcdef, run 01234567-89ab-cdef-0123-456789abcdef",
+        "run.resume=/runs/5a8799c0d1e2f3a4b5c6d7e8f90a1b2c3d4e5f60/outputs",
+        "/home/me/my sk-learn-contributors-2024/outputs",
+        "/data/sk-ant-api03-looks-like-a-key/run",
+        "C:\\runs\\AKIAIOSFODNN7EXAMPLE\\outputs",
     ],
 )
 def test_ordinary_text_stays(text):
@@ -46,6 +53,15 @@ def test_ordinary_text_stays(text):
 
 def test_a_named_secret_is_hidden_whatever_it_looks_like():
     assert redact("wrong: hunter2", ("hunter2", "")) == "wrong: [hidden]"
+
+
+def test_the_value_of_a_secret_variable_is_hidden_in_every_process():
+    code = "from components.models.redaction import redact; print(redact('found Zx81Zx81Zx81 and /etc/hostname'))"
+    secrets = {"MISTRAL_API_KEY": "Zx81Zx81Zx81", "KEY_FILE": "/etc/hostname", "TOKENIZERS_PARALLELISM": "found"}
+    said = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | secrets, capture_output=True, text=True, check=True
+    )
+    assert said.stdout == "found [hidden] and /etc/hostname\n"
 
 
 ASKED = (
