@@ -100,7 +100,7 @@ def settled(cfg: Mapping[str, Any]) -> dict[str, str]:
 def quoted(path: Path) -> str:
     """A path as a value on the command line, where commas, = and brackets mean something."""
     near = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-    plain = all(c.isalnum() or c in "_-/.+" for c in str(near))
+    plain = all((c.isascii() and c.isalnum()) or c in "_-/.+" for c in str(near))
     return str(near) if plain else '"' + str(near).replace('"', '\\"') + '"'
 
 

@@ -1,12 +1,16 @@
 """Which folder a run goes on in, and what may have changed meanwhile."""
 
 import os
+import shlex
+from pathlib import Path
 
 import pytest
 import yaml
+from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from components.errors import ConfigError
 from runner import manifest
+from runner.manifest import command_line
 from runner.resume import differences, folder_for, is_complete, quoted, refuse_changes, unused, written
 
 CFG = {
@@ -137,6 +141,18 @@ def test_paths_on_the_command_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert quoted(tmp_path / "a-b+c.d") == "a-b+c.d"
     assert quoted(tmp_path / "a=b,c") == '"a=b,c"'
+
+
+@pytest.mark.parametrize(
+    "name", ["5a8799c0d1e2f3a4b5c6d7e8f90a1b2c3d4e5f60", "Mein Ordner äöß", "n" * 180, "a=b, 'c' {d}", 'say "x"']
+)
+def test_a_printed_command_works_when_it_is_pasted(name, monkeypatch):
+    folder = Path("/data", name, "outputs", "run")
+    monkeypatch.setattr("sys.argv", ["runner/__main__.py", "limit=2", f"run.journal={quoted(folder)}", "run.resume=x"])
+    program, _, module, *words = shlex.split(command_line(f"run.resume={quoted(folder)}"))
+    parse = OverridesParser.create().parse_override
+    assert (program, module) == ("python", "runner")
+    assert [parse(word).value() for word in words] == [2, str(folder), str(folder)]
 
 
 def test_a_written_config_hides_secrets_and_can_be_read_again():

@@ -1,5 +1,6 @@
 """The external text score."""
 
+import shlex
 import sys
 
 import pytest
@@ -9,7 +10,9 @@ from components.scorers.ratescore import RaTEScore
 from components.types import Trajectory
 from tests.components.radiology.scripted import episode, sample
 
-COMMAND = f"{sys.executable} -c \"import json, sys; d = json.load(sys.stdin); print(len(d['response']) / 10)\""
+COMMAND = (
+    f"{shlex.quote(sys.executable)} -c \"import json, sys; d = json.load(sys.stdin); print(len(d['response']) / 10)\""
+)
 
 
 def shorter(reference: str, response: str) -> float:
