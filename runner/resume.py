@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
@@ -104,6 +105,11 @@ def quoted(path: Path) -> str:
     return str(near) if plain else '"' + str(near).replace('"', '\\"') + '"'
 
 
+def setting(key: str, path: Path) -> str:
+    """A setting that names a path, as a word that can be pasted into a shell."""
+    return shlex.quote(f"{key}={quoted(path)}")
+
+
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # a tenth of the time where PyYAML has libyaml
 
 
@@ -154,14 +160,15 @@ def _free(key: str) -> bool:
     steps = key.split(".")
     if steps[0] in _FREE or steps[:2] in (["budget", "run"], ["budget", "ask_above_usd"]):
         return True
-    setting = steps[1:] if steps[0] == "model" else steps[2:] if steps[0] == "models" else []
-    return bool(setting) and setting[0] in _FREE_OF_A_MODEL
+    inner = steps[1:] if steps[0] == "model" else steps[2:] if steps[0] == "models" else []
+    return bool(inner) and inner[0] in _FREE_OF_A_MODEL
 
 
 def _new(wanted: Path, given: bool) -> Path:
     """A folder without a run in it: a free one for the default name, a refusal for one that was given."""
     if given and (wanted / records.FILE).exists():
-        raise ConfigError(f"{wanted} holds a run already; go on with it by run.resume={wanted}, or name another folder")
+        how = setting("run.resume", wanted)
+        raise ConfigError(f"{wanted} holds a run already; resume it with {how}, or name another folder")
     return wanted if given else unused(wanted)
 
 

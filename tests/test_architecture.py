@@ -217,7 +217,7 @@ def is_stub(node: ast.AST) -> bool:
 @each_file(CODE_FILES)
 def test_files_and_functions_are_short_documented_and_typed(path):
     text, tree = path.read_text(), tree_of(path)
-    assert len(text.splitlines()) <= 250
+    assert len(text.splitlines()) <= 300
     assert ast.get_docstring(tree), "no docstring"
     for node in (node for node in ast.walk(tree) if isinstance(node, FUNCTIONS)):
         assert node.end_lineno - node.lineno < 50, node.name

@@ -19,7 +19,7 @@ from runner.bundle import archive, entries, places
 from runner.bundle.licences import may_go_along
 from runner.bundle.shelves import own_sets, prompt_files, shelf
 from runner.records import FILE as RECORDS
-from runner.resume import CONFIG, is_complete
+from runner.resume import CONFIG, is_complete, setting
 
 _KEPT = (manifest.FILE, RECORDS, "metrics.json", "report.md", "texts-*.jsonl.gz")
 
@@ -47,7 +47,8 @@ def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
     runs = [(folder, _config(folder)) for folder in folders]
     for folder, _ in runs:
         if not is_complete(folder):
-            raise ConfigError(f"{folder} is not complete, or has errored samples: run.resume={folder} goes on with it")
+            how = setting("run.resume", folder)
+            raise ConfigError(f"{folder} is not complete, or has errored samples: {how} resumes it")
         _permit(folder, manifest.read(folder), with_data)
     load, labels = _Load(), labels_of(folders)
     played = [(folder, cfg, _listen(folder, cfg, load)) for folder, cfg in runs]
@@ -196,4 +197,4 @@ def _told(target: Path, load: _Load, with_data: bool) -> list[str]:
         lines.append("            with trajectories of data that are not open: keep it where such data may be")
     lines += dict.fromkeys(load.said)
     lines += [f"asks for:   {key}, which was {text}" for key, text in sorted(load.asked.items())]
-    return [*lines, f"replay:     python -m runner run.replay={target}"]
+    return [*lines, f"replay:     python -m runner {setting('run.replay', target)}"]

@@ -12,6 +12,7 @@ from components.errors import ConfigError
 from components.hand_written import read_yaml
 from runner import manifest
 from runner.records import FILE
+from runner.resume import setting
 from runner.terminal import aside
 
 
@@ -26,7 +27,7 @@ def run_folders(folder: Path) -> list[Path]:
             found = sorted(below, key=_place) or found
             for path in begun if below else ():
                 if path not in below:
-                    aside(f"note: {path} has no {FILE} and is left out; run.resume={path} plays it")
+                    aside(f"note: {path} has no {FILE} and is left out; {setting('run.resume', path)} runs it")
         return [_checked(one) for one in found]
     except (OSError, ValueError) as error:
         raise ConfigError(f"{str(folder)[:200]!r} cannot be read as a folder: {error}") from None

@@ -16,7 +16,7 @@ from components.errors import ConfigError
 from runner import manifest
 from runner.records import FILE, read
 from runner.results.folders import config_of
-from runner.resume import differences
+from runner.resume import differences, setting
 
 _CALLS = ("sent", "from_journal", "beside")
 _SAME = ("name", "choices", "seed", "epochs", "limit", "prompts", "scorers", "identities", "memory")
@@ -32,7 +32,7 @@ def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
         raise ConfigError(f"--merge {new}: the folder exists; name a new one")
     notes = [manifest.read(folder) for folder in folders]
     if begun := [folder for folder, note in zip(folders, notes, strict=True) if not note.get("counts")]:
-        raise ConfigError(f"--merge: {begun[0]} has not ended: run.resume={begun[0]} goes on with it")
+        raise ConfigError(f"--merge: {begun[0]} has not ended: {setting('run.resume', begun[0])} resumes it")
     for folder, other in zip(folders[1:], notes[1:], strict=True):
         for key in _SAME:
             if other.get(key) != notes[0].get(key):

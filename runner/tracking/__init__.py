@@ -7,6 +7,7 @@ FOLDER --track`` sends a folder again, under the same ids.
 from __future__ import annotations
 
 import logging
+import shlex
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -239,7 +240,11 @@ def _guarded(work: Callable[[], str], folder: Path | None) -> str | None:
     try:
         return work()
     except troubles() as error:
-        again = "" if folder is None else f"; nothing is lost, send again: python -m runner.report {folder} --track"
+        again = (
+            ""
+            if folder is None
+            else f"; nothing is lost, send again: python -m runner.report {shlex.quote(str(folder))} --track"
+        )
         log.warning("not sent to MLflow: %s%s", _short(error), again)
         return None
 

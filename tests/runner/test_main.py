@@ -69,7 +69,7 @@ def test_a_folder_that_is_named_may_hold_other_files(home):
     assert home.run("hydra.run.dir=here").code == 0
     again = home.run("hydra.run.dir=here", "seed=1")
     assert again.code == 2
-    assert "here holds a run already; go on with it by run.resume=here" in again.complaint
+    assert "here holds a run already; resume it with run.resume=here" in again.complaint
     assert home.run("hydra.run.dir=here", "run.resume=here").code == 0
     assert ids(home.path / "here") == ["q0", "q1", "q2", "q3"]
 

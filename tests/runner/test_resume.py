@@ -84,7 +84,7 @@ def test_a_folder_that_was_given_may_hold_other_files_but_no_run(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     assert folder_for(CFG, tmp_path, given=True) == tmp_path
     (tmp_path / "records.jsonl").write_text("")
-    with pytest.raises(ConfigError, match=r"holds a run already; go on with it by run\.resume="):
+    with pytest.raises(ConfigError, match=r"holds a run already; resume it with run\.resume="):
         folder_for(CFG, tmp_path, given=True)
 
 

@@ -75,6 +75,6 @@ def test_a_shard_that_was_killed_is_finished_first(two, tmp_path):
     path = two[1] / "manifest.json"
     notes = json.loads(path.read_text())
     path.write_text(json.dumps({key: told for key, told in notes.items() if key not in ("counts", "calls", "spent")}))
-    with pytest.raises(ConfigError, match=r"/b has not ended: run\.resume=.*/b goes on with it"):
+    with pytest.raises(ConfigError, match=r"/b has not ended: run\.resume=.*/b resumes it"):
         merge(two, tmp_path / "whole")
     assert not (tmp_path / "whole").exists()
