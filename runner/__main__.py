@@ -111,10 +111,6 @@ def main() -> int:
 
     groups = [path.name for path in (_HOME / "conf").iterdir()]
     sys.argv[1:] = words = by_group(flags_first(sys.argv[1:]), groups)
-    if words[:1] == ["--install-completion"]:
-        from runner.completion import install
-
-        return install(words[1] if len(words) > 1 else "")
     if words == ["--version"]:
         from importlib.metadata import version
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 WITH_VALUE = frozenset(
     ("--cfg", "-c", "--package", "-p", "--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd",
-     "--experimental-rerun", "--info", "-i", "--install-completion")
+     "--experimental-rerun", "--info", "-i")
 )  # fmt: skip
 _CHOICE = re.compile(r"(\w+)=(\w+)")
 _KEYED, _NO_NODE = ("scorer",), ("experiment",)  # groups whose choices stand under their names, or all over the config
