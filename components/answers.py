@@ -77,8 +77,8 @@ def after_mark(text: str, mark: re.Pattern[str] = _MARK) -> str:
 
 
 def after_lead(text: str) -> str:
-    """What a reply gives as its answer to a prompt in the form of "A: The answer is ...": what follows the last of these
-    words or of a mark ``Answer:``; the whole text when there is none."""
+    """The answer in a reply to a prompt of the form "A: The answer is": what follows the last of these words, or a mark
+    ``Answer:``; the whole text when there is none."""
     return after_mark(after_mark(text), _LEAD)
 
 

@@ -1,9 +1,9 @@
 """Zero-shot prompting by a trigger alone: the question as "Q:", then "A:" and the trigger, no instruction.
 
 Source: Kojima et al. 2022, NeurIPS, arXiv 2205.11916, as baselines in Tang et al. 2024 (MedAgents), arXiv 2311.10537.
-Zero-shot ends with "The answer is". Zero-shot chain of thought ends with "Let's think step by step"; a second call shows
-the question, the trigger and the reasoning, and extracts the answer. MedAgents cites this method and names no change
-to it; its code asks once and reads the reply (profile ``code``). Departures: options stand one per line, and the
+Zero-shot ends with "The answer is". Zero-shot chain of thought ends with "Let's think step by step"; a second call
+shows the question, the trigger and the reasoning, and extracts the answer. MedAgents cites this method and names no
+change to it; its code asks once and reads the reply (profile ``code``). Departures: options are one per line, and the
 letters that the extraction names are those of the question.
 """
 
