@@ -24,6 +24,7 @@ _ARTICLE = re.compile(r"A\s+([a-z]+)")
 _PRONOUN = r"I(?!\s+(?!(?:is|and|or|nor|because|since|as)\b)[a-z])"  # option I, but not the speaker
 _AFTER_CHOICE_A = frozenset({"is", "was", "are", "and", "or", "nor", "because", "since", "as"})
 _MARK = re.compile(r"^[ \t*_#>]*(?:final )?answer[*_]*[ \t]*:[ \t*_]*", re.IGNORECASE | re.MULTILINE)
+_LEAD = re.compile(r"\bthe answer is\b[ \t]*:?", re.IGNORECASE)
 _OPTION = re.compile(r"^[ \t*_#>]*(?:option|(?:final )?answer)[*_]*[ \t]*:[ \t*_]*", re.IGNORECASE | re.MULTILINE)
 
 
@@ -73,6 +74,12 @@ def after_mark(text: str, mark: re.Pattern[str] = _MARK) -> str:
     for match in mark.finditer(text):
         end = match.end()
     return text.strip() if end is None else text[end:].strip().rstrip("*_").rstrip()
+
+
+def after_lead(text: str) -> str:
+    """The answer in a reply to a prompt of the form "A: The answer is": what follows the last of these words, or a mark
+    ``Answer:``; the whole text when there is none."""
+    return after_mark(after_mark(text), _LEAD)
 
 
 def published_letter(raw: str) -> str:

@@ -156,7 +156,7 @@ SHOWN = {
     "passages": [], "analyses": [{"side": "question", "field": "Surgery", "text": "It grows."}], "asked": "Which?",
     "advice": [{"field": "Surgery", "text": "Say why."}], "field": "Surgery", "key_knowledge": "It grows.", "side": "option",
     "material": "Question:\nWhich?", "options": "A) one", "report": "Total Analysis: one.", "role": "You are a surgeon.",
-    "total_analysis": "One.", "wanted": 2, "reason": True,
+    "total_analysis": "One.", "wanted": 2, "reason": True, "reasoning": "It grows.",
     "metadata": {"database": "mimic_iii", "overview": "A hospital.", "columns": "patients: ROW_ID", "clock": "2105-12-31",
                  "groups": True, "state": "cell"},
     "code": True, "knowledge": True, "columns": True, "known": "- patients", "cell": "answer = 1", "cause": "A slip.",

@@ -1,8 +1,7 @@
 """Chain of thought: reason first, then a marked answer, one call.
 
-Source: Kojima et al. 2022, arXiv 2205.11916 (zero-shot), as a baseline in Tang et al. 2024 (MedAgents),
-arXiv 2311.10537. Departure: one call asks for reasoning and answer; the original asks a second time for
-the answer.
+Source: Kojima et al. 2022, arXiv 2205.11916. Departure: the prompt gives instructions of the project, and one call asks
+for reasoning and answer. The published form, a trigger alone and a second call, is ``components.agents.zero_shot``.
 """
 
 from __future__ import annotations

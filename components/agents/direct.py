@@ -1,12 +1,13 @@
 """Direct prompting: the problem in, the answer out, one call.
 
-Source: the zero-shot baseline of Tang et al. 2024 (MedAgents), arXiv 2311.10537, and the plain LLM and MLLM
-rows of Liao et al. 2024 (ReflecTool), arXiv 2410.17657: schema or documents stand in the prompt, images are
-passed to the model.
+Source: the plain LLM and MLLM rows of Liao et al. 2024 (ReflecTool), arXiv 2410.17657: schema or documents stand in
+the prompt, images are passed to the model. The prompts give instructions of the project; the published zero-shot
+baselines without any are ``components.agents.zero_shot``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,15 +28,23 @@ class Direct:
         return await plain_answer(episode, self.prompts)
 
 
-async def plain_answer(episode: Episode, prompts: str, **shown: Any) -> Answer | Failure:
-    """The answer of one call: what follows the mark, of a choice the rest of its line unless more of it counts.
+async def plain_answer(
+    episode: Episode, prompts: str, read: Callable[[str], str] = after_mark, **shown: Any
+) -> Answer | Failure:
+    """The answer of one call: of a choice the rest of the marked line unless more of it counts, else what ``read``
+    finds in the reply."""
+    reply = await plain_reply(episode, prompts, **shown)
+    if isinstance(reply, Failure):
+        return reply
+    problem = episode.problem
+    return Answer(chosen(reply, problem.choices) if problem.choices else read(reply))
 
-    ``shown``: what else the prompt set's template ``problem`` is given.
-    """
+
+async def plain_reply(episode: Episode, prompts: str, **shown: Any) -> str | Failure:
+    """The reply to the prompt set's template ``problem``, which is given the problem and what else is ``shown``."""
     problem = episode.problem
     if problem.images and not episode.sees_images:
         return Failure("unsupported_input", "the model takes no images")
     held = (await episode.control("inputs")).text if "inputs" in episode.offer.controls else ""
     ask = load(prompts).user("problem", problem.images, problem=problem, held=held, **shown)
-    reply = (await episode.ask([ask], "answer")).text
-    return Answer(chosen(reply, problem.choices) if problem.choices else after_mark(reply))
+    return (await episode.ask([ask], "answer")).text

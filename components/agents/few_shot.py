@@ -1,8 +1,9 @@
 """Few-shot prompting: solved examples before the problem, the answer out, one call; with or without reasoning.
 
 Source: Brown et al. 2020, arXiv 2005.14165, and Wei et al. 2022, arXiv 2201.11903 (with rationales), as baselines
-in Tang et al. 2024 (MedAgents), arXiv 2311.10537. Departure: examples and their rationales are the project's choice
-(docs/medagents.md §2), not the published lists.
+in Tang et al. 2024 (MedAgents), arXiv 2311.10537. Examples stand as "Q: ... A: The answer is ..." with
+the rationale before these words, and nothing else instructs the model. Departure: the examples and their rationales are
+the project's choice (docs/medagents.md §2), not the published lists.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Annotated, ClassVar
 from annotated_types import Ge
 
 from components.agents.direct import plain_answer
+from components.answers import after_lead
 from components.errors import ConfigError
 from components.examples import Example, fitting
 from components.protocols import Episode, Memory
@@ -36,9 +38,9 @@ class FewShot:
     reason: bool = False
 
     async def solve(self, episode: Episode) -> Answer | Failure:
-        """Ask; only what follows the mark counts."""
+        """Ask; only what follows the words "The answer is" counts, where the reply has them."""
         shots = self._chosen(episode.memory, episode.problem)
-        answer = await plain_answer(episode, self.prompts, shots=shots, reason=self.reason)
+        answer = await plain_answer(episode, self.prompts, after_lead, shots=shots, reason=self.reason)
         if isinstance(answer, Answer):
             episode.remark(examples=[one.id for one in shots])
         return answer

@@ -74,7 +74,7 @@ def touched(config: DictConfig, places: Places) -> set[str]:
 
 
 def strangers(cfg: Mapping[str, Any], places: Places) -> list[Flaw]:
-    """Baselines that are neither a choice of agent nor a value of a key; gains that are not in print here."""
+    """Baselines that are neither a choice of agent nor a value of a key; unknown curves, and gains unpublished here."""
     compare = cfg.get("compare") or {}
     named, gains = compare.get("baselines") or (), compare.get("gains")
     known = choices_of(places.roots, "agent")
@@ -84,6 +84,9 @@ def strangers(cfg: Mapping[str, Any], places: Places) -> list[Flaw]:
     ]
     keys = [name.partition("=")[0].rpartition("@")[2] for name in wrong if "=" in name]  # a choice: group@key=choice
     flaws += [Flaw("compare.baselines", f"no key {key!r} in the config") for key in keys if not _holds(cfg, key)]
+    curves = compare.get("curves")
+    varied = map(str, curves if isinstance(curves, list) else ())
+    flaws += [Flaw("compare.curves", f"no key {key!r} in the config") for key in varied if not _holds(cfg, key)]
     if isinstance(gains, str) and gains not in (
         have := [one.stem for one in (CONF / "papers" / "gains").glob("*.yaml")]
     ):

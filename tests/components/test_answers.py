@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from components.answers import (
+    after_lead,
     after_mark,
     chosen,
     parse_decision,
@@ -141,3 +142,15 @@ def test_a_reply_is_cut_to_what_it_marks_where_no_reader_reads_another_letter(re
     assert short == (reply if kept is None else kept)
     assert parse_letter(short, TWO) == parse_letter(reply, TWO)
     assert published_letter(short) == published_letter(reply)
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("The answer is heparin", "heparin"), ("It thins blood, so the answer is: heparin", "heparin"),
+        ("The answer is warfarin? No. The answer is heparin", "heparin"), ("Answer: heparin", "heparin"),
+        ("heparin", "heparin"), ("", ""),
+    ],
+)  # fmt: skip
+def test_what_completes_the_words_the_answer_is(reply, answer):
+    assert after_lead(reply) == answer

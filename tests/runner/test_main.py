@@ -175,9 +175,12 @@ def test_baselines_are_agents_and_an_experiment_says_what_it_would_vary(home):
     done = home.run("compare.baselines=[aks]")
     assert done.code == 2 and "compare.baselines: no agent 'aks'; did you mean asks" in done.err
     done = home.run(
-        "compare.baselines=['agent.tims=1','agent.times=1','agent@agent.times=1']", "compare.gains=none_such"
+        "compare.baselines=['agent.tims=1','agent.times=1','agent@agent.times=1']",
+        "compare.gains=none_such",
+        "compare.curves=[agent.times,agent.tims]",
     )
     assert done.code == 2 and "compare.baselines: no key 'agent.tims' in the config" in done.err
+    assert "compare.curves: no key 'agent.tims' in the config" in done.err
     assert "compare.gains: no gains 'none_such'; valid: " in done.err and "no key 'agent.times'" not in done.err
 
 

@@ -23,7 +23,7 @@ from components.models.simulated.skills.act import Move, decide
 from components.models.simulated.skills.advice import advised, eased
 from components.models.simulated.skills.answers import is_clinical
 from components.models.simulated.skills.authoring import authored
-from components.models.simulated.skills.choose import choose
+from components.models.simulated.skills.choose import choose, extracted
 from components.models.simulated.skills.conclude import conclude, validate
 from components.models.simulated.skills.doubt import doubting
 from components.models.simulated.skills.grading import graded
@@ -76,7 +76,7 @@ class Core:
         last = messages[-1].text
         if len(messages) == 1:  # what tools and stages ask stands alone
             said = graded(last) or advised(last) or authored(last, self.rates, draws) or learnt(last)
-            said = said or clinical.as_tool(last, sample, self.rates, draws)
+            said = said or extracted(last) or clinical.as_tool(last, sample, self.rates, draws)
             if said is not None:
                 return _said(said)
         if messages[0].text.startswith(building.BUILDER):

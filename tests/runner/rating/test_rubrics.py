@@ -17,6 +17,9 @@ def test_every_shipped_rubric_is_one_by_the_name_of_its_file_and_names_a_source(
 def test_the_papers_numbers_of_categories_and_cases():
     found = {name: load(CONF / "rubrics", name) for name in NAMES}
     assert len(found["medagents_errors"].fields["cause"].categories) == 4 and found["medagents_errors"].draw.n == 40
+    made_up = found["medagents_cot_hallucination"]
+    assert (made_up.draw.which, made_up.draw.score, made_up.draw.n) == ("failures", "score/strict", 40)
+    assert made_up.fields["hallucination"].pick == "several" and "steps" in made_up.shows
     assert len(found["ehragent_errors"].fields["cause"].categories) == 6
     assert [list(field.categories) for field in found["radabench_verification"].fields.values()] == [["yes", "no"]] * 5
 

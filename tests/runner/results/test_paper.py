@@ -240,14 +240,20 @@ def test_the_averages_of_all_sixteen_rows_follow_from_their_nine_columns():
         assert round(one.total().value, 1) == pytest.approx(printed, abs=0.051) and not one.slips, one.label
     assert MEDAGENTS.tables["table2"].sizes.keys() == set(NINE) == set(MEDAGENTS.datasets)
     assert {one.method: one.total().value for one in MEDAGENTS.published if one.table == "table3"} == {
-        "direct": 49.0, "cot": 55.0, "analysis": 62.0, "summary": 65.0, "consultation": 67.0,
+        "zero_shot": 49.0, "zero_shot_cot": 55.0, "analysis": 62.0, "summary": 65.0, "consultation": 67.0,
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("choices", "agent", "method"),
     [
-        ({"agent": "self_consistency", "agent.inner": "cot"}, {"draws": 5}, "cot_sc"),
+        ({"agent": "zero_shot"}, {}, "zero_shot"),
+        ({"agent": "zero_shot_cot"}, {}, "zero_shot_cot"),
+        ({"agent": "direct"}, {}, None),
+        ({"agent": "cot"}, {}, None),
+        ({"agent": "self_consistency", "agent.inner": "cot"}, {"draws": 5, "inner": {}}, None),
+        ({"agent": "self_consistency", "agent.inner": "zero_shot_cot"}, {"draws": 5, "inner": {}}, "zero_shot_cot_sc"),
+        ({"agent": "zero_shot_self_consistency", "agent.inner": "zero_shot_cot"}, {"inner": {}}, "zero_shot_cot_sc"),
         ({"agent": "few_shot_self_consistency"}, {"draws": 5}, "few_shot_cot_sc"),
         ({"agent": "medagents"}, {"level": "consultation"}, "medagents"),
         ({"agent": "medagents_analysis"}, {"level": "analysis"}, "analysis"),
@@ -280,7 +286,7 @@ def test_runs_of_single_datasets_are_one_row_of_their_names(tmp_path, capsys):
 
 
 def test_a_number_of_unnamed_data_stands_beside_its_own_row_only(tmp_path, capsys):
-    for name, agent in (("a", "medagents_analysis"), ("b", "direct")):
+    for name, agent in (("a", "medagents_analysis"), ("b", "zero_shot")):
         level = {"agent": {"level": "analysis"}, "dataset": {"of": "medqa"}}
         folder = write(tmp_path / name, {"medqa": ("k", [1, 0])}, cfg=level if name == "a" else level | {"agent": {}},
                        choices=CHOICES | {"agent": agent, "dataset": "medqa"})  # fmt: skip
@@ -289,4 +295,4 @@ def test_a_number_of_unnamed_data_stands_beside_its_own_row_only(tmp_path, capsy
     assert main([str(tmp_path), "--paper", "medagents"]) == 0
     alone, together = capsys.readouterr().out.split("all rows beside each other")
     assert "62.00" in alone and "neither data nor model nor sample" in alone and "of 0 samples" not in alone
-    assert "not named" not in together and "total, shared" in together and "in print: GPT-4 direct" in together
+    assert "not named" not in together and "total, shared" in together and "in print: GPT-4 zero_shot" in together

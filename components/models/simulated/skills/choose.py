@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.types import Sample
 
 _DECISIONS = ("yes", "no", "maybe")
+_NAMED = re.compile(r"^Answer: (.+)$", re.MULTILINE)
 
 
 def choose(sample: Sample | None, reasons: bool, rates: Rates, draws: Draws) -> str:
@@ -22,3 +25,10 @@ def choose(sample: Sample | None, reasons: bool, rates: Rates, draws: Draws) -> 
     text = sample.problem.choices.get(letter, letter)
     lead = f"The findings that the question describes fit {text} best.\n" if reasons else ""
     return f"{lead}Answer: {letter}"
+
+
+def extracted(text: str) -> str | None:
+    """The answer that the reasoning before a final "Therefore, ... the answer is" names; None for another prompt."""
+    reasoning, asks, rest = text.rpartition("\nTherefore, ")
+    named = _NAMED.findall(reasoning) if asks and rest.endswith("the answer is") else []
+    return f"The answer is {named[-1]}" if named else None

@@ -1,7 +1,7 @@
 from components.messages import Message
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
-from components.models.simulated.skills.choose import choose
+from components.models.simulated.skills.choose import choose, extracted
 from components.types import Problem, Sample
 
 LETTERS = Sample(Problem("1", "Which?", {"A": "liver", "B": "spleen", "C": "lung"}), "B")
@@ -28,3 +28,9 @@ def test_reasoning_comes_before_the_answer_and_names_it():
 
 def test_an_unknown_question_gets_no_letter():
     assert said(None) == {"Answer: not known"}
+
+
+def test_an_extraction_repeats_what_the_reasoning_names_and_nothing_else_is_one():
+    asks = "Q: Which?\nA: Let's think step by step\nIt fits the spleen.\nAnswer: B\nTherefore, among A through C, the answer is"
+    assert extracted(asks) == "The answer is B"
+    assert extracted(asks.replace("Answer: B\n", "")) is None and extracted("Q: Which?\nA: The answer is") is None

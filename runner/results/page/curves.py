@@ -1,0 +1,109 @@
+"""A score along settings that a sweep varies one at a time: ``compare.curves`` names them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runner.results.page.figures import LEGEND, spread
+from runner.results.page.parts import Cell, Column, Plot, Section, Sheet, Value
+from runner.results.page.told import Told, axis, column, headlines, told
+from runner.results.rows import Run
+
+_CALLS = "calls/per_sample"
+
+
+def section(runs: Sequence[Run]) -> Section | None:
+    """A table per curve and dataset, and a plot per curve with a line per dataset; None where no curve is named."""
+    keys: Sequence[str] = ((runs[0].cfg.get("compare") or {}).get("curves") if runs else None) or ()
+    if not keys:
+        return None
+    found = told(runs)
+    parts: list[Sheet | Plot] = []
+    missing = []
+    for key in keys:
+        lines = {name: points for name, of in _series(found, keys).items() if (points := _points(of, key, keys))}
+        parts += _parts(found, key, keys, lines)
+        missing += [] if lines else [f"compare.curves: no two runs here differ in {key} alone."]
+    intro = "One setting varies along a curve; the others have the value that most of its runs have."
+    return Section("curves", "Curves", " ".join([intro, *missing]), parts)
+
+
+def _series(found: Sequence[Told], keys: Sequence[str]) -> dict[str, list[Told]]:
+    """Dataset, and model where there are several -> the runs that differ in nothing but the settings of curves."""
+    series: dict[tuple[Any, ...], list[Told]] = {}
+    for one in found:
+        rest = {name: value for of in one.run.flat.values() for name, value in of.items() if name not in keys}
+        series.setdefault((one.run.data, *sorted(rest.items())), []).append(one)
+    models = len({one.run.model for one in found}) > 1
+    names = [" ".join([_dataset(of[0]), *([of[0].run.model] if models else [])]) for of in series.values()]
+    return {
+        name if names.count(name) == 1 else f"{name} ({number})": of
+        for number, (name, of) in enumerate(zip(names, series.values(), strict=True), 1)
+    }
+
+
+def _dataset(one: Told) -> str:
+    return one.run.choices.get("dataset", one.dataset)
+
+
+def _points(of: Sequence[Told], key: str, keys: Sequence[str]) -> list[Told]:
+    """The runs on the curve of a setting, in its order; none where it has one value only."""
+    held = _held(of, key, keys)
+    on = [one for one in of if all(one.run.setting(name) == value for name, value in held.items())]
+    values = [one.run.setting(key) for one in on]
+    if len(set(map(str, values))) < 2:
+        return []
+    return sorted(on, key=lambda one: one.run.setting(key)) if all(map(_is_number, values)) else on
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)
+
+
+def _held(of: Sequence[Told], key: str, keys: Sequence[str]) -> Mapping[str, Any]:
+    """The other settings with the value that most of the runs have."""
+    return {name: Counter(one.run.setting(name) for one in of).most_common(1)[0][0] for name in keys if name != key}
+
+
+def _parts(
+    found: Sequence[Told], key: str, keys: Sequence[str], lines: Mapping[str, Sequence[Told]]
+) -> list[Sheet | Plot]:
+    """The plot of a curve, then its table for each dataset."""
+    names = headlines(found)[:1]
+    if not lines or not names:
+        return []
+    short = key.rpartition(".")[2]
+    columns = [Column(short), column(found, names[0]), Column("episodes", "n"), column(found, _CALLS)]
+    sheets = [
+        Sheet(
+            f"{names[0]} by {short}, {name}",
+            columns,
+            [_row(one, key, names[0]) for one in points],
+            [f"held: {other} {value}" for other, value in _held(points, key, keys).items()],
+        )
+        for name, points in lines.items()
+    ]
+    return [_plot(lines, key, names[0], axis(found, names[0])), *sheets]
+
+
+def _row(one: Told, key: str, score: str) -> list[Cell]:
+    return [str(one.run.setting(key)), one.value(score), len(one.run.records), one.value(_CALLS)]
+
+
+def _plot(lines: Mapping[str, Sequence[Told]], key: str, score: str, title: str) -> Plot:
+    """A line per dataset, with intervals."""
+    short, data = key.rpartition(".")[2], []
+    for name, points in lines.items():
+        values: list[Value | None] = [one.value(score) for one in points]
+        data.append({
+            "type": "scatter", "mode": "lines+markers", "name": name, "x": [one.run.setting(key) for one in points],
+            "y": [None if value is None else value.value for value in values],
+            "error_y": spread(values) | {"thickness": 1},
+        })  # fmt: skip
+    layout = {
+        "height": 420, "xaxis": {"title": {"text": short}}, "yaxis": {"title": {"text": title}, "automargin": True},
+        "legend": LEGEND,
+    }  # fmt: skip
+    return Plot(f"{score} by {short}", {"data": data, "layout": layout})

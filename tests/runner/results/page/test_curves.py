@@ -1,0 +1,46 @@
+"""Tables and plots of settings that a sweep varies one at a time."""
+
+from runner.results.page.curves import section
+from runner.results.page.parts import Plot, Sheet, Value
+from tests.runner.results.folders import CHOICES
+from tests.runner.results.page.pages import cells, made
+
+POINTS = [(1, 2), (2, 2), (5, 2), (10, 2), (5, 1), (5, 3)]
+
+
+def swept(home, points=POINTS, curves=("agent.m", "agent.n"), datasets=("one", "two")):
+    """Runs of a sweep over two settings, on each dataset; two samples are solved with ten of the first, else one."""
+    runs = []
+    for dataset in datasets:
+        for m, n in points:
+            cfg = {"agent": {"_target_": "mine.Agent", "m": m, "n": n}, "compare": {"curves": list(curves)},
+                   "dataset": {"_target_": "mine.Data", "name": dataset}}  # fmt: skip
+            scored = {"one": ("k", [1, int(m == 10)])}
+            runs.append(made(home / f"{dataset}-{m}-{n}", scored, cfg, choices=CHOICES | {"dataset": dataset}))
+    return runs
+
+
+def test_each_curve_has_a_table_per_dataset_in_the_order_of_its_values_and_one_plot(tmp_path):
+    found = section(swept(tmp_path))
+    sheets = {part.title: part for part in found.parts if isinstance(part, Sheet)}
+    assert list(sheets) == [f"score/x by {key}, {name}" for key in "mn" for name in ("one", "two")]
+    first, second = sheets["score/x by m, two"], sheets["score/x by n, two"]
+    assert [row["m"] for row in cells(first)] == ["1", "2", "5", "10"] and first.below == ["held: agent.n 2"]
+    assert [row["n"] for row in cells(second)] == ["1", "2", "3"] and second.below == ["held: agent.m 5"]
+    score = cells(first)[-1]["score/x"]
+    assert isinstance(score, Value) and score.value == 1.0 and cells(first)[0]["episodes"] == 2
+    plots = [part for part in found.parts if isinstance(part, Plot)]
+    assert [plot.title for plot in plots] == ["score/x by m", "score/x by n"]
+    assert [(line["name"], line["x"]) for line in plots[0].figure["data"]] == [
+        ("one", [1, 2, 5, 10]), ("two", [1, 2, 5, 10]),
+    ]  # fmt: skip
+
+
+def test_a_setting_that_does_not_vary_alone_is_reported(tmp_path):
+    found = section(swept(tmp_path, [(5, 1), (5, 2)], datasets=("one",)))
+    assert "no two runs here differ in agent.m alone" in found.intro
+    assert [part.title for part in found.parts if isinstance(part, Sheet)] == ["score/x by n, one"]
+
+
+def test_runs_without_curves_have_no_section(tmp_path):
+    assert section(swept(tmp_path, curves=())) is None
