@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import orjson
 from annotated_types import Ge
@@ -23,7 +23,7 @@ from components.protocols import Memory
 from components.solved import FILE, MEMORY, SEEDS, TRAINED, Entry, SolvedQuestions, Update, own_seeds
 
 _MARK = "the memory grew while it was tested, by {how}: questions were asked one after the other"
-_HOW = {"gold": "the gold answers of the questions asked", "executed": "what had run to its end"}
+_HOW = {"gold": "the gold answers of the questions asked", "executed": "what the agent itself had ended without an error"}
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,6 @@ class Solved:
     ``update``: see ``SolvedQuestions``. ``learn``: training questions are solved first, at most ``samples`` of
     ``split``, or ``path`` names a memory so made; it does not grow then. Raises ConfigError for settings without use.
     """
-
-    holds: ClassVar[Sequence[str]] = (MEMORY, SEEDS)
 
     stage: Stage
     path: str | None = None
@@ -58,6 +56,11 @@ class Solved:
                 f"memory.{unused}={settings[unused]!r}: no training question is solved first; choose memory={TRAINED}"
             )
         own_seeds(self.prompts, self.shots)
+
+    @property
+    def holds(self) -> Sequence[str]:
+        """What agents find in it: nothing but the demonstrations, for those that show no more, where none is added."""
+        return (MEMORY,) if self.learn or self.grows else (MEMORY, SEEDS)
 
     @property
     def prefers(self) -> Sequence[str]:

@@ -50,10 +50,16 @@ def test_the_digest_knows_all_that_is_shown(demonstrations, tmp_path):
 
 
 def test_a_memory_that_grows_says_so_and_learns_nothing_before(demonstrations):
-    for update, words in (("gold", "by the gold answers"), ("executed", "by what had run to its end")):
+    for update, words in (("gold", "by the gold answers"), ("executed", "by what the agent itself had ended")):
         source = Solved(**demonstrations, update=update)
         (note,) = source.open(None, "").notes
         assert not source.needed and words in note and "one after the other" in note
+
+
+def test_what_grows_or_was_learnt_is_not_for_agents_that_show_the_demonstrations_alone(demonstrations):
+    assert Solved(**demonstrations).holds == ("solved", "demonstrations")
+    for settings in ({"update": "executed"}, {"learn": True}):
+        assert Solved(**demonstrations, **settings).holds == ("solved",)
 
 
 def test_where_nothing_was_learnt_that_is_said(demonstrations):
