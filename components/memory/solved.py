@@ -1,9 +1,10 @@
 """Long-term memory of solved questions: the demonstrations that every method begins with, and what an agent solved.
 
 Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128; docs/ehragent.md. The article stores what was solved successfully
-while it is tested and names no judge (``update: executed``: what the agent ended by itself, its last run without an
-error); the published code asks the gold answers (``update: gold``). Departure: ``learn`` solves training questions
-before the evaluation, judged by their gold answers, which no baseline gets.
+while it is tested; read without gold, that is what the agent ended by itself, its last run without an error
+(``update: executed``). The published code asks the gold answers of the questions under test (``update: gold``).
+Departure: ``learn`` solves training questions before the evaluation, judged by their gold answers, which no baseline
+gets.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ from components.protocols import Memory
 from components.solved import FILE, MEMORY, SEEDS, TRAINED, Entry, SolvedQuestions, Update, own_seeds
 
 _MARK = "the memory grew while it was tested, by {how}: questions were asked one after the other"
-_HOW = {"gold": "the gold answers of the questions asked", "executed": "what the agent itself had ended without an error"}
+_HOW = {
+    "gold": "the gold answers of the questions asked",
+    "executed": "what the agent itself had ended without an error",
+}
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,8 @@ class Solved:
     def __post_init__(self) -> None:
         if self.learn and self.grows:
             raise ConfigError(
-                f"memory.learn=true with memory.update={self.update}: a memory grows, or solves training questions first; "
-                f"for the latter choose memory={TRAINED}"
+                f"memory.learn=true with memory.update={self.update}: a memory grows, or solves training questions "
+                f"first; for the latter choose memory={TRAINED}"
             )
         settings = {"path": self.path, "split": self.split, "samples": self.samples}
         if unused := next((name for name, value in settings.items() if value is not None and not self.learn), None):

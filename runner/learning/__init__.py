@@ -43,7 +43,9 @@ def check_memory(experiment: Experiment) -> str | None:
         raise ConfigError(ONE_BY_ONE.format("run.shard"))
     if source is None or not source.needed:
         if experiment.cfg.get("stage") == "memory":
-            raise ConfigError("stage: the memory that is chosen learns nothing on training samples; choose one that does")
+            raise ConfigError(
+                "stage: the memory that is chosen learns nothing on training samples; choose one that does"
+            )
         return None
     if source.path is None:
         kept.usable(_root(experiment))

@@ -88,7 +88,8 @@ async def test_each_method_of_table_1_is_sent_the_same_four_demonstrations_in_it
     four = shown(first, database)
     assert {one.id for one in four} == {f"{database}-{n}" for n in (1, 2, 3, 4)}
     assert agent == "ehragent" or [one.id for one in four] == [f"{database}-{n}" for n in (1, 2, 3, 4)]
-    text = "\n".join(sum(found.values(), [])) if agent == "din_sql" else first
+    every = [one for texts in found.values() for one in texts]
+    text = "\n".join(every) if agent == "din_sql" else first
     assert all(in_format(agent, one, text) for one in four)
     assert found.keys() & {"knowledge"} == ({"knowledge"} if agent == "ehragent" else set())
     for knowledge in found.get("knowledge", ()):

@@ -74,7 +74,10 @@ def test_where_nothing_was_learnt_that_is_said(demonstrations):
         ({"samples": 40}, "memory.samples=40: no training question is solved first; choose memory=solved_training"),
         ({"path": "x", "update": "gold"}, "memory.path='x': no training question is solved first"),
         ({"learn": True, "update": "executed"}, "for the latter choose memory=solved_training"),
-        ({"shots": 2}, "agent.shots=2: more than the demonstrations of 'eicu' in the prompt set '.*'; ask for at most 1"),
+        (
+            {"shots": 2},
+            "agent.shots=2: more than the demonstrations of 'eicu' in the prompt set '.*'; ask for at most 1",
+        ),
     ],
 )
 def test_settings_without_use_are_refused_with_what_would_be_right(demonstrations, settings, said):
@@ -86,7 +89,9 @@ def test_a_memory_begins_with_as_many_demonstrations_as_are_shown():
     for shots in (1, 4, 8):
         memory = Solved(stage=Solve(), shots=shots, update="executed").open(None, "")
         assert [one.id for one in memory.entries if one.database == "eicu"] == [f"eicu-{n + 1}" for n in range(shots)]
-    with pytest.raises(ConfigError, match=r"agent\.shots=9: more than the demonstrations of 'mimic_iii' .*; ask for at most 8"):
+    with pytest.raises(
+        ConfigError, match=r"agent\.shots=9: more than the demonstrations of 'mimic_iii' .*; ask for at most 8"
+    ):
         Solved(stage=Solve(), shots=9)
 
 
