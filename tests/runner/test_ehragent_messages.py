@@ -139,3 +139,15 @@ def test_by_profile_the_memory_grows_by_the_run_or_by_gold_and_learns_nothing_be
     assert memory.update == update and all(one.seed for one in memory.entries)
     trained = compose("config", ["agent=ehragent", "memory=solved_training", f"profile={profile}"]).memory
     assert (trained["learn"], trained["samples"], trained["update"]) == (True, 40, "none")
+
+
+@pytest.mark.parametrize("agent", ["autogen", "ehragent", "llm2sql", "cot_plan_self_consistency"])
+def test_more_demonstrations_than_there_are_are_refused_in_one_line(agent, parts_of):
+    key = "agent.inner.shots" if agent == "cot_plan_self_consistency" else "agent.shots"
+    cfg: Any = OmegaConf.to_container(compose("config", [f"agent={agent}", f"{key}=9"]), resolve=True)
+    flaws: list[Any] = []
+    Workshop(cfg, (), flaws, ["memory"]).source()
+    assert [str(flaw) for flaw in flaws] == [
+        "memory: agent.shots=9: more than the demonstrations of 'mimic_iii' in the prompt set 'ehr_demonstrations'; "
+        "ask for at most 8"
+    ]
