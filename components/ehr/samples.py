@@ -125,6 +125,9 @@ def ehr_sample(
         metadata={**facts, **(metadata or {})},
         cluster=cluster,
         strata={**levels, **(strata or {})},
-        card={"database (size), samples of each": asked_of.size},
+        card={
+            "database (size), samples of each": asked_of.size,
+            **({} if found is None else {"tables per question": found.n_tables}),
+        },
         files={"database": str(asked_of.file)},
     )

@@ -49,8 +49,10 @@ def test_the_card_of_the_dataset_has_the_size_of_the_database(tmp_path):
     file = tmp_path / "m.db"
     with closing(sqlite3.connect(file)) as connection:
         connection.executescript("create table a (x); create table b (x); insert into a values (1), (2), (3)")
-    (size,) = ehr_sample(source("mimic_iii", file), "one", "phone?", None).card.values()
-    assert size == "mimic_iii (2 tables, 1.5 rows per table)"
+    card = ehr_sample(source("mimic_iii", file), "one", "phone?", None).card
+    assert card == {"database (size), samples of each": "mimic_iii (2 tables, 1.5 rows per table)"}
+    found = gold(Row("r", {}), "query", SQL, ["1"], None, True)
+    assert ehr_sample(source("mimic_iii", file), "one", "x?", found).card["tables per question"] == 3
     with closing(sqlite3.connect(file)) as connection:
         connection.executescript("insert into b select a.x from a, a as c")
     assert source("mimic_iii", file).size == "mimic_iii (2 tables, 6.0 rows per table)"
