@@ -18,7 +18,7 @@ from components.protocols import Episode
 from components.types import Answer, Demonstration, Trajectory
 
 FILE = "solved.json"
-MEMORY, SEEDS = "solved", "demonstrations"  # the choices of memory that hold such questions
+MEMORY, SEEDS, TRAINED = "solved", "demonstrations", "solved_training"  # the choices of memory that hold such questions
 DATABASES = ("mimic_iii", "eicu", "treqs", "mimic_iv")
 Update = Literal["none", "executed", "gold"]
 Form = Literal["code", "actions", "sql"]
@@ -111,14 +111,21 @@ def learnt_in(trajectory: Trajectory) -> list[Mapping[str, Any]]:
     return [step.remarks["learnt"] for step in trajectory.steps if "learnt" in step.remarks]
 
 
-def own_seeds(prompts: str, databases: Sequence[str] = DATABASES) -> tuple[Entry, ...]:
-    """The demonstrations of a prompt set, a YAML per database: question, knowledge, code, actions, sql.
+def own_seeds(prompts: str, shots: int | None = None, databases: Sequence[str] = DATABASES) -> tuple[Entry, ...]:
+    """The first ``shots`` demonstrations (None: all) of each database of a prompt set, a YAML per database: question,
+    knowledge, code, actions, sql. A database may have none.
 
-    Raises ConfigError.
+    Raises ConfigError, also where a database has fewer than ``shots``.
     """
     found: list[Entry] = []
     for database in databases:
-        for number, values in enumerate(load(prompts).data(database), 1):
+        rows = load(prompts).data(database)
+        if rows and shots is not None and len(rows) < shots:
+            raise ConfigError(
+                f"agent.shots={shots}: more than the demonstrations of {database!r} in the prompt set {prompts!r}; "
+                f"ask for at most {len(rows)}"
+            )
+        for number, values in enumerate(rows[:shots], 1):
             forms = {form: _text(values.get(form, "")) for form in ("knowledge", *get_args(Form))}
             question = values.get("question")
             if not isinstance(question, str) or not question.strip():

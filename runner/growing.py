@@ -16,6 +16,10 @@ from components.types import Sample, Trajectory
 from runner import records
 from runner.ending import before_judging
 
+ONE_BY_ONE = (
+    "memory.update: the memory grows from question to question, so {} cannot part them; leave it out, "
+    "or choose a memory that does not grow (memory.update=none)"
+)
 Place = tuple[str, int]
 
 

@@ -72,9 +72,9 @@ class EhrAgent:
     @property
     def needs_memory(self) -> str | None:
         """The memory that what it is shown is from, where anything is."""
-        if self.memory and self.shots:
-            return MEMORY
-        return SEEDS if self.shots or self.knowledge else None
+        if not self.shots:
+            return None
+        return MEMORY if self.memory else SEEDS
 
     @property
     def brings(self) -> Sequence[Tool]:
@@ -167,7 +167,7 @@ class EhrAgent:
 
     async def _integrate(self, episode: Episode, chat: _Chat) -> str:
         """Which tables and columns the question is about, and how they are joined."""
-        seeds = seeds_of(episode, chat.metadata["database"], self._form)
+        seeds = seeds_of(episode, chat.metadata["database"], self._form)[: self.shots]
         return await self._ask(episode, "knowledge", "knowledge_system", self._user("knowledge", chat, shots=seeds))
 
     async def _ask(self, episode: Episode, purpose: Literal["knowledge", "debug"], system: str, asked: Message) -> str:

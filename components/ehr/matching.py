@@ -18,7 +18,10 @@ from components.literals import NotLiteral, literal
 
 _MISSING = {"", "none", "null", "nan", "nat"}
 _TRUTHS = {"true": "1", "yes": "1", "false": "0", "no": "0"}
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e[+-][0-9]{2,3})?")  # as Python writes it; else it is a code
+_NUMBER = re.compile(  # what Python and SQL print as a number; with other leading zeros (0389, 3e03317) it is a code
+    r"[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e(?:[+-][0-9]{1,3}|0|[1-9][0-9]{0,2}))?"
+)
+_NUMPY = re.compile(r"\bnp\.(?:u?int|float)[0-9]+\(([^()'\"]*)\)")  # how a list shows a number of numpy's
 _TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[t ]([0-9]{2}:[0-9]{2})(:[0-9]{2})?)?")
 _MAX_DIGITS = 400  # of what is compared as a number
 _TOLERANCE = Decimal("1e-6")
@@ -84,7 +87,7 @@ def normal(prediction: str) -> str:
     atoms = _atoms(values)
     if plain and (atoms[0].number is None or prediction.casefold() in _TRUTHS):
         return prediction
-    keys = (f"{key.normalize():f}" if isinstance(key, Decimal) else key or "none" for key in map(_key, atoms))
+    keys = (f"{key.normalize() + 0:f}" if isinstance(key, Decimal) else key or "none" for key in map(_key, atoms))
     return ", ".join(sorted(set(keys)))
 
 
@@ -105,7 +108,7 @@ def _cell(value: Any) -> str:
 def _values(prediction: str) -> tuple[list[str], bool]:
     """What a prediction holds, and whether that is a plain text: a literal's content, else the prediction itself."""
     try:
-        value = literal(prediction.strip())
+        value = literal(_NUMPY.sub(r"\1", prediction.strip()))
     except NotLiteral:
         return [prediction], True
     if isinstance(value, list | tuple | set | dict):

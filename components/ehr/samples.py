@@ -4,25 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from statistics import fmean
 
 from components.ehr.complexity import level, n_columns, n_slots, tables_of
 from components.ehr.metadata import Metadata, metadata
+from components.errors import ConfigError
 from components.rows import Row
-from components.sql.reading import readable
+from components.sql import SqlError
+from components.sql.reading import ReadOnly, readable
 from components.types import Problem, Sample
 
 UNANSWERABLE = "unanswerable"  # the stratum ``level`` of questions that no table answers
+_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+_COUNTING = 120.0  # seconds for the rows of one table
 _COUNTS = ("n_tables", "n_columns", "n_slots")
 
 
 @dataclass(frozen=True)
 class Source:
-    """A database that questions are asked on: what is known of it, its file, and what every problem says of it."""
+    """A database that questions are asked on: what is known of it, its file, what every problem says of it, and how
+    large it is, in words."""
 
     metadata: Metadata
     file: Path
     context: str
+    size: str
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,21 @@ def context(known: Metadata) -> str:
 def source(database: str, file: Path) -> Source:
     """The database in ``file``. Raises ConfigError for an unknown one and for a file that cannot be read."""
     known = metadata(database)
-    return Source(known, readable(file).resolve(), context(known))
+    place, stat = readable(file).resolve(), file.stat()
+    return Source(known, place, context(known), f"{database} ({_size(place, stat.st_mtime_ns, stat.st_size)})")
+
+
+@lru_cache(maxsize=16)
+def _size(file: Path, changed: int, n_bytes: int) -> str:
+    """How many tables a file has and how many rows they have on average (Table 3 of the article); counted once for the
+    file as it is. Raises ConfigError."""
+    reading = ReadOnly(file, seconds=_COUNTING)
+    try:
+        names = [str(name).replace('"', '""') for (name,) in reading.run(_TABLES)]
+        rows = [reading.run(f'SELECT count(*) FROM "{name}"')[0][0] for name in names]
+    except SqlError as error:
+        raise ConfigError(f"{file}: the rows of its tables cannot be counted: {error}") from None
+    return f"{len(rows)} tables, {fmean(rows):,.1f} rows per table"
 
 
 def gold(row: Row, key: str, sql: str, answer: Sequence[str], tag: str | None, joins: bool) -> Gold:
@@ -103,5 +125,9 @@ def ehr_sample(
         metadata={**facts, **(metadata or {})},
         cluster=cluster,
         strata={**levels, **(strata or {})},
+        card={
+            "database (size), samples of each": asked_of.size,
+            **({} if found is None else {"tables per question": found.n_tables}),
+        },
         files={"database": str(asked_of.file)},
     )

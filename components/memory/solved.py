@@ -1,8 +1,10 @@
-"""Long-term memory of solved questions: the project's own, and those that an agent solved on training questions.
+"""Long-term memory of solved questions: the demonstrations that every method begins with, and what an agent solved.
 
-Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128; docs/ehragent.md. Departure: by default the memory is built
-before the evaluation, on training questions; the published one takes in test questions, judged by their gold
-answers, while it is tested (``update: gold``).
+Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128; docs/ehragent.md. The article stores what was solved successfully
+while it is tested; read without gold, that is what the agent ended by itself, its last run without an error
+(``update: executed``). The published code asks the gold answers of the questions under test (``update: gold``).
+Departure: ``learn`` solves training questions before the evaluation, judged by their gold answers, which no baseline
+gets.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import orjson
 from annotated_types import Ge
@@ -19,29 +21,50 @@ from annotated_types import Ge
 from components.errors import ConfigError
 from components.practice import Stage
 from components.protocols import Memory
-from components.solved import FILE, MEMORY, SEEDS, Entry, SolvedQuestions, Update, own_seeds
+from components.solved import FILE, MEMORY, SEEDS, TRAINED, Entry, SolvedQuestions, Update, own_seeds
 
 _MARK = "the memory grew while it was tested, by {how}: questions were asked one after the other"
-_HOW = {"gold": "the gold answers of the questions asked", "executed": "what had run to its end"}
+_HOW = {
+    "gold": "the gold answers of the questions asked",
+    "executed": "what the agent itself had ended without an error",
+}
 
 
 @dataclass(frozen=True)
 class Solved:
     """A memory by its config (a ``components.practice.Source``).
 
-    ``learn`` False: only the demonstrations of ``prompts``. ``update``: see ``SolvedQuestions``; a memory that
-    grows begins with the demonstrations alone, as published.
+    It begins with the first ``shots`` demonstrations of ``prompts`` for each database, those that the baselines show.
+    ``update``: see ``SolvedQuestions``. ``learn``: training questions are solved first, at most ``samples`` of
+    ``split``, or ``path`` names a memory so made; it does not grow then. Raises ConfigError for settings without use.
     """
-
-    holds: ClassVar[Sequence[str]] = (MEMORY, SEEDS)
 
     stage: Stage
     path: str | None = None
     split: str | None = None
-    samples: Annotated[int, Ge(1)] | None = 40
-    learn: bool = True
+    samples: Annotated[int, Ge(1)] | None = None
+    learn: bool = False
     update: Update = "none"
+    shots: Annotated[int, Ge(0)] = 4
     prompts: str = "ehr_demonstrations"
+
+    def __post_init__(self) -> None:
+        if self.learn and self.grows:
+            raise ConfigError(
+                f"memory.learn=true with memory.update={self.update}: a memory grows, or solves training questions "
+                f"first; for the latter choose memory={TRAINED}"
+            )
+        settings = {"path": self.path, "split": self.split, "samples": self.samples}
+        if unused := next((name for name, value in settings.items() if value is not None and not self.learn), None):
+            raise ConfigError(
+                f"memory.{unused}={settings[unused]!r}: no training question is solved first; choose memory={TRAINED}"
+            )
+        own_seeds(self.prompts, self.shots)
+
+    @property
+    def holds(self) -> Sequence[str]:
+        """What agents find in it: nothing but the demonstrations, for those that show no more, where none is added."""
+        return (MEMORY,) if self.learn or self.grows else (MEMORY, SEEDS)
 
     @property
     def prefers(self) -> Sequence[str]:
@@ -56,11 +79,11 @@ class Solved:
     @property
     def needed(self) -> bool:
         """Whether training questions are to be solved first."""
-        return self.learn and not self.grows
+        return self.learn
 
     def open(self, folder: Path | None, digest: str) -> Memory:
         """The demonstrations, and what was learnt. Raises ConfigError for a folder without it."""
-        seeds = own_seeds(self.prompts)
+        seeds = own_seeds(self.prompts, self.shots)
         found = _read(folder / FILE) if folder is not None else ()
         whole = sha256(orjson.dumps([[asdict(one) for one in seeds], self.update])).hexdigest()[:16]
         notes = [_MARK.format(how=_HOW[self.update])] if self.grows else []
@@ -73,6 +96,6 @@ def _read(path: Path) -> tuple[Entry, ...]:
     try:
         return tuple(Entry(**values) for values in orjson.loads(path.read_bytes()))
     except FileNotFoundError:
-        raise ConfigError(f"memory.path: {path.parent} holds no {path.name}; memory=solved makes it") from None
+        raise ConfigError(f"memory.path: {path.parent} holds no {path.name}; memory={TRAINED} makes it") from None
     except (ValueError, TypeError) as error:
         raise ConfigError(f"{path}: not a list of solved questions, perhaps cut off: {error}") from None

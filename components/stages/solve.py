@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from annotated_types import Ge
 
 from components.practice import Practice
 from components.solved import FILE, SolvedQuestions, learnt_in, own_seeds
@@ -17,13 +19,14 @@ from components.types import Sample
 
 @dataclass(frozen=True)
 class Solve:
-    """Writes ``solved.json``: what the agent solved rightly, beside the demonstrations it began with."""
+    """Writes ``solved.json``: what the agent solved rightly; it begins with the first ``shots`` demonstrations."""
 
+    shots: Annotated[int, Ge(0)] = 4
     prompts: str = "ehr_demonstrations"
 
     async def run(self, practice: Practice, samples: Sequence[Sample]) -> Mapping[str, Any]:
         """Solve, in the order of the samples. Raises ConfigError for a prompt set without demonstrations."""
-        memory = SolvedQuestions("", own_seeds(self.prompts), "gold")
+        memory = SolvedQuestions("", own_seeds(self.prompts, self.shots), "gold")
         learnt: list[Mapping[str, Any]] = []
         for sample in samples:
             memory.hold(learnt)

@@ -15,6 +15,7 @@ from components.verifiers.accept import Accept
 from runner import manifest
 from runner.door import Door
 from runner.fitting import within
+from runner.growing import ONE_BY_ONE
 from runner.learning import kept
 from runner.learning.lesson import Lesson, known_by, lesson_of, text_digest
 from runner.learning.practice import Practice
@@ -39,8 +40,12 @@ def check_memory(experiment: Experiment) -> str | None:
             found = "there is none" if source is None else f"this one ({type(source).__name__}) holds something else"
             raise ConfigError(f"{type(one).__name__} shows what a memory holds, and {found}: memory={wanted}")
     if getattr(source, "grows", False) and experiment.cfg["run"]["shard"] is not None:
-        raise ConfigError("memory.update: the memory grows from question to question, so run.shard cannot part them")
+        raise ConfigError(ONE_BY_ONE.format("run.shard"))
     if source is None or not source.needed:
+        if experiment.cfg.get("stage") == "memory":
+            raise ConfigError(
+                "stage: the memory that is chosen learns nothing on training samples; choose one that does"
+            )
         return None
     if source.path is None:
         kept.usable(_root(experiment))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from components.errors import ConfigError
 from runner import manifest, records
 from runner.facts import facts_of, sweep_id
+from runner.growing import ONE_BY_ONE
 from runner.resume import is_complete, parts_of, refuse_changes, written
 from runner.sweep.plan import Cell
 
@@ -36,7 +37,7 @@ def split(cell: Cell, experiment: Experiment) -> None:
     if cell.cfg.get("stage") is not None:
         raise ConfigError("run.shards: what a stage makes has no parts; leave it out")
     if getattr(experiment.source, "grows", False):
-        raise ConfigError("memory.update: the memory grows from question to question, so run.shards cannot part them")
+        raise ConfigError(ONE_BY_ONE.format("run.shards"))
     if n > len(experiment.samples):
         raise ConfigError(f"run.shards={n}: there are {len(experiment.samples)} samples; one part has one at least")
     cell.facts, cell.ids = facts_of(experiment), tuple(sample.problem.id for sample in experiment.samples)

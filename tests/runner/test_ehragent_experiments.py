@@ -34,10 +34,10 @@ def test_each_question_of_the_issue_has_an_experiment():
 @pytest.mark.parametrize("agent", sorted({agent for found in EXPERIMENTS.values() for agent in found}))
 def test_each_of_their_agents_brings_data_tools_scores_and_the_memory_it_shows(agent, hydra):
     cfg = compose("config", [f"agent={agent}"], return_hydra_config=True)
-    choices, learns = cfg.hydra.runtime.choices, agent.startswith("ehragent") and agent != "ehragent_no_memory"
+    choices, grows = cfg.hydra.runtime.choices, agent.startswith("ehragent") and agent != "ehragent_no_memory"
     assert {key: choices[key] for key in ("dataset", "toolset", "scorer", "condition", "memory")} == {
         "dataset": "ehr_mini", "toolset": "ehr", "scorer": "ehr", "condition": "intact",
-        "memory": "solved" if learns else "demonstrations",
+        "memory": "solved" if grows else "demonstrations",
     }  # fmt: skip
 
 
@@ -47,4 +47,4 @@ def test_an_experiment_plays_the_same_data_with_the_same_tools_and_names_its_bas
     choices = cfg.hydra.runtime.choices
     assert (choices["dataset"], choices["toolset"], choices["scorer"]) == ("ehr_mini", "ehr", "ehr")
     assert set(cfg.compare.baselines) <= set(EXPERIMENTS[name])
-    assert name != "demonstrations" or cfg.hydra.sweeper.params["agent.shots"] == "1,2,3,4"
+    assert name != "demonstrations" or cfg.hydra.sweeper.params["agent.shots"] == "1,2,3,4,5,6,7,8"

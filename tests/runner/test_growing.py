@@ -108,3 +108,17 @@ async def test_records_hold_what_was_learnt(tmp_path):
     assert json.loads(json.dumps(record["steps"][0]["remarks"]["learnt"])) == {
         "database": "d", "question": "question 0", "code": "answer 0",
     }  # fmt: skip
+
+
+REFUSED = {
+    "run.shard=1/2": "the memory grows from question to question, so run.shard cannot part them; leave it out, or",
+    "memory.samples=40": "no training question is solved first; choose memory=solved_training",
+    "stage=solve memory=solved": "the memory that is chosen learns nothing on training samples; choose one that does",
+}
+
+
+@pytest.mark.parametrize("word", REFUSED)
+def test_what_a_growing_memory_cannot_do_is_refused_before_the_run(word, home):
+    done = home.run("agent=ehragent", *word.split(), "tracking=off", plain=True)
+    (line,) = [line for line in done.err.splitlines() if line]
+    assert done.code == 2 and REFUSED[word] in line

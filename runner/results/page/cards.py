@@ -119,11 +119,12 @@ def _samples(of: Sequence[Told]) -> Sheet:
 
 
 def _fact(values: Sequence[str | float]) -> str:
-    """What the samples say of themselves: how many say each word; the middle and both ends where all are numbers."""
+    """What the samples say of themselves: how many say each word; of numbers mean, median and both ends."""
     numbers = [value for value in values if not isinstance(value, str)]
     if len(numbers) < len(values):
         return _told(Counter(map(str, values)))
-    return f"median {median(numbers):g}, {min(numbers):g} to {max(numbers):g} (n = {len(numbers):,})"
+    middle = f"mean {fmean(numbers):.4g}, median {median(numbers):g}"
+    return f"{middle}, {min(numbers):g} to {max(numbers):g} (n = {len(numbers):,})"
 
 
 def _cluster(record: Mapping[str, Any]) -> str:

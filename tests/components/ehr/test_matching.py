@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from components.ehr.matching import cells, lenient, strict
+from components.ehr.matching import cells, lenient, normal, strict
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,17 @@ from components.ehr.matching import cells, lenient, strict
         ("heparin, heparin, aspirin", ["aspirin", "heparin"]),
         ("aspirin, \"d5w\"", ["d5w", "aspirin"]),
         ("in ns, x, y, 3.0, x, y", ["x, y", "in ns", "3"]),
+        ("1e3", ["1000"]),
+        ("1000", ["1e3"]),
+        ("1E+03", ["1000"]),
+        ("1.0e3", ["1000"]),
+        ("[1e3, '2E2']", ["200", "1000"]),
+        ("1.5e-4", ["0.00015"]),
+        ("1.5E-04", ["0.00015"]),
+        ("2e0", ["2"]),
+        ("+5", ["5"]),
+        ("[np.float64(1000.0), np.int64(5)]", ["5", "1e3"]),
+        ("-0.0", ["0"]),
         ("heparin", ["heparin", "Heparin"]),
         ("[" * 5000, ["[" * 5000]),
     ],
@@ -44,6 +55,16 @@ def test_right(prediction, gold):
         ("12", ["12.3"]),
         ("0.3", ["0.333333"]),
         ("3e03317", ["3e03316"]),  # procedure codes
+        ("3e033", ["3" + "0" * 33]),
+        ("1e3abc", ["1000"]),
+        ("e3", ["1000"]),
+        ("1e", ["1"]),
+        ("1e3.5", ["1000"]),
+        ("inf", ["1e999"]),
+        ("-inf", ["inf"]),
+        ("nan", ["0"]),
+        ("+-5", ["5"]),
+        ("1001", ["1e3"]),
         ("01", ["1"]),
         ("1,234", ["1234"]),
         ("['aspirin, heparin']", ["aspirin", "heparin"]),
@@ -91,3 +112,12 @@ def test_cells_are_distinct_texts_without_missing_ones():
     rows = [(1, 2.0, None), (float("nan"), 1 / 3, "0389"), (True, -0.0, b"a"), (0.5, 1e20, "0389")]
     assert cells(rows) == ["1", "2", "0.333333", "0389", "0", "a", "0.5", "100000000000000000000"]
     assert cells([]) == []
+
+
+def test_the_same_number_in_any_notation_is_one_vote():
+    assert {normal(one) for one in ("1000", "1e3", "1E+03", "+1000", "1000.0")} == {"1000"}
+    assert normal("-0.0") == normal("0") == "0" and normal("1e3abc") == "1e3abc"
+
+
+def test_the_published_judge_knows_no_notation():
+    assert not lenient("1e3", ["1000"])

@@ -1,3 +1,6 @@
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from components.ehr.metadata import metadata
@@ -40,6 +43,19 @@ def test_unanswerable_question_has_no_answer_and_no_level(tmp_path):
     sample = ehr_sample(source("eicu", database(tmp_path / "e.db")), "one", "phone?", None)
     assert (sample.target, sample.strata) == ({"answer": None}, {"database": "eicu", "level": "unanswerable"})
     assert (sample.metadata["sql"], sample.metadata["answerable"], sample.metadata["n_tables"]) == (None, False, None)
+
+
+def test_the_card_of_the_dataset_has_the_size_of_the_database(tmp_path):
+    file = tmp_path / "m.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript("create table a (x); create table b (x); insert into a values (1), (2), (3)")
+    card = ehr_sample(source("mimic_iii", file), "one", "phone?", None).card
+    assert card == {"database (size), samples of each": "mimic_iii (2 tables, 1.5 rows per table)"}
+    found = gold(Row("r", {}), "query", SQL, ["1"], None, True)
+    assert ehr_sample(source("mimic_iii", file), "one", "x?", found).card["tables per question"] == 3
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript("insert into b select a.x from a, a as c")
+    assert source("mimic_iii", file).size == "mimic_iii (2 tables, 6.0 rows per table)"
 
 
 def test_what_cannot_be_asked_is_refused(tmp_path):

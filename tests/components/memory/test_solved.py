@@ -19,7 +19,7 @@ def demonstrations(tmp_path):
     (folder / "eicu.yaml").write_text(
         "- question: ' how many patients are there? '\n  knowledge: ['- patient']\n  code: answer = 2\n  sql: select 2\n"
     )
-    return {"stage": Solve(), "prompts": str(folder)}
+    return {"stage": Solve(), "shots": 1, "prompts": str(folder)}
 
 
 def learnt(folder, *rows):
@@ -28,7 +28,7 @@ def learnt(folder, *rows):
 
 
 def test_demonstrations_and_what_was_learnt_the_nearest_first(demonstrations, tmp_path):
-    memory = Solved(**demonstrations).open(learnt(tmp_path, DOSE), "made")
+    memory = Solved(**demonstrations, learn=True).open(learnt(tmp_path, DOSE), "made")
     first, second = memory.search("what dose was given")
     assert (first.problem, first.solution, first.data["distance"]) == ("what dose was given?", "answer = 1", 1)
     assert (
@@ -41,30 +41,63 @@ def test_demonstrations_and_what_was_learnt_the_nearest_first(demonstrations, tm
 
 def test_the_digest_knows_all_that_is_shown(demonstrations, tmp_path):
     def digest(**values):
-        source = Solved(**demonstrations, **values)
+        source = Solved(**{**demonstrations, **values})
         return source.open(folder if source.needed else None, "made").digest
 
     folder = learnt(tmp_path, DOSE)
-    assert digest() == "made"  # as its folder is called
-    assert len({"made", digest(update="gold"), digest(update="executed"), digest(learn=False)}) == 4
+    assert digest(learn=True) == "made"  # as its folder is called
+    assert len({"made", digest(update="gold"), digest(update="executed"), digest(), digest(shots=0)}) == 5
 
 
 def test_a_memory_that_grows_says_so_and_learns_nothing_before(demonstrations):
-    for update, words in (("gold", "by the gold answers"), ("executed", "by what had run to its end")):
+    for update, words in (("gold", "by the gold answers"), ("executed", "by what the agent itself had ended")):
         source = Solved(**demonstrations, update=update)
         (note,) = source.open(None, "").notes
         assert not source.needed and words in note and "one after the other" in note
 
 
+def test_what_grows_or_was_learnt_is_not_for_agents_that_show_the_demonstrations_alone(demonstrations):
+    assert Solved(**demonstrations).holds == ("solved", "demonstrations")
+    for settings in ({"update": "executed"}, {"learn": True}):
+        assert Solved(**demonstrations, **settings).holds == ("solved",)
+
+
 def test_where_nothing_was_learnt_that_is_said(demonstrations):
-    (note,) = Solved(**demonstrations).open(None, "").notes
+    (note,) = Solved(**demonstrations, learn=True).open(None, "").notes
     assert note.endswith("the project's own demonstrations are shown")
-    assert Solved(**demonstrations, learn=False).open(None, "").notes == ()
+    assert Solved(**demonstrations).open(None, "").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"samples": 40}, "memory.samples=40: no training question is solved first; choose memory=solved_training"),
+        ({"path": "x", "update": "gold"}, "memory.path='x': no training question is solved first"),
+        ({"learn": True, "update": "executed"}, "for the latter choose memory=solved_training"),
+        (
+            {"shots": 2},
+            "agent.shots=2: more than the demonstrations of 'eicu' in the prompt set '.*'; ask for at most 1",
+        ),
+    ],
+)
+def test_settings_without_use_are_refused_with_what_would_be_right(demonstrations, settings, said):
+    with pytest.raises(ConfigError, match=said):
+        Solved(**{**demonstrations, **settings})
+
+
+def test_a_memory_begins_with_as_many_demonstrations_as_are_shown():
+    for shots in (1, 4, 8):
+        memory = Solved(stage=Solve(), shots=shots, update="executed").open(None, "")
+        assert [one.id for one in memory.entries if one.database == "eicu"] == [f"eicu-{n + 1}" for n in range(shots)]
+    with pytest.raises(
+        ConfigError, match=r"agent\.shots=9: more than the demonstrations of 'mimic_iii' .*; ask for at most 8"
+    ):
+        Solved(stage=Solve(), shots=9)
 
 
 def test_what_cannot_be_read_is_refused(demonstrations, tmp_path):
-    source = Solved(**demonstrations)
-    with pytest.raises(ConfigError, match=r"holds no solved\.json; memory=solved makes it"):
+    source = Solved(**demonstrations, learn=True)
+    with pytest.raises(ConfigError, match=r"holds no solved\.json; memory=solved_training makes it"):
         source.open(tmp_path, "d")
     (tmp_path / "solved.json").write_text("[{]")
     with pytest.raises(ConfigError, match="not a list of solved questions"):

@@ -22,7 +22,7 @@ from tests.record_desk import Records, no_code, solving
 MINI = Path(__file__).resolve().parents[3] / "components" / "datasets" / "ehr_mini"
 DATABASES = ("mimic_iii", "eicu", "treqs", "mimic_iv")
 DEMONSTRATIONS = {database: load("ehr_demonstrations").data(database) for database in DATABASES}
-EACH = [(database, number) for database in DATABASES for number in range(4)]
+EACH = [(database, number) for database in DATABASES for number in range(8)]
 
 
 @pytest.fixture(scope="module")
@@ -63,12 +63,28 @@ async def test_each_form_gives_the_right_answer(solved):
 
 
 @pytest.mark.parametrize("database", DATABASES)
-def test_there_are_four_of_four_kinds(database):
-    loop, check, statement, last = DEMONSTRATIONS[database]
+def test_there_are_eight_of_eight_kinds(database):
+    loop, check, statement, last, average, most, listed, difference = DEMONSTRATIONS[database]
     assert "for " in loop["code"] and "+=" in loop["code"]
     assert "1 if " in check["code"] and "yes or no" in check["knowledge"]
     assert [did.split("[")[0] for did, _ in steps_of(statement["actions"])] == ["SQLInterpreter", "Finish"]
     assert "Calendar[" in last["actions"] or "max(" in last["actions"]
+    assert ", mean]" in average["actions"] and "limit 1" in most["sql"].lower()
+    assert ", list')" in listed["code"] and "Calculate[#" in difference["actions"]
+
+
+FIRST = {
+    "mimic_iii": ["thrush", "59252", "emergency", "elective"],
+    "eicu": ["007-65498", "002-36334", "two hospital stays", "women"],
+    "treqs": ["28 days", "Captopril", "younger than 40", "Albumin"],
+    "mimic_iv": ["10007795", "lactulose", "more than once", "urgent"],
+}
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_the_first_four_are_those_of_four_demonstrations_as_ever(database):
+    first = DEMONSTRATIONS[database][:4]
+    assert all(word in one["question"] for one, word in zip(first, FIRST[database], strict=True))
 
 
 @pytest.mark.parametrize("database", DATABASES)
@@ -81,11 +97,53 @@ def test_each_has_two_to_five_bullets_and_at_most_ten_actions_of_which_the_last_
         assert len(names) <= 10 and names.index("Finish") == len(names) - 1
 
 
-@pytest.mark.parametrize("database", [database for database in DATABASES if database != "mimic_iv"])
-def test_none_is_a_question_that_is_evaluated(database):
-    asked = json.loads((MINI / database / "test.json").read_text())
-    texts = {row[key].casefold() for row in asked for key in ("question", "template")}
-    assert not [one["question"] for one in DEMONSTRATIONS[database] if one["question"].casefold() in texts]
-    assert (
-        len({" ".join(row["query"].split()) for row in asked} & {one["sql"] for one in DEMONSTRATIONS[database]}) == 0
-    )
+def words(text):
+    """A text without case, blanks and the marks at its end."""
+    return " ".join(text.casefold().split()).rstrip("?. ")
+
+
+def overlap(databases, rows):
+    """The demonstrations that are a question, a template or a statement of some rows."""
+    texts = {words(str(text)) for row in rows for key in ("question", "template", "query") if (text := row.get(key))}
+    mine = [one for database in databases for one in DEMONSTRATIONS[database]]
+    return [one["question"] for one in mine if texts & {words(one["question"]), words(one["sql"])}]
+
+
+@pytest.mark.parametrize("split", ["test", "valid", "train"])
+def test_none_is_a_question_that_ships(split):
+    databases = [database for database in DATABASES if database != "mimic_iv"]
+    rows = [row for database in databases for row in json.loads((MINI / database / f"{split}.json").read_text())]
+    assert len(rows) > 80 and overlap(DATABASES, rows) == []
+    assert overlap(["eicu"], [{"template": " How many patients had more than two hospital stays ?"}])
+
+
+PUBLIC = {
+    "ehragent_demo": "*/*_preprocessed.json",
+    "ehrsql": "dataset/ehrsql/*/*.json",
+    "ehrsql2024": "data/mimic_iv/*/*.json",
+    "mimicsql_treqs": "**/*.json*",
+}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_none_is_a_question_of_the_public_files(name):
+    root = os.environ.get("CLINICAL_DATA_DIR")
+    if root is None:
+        pytest.skip("needs the data sets in CLINICAL_DATA_DIR")
+    asked = [text for path in (Path(root) / name).glob(PUBLIC[name]) for text in asked_in(path)]
+    assert len(asked) > 100 and overlap(DATABASES, [{"question": text} for text in asked]) == []
+
+
+def asked_in(path):
+    """Every text of a JSON file, or of JSON lines."""
+    text = path.read_text()
+    try:
+        values = [json.loads(text)]
+    except ValueError:
+        values = [json.loads(line) for line in text.splitlines()]
+    while values:
+        value = values.pop()
+        if isinstance(value, dict | list):
+            values += value.values() if isinstance(value, dict) else value
+        elif isinstance(value, str):
+            yield value

@@ -116,7 +116,7 @@ class ChartRoom:
     known: Sequence[Sample] = ()
 
     def parts(self) -> Parts:
-        memory = self.memory or SolvedQuestions("m", own_seeds("ehr_demonstrations", DATABASES))
+        memory = self.memory or SolvedQuestions("m", own_seeds("ehr_demonstrations", 4))
         return Parts(
             self.agent, Accept(), self.grammar, toolset(self.python), Intact(), {"ehr": Scorer()}, memory=memory,
         )  # fmt: skip
@@ -141,4 +141,4 @@ class ChartRoom:
         """What the real stage makes of training questions, beside the demonstrations."""
         files = await Solve().run(Practice(self.agent, self.parts(), self.door()), samples)
         found = [Entry(**values) for values in files["solved.json"]]
-        return SolvedQuestions("learnt", (*own_seeds("ehr_demonstrations", DATABASES), *found))
+        return SolvedQuestions("learnt", (*own_seeds("ehr_demonstrations", 4), *found))

@@ -37,8 +37,8 @@ def test_demographics_and_gold_chains_are_told_once_per_sample(tmp_path):
     runs = [Run.at(write(tmp_path / name, {"one": ("k", [1, 0, 1])}, cards=told)) for name in "ab"]
     facts = dict(cards.section(runs).parts[0].rows)
     assert facts["sex"] == "female 1, male 1"
-    assert facts["age, years"] == "median 40, 20 to 60 (n = 2)"
-    assert facts["gold chain, steps"] == "median 4, 4 to 4 (n = 1)"
+    assert facts["age, years"] == "mean 40, median 40, 20 to 60 (n = 2)"
+    assert facts["gold chain, steps"] == "mean 4, median 4, 4 to 4 (n = 1)"
 
 
 def test_diversity_is_the_mean_over_windows():
