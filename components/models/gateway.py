@@ -139,7 +139,7 @@ class Gateway:
     @cached_property
     def price_row(self) -> Mapping[str, Any]:
         """The price used and where it is from, for a manifest; ``reason`` says why there is none."""
-        return self._price_row.facts
+        return self._price_row.facts | {"context_tokens": self.context_tokens}
 
     @property
     def vision(self) -> bool:

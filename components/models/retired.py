@@ -32,12 +32,11 @@ class Retired:
         """Raise ConfigError if the model cannot be had today."""
         if self.since is not None and today < _day(self.since):
             return
+        end = f"{self.by} retired {name!r} on {self.since}" if self.since else f"{self.by} no longer serves {name!r}"
+        elsewhere = "; if a server still has it: model.retired=null, with its address in model.api_base"
         if not self.offered:
-            end = f"{self.by} never offered {name!r} to the public"
-        else:
-            end = f"{self.by} retired {name!r} on {self.since}" if self.since else f"{self.by} no longer serves {name!r}"
-            end += " (if a server still has it: model.retired=null, and its address in model.api_base)"
-        raise ConfigError(f"retired: {end}; the nearest choice is model={self.instead}")
+            end, elsewhere = f"{self.by} never offered {name!r} to the public", ""
+        raise ConfigError(f"retired: {end}; the nearest choice is model={self.instead}{elsewhere}")
 
 
 def _day(text: str) -> date:
