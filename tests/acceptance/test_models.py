@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -21,11 +22,14 @@ PRICES = {"lab-small-2026-01-02": 2.0, "lab-big-2026-03-04": 50.0}
 COMPETENCE = {"lab-small-2026-01-02": 0.2, "lab-big-2026-03-04": 1.0}
 
 
+@dataclass
 class Listening(Server):
     """Keeps what it was asked."""
 
+    asked: list = field(default_factory=list)
+
     async def _complete(self, request):
-        self.asked = [*getattr(self, "asked", ()), await request.json()]
+        self.asked.append(await request.json())
         return await super()._complete(request)
 
 
@@ -97,3 +101,18 @@ def test_one_table_with_a_row_per_model_and_a_plot_per_figure(sweep):
     for title in ("Completion by complexity, with just the tools needed", "Refusing where tools are missing"):
         assert title in page
     assert "Choosing among tools that all fit" not in page  # that condition was not swept
+
+
+def test_a_run_of_a_model_that_was_retired_since_can_be_replayed_but_not_asked(sweep):
+    folder, _, asked = sweep
+    home, before = folder.parent, len(asked[1])
+    gone = "model.retired={by: Lab, instead: openai, since: '2000-01-01'}"
+    words = (
+        "--config-dir", str(home / "conf"), "experiment=mine", "model=mine/big", "condition=baseline", "limit=4",
+        "tracking=off", gone,
+    )  # fmt: skip
+    refused = here(home, *words, own=False)
+    assert refused.code == 2 and "Lab retired 'lab-big-2026-03-04' on 2000-01-01" in refused.err
+    replayed = here(home, *words, "run.replay=true", own=False)
+    assert replayed.code == 0, replayed.err
+    assert len(asked[1]) == before

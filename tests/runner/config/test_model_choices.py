@@ -146,3 +146,12 @@ def test_every_condition_is_in_a_figure():
     swept = set(re.findall(r"\w+", cfg["hydra"]["sweeper"]["params"]["condition"]))
     named = [one for figure in cfg["compare"]["figures"] for one in figure["where"]["condition"]]
     assert set(named) == swept
+
+
+def test_every_preset_is_in_the_docs_under_the_name_it_is_asked_by():
+    text = (CONF.parent / "docs" / "models.md").read_text()
+    missing = [
+        name for name, node in PRESETS.items()
+        if not name.startswith("simulated/") and f"| `{name}` | `{node['name']}` |" not in text
+    ]  # fmt: skip
+    assert not missing
