@@ -33,7 +33,7 @@ class Retired:
         if self.since is not None and today < _day(self.since):
             return
         end = f"{self.by} retired {name!r} on {self.since}" if self.since else f"{self.by} no longer serves {name!r}"
-        elsewhere = "; if a server still has it: model.retired=null, with its address in model.api_base"
+        elsewhere = "; if a server still has it: retired=null, with its address in api_base"
         if not self.offered:
             end, elsewhere = f"{self.by} never offered {name!r} to the public", ""
         raise ConfigError(f"retired: {end}; the nearest choice is model={self.instead}{elsewhere}")

@@ -19,7 +19,7 @@ def refused(home, *words, plain=False):
 
 MODELS = [
     ("model=gemini/flan-palm-540b", ["flan-palm-540b.yaml:", "never offered", "the nearest choice is model=gemini"]),
-    ("model=openai/gpt-4-0314", ["gpt-4-0314.yaml:", "OpenAI no longer serves 'gpt-4-0314'", "model.retired=null"]),
+    ("model=openai/gpt-4-0314", ["gpt-4-0314.yaml:", "OpenAI no longer serves 'gpt-4-0314'", "retired=null"]),
     ("model=openai/gpt-4-0631", ["model has no choice 'openai/gpt-4-0631'", "did you mean openai/gpt-4-0613"]),
     ("compare.figures=[{title: a, scores: []}]", ["compare.figures", "scores", "at least 1 item"]),
     ("compare.figures=[{title: a, scores: [b], where: {no: [c]}}]", ["compare.figures: no key 'no' in the config"]),
