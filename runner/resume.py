@@ -21,7 +21,7 @@ COMPLETE = "complete"
 _FREE = {"run", "tracking", "hydra", "compare"}
 _FREE_OF_A_MODEL = {
     "max_connections", "api_base", "api_key_env", "key_optional", "timeout_seconds", "retries", "transport", "permits",
-    "requests_per_minute", "tokens_per_minute", "latency_seconds",
+    "requests_per_minute", "tokens_per_minute", "latency_seconds", "context", "retired",
 }  # fmt: skip
 
 

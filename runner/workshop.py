@@ -12,6 +12,8 @@ from runner import build as builder
 from runner.fitting import noting
 from runner.flaws import Flaw, nearest
 
+_UNSENT: Mapping[str, object] = {"key_optional": True, "retired": None}  # of a model, where nothing is sent
+
 
 @dataclass
 class Workshop:
@@ -76,9 +78,11 @@ class Workshop:
         return [] if key in self.broken else list(self.cfg[key].items())
 
     def _keyless(self, node: Any) -> Any:
+        """The node of a model; where nothing is sent, it needs no key and nobody has to serve it any more."""
         replays = isinstance(run := self.cfg.get("run"), Mapping) and run.get("replay", False) is not False
-        keyed = isinstance(node, Mapping) and "key_optional" in node
-        return {**node, "key_optional": True} if replays and keyed else node
+        if not replays or not isinstance(node, Mapping):
+            return node
+        return {**node, **{key: free for key, free in _UNSENT.items() if key in node}}
 
     @property
     def _allow(self) -> tuple[str, ...]:

@@ -155,7 +155,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     for name, least, whole, optional in (
         ("max_connections", 1, True, False), ("retries", 0, True, False), ("timeout_seconds", 1e-3, False, False),
         ("max_tokens", 1, True, True), ("requests_per_minute", 1, True, True), ("tokens_per_minute", 1, True, True),
-        ("temperature", 0, False, True), ("top_p", 0, False, True),
+        ("temperature", 0, False, True), ("top_p", 0, False, True), ("context", 1, True, True),
     ):  # fmt: skip
         _check_number(name, settings[name], least, whole, optional)
     if isinstance(permits, str) or not set(permits) <= set(_PERMITS):

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import date
 from functools import cached_property, partial
 from typing import Any, Literal
 
 from components.errors import ModelError
-from components.messages import Completion, Image, Request, Sampling
+from components.messages import Completion, Request, Sampling
 from components.models.deadlines import Deadlines
 from components.models.endpoints import Endpoint, Transports, check_settings, key_in_environment
 from components.models.faults import Fault
-from components.models.limits import Limiter, Minute
+from components.models.limits import Limiter, Minute, estimate
 from components.models.prices import PriceRow, look_up, stated
+from components.models.retired import Retired
 from components.models.retries import Retries
 
-_IMAGE_TOKENS = 1_000
-_REPLY_TOKENS = 256
 _HINTS = {
     "auth": "check the key: model.api_key_env names the environment variable it is read from",
     "bad_request": "check model.name, model.api_base (it usually ends in /v1) and the sampling parameters",
@@ -75,6 +75,8 @@ class Gateway:
         deterministic: the same request at temperature 0 always gets the same reply.
         send_seed: send each request's seed, where the provider takes one; extra: further sampling parameters.
         takes_images: None: as the price table says, and where it has no row, yes.
+        context: tokens of the window; None: as the price table says.
+        retired: the end of its service, from which the configuration is refused.
     """
 
     name: str
@@ -97,9 +99,13 @@ class Gateway:
     send_seed: bool = True
     extra: Mapping[str, Any] = field(default_factory=dict)
     takes_images: bool | None = None
+    context: int | None = None
+    retired: Retired | None = None
 
     def __post_init__(self) -> None:
         check_settings({setting.name: getattr(self, setting.name) for setting in fields(self)})
+        if self.retired is not None:
+            self.retired.refuse(self.name, date.today())
         self._endpoint.check()
         _ = self._key
         if self.price is not None:
@@ -133,7 +139,7 @@ class Gateway:
     @cached_property
     def price_row(self) -> Mapping[str, Any]:
         """The price used and where it is from, for a manifest; ``reason`` says why there is none."""
-        return self._price_row.facts
+        return self._price_row.facts | {"context_tokens": self.context_tokens}
 
     @property
     def vision(self) -> bool:
@@ -142,8 +148,8 @@ class Gateway:
 
     @property
     def context_tokens(self) -> int | None:
-        """The size of the context window, where the price table knows it."""
-        return self._price_row.context_tokens
+        """The size of the context window, as configured or where the price table knows it."""
+        return self._price_row.context_tokens if self.context is None else self.context
 
     @property
     def stats(self) -> Stats:
@@ -177,7 +183,7 @@ class Gateway:
 
     async def _attempt(self, request: Request) -> Completion:
         limiter = self._limiter
-        ticket = await limiter.acquire(_estimate(request) if self.tokens_per_minute else 0)
+        ticket = await limiter.acquire(estimate(request) if self.tokens_per_minute else 0)
         tokens = None
         try:
             with self._deadlines.watch():
@@ -240,11 +246,3 @@ class Gateway:
     @cached_property
     def _count(self) -> Count:
         return Count()
-
-
-def _estimate(request: Request) -> int:
-    """About how many tokens a call takes: four characters each, and as many as the reply may have."""
-    parts = [part for message in request.messages if isinstance(message.content, tuple) for part in message.content]
-    images = sum(isinstance(part, Image) for part in parts)
-    letters = sum(len(message.text) for message in request.messages) + sum(len(tool.wire) for tool in request.tools)
-    return letters // 4 + images * _IMAGE_TOKENS + (request.sampling.max_tokens or _REPLY_TOKENS)

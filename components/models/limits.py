@@ -7,6 +7,11 @@ from collections import deque
 from dataclasses import dataclass, field
 from math import inf
 
+from components.messages import Image, Request
+
+_IMAGE_TOKENS = 1_000
+_REPLY_TOKENS = 256
+
 
 @dataclass(eq=False, slots=True)
 class Spending:
@@ -187,3 +192,11 @@ class Limiter:
         if self.requests is not None and ticket.request is not None:
             self.requests.correct(ticket.request, 0)
         self.release(ticket, 0)
+
+
+def estimate(request: Request) -> int:
+    """About how many tokens a call takes: four characters each, and as many as the reply may have."""
+    parts = [part for message in request.messages if isinstance(message.content, tuple) for part in message.content]
+    images = sum(isinstance(part, Image) for part in parts)
+    letters = sum(len(message.text) for message in request.messages) + sum(len(tool.wire) for tool in request.tools)
+    return letters // 4 + images * _IMAGE_TOKENS + (request.sampling.max_tokens or _REPLY_TOKENS)

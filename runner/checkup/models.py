@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 import re
 import socket
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from runner.checkup.line import LACKS, Line, that
+
+if TYPE_CHECKING:
+    from runner.config.described import Described
 
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 _PATIENCE = 1.0
@@ -15,10 +20,8 @@ _PATIENCE = 1.0
 
 def keys() -> list[Line]:
     """The variables that the choices of model read: whether they are set, never what they hold."""
-    from runner.config.described import described
-
     lines = []
-    for one in described("model"):
+    for one in _providers():
         name, node, text = one.name, one.node, one.text
         named = dict.fromkeys([*([node["api_key_env"]] if node.get("api_key_env") else []), *_VARIABLE.findall(text)])
         for variable in (one for one in named if one.endswith(("_KEY", "_KEY_ID"))):
@@ -31,10 +34,8 @@ def keys() -> list[Line]:
 
 def endpoints(online: bool) -> list[Line]:
     """Whether the addresses in the choices of model answer; those elsewhere only ``online``."""
-    from runner.config.described import described
-
     lines = []
-    for one in described("model"):
+    for one in _providers():
         name, node, text = one.name, one.node, one.text
         bases = [
             node.get("api_base"),
@@ -53,6 +54,13 @@ def endpoints(online: bool) -> list[Line]:
             hint = f"start the server, or model={name} model.api_base=http://HOST:PORT/v1"
             lines.append(that(reached, f"model={name}", f"{where} {'answers' if reached else 'does not answer'}", hint))
     return lines
+
+
+def _providers() -> Iterator[Described]:
+    """The choices of model that dated models are based on, which have the same keys and addresses."""
+    from runner.config.described import described
+
+    return (one for one in described("model") if "/" not in one.name)
 
 
 def _place(base: str) -> tuple[str, int] | None:

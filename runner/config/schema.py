@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, Interval
+from annotated_types import Ge, Interval, MinLen
 from pydantic import StringConstraints
 
 from components.errors import ConfigError
@@ -80,6 +80,15 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """A plot of a sweep over models: these ``scores`` of the runs that have the settings ``where`` (key -> values)."""
+
+    title: str
+    scores: Annotated[Sequence[str], MinLen(1)]
+    where: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Compare:
     """``compare``: what the tables at the end of a sweep hold methods against.
 
@@ -87,12 +96,14 @@ class Compare:
     dataset counts; null = the best other method. ``gains``: a name in ``conf/papers/gains``, whose gains in print stand
     beside the methods' own; null = none. ``scores``: what its table and its page show first; null = of each group of
     scores the first. ``curves``: settings that the sweep varies one at a time; the page has a table of each.
+    ``figures``: the plots of a sweep over models; none = one of the first score.
     """
 
     baselines: Sequence[str] | None = None
     gains: str | None = None
     scores: Sequence[str] | None = None
     curves: Sequence[str] | None = None
+    figures: Sequence[Figure] = ()
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ def summarise(plan: Sequence[Cell]) -> None:
     from runner.results.compare import show_compare, warnings_of
     from runner.results.gains_table import show_gains
     from runner.results.means import show_means
+    from runner.results.page.models import show_models
     from runner.results.rows import Run, rows_of
     from runner.results.table import headline, show
     from runner.tracking import finish_sweep
@@ -38,6 +39,7 @@ def summarise(plan: Sequence[Cell]) -> None:
     show(("job", *names), body, title=f"{len(done)} of {len(plan)} jobs")
     if missing := [name for name in named if all(metrics.get(name, {}).get("value") is None for _, metrics in done)]:
         print(f"compare.scores: no job has a value of {', '.join(missing)}")  # noqa: T201
+    show_models(runs)
     home = plan[0].folder.parent
     show_compare(runs, home=home)
     if told := show_means(rows_of([run for run in runs if run.levels or run.by])):

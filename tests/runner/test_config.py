@@ -17,6 +17,23 @@ def refused(home, *words, plain=False):
     return done.complaint
 
 
+MODELS = [
+    ("model=gemini/flan-palm-540b", ["flan-palm-540b.yaml:", "never offered", "the nearest choice is model=gemini"]),
+    ("model=openai/gpt-4-0314", ["gpt-4-0314.yaml:", "OpenAI no longer serves 'gpt-4-0314'", "retired=null"]),
+    ("model=openai/gpt-4-0631", ["model has no choice 'openai/gpt-4-0631'", "did you mean openai/gpt-4-0613"]),
+    ("compare.figures=[{title: a, scores: []}]", ["compare.figures", "scores", "at least 1 item"]),
+    ("compare.figures=[{title: a, scores: [b], where: {no: [c]}}]", ["compare.figures: no key 'no' in the config"]),
+]
+
+
+@pytest.mark.parametrize(("word", "parts"), MODELS)
+def test_a_model_or_figure_that_cannot_be_had(home, monkeypatch, word, parts):
+    for key in ("OPENAI_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.setenv(key, "a key")
+    complaint = refused(home, word)
+    assert all(part in complaint for part in parts), complaint
+
+
 @pytest.mark.parametrize(
     ("word", "parts"),
     [

@@ -33,3 +33,8 @@ def test_keys_are_told_by_name(monkeypatch):
     assert line(lines, "GEMINI_API_KEY") == Line("ok", "GEMINI_API_KEY", "set")
     assert line(lines, "OPENAI_API_KEY").hint == "for model=openai: export OPENAI_API_KEY=..."
     assert line(lines, "VLLM_API_KEY").found == "not set, not needed"
+
+
+def test_dated_models_have_the_lines_of_what_they_are_based_on(monkeypatch):
+    names = [one.name for one in (*models.keys(), *models.endpoints(online=False))]
+    assert names.count("OPENAI_API_KEY") == 1 and not any("/" in name for name in names)

@@ -1,0 +1,157 @@
+"""Choices of model that the papers name, and the experiments that sweep them."""
+
+import re
+from datetime import date
+
+import pytest
+import yaml
+from hydra import compose
+from omegaconf import OmegaConf
+
+from components.errors import ConfigError
+from components.hand_written import read_yaml
+from components.models.gateway import Gateway
+from components.models.retired import Retired
+from components.models.simulated import Simulated
+from runner import build
+from runner.config.places import choices_of
+from runner.config.roots import CONF
+from runner.results.paper import load
+from tests.composing import composing
+from tests.each import each
+
+KNOWN = choices_of([CONF], "model")
+PRESETS = {name: read_yaml(CONF / "model" / f"{name}.yaml") for name in KNOWN if "/" in name}
+SWEEPS = sorted(
+    path.relative_to(CONF / "experiment").with_suffix("").as_posix() for path in CONF.glob("experiment/*/models*.yaml")
+)
+KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY")
+BACKBONES = {  # published name -> the choice that has it
+    "reflectool": {
+        "MedLlama3-8B": "vllm/medllama3-8b", "Qwen2-7B": "vllm/qwen2-7b-instruct",
+        "Llama3-8B": "vllm/llama-3-8b-instruct", "Llama3.1-8B": "vllm/llama-3.1-8b-instruct",
+        "Qwen2-72B-GPTQ4": "vllm/qwen2-72b-instruct-gptq-int4",
+        "Llama3.1-70B-GPTQ4": "vllm/llama-3.1-70b-instruct-gptq-int4", "GPT-3.5-turbo": "openai/gpt-3.5-turbo-0125",
+        "MiniCPM-V-2.6": "vllm/minicpm-v-2.6", "InternVL-Chat-V1.5": "vllm/internvl-chat-v1.5",
+        "HuatuoGPT-Vision-7B": "vllm/huatuogpt-vision-7b", "HuatuoGPT-Vision-34B": "vllm/huatuogpt-vision-34b",
+        "GPT-4o-mini": "openai/gpt-4o-mini-2024-07-18",
+    },
+    "radabench": {
+        "Claude-3.7-Sonnet": "anthropic/claude-3-7-sonnet-20250219", "GPT-4o": "openai/gpt-4o-2024-08-06",
+        "Claude-3.5-Sonnet": "anthropic/claude-3-5-sonnet-20241022", "Qwen-2.5-72B": "vllm/qwen2.5-72b-instruct",
+        "Gemini-1.5-Pro": "gemini/gemini-1.5-pro-002",
+    },
+    "medagents": {
+        "Flan-PaLM": "gemini/flan-palm-540b", "GPT-3.5": "openai/gpt-3.5-turbo-16k-0613", "GPT-4": "openai/gpt-4-0613",
+    },
+    "ehragent": {"GPT-4": "openai/gpt-4-0613"},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def hydra():
+    with composing():
+        yield
+
+
+def listed(experiment):
+    """The models that an experiment sweeps."""
+    cfg = compose("config", [f"experiment={experiment}"], return_hydra_config=True)
+    return re.findall(r"[^\s,]+", cfg.hydra.sweeper.params.model)
+
+
+def built(name):
+    """The model of a choice, with the end of its service aside, and that end."""
+    node = OmegaConf.to_container(compose("config", [f"model={name}"]).model, resolve=True)
+    retired = node.pop("retired", None)
+    return build.construct(node, "model"), retired and build.check(Retired, retired)
+
+
+@pytest.fixture
+def keys(monkeypatch):
+    for key in KEYS:
+        monkeypatch.setenv(key, "a key")
+
+
+def test_every_preset_is_a_whole_model_config(keys):
+    for name in PRESETS:
+        model, retired = built(name)
+        assert isinstance(model, Simulated if name.startswith("simulated/") else Gateway), name
+        assert model.name == PRESETS[name]["name"]
+        if isinstance(model, Gateway) and (retired is None or retired.offered):
+            assert model.provider == name.partition("/")[0] and model.context_tokens, name
+            assert model.vision is PRESETS[name]["takes_images"], name
+            assert model.provider == "vllm" or model.price_row["source"] == "model.price", name
+
+
+@each({name: node for name, node in PRESETS.items() if "retired" in node})
+def test_what_is_nearest_can_be_chosen_and_lasts_as_long(node):
+    end = Retired(**node["retired"])
+    assert end.instead in KNOWN
+    after = (PRESETS.get(end.instead) or {}).get("retired")
+    assert after is None or after["since"] > (end.since or "2026"), end.instead
+
+
+def test_what_was_retired_is_refused_today_and_what_is_announced_until_then(keys):
+    day, refused = date(2026, 11, 23), set()
+    for name in PRESETS:
+        _, retired = built(name)
+        if retired is not None:
+            try:
+                retired.refuse(name, day)
+            except ConfigError:
+                refused.add(name)
+    gone = {name for name in PRESETS if name.startswith(("anthropic/", "gemini/", "openai/"))}
+    assert gone - refused == {"openai/gpt-4o-2024-08-06", "openai/gpt-4o-mini-2024-07-18"}
+
+
+@pytest.mark.parametrize("paper", BACKBONES)
+def test_a_published_backbone_is_found_by_the_name_of_its_choice(paper):
+    published = load(CONF / "papers", paper)
+    for backbone, choice in BACKBONES[paper].items():
+        matching = [one for one in published.backbones if published.is_backbone(one, PRESETS[choice]["name"])]
+        assert matching == [backbone], choice
+    assert published.backbones.keys() <= BACKBONES[paper].keys()
+
+
+@pytest.mark.parametrize("experiment", SWEEPS)
+def test_experiments_over_models_compose_for_every_model_they_list(experiment):
+    names = listed(experiment)
+    assert len(names) > 1 and set(names) <= set(KNOWN)
+    for name in names:
+        cfg = compose("config", [f"experiment={experiment}", f"model={name}"])
+        assert cfg.model.name == PRESETS[name]["name"]
+        assert cfg.compare.figures and not cfg.name.endswith("published")
+
+
+def test_by_default_simulated_models_are_swept_and_the_published_ones_on_demand():
+    folders = {"radabench", "reflectool", "medagents", "ehragent"}
+    assert {name.partition("/")[0] for name in SWEEPS if name.endswith("/models")} == folders
+    assert all(name.startswith("simulated/") for folder in folders for name in listed(f"{folder}/models"))
+    assert len(listed("radabench/models_published")) == 4 and len(listed("reflectool/models_published")) == 11
+
+
+def test_every_published_model_that_can_be_had_is_in_its_sweep():
+    day = date(2026, 11, 23).isoformat()
+    for paper in ("radabench", "reflectool"):
+        there = {
+            name for name in BACKBONES[paper].values()
+            if (end := PRESETS[name].get("retired")) is None or end.get("since", "") > day
+        }  # fmt: skip
+        assert there <= set(listed(f"{paper}/models_published"))
+
+
+def test_every_condition_is_in_a_figure():
+    cfg = yaml.safe_load((CONF / "experiment" / "radabench" / "models.yaml").read_text())
+    swept = set(re.findall(r"\w+", cfg["hydra"]["sweeper"]["params"]["condition"]))
+    named = [one for figure in cfg["compare"]["figures"] for one in figure["where"]["condition"]]
+    assert set(named) == swept
+
+
+def test_every_preset_is_in_the_docs_under_the_name_it_is_asked_by():
+    text = (CONF.parent / "docs" / "models.md").read_text()
+    missing = [
+        name for name, node in PRESETS.items()
+        if not name.startswith("simulated/") and f"| `{name}` | `{node['name']}` |" not in text
+    ]  # fmt: skip
+    assert not missing

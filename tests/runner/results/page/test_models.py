@@ -1,0 +1,99 @@
+"""Models compared: a line per model, and the plots that the config asks for."""
+
+import plotly.graph_objects as go
+
+from runner.results.page.models import section, show_models
+from runner.results.page.parts import Plot, Value
+from tests.runner.results.folders import CHOICES
+from tests.runner.results.page.pages import cells, made
+
+SCORES = ("score/x", "calls/per_sample")
+FIGURES = [
+    {"title": "Figure A", "scores": [SCORES[0]], "where": {"condition": ["intact"]}},
+    {"title": "Figure B", "scores": SCORES, "where": {"condition": ["intact", "withheld"]}},
+]
+
+
+def swept(home, values, figures=(), **model):
+    """Runs of a sweep over models and conditions. ``values``: (model, condition) -> values of the task one."""
+    runs = []
+    for (name, condition), value in values.items():
+        cfg = {
+            "condition": {"_target_": "mine.C", "kind": condition}, "compare": {"figures": list(figures)},
+            "model": {"_target_": "mine.M", "name": f"the-{name}"} | {key: of[name] for key, of in model.items()},
+        }  # fmt: skip
+        notes = {
+            "choices": CHOICES | {"model": f"lab/{name}", "condition": condition}, "models": {"main": f"the-{name}"},
+            "sweep": home.name, "swept": ["model", "condition"],
+            "varied": {"model": f"lab/{name}", "condition": condition},
+        }  # fmt: skip
+        runs.append(made(home / f"{name}+{condition}", {"one": ("k", value)}, cfg, **notes))
+    return runs
+
+
+VALUES = {
+    ("big", "intact"): [1, 1], ("small", "intact"): [1, 0],
+    ("big", "withheld"): [0, 0], ("small", "withheld"): [1, 1],
+}  # fmt: skip
+
+
+def test_one_table_has_a_row_per_model_by_its_choice(tmp_path):
+    sheet = section(swept(tmp_path, VALUES, FIGURES)).parts[0]
+    big, small = cells(sheet)
+    assert (big["model"], small["model"]) == ("lab/big", "lab/small")
+    assert small["score/x intact"].value == 0.5 and small["score/x withheld"].value == 1.0
+    assert big["calls"] == 4 and isinstance(big["cost/usd"], float)
+    assert isinstance(small["score/x intact"], Value) and small["score/x intact"].low is not None
+
+
+def test_every_figure_that_is_asked_for_is_one_plot_with_a_group_per_model(tmp_path):
+    _, one, two = section(swept(tmp_path, VALUES, FIGURES)).parts
+    assert [one.title, two.title] == ["Figure A", "Figure B"]
+    assert [trace["name"] for trace in one.figure["data"]] == ["score/x intact"]
+    assert [trace["name"] for trace in two.figure["data"]] == [
+        f"{score} {condition}" for score in SCORES for condition in ("intact", "withheld")
+    ]
+    for plot in (one, two):
+        assert all(trace["x"] == ["lab/big", "lab/small"] for trace in plot.figure["data"])
+        go.Figure(plot.figure)
+    assert one.figure["data"][0]["y"] == [1.0, 0.5] and one.figure["data"][0]["error_y"]["array"]
+
+
+def test_without_figures_the_first_score_is_drawn(tmp_path):
+    plots = [part for part in section(swept(tmp_path, VALUES)).parts if isinstance(part, Plot)]
+    assert [len(plot.figure["data"]) for plot in plots] == [2]
+
+
+def test_a_model_without_a_run_under_a_setting_has_an_empty_cell(tmp_path):
+    fewer = {place: value for place, value in VALUES.items() if place != ("small", "withheld")}
+    _, small = cells(section(swept(tmp_path, fewer, FIGURES)).parts[0])
+    assert small["score/x withheld"] is None and small["score/x intact"].value == 0.5
+
+
+def test_models_of_one_choice_are_called_by_the_settings_in_which_they_differ(tmp_path):
+    runs = swept(tmp_path, VALUES, competence={"big": 0.9, "small": 0.1})
+    for run in runs:
+        run.notes["choices"]["model"], run.notes["models"]["main"] = "simulated", "simulated"
+        run.cfg["model"]["name"] = "simulated"
+    assert [row["model"] for row in cells(section(runs).parts[0])] == ["competence=0.9", "competence=0.1"]
+
+
+def test_one_model_and_runs_of_the_same_place_are_no_such_table(tmp_path):
+    one = {place: value for place, value in VALUES.items() if place[0] == "big"}
+    assert section(swept(tmp_path / "one", one)) is None
+    twice = [*swept(tmp_path / "a", VALUES), *swept(tmp_path / "b", VALUES)]
+    assert section(twice) is None
+
+
+def test_the_table_is_printed_with_what_no_run_has(tmp_path, capsys):
+    asked = [*FIGURES, {"title": "Figure C", "scores": ["execution/no_such"]}]
+    show_models(swept(tmp_path, VALUES, asked))
+    out = capsys.readouterr().out
+    assert "by model, 95 % interval below" in out and "lab/small" in out
+    assert "compare.figures: no job has a value of execution/no_such" in out
+
+
+def test_simulated_models_are_named_as_such(tmp_path):
+    runs = swept(tmp_path, VALUES)
+    runs[0].notes["model_kind"] = "simulated"
+    assert section(runs).parts[0].below == ["simulated, says nothing about a real model: lab/big"]
