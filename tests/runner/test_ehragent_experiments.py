@@ -26,8 +26,8 @@ def hydra():
         yield
 
 
-def test_each_question_of_the_issue_has_an_experiment():
-    assert list(EXPERIMENTS) == ["complexity", "demonstrations", "table1", "table2"]
+def test_each_question_has_an_experiment():
+    assert list(EXPERIMENTS) == ["complexity", "demonstrations", "models", "table1", "table2"]
     assert all(agents[-1] == "ehragent" or agents[0] == "ehragent" for agents in EXPERIMENTS.values())
 
 
@@ -42,7 +42,7 @@ def test_each_of_their_agents_brings_data_tools_scores_and_the_memory_it_shows(a
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_an_experiment_plays_the_same_data_with_the_same_tools_and_names_its_baselines(name, hydra):
+def test_an_experiment_runs_on_the_same_data_with_the_same_tools_and_names_its_baselines(name, hydra):
     cfg = compose("config", [f"experiment=ehragent/{name}"], return_hydra_config=True)
     choices = cfg.hydra.runtime.choices
     assert (choices["dataset"], choices["toolset"], choices["scorer"]) == ("ehr_mini", "ehr", "ehr")
