@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
-from components.errors import ConfigError, LimitReached, ModelError, RunLimitReached
+from components.errors import OVERFLOW, ConfigError, LimitReached, ModelError, RunLimitReached
 from components.models.redaction import redact
+from components.overflow import as_failure
 from components.types import Answer, Failure, Refusal, Sample, Score, Step, Trajectory
 from runner.disk import Unwritable
 
@@ -104,13 +105,31 @@ def ended(trajectory: Trajectory, outcome: Answer | Refusal | Failure) -> None:
             raise TypeError(f"an agent's outcome is an Answer, Refusal or Failure, not {outcome!r}")
 
 
+def give_up(trajectory: Trajectory, error: BaseException) -> None:
+    """Write an error into the trajectory that is the method's own failure: a limit, or a request that was longer than
+    the model takes, whoever of the method asked. Raises any other."""
+    match error:
+        case LimitReached():
+            trajectory.stop, trajectory.error = "limit", str(error)
+        case ModelError():
+            ended(trajectory, as_failure(error))
+        case _:
+            raise error from None
+
+
 def decisive(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The error of a group that decides: a full disk, a run's limit, a sample's, a model's, then any."""
+    """The error of a group that decides: a full disk, a run's limit, a sample's, a model's, then any.
+
+    A call that may pass later decides before a request that is too long: the episode is run again.
+    """
     flat: list[BaseException] = []
     for error in group.exceptions:
         flat.append(decisive(error) if isinstance(error, BaseExceptionGroup) else error)
     for kind in (Unwritable, RunLimitReached, LimitReached, ModelError):
-        for error in flat:
-            if isinstance(error, kind):
-                return error
+        if found := [error for error in flat if isinstance(error, kind)]:
+            return min(found, key=_is_overflow)
     return flat[0]
+
+
+def _is_overflow(error: BaseException) -> bool:
+    return isinstance(error, ModelError) and error.kind == OVERFLOW

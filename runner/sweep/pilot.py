@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist, fmean, stdev, variance
 
-from components.types import Trajectory
+from components.types import CONTEXT_LENGTH, Trajectory
 from components.usage import usage_of
 
 COUNTED = ("calls", "input_tokens", "output_tokens", "cost_usd")
@@ -18,7 +18,8 @@ class Pilot:
     """A job's pilot samples. ``owed``: samples it has to play, ``per_minute``: its model's limits of requests and of
     tokens, ``lane``: what the jobs of its model have in common, ``taken``: per sample what is ``COUNTED``,
     ``longest``: tokens of the longest call and its reply, ``seconds`` per sample, ``asked``: seconds of every call that
-    was sent, ``found``: how many were answered by the journal; ``errors``: kind -> number of samples that errored."""
+    was sent, ``found``: how many were answered by the journal; ``errors``: kind -> number of samples that errored;
+    ``overflows``: those that were longer than the window."""
 
     label: str
     owed: int
@@ -32,6 +33,7 @@ class Pilot:
     asked: list[float] = field(default_factory=list)
     found: int = 0
     errors: dict[str, int] = field(default_factory=dict)
+    overflows: int = 0
     stopped: str = ""
 
     def add(self, trajectory: Trajectory, seconds: float) -> None:
@@ -40,6 +42,7 @@ class Pilot:
             kind = str(trajectory.error).partition(":")[0]
             self.errors[kind] = self.errors.get(kind, 0) + 1
             return
+        self.overflows += trajectory.failure == CONTEXT_LENGTH
         steps = trajectory.steps
         purposes = usage_of(trajectory)["purposes"].values()  # that of a judge is paid, too
         self.taken.append({name: _sum([of[name] for of in purposes]) for name in COUNTED})
