@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
-from components.errors import OVERFLOW, ConfigError, LimitReached, ModelError, RunLimitReached
+from components.errors import ConfigError, LimitReached, ModelError, RunLimitReached
 from components.models.redaction import redact
 from components.overflow import as_failure
 from components.types import Answer, Failure, Refusal, Sample, Score, Step, Trajectory
@@ -118,18 +118,12 @@ def give_up(trajectory: Trajectory, error: BaseException) -> None:
 
 
 def decisive(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The error of a group that decides: a full disk, a run's limit, a sample's, a model's, then any.
-
-    A call that may pass later decides before a request that is too long: the episode is run again.
-    """
+    """The error of a group that decides: a full disk, a run's limit, a sample's, a model's, then any."""
     flat: list[BaseException] = []
     for error in group.exceptions:
         flat.append(decisive(error) if isinstance(error, BaseExceptionGroup) else error)
     for kind in (Unwritable, RunLimitReached, LimitReached, ModelError):
-        if found := [error for error in flat if isinstance(error, kind)]:
-            return min(found, key=_is_overflow)
+        for error in flat:
+            if isinstance(error, kind):
+                return error
     return flat[0]
-
-
-def _is_overflow(error: BaseException) -> bool:
-    return isinstance(error, ModelError) and error.kind == OVERFLOW

@@ -100,7 +100,9 @@ def from_error_body(error: object) -> Fault:
 
 
 def complaint_in(body: object) -> Complaint:
-    """Read the shapes in use: OpenAI's, vLLM's, Ollama's, FastAPI's, OpenRouter's."""
+    """Read the shapes in use: OpenAI's, vLLM's, Ollama's, FastAPI's, OpenRouter's, Gemini's (a list of one)."""
+    if isinstance(body, list) and body:
+        body = body[0]
     if not isinstance(body, Mapping):
         return Complaint()
     error: Any = body.get("error") or body.get("detail") or body
