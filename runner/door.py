@@ -148,7 +148,7 @@ class Door:
 
 
 def _overflow_key(key: bytes) -> bytes:
-    """Where a request stands that was too long: only a replay looks there, since a server may get a larger window."""
+    """The key of a request that was too long; only a replay looks there: a server may have a larger window later."""
     return sha256(key + b"overflow").digest()
 
 

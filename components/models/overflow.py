@@ -19,7 +19,7 @@ _NOT = (
 _TOO_LONG = (
     # OpenAI, Azure, DeepSeek, Mistral, Fireworks, Ollama, OpenRouter, vLLM, SGLang, the server of llama-cpp-python
     r"maximum context (length|limit|size|window)",
-    # OpenAI's responses, Anthropic, llama.cpp and llama-cpp-python; the codes and sentences that turn it round
+    # OpenAI's responses, Anthropic, llama.cpp and llama-cpp-python; codes, and sentences in the other order
     r"exceed[^.]{0,60}context[ _-]?(window|length|size|limit)|context[ _-]?(window|length|size|limit)[^.]{0,40}exceed",
     # vLLM, SGLang, LM Studio
     r"(longer|greater|larger) than the (model's |available |maximum )?(context (length|window|size)|model length)",
@@ -43,4 +43,5 @@ _OTHER, _OVERFLOW = (re.compile("|".join(parts), re.IGNORECASE) for parts in (_N
 
 def is_overflow(code: str, text: str) -> bool:
     """Whether the code and the text of an error report a request that is longer than the window."""
-    return not _OTHER.search(text) and _OVERFLOW.search(f"{code}: {text}") is not None
+    said = f"{code}: {text}"
+    return _OTHER.search(said) is None and _OVERFLOW.search(said) is not None

@@ -7,6 +7,7 @@ import pytest
 from components.models.simulated.serve import from_arguments
 from runner.rating.drawing import draw
 from runner.rating.rubrics import load
+from runner.report import main as report
 from runner.results.rows import Run
 from tests.acceptance.command import ROOT, Served, endpoint, here, told
 
@@ -80,3 +81,11 @@ def test_it_is_drawn_for_the_analysis_of_errors(homes):
     items = draw([Run.at(home / "run")], rubric, 50, 0)
     assert len(items) == 4
     assert all(item.texts["Answer"] == "No answer was given (context_length)." for item in items)
+
+
+def test_it_is_packed_and_unpacked_with_what_the_journal_says_of_it(homes, monkeypatch):
+    home, _ = homes("ehragent")
+    monkeypatch.chdir(home)
+    assert report(["run", "--bundle", "mine.zip"]) == 0
+    done = here(home, "run.replay=mine.zip", own=False)
+    assert (done.code, "the same: 4 records of 1 run(s)" in done.out) == (0, True), done.out

@@ -92,7 +92,7 @@ class Cut(Speaker):
         return Completion(Message("assistant", "answer 0"), Usage(10, 2, 0.5), FINISH)
 
 
-async def test_a_reply_that_the_window_cuts_off_is_paid_and_recorded_and_is_no_answer():
+async def test_a_reply_that_the_window_cuts_off_is_paid_and_recorded_and_is_not_an_answer():
     at = door(Cut(lambda request: ""))
     trajectory, scores = await play(parts(), at, SAMPLES[0], 0)
     assert (trajectory.failure, trajectory.answer, scores[0].value) == ("context_length", None, 0.0)
@@ -127,7 +127,7 @@ async def run(folder, model):
     return outcome
 
 
-async def test_it_is_finished_and_not_run_again_and_is_no_error_of_the_run(tmp_path):
+async def test_it_is_finished_and_not_run_again_and_is_not_an_error_of_the_run(tmp_path):
     def say(request):
         if request.sample_id in ("q1", "q4"):
             raise ModelError("too long", OVERFLOW)
