@@ -17,7 +17,9 @@ from annotated_types import Ge
 from components.action_lines import line_text
 from components.building import BuildsTools
 from components.demonstrations import shown_plans
+from components.errors import ModelError
 from components.messages import Image, Message, Sampling
+from components.overflow import as_failure
 from components.prompts import load
 from components.protocols import Agent, Episode
 from components.solved import SEEDS
@@ -92,7 +94,8 @@ class Acting(BuildsTools):
         return SEEDS if self.shots else None
 
     async def attempt(self, episode: Episode, shown: Shown | None = None) -> Trial:
-        """Act and observe until there is an answer, a refusal or no step left (Failure ``step_limit``)."""
+        """Act and observe until there is an answer, a refusal, no step left (Failure ``step_limit``) or a request that
+        the model is too small for (``context_length``)."""
         if blind(episode):
             return Trial(Failure("unsupported_input", "the model takes no images"), ())
         values = await self._given(episode, shown or Shown())
@@ -102,7 +105,10 @@ class Acting(BuildsTools):
             closing = self.force_finish and done == self.max_steps
             if closing:
                 messages[0] = self._system(episode, values, closing=True)
-            action = await episode.act(messages, sampling, closing)
+            try:
+                action = await episode.act(messages, sampling, closing)
+            except ModelError as error:
+                return Trial(as_failure(error), chain)
             if (outcome := _ended(action)) is not None:
                 resumed = None if done == self.max_steps else await self.resumed(episode, messages, action)
                 if resumed is None:

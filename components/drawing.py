@@ -15,9 +15,10 @@ from annotated_types import Interval
 from components.answers import parse_letter
 from components.at_once import together
 from components.ehr.matching import normal
-from components.errors import AttemptOver, ConfigError
+from components.errors import AttemptOver, ConfigError, ModelError
 from components.majority import majority
 from components.messages import Sampling
+from components.overflow import as_failure
 from components.protocols import Agent, Episode, Tool
 from components.types import Answer, Failure, Problem, Refusal, Trajectory
 
@@ -70,11 +71,13 @@ async def draw(episode: Episode, agent: Agent, numbers: Sequence[int], temperatu
 
 
 async def _drawn(line: Episode, agent: Agent, number: int) -> Drawn:
-    """One try; one that spends what its attempt may has failed."""
+    """One try; one that spends what its attempt may, or grows too long for the model, has failed."""
     try:
         outcome: Outcome = await agent.solve(line)
     except AttemptOver as limit:
         outcome = Failure("limit", str(limit))
+    except ModelError as error:
+        outcome = as_failure(error)
     read = reading(line.problem, outcome)
     line.remark(label=f"draw {number}: {(read or 'unreadable')[:_SHOWN]}", draw=number, read=read)
     return Drawn(outcome, read, line)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+OVERFLOW = "context_window"  # the kind of a ModelError: a request was longer than the model takes
+
 
 class ConfigError(Exception):
     """The person must hear it: one clear line before any sample runs, exit code 2."""
@@ -50,7 +52,8 @@ class ModelError(Exception):
     """The record must hear it: no reply after bounded retries; unscored, run again on resume.
 
     ``kind`` is a short stable name: timeout, rate_limit, server, connection, auth, bad_request,
-    context_window, unreadable, quota, too_large, replay_miss ...
+    context_window, unreadable, quota, too_large, replay_miss ... An agent's request of kind ``OVERFLOW`` is the
+    failure of its episode instead (``components.types.CONTEXT_LENGTH``), which is scored and not run again.
     """
 
     def __init__(self, text: str, kind: str) -> None:

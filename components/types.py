@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Effect = Literal["pure", "episode", "external"]
 Privacy = Literal["open", "credentialed", "phi"]
 Stop = Literal["answered", "refused", "limit", "failed", "error"]
+CONTEXT_LENGTH = "context_length"  # the failure of an episode one of whose requests was longer than the model takes
 
 
 @dataclass(frozen=True)

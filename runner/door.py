@@ -7,12 +7,13 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import orjson
 
-from components.errors import ModelError, RunLimitReached
+from components.errors import OVERFLOW, ModelError, RunLimitReached
 from components.messages import Completion, Message, Request, ToolCall, Usage
+from components.models.overflow import FINISH
 from components.models.redaction import redact
 from components.protocols import Model
 from runner.budget import Budget, Purse, Spent
@@ -92,8 +93,7 @@ class Door:
             return _completion(orjson.loads(payload)["reply"]), True
         model = self.models[role]
         if self.replay:
-            assert self.journal is not None, "replay is checked to have a journal"
-            raise ModelError(explain_miss(self.journal, _head(model, request, n)), "replay_miss")
+            self._replay_overflow(key, _head(model, request, n))
         while (flies := key in self._flying) or self.purse.blind(self.spent):
             if not flies:
                 await self.purse.news()
@@ -106,6 +106,14 @@ class Door:
             raise RunLimitReached(f"budget.run.{limit} is reached")
         return await self._send(model, request, key, n), False
 
+    def _replay_overflow(self, key: bytes, head: Mapping[str, Any]) -> NoReturn:
+        """Fail as the model did where the journal has no reply. Raises ModelError."""
+        assert self.journal is not None, "replay is checked to have a journal"
+        if (payload := self.journal.get(_overflow_key(key))) is None:
+            raise ModelError(explain_miss(self.journal, head), "replay_miss")
+        self.replayed += 1
+        raise ModelError(orjson.loads(payload)["overflow"], OVERFLOW)
+
     async def _send(self, model: Model, request: Request, key: bytes, n: int) -> Completion:
         """Ask the model; identical requests meanwhile wait for this reply."""
         self._flying[key] = None
@@ -115,6 +123,9 @@ class Door:
         try:
             completion = await model.generate(request)
         except BaseException as error:
+            if isinstance(error, ModelError) and error.kind == OVERFLOW and self.journal is not None:
+                entry = {**_head(model, request, n), "overflow": str(error)}
+                self.journal.put(_overflow_key(key), orjson.dumps(entry))
             if (waiting := self._flying.pop(key)) is not None:
                 if isinstance(error, ModelError):
                     waiting.set_exception(error)
@@ -134,6 +145,17 @@ class Door:
             entry["reply"] = _reply(completion)
             self.journal.put(key, orjson.dumps(entry))
         return completion
+
+
+def _overflow_key(key: bytes) -> bytes:
+    """The key of a request that was too long; only a replay looks there: a server may have a larger window later."""
+    return sha256(key + b"overflow").digest()
+
+
+def check_whole(completion: Completion) -> None:
+    """Raises ModelError for a reply that the end of the model's window cut off."""
+    if completion.finish == FINISH:
+        raise ModelError(f"the reply was cut off at the end of the context window (finish reason {FINISH!r})", OVERFLOW)
 
 
 @lru_cache(maxsize=64)

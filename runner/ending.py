@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from components.errors import ConfigError, LimitReached, ModelError, RunLimitReached
 from components.models.redaction import redact
+from components.overflow import as_failure
 from components.types import Answer, Failure, Refusal, Sample, Score, Step, Trajectory
 from runner.disk import Unwritable
 
@@ -102,6 +103,18 @@ def ended(trajectory: Trajectory, outcome: Answer | Refusal | Failure) -> None:
             trajectory.error = detail or None
         case _:
             raise TypeError(f"an agent's outcome is an Answer, Refusal or Failure, not {outcome!r}")
+
+
+def give_up(trajectory: Trajectory, error: BaseException) -> None:
+    """Write an error into the trajectory that is the method's own failure: a limit, or a request that was longer than
+    the model takes, whoever of the method asked. Raises any other."""
+    match error:
+        case LimitReached():
+            trajectory.stop, trajectory.error = "limit", str(error)
+        case ModelError():
+            ended(trajectory, as_failure(error))
+        case _:
+            raise error from None
 
 
 def decisive(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -17,7 +17,7 @@ from components.task_text import written_out
 from components.types import Action, Answer, Failure, Observation, Observed, Offer, Problem, Refusal, Step, Trajectory
 from runner.attempt import Attempt
 from runner.calls import run_calls, try_calls, use_control
-from runner.door import common_prefix, counted, place_of, seed_of
+from runner.door import check_whole, common_prefix, counted, place_of, seed_of
 from runner.play import play_beside
 from runner.proposing import Proposing
 
@@ -44,11 +44,10 @@ class Episode:
         self.shared, self._place, self._sampling, self._role = shared, place, sampling, role
         self._counts: dict[bytes, int] = {}
         self._previous: tuple[Message, ...] = ()
-        self._n = 0
         self._branches: dict[str, Episode] = {}
         self._last: Step | None = None
         self._proposed: list[Step] = []
-        self._closing = False
+        self._n, self._closing = 0, False
         self._instructions: dict[tuple[bool, int], str] = {}
 
     @property
@@ -197,6 +196,7 @@ class Episode:
         shared.order[id(step)] = (*self._place, (n, 1, ""))
         if purpose != "tool":  # a tool's own question belongs to the step that called it
             self._last = step
+        check_whole(completion)
         return step
 
     async def observe(self, action: Action) -> list[Message]:

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from components.errors import OVERFLOW
+
 _FEW = 10
 _OF_THE_ENDPOINT = frozenset({"auth", "connection", "quota", "rate_limit", "server", "timeout"})
-_OF_THE_SAMPLE = "context_window"  # it says nothing of those that follow
+_OF_THE_SAMPLE = OVERFLOW  # of a judge's request; it says nothing of the samples that follow
 
 
 @dataclass

@@ -18,7 +18,7 @@ from components.types import Offer, Sample, Score, Trajectory
 from runner.budget import Budget
 from runner.disk import Unwritable
 from runner.door import Door
-from runner.ending import JUDGING, decisive, ended, scored
+from runner.ending import JUDGING, decisive, ended, give_up, scored
 from runner.shared import Shared
 
 if TYPE_CHECKING:
@@ -114,12 +114,9 @@ async def _solve(shared: Shared) -> None:
     try:
         ended(trajectory, await shared.parts.agent.solve(Episode(shared, offer)))
     except BaseExceptionGroup as group:  # of an agent that works on several lines at once
-        error = decisive(group)
-        if not isinstance(error, LimitReached):
-            raise error from None
-        trajectory.stop, trajectory.error = "limit", str(error)
-    except LimitReached as limit:
-        trajectory.stop, trajectory.error = "limit", str(limit)
+        give_up(trajectory, decisive(group))
+    except (LimitReached, ModelError) as error:
+        give_up(trajectory, error)
     finally:
         shared.close()
 

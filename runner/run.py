@@ -26,6 +26,7 @@ from runner.learning.bench import run_craft
 from runner.logs import log_to
 from runner.places import Turn
 from runner.records import RecordWriter
+from runner.results.endings import overflow_line
 from runner.results.metrics import as_json
 from runner.results.metrics import summarise as summary_of
 from runner.results.report import calls_line, report, status_line
@@ -201,7 +202,8 @@ def _tell(folder: Path, notes: Mapping[str, Any], summary: Mapping[str, Any], ur
     simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
     present(f"{notes['name']}{simulated}: {status_line(notes)}", summary["metrics"])
     learnt = f"memory:     {notes['memory']} (in run.memory)" if notes.get("memory") else None
-    lines = [calls_line(notes), learnt, notes["stopped"], *notes["notes"], f"run folder: {folder}"]
+    context = overflow_line(summary["metrics"])
+    lines = [calls_line(notes), learnt, notes["stopped"], context, *notes["notes"], f"run folder: {folder}"]
     if notes["counts"]["errored"]:
         text, n = next(iter(notes["errors"].items()))
         lines.append(f"errors:     {times(n)}: {text}")

@@ -12,15 +12,13 @@ from typing import Any
 
 import orjson
 
+from components.errors import OVERFLOW
 from components.messages import Request
+from components.models.overflow import is_overflow
 from components.models.redaction import redact, without_echo
 
 RETRYABLE = frozenset({"rate_limit", "server", "connection", "timeout", "unreadable"})
 LONGEST_PAUSE = 600.0  # seconds; who asks for more is not waited for
-_CONTEXT = re.compile(
-    r"(?i)context[_ ](length|window|size)|maximum context|max_model_len|(prompt|input|request) is too long"
-    r"|too many (input |prompt )?tokens|reduce the length of the (messages|input|prompt)"
-)
 _LABEL = re.compile(r"[\w.-]{1,64}")
 
 
@@ -63,8 +61,8 @@ def kind_of(status: int, code: str = "", text: str = "") -> str:
     """The kind of an HTTP status with the error code and text that came with it."""
     if status == 429:
         return "quota" if code == "insufficient_quota" else "rate_limit"
-    if status <= 500 and (code == "context_length_exceeded" or _CONTEXT.search(text)):
-        return "context_window"
+    if status <= 500 and is_overflow(code, text):
+        return OVERFLOW
     if status == 408:
         return "timeout"
     if status >= 500:
@@ -102,7 +100,9 @@ def from_error_body(error: object) -> Fault:
 
 
 def complaint_in(body: object) -> Complaint:
-    """Read the shapes in use: OpenAI's, vLLM's, Ollama's, FastAPI's."""
+    """Read the shapes in use: OpenAI's, vLLM's, Ollama's, FastAPI's, OpenRouter's, Gemini's (a list of one)."""
+    if isinstance(body, list) and body:
+        body = body[0]
     if not isinstance(body, Mapping):
         return Complaint()
     error: Any = body.get("error") or body.get("detail") or body
@@ -112,7 +112,13 @@ def complaint_in(body: object) -> Complaint:
         return Complaint(text=error if isinstance(error, str) else "")
     code = next((str(error[key]) for key in ("code", "type", "status") if error.get(key) is not None), "")
     text = error.get("message") or error.get("msg") or ""
-    return Complaint(code, text if isinstance(text, str) else "")
+    return Complaint(code, " ".join(one for one in (text, _of_upstream(error)) if isinstance(one, str) and one))
+
+
+def _of_upstream(error: Mapping[str, Any]) -> object:
+    """What the provider behind a router said, where the router's own text only says that it failed."""
+    metadata = error.get("metadata")
+    return metadata.get("raw") if isinstance(metadata, Mapping) else None
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

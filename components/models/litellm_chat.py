@@ -12,15 +12,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 from weakref import WeakSet
 
 import orjson
 
 from components.messages import Completion, Request
 from components.models.faults import Complaint, Fault, from_complaint
+from components.models.overflow import FINISH
 from components.models.prices import Price
 from components.models.replies import read_reply
+
+_CUT_OFF: Literal["finish_reason_unspecified"] = (
+    "finish_reason_unspecified"  # a finish that litellm permits and does not use where it has a native one
+)
 
 # litellm keeps its connections for the whole process, so the last one that leaves closes them.
 _OPEN: WeakSet[LitellmChat] = WeakSet()
@@ -77,7 +82,9 @@ class LitellmChat:
         os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
         os.environ["LITELLM_MODE"] = "PRODUCTION"
         import litellm
+        from litellm.litellm_core_utils import core_helpers
 
+        core_helpers._FINISH_REASON_MAP[FINISH] = _CUT_OFF  # else a reply that Anthropic cuts off would be whole
         # Pydantic quotes replies in its warnings, and with them whatever a server echoes.
         warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
         logging.getLogger("LiteLLM").setLevel(logging.ERROR)
@@ -135,7 +142,8 @@ def reply_of(response: Any) -> dict[str, Any]:
             body["reasoning_content"] = reasoning
         native = _kept(choice).get("native_finish_reason")
         # Whatever litellm does not know it calls "stop": the provider's own word says more.
-        finish = native if native and choice.finish_reason == "stop" else choice.finish_reason
+        unknown = {"stop": native or "stop", _CUT_OFF: native or FINISH}
+        finish = unknown.get(choice.finish_reason, choice.finish_reason)
         logprobs = getattr(choice, "logprobs", None)
         choices.append({"message": body, "finish_reason": finish, "logprobs": logprobs and _plain(logprobs)})
     usage = getattr(response, "usage", None)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from components.types import Sample, Score, Trajectory
+from components.types import CONTEXT_LENGTH, Sample, Score, Trajectory
 
 LONGEST, CALLS = "conversation/tokens", "conversation/calls"
 
@@ -17,7 +17,8 @@ LONGEST, CALLS = "conversation/tokens", "conversation/calls"
 @dataclass(frozen=True)
 class Length:
     """``conversation/tokens`` of the longest call of an episode, question and reply together, whoever was asked;
-    unscored where a call tells no tokens. ``conversation/calls``: how many there were."""
+    unscored where a call reports no tokens, and where one was longer than the model takes, so that nobody knows.
+    ``conversation/calls``: how many were answered."""
 
     neither: ClassVar[Sequence[str]] = (LONGEST, CALLS)
     units: ClassVar[Mapping[str, str]] = {LONGEST: "tokens", CALLS: "calls"}
@@ -25,13 +26,15 @@ class Length:
     @property
     def version(self) -> str:
         """Changes when a score can."""
-        return "1"
+        return "2"
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Measure the calls."""
         used = [step.usage for step in trajectory.steps]
         pairs = [(one.input_tokens, one.output_tokens) for one in used]
         told = [asked + replied for asked, replied in pairs if asked is not None and replied is not None]
+        if trajectory.failure == CONTEXT_LENGTH:
+            return [Score(LONGEST, None, "longer than the model takes"), Score(CALLS, float(len(used)))]
         if trajectory.stop == "error" or not used:
             return [Score(LONGEST, None), Score(CALLS, None)]
         longest = float(max(told)) if len(told) == len(used) else None

@@ -20,7 +20,8 @@ from typing import Any, ClassVar
 import orjson
 
 from components.errors import ConfigError
-from components.types import Sample, Score, Trajectory
+from components.radiology.execution import kind_of
+from components.types import CONTEXT_LENGTH, Sample, Score, Trajectory
 
 NAME = "response/ratescore"
 PACKAGE = "RaTEScore"
@@ -86,14 +87,17 @@ class RaTEScore:
 
     source: str = PACKAGE
     seconds: float = 60.0
-    version: str = "1"
+    version: str = "2"
 
     def __post_init__(self) -> None:
         measure(self.source, self.seconds)
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
-        """Unscored without an answer or a reference, and where the program gives no number."""
+        """Unscored without an answer or a reference, and where the program gives no number; 0 for a task that can be
+        solved and was longer than the model takes."""
         reference, answer = str(sample.target["answer"]), trajectory.answer
+        if reference and trajectory.failure == CONTEXT_LENGTH and kind_of(trajectory) != "insufficient":
+            return [Score(NAME, 0.0, f"no answer ({trajectory.failure})")]
         if not reference or not answer:
             return [Score(NAME, None)]
         value = measure(self.source, self.seconds)(reference, answer)

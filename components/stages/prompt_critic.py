@@ -19,7 +19,7 @@ from components.prompts import load
 from components.protocols import Episode
 from components.stages.prompt_versions import Rules, Version
 from components.task_text import task_text
-from components.types import Answer, Played, Sample
+from components.types import CONTEXT_LENGTH, Answer, Played, Sample
 from components.usage import Purposes, summed, usage_of
 
 ROLE = "critic"
@@ -111,7 +111,9 @@ class Critic:
         """What it took. Raises ConfigError when the budget of a sample does not reach."""
         ended = await self.bench.talk(name, solve)
         if ended.stop != "answered":
-            raise ConfigError(f"{name}: {ended.error or ended.stop}: the critic needs a larger budget.sample")
+            overflow = ended.failure == CONTEXT_LENGTH
+            wanted = "a lower stage.failures_shown" if overflow else "a larger budget.sample"
+            raise ConfigError(f"{name}: {ended.error or ended.stop}: the critic needs {wanted}")
         return usage_of(ended)["purposes"]  # type: ignore[no-any-return]  # a mapping of mappings
 
 

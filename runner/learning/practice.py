@@ -8,14 +8,13 @@ from typing import Any
 
 from components.errors import ModelError
 from components.protocols import Agent, Episode, Memory
-from components.types import Answer, Failure, Played, Refusal, Sample
+from components.types import CONTEXT_LENGTH, Answer, Failure, Played, Refusal, Sample
 from runner.door import Door
 from runner.ending import consults, deciding
 from runner.play import Parts, play
 from runner.progress import Progress
 
 Solve = Callable[[Episode], Awaitable[Answer | Refusal | Failure]]
-_TOO_LONG = "context_window"  # the only error that would come again, whatever is done
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Solver:
 
 @dataclass
 class Practice:
-    """See ``components.practice.Practice``; ``skipped`` are samples that no model of this window can be asked."""
+    """See ``components.practice.Practice``; ``skipped`` are samples that grew too long for the model."""
 
     agent: Agent
     parts: Parts
@@ -44,21 +43,19 @@ class Practice:
     skipped: set[str] = field(default_factory=set)
 
     async def play(self, sample: Sample, solve: Solve, memory: Memory | None = None, epoch: int = 0) -> Played:
-        """One episode; unscored when it is too long for the model. Raises ModelError when it broke off."""
+        """One episode; one that grows too long for the model has failed. Raises ModelError when it broke off."""
         name, bare = sample.problem.id, bool(getattr(self.agent, "bare", False))
         solver = Solver(solve, getattr(self.agent, "brings", ()), bare)
         quick = {key: scorer for key, scorer in self.parts.scorers.items() if not consults(scorer)}  # grades cost
         parts = replace(self.parts, agent=solver, memory=memory, scorers=quick)
         trajectory, scores = await play(parts, self.door, sample, epoch)
         error = trajectory.error or ""
-        if trajectory.stop == "error" and not error.startswith(f"{_TOO_LONG}:"):
+        if trajectory.stop == "error":
             lines = error.strip().splitlines()
             raise ModelError(f"{self.what} {name!r}: {lines[-1] if lines else 'it broke off'}", "training")
-        if trajectory.stop == "error":
+        if trajectory.failure == CONTEXT_LENGTH:
             self.skipped.add(name)
         if self.progress is not None and name not in self.played:
             self.played.add(name)
             self.progress.finished(name in self.skipped)
-        if name in self.skipped:
-            return Played(trajectory, None)
         return Played(trajectory, deciding(self.parts, scores), {score.name: score.value for score in scores})

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from runner.results.endings import OVERFLOWS, overflowed
 from runner.results.intervals import Mean, Metric, settle, unsettled
 from runner.results.levels import Levels, nested_metrics
 from runner.results.usage import by_purpose, total
@@ -121,7 +122,10 @@ def _names(shapes: Iterable[tuple[str, ...]]) -> dict[str, None]:
 
 
 def _endings(records: Sequence[Mapping[str, Any]], table: _Table) -> dict[str, Mean]:
-    """Shares of how episodes ended; errors among all, the others among those without error."""
+    """Shares of how episodes ended; errors among all, the others among those without error.
+
+    ``errors/context_length`` is a part of ``stop/failed``: failures of the model's window, which are scored.
+    """
     import numpy as np
 
     if not records:
@@ -132,6 +136,7 @@ def _endings(records: Sequence[Mapping[str, Any]], table: _Table) -> dict[str, M
         values = np.array([None if found == "error" else found == stop for found in stops], dtype=float)
         out[f"stop/{stop}"] = unsettled(values, table.clusters)
     out["errors/rate"] = unsettled(np.array([found == "error" for found in stops], dtype=float), table.clusters)
+    out[OVERFLOWS] = unsettled(np.array([overflowed(record) for record in records], dtype=float), table.clusters)
     return out
 
 

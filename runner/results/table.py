@@ -8,6 +8,7 @@ from typing import Any
 
 from runner.results import usage
 from runner.results.directions import better
+from runner.results.endings import OVERFLOWS
 
 _TOTALS = ("cost", "tokens", "calls", "time")
 _FIRST = ("total", "completion", "score", "execution", "refusal", "response", "planning")
@@ -48,7 +49,7 @@ def headline(
     names = [n for n in dict.fromkeys(n for job in jobs for n in job) if better(n, manifests)]
     there = [n for n in names if any(_has(job, n) for job in jobs)]
     there = [n for n in there if "/".join(n.split("/")[2:]) not in there]  # the means of single parts of a score
-    late = [n for n in ("errors/rate", "cost/usd", "time/seconds_p50") if n in there]
+    late = [n for n in ("errors/rate", OVERFLOWS, "cost/usd", "time/seconds_p50") if n in there]
     groups: dict[str, list[str]] = {}
     for name in there:
         if (group := name.partition("/")[0]) not in (*_TOTALS, "stop", "errors"):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist, fmean, stdev, variance
 
-from components.types import Trajectory
+from components.types import CONTEXT_LENGTH, Step, Trajectory
 from components.usage import usage_of
 
 COUNTED = ("calls", "input_tokens", "output_tokens", "cost_usd")
@@ -18,7 +18,8 @@ class Pilot:
     """A job's pilot samples. ``owed``: samples it has to play, ``per_minute``: its model's limits of requests and of
     tokens, ``lane``: what the jobs of its model have in common, ``taken``: per sample what is ``COUNTED``,
     ``longest``: tokens of the longest call and its reply, ``seconds`` per sample, ``asked``: seconds of every call that
-    was sent, ``found``: how many were answered by the journal; ``errors``: kind -> number of samples that errored."""
+    was sent, ``found``: how many were answered by the journal; ``errors``: kind -> number of samples that errored;
+    ``overflows``: those that were longer than the window."""
 
     label: str
     owed: int
@@ -32,6 +33,7 @@ class Pilot:
     asked: list[float] = field(default_factory=list)
     found: int = 0
     errors: dict[str, int] = field(default_factory=dict)
+    overflows: int = 0
     stopped: str = ""
 
     def add(self, trajectory: Trajectory, seconds: float) -> None:
@@ -43,8 +45,10 @@ class Pilot:
         steps = trajectory.steps
         purposes = usage_of(trajectory)["purposes"].values()  # that of a judge is paid, too
         self.taken.append({name: _sum([of[name] for of in purposes]) for name in COUNTED})
-        lengths = ((step.usage.input_tokens or 0) + (step.usage.output_tokens or 0) for step in steps)
-        self.longest.append(max(lengths, default=0))
+        if trajectory.failure == CONTEXT_LENGTH:
+            self.overflows += 1  # nobody knows how long its longest call was
+        else:
+            self.longest.append(max(map(_length, steps), default=0))
         self.seconds.append(seconds)
         self.asked += [step.seconds for step in steps if not step.replayed]
         self.found += sum(step.replayed for step in steps)
@@ -93,6 +97,11 @@ def _wall(lane: Sequence[Pilot]) -> float | None:
     limits = zip((calls, tokens_in + tokens_out), lane[0].per_minute, strict=True)
     paced = [60 * amount / limit for amount, limit in limits if limit]
     return max(max(known), played / lane[0].connections, *paced)
+
+
+def _length(step: Step) -> int:
+    """Tokens of a call and its reply."""
+    return (step.usage.input_tokens or 0) + (step.usage.output_tokens or 0)
 
 
 def _value(pilot: Pilot, name: str) -> float:

@@ -121,6 +121,8 @@ def _told(found: Estimate | None, name: str) -> str:
 def warnings_of(pilots: Sequence[Pilot]) -> Iterator[str]:
     """What the pilot says of windows, errors and budgets."""
     for one in pilots:
+        if one.overflows:
+            yield f"note: {one.label}: {one.overflows} pilot samples were longer than the window (context_length)"
         for kind, n in one.errors.items():
             yield f"note: {one.label}: {n} pilot samples errored ({kind}); they are not counted"
         if one.stopped:
@@ -130,7 +132,7 @@ def warnings_of(pilots: Sequence[Pilot]) -> Iterator[str]:
             yield (
                 f"note: {one.label}: the longest call of the pilot had {longest:,} of the model's "
                 f"{one.window:,} tokens, that of all samples may have {expected:,}; what is longer than the window "
-                "errors (kind context_window)"
+                "fails (context_length) and is scored 0"
             )
 
 

@@ -48,11 +48,13 @@ class Faults:
 
 @dataclass
 class Server:
-    """One endpoint. ``latency`` seconds are added to every good reply; ``seen`` counts what came and went."""
+    """One endpoint. ``latency`` seconds are added to every good reply; ``seen`` counts what came and went. A prompt of
+    more than ``context_tokens`` is refused."""
 
     model: Simulated
     faults: Faults = field(default_factory=Faults)
     latency: float = 0.0
+    context_tokens: int | None = None
     seen: Counter[str] = field(default_factory=Counter)
     in_flight: int = 0
 
@@ -121,6 +123,10 @@ class Server:
         started, asked = time.monotonic(), asked_in(body)
         completion = self.model.core.reply(asked.messages, asked.tools, asked.seed ^ self.model.seed)
         message, usage = completion.message, completion.usage
+        if self.context_tokens is not None and (usage.input_tokens or 0) > self.context_tokens:
+            self.seen["too_long"] += 1
+            limit = f"This model's maximum context length is {self.context_tokens} tokens"
+            return _error(400, f"{limit}. However, the prompt has {usage.input_tokens}.", "BadRequestError")
         said: dict[str, Any] = {"role": "assistant", "content": message.content}
         if message.tool_calls:
             said["tool_calls"] = orjson.loads(message.wire)["tool_calls"]
@@ -171,6 +177,7 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         parser.add_argument(flag, type=float, default=default, help="of the core")
     for name in ("status-429", "status-500", "resets", "stalls", "malformed"):
         parser.add_argument(f"--{name}", type=float, default=0.0, help="share of requests")
+    parser.add_argument("--context-tokens", type=int, help="the model's window; longer prompts are refused")
     parser.add_argument("--retry-after", type=float, default=0.1, help="header of a 429")
     parser.add_argument("--stall-seconds", type=float, default=600.0, help="length of a stall")
     parser.add_argument("--seed", type=int, default=0, help="which virtual core of these rates it is")
@@ -192,7 +199,7 @@ def from_arguments(argv: Sequence[str]) -> tuple[Server, str, int]:
     model = Simulated(**{name: getattr(given, name) for name in RATES}, seed=given.seed)
     model.study(dataset_samples(given.dataset, pairs, given.profile))
     faults = Faults(**{one.name: getattr(given, one.name) for one in fields(Faults)})
-    return Server(model, faults, given.latency), given.host, given.port
+    return Server(model, faults, given.latency, given.context_tokens), given.host, given.port
 
 
 async def _serve(argv: Sequence[str]) -> None:

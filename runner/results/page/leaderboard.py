@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runner.results.endings import OVERFLOWS
 from runner.results.page.figures import intervals
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet
 from runner.results.page.told import Told, axis, better, column, headlines, told, value_of
 from runner.results.report import status_line
 from runner.results.rows import Run
 
-_COSTS = ("errors/rate", "calls/per_sample", "tokens/input", "tokens/output", "cost/usd", "time/seconds_p50")
+_COSTS = ("errors/rate", OVERFLOWS, "calls/per_sample", "tokens/input", "tokens/output", "cost/usd", "time/seconds_p50")
 _PLOTTED = 2
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from runner.results.directions import improved
+from runner.results.endings import OVERFLOWS, overflowed
 from runner.results.page.parts import Better
 
 if TYPE_CHECKING:
@@ -19,13 +20,15 @@ Record = Mapping[str, Any]
 _USAGE = {"cost/usd": "cost_usd", "tokens/input": "input_tokens", "tokens/output": "output_tokens",
           "calls/per_sample": "calls"}  # fmt: skip
 _SECONDS, _DIGITS = "time/seconds", 12
-OWN = ("stop/answered", "stop/refused", "stop/limit", "stop/failed", *_USAGE, _SECONDS)  # beside the scores
+OWN = ("stop/answered", "stop/refused", "stop/limit", "stop/failed", OVERFLOWS, *_USAGE, _SECONDS)  # beside the scores
 
 
 def value_of(record: Record, metric: str) -> float | None:
     """A score of an episode, or what it cost; None is unscored, as everything is of one that ended in an error."""
     if record["stop"] == "error":
         return None
+    if metric == OVERFLOWS:
+        return overflowed(record)
     if metric.startswith("stop/"):
         return float(record["stop"] == metric.partition("/")[2])
     found = record["usage"][_USAGE[metric]] if metric in _USAGE else record["scores"].get(metric)

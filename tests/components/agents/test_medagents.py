@@ -4,14 +4,14 @@ from dataclasses import replace
 import pytest
 
 from components.agents.medagents import MedAgents
-from components.errors import LimitReached, ModelError
+from components.errors import OVERFLOW, LimitReached, ModelError
 from components.messages import Image
 from components.types import Answer, Failure, Problem, Sample
 from runner.attempt import Attempt as Spends
 from runner.budget import Budget
 from runner.play import play
 from tests.attempts import Attempt, Echo
-from tests.panels import QUESTION, Script, calls_needed, panel, votes
+from tests.panels import QUESTION, SAYS, Script, calls_needed, panel, votes
 from tests.parts import door
 
 PLAIN = MedAgents(expert_tools=False)
@@ -149,3 +149,24 @@ async def test_images_that_nobody_can_see_are_no_zero():
     problem = replace(QUESTION, images=(Image("data:image/png;base64,"),), inputs={"image": "x.png"})
     outcome, _, _ = await panel(agent=PLAIN, problem=problem, vision=False)
     assert isinstance(outcome, Failure) and outcome.label == "unsupported_input"
+
+
+async def test_an_expert_without_tools_whose_question_is_too_long_ends_the_panel():
+    def say(request):
+        if request.branch == "expert/2":
+            raise ModelError("too long", OVERFLOW)
+        return SAYS["knowledge"]
+
+    with pytest.raises(ModelError):
+        await panel(Script(says={"knowledge": say}), PLAIN)
+
+
+async def test_an_expert_with_tools_who_grows_too_long_has_given_no_analysis():
+    def say(request):
+        if request.branch == "expert/2":
+            raise ModelError("too long", OVERFLOW)
+        return 'Action: Finish[{"response": "It looks like a tumour."}]'
+
+    outcome, _, trajectory = await panel(Script(says={"act": say}), MedAgents(), tool=Echo())
+    assert outcome == Answer("A")
+    assert not any(step.branch == "expert/2" for step in trajectory.steps)

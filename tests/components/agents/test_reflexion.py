@@ -1,7 +1,8 @@
 import pytest
 
 from components.agents.reflexion import Reflexion
-from components.types import Answer
+from components.errors import OVERFLOW, ModelError
+from components.types import Answer, Failure
 from tests import record_desk
 from tests.attempts import Attempt, Echo, solving
 from tests.parts import Right
@@ -23,6 +24,20 @@ async def test_with_the_oracle_it_stops_when_it_is_right():
     assert outcome == Answer("B") and len(model.requests) == 3
     outcome, model, _ = await solving(Reflexion(oracle=True, trials=3), [B], attempt)
     assert outcome == Answer("B") and len(model.requests) == 1
+
+
+async def test_a_trial_that_grows_too_long_has_failed_and_is_reflected_on():
+    replies = [SEE, ModelError("too long", OVERFLOW), "be brief", A]
+    outcome, model, _ = await solving(Reflexion(), replies, Attempt(tool=Echo()))
+    assert outcome == Answer("A") and [r.purpose for r in model.requests] == ["act", "act", "reflect", "act"]
+    replies = [SEE, B, "be brief", ModelError("too long", OVERFLOW)]
+    outcome, _, _ = await solving(Reflexion(), replies, Attempt(tool=Echo()))
+    assert outcome == Failure("context_length", "too long")
+
+
+async def test_a_reflection_that_is_too_long_ends_the_episode():
+    with pytest.raises(ModelError):
+        await solving(Reflexion(), [B, ModelError("too long", OVERFLOW)])
 
 
 async def test_the_model_never_reads_the_target():

@@ -3,8 +3,8 @@ import pytest
 from components.agents.cot import Cot
 from components.agents.react import ReAct
 from components.agents.self_consistency import SelfConsistency
-from components.errors import LimitReached
-from components.types import Answer
+from components.errors import OVERFLOW, LimitReached, ModelError
+from components.types import Answer, Failure
 from runner.attempt import Attempt as Spends
 from runner.budget import Budget
 from tests.attempts import Attempt, Echo, solving
@@ -23,6 +23,26 @@ async def test_draws_are_made_at_once_at_their_temperature_and_the_majority_answ
     assert {request.sampling.temperature for request in model.requests} == {0.7}
     assert len({request.seed for request in model.requests}) == 5
     assert [step.remarks["read"] for step in trajectory.steps] == ["A", "B", None, "B", "A"]
+
+
+async def test_a_sample_that_grows_too_long_has_failed_and_the_others_vote():
+    def said(request):
+        if request.branch in ("draw/1", "draw/3"):
+            raise ModelError("too long", OVERFLOW)
+        return "Answer: B"
+
+    outcome, _, _ = await solving(SelfConsistency(Cot(), draws=3), said)
+    assert outcome == Answer("B")
+    outcome, _, _ = await solving(SelfConsistency(Cot(), draws=1), said)
+    assert outcome == Failure("context_length", "too long")
+
+
+async def test_a_server_that_fails_in_one_sample_is_an_error_of_all():
+    def said(request):
+        raise ModelError("no reply", "server")
+
+    with pytest.raises(ModelError, match="no reply"):
+        await solving(SelfConsistency(Cot(), draws=2), said)
 
 
 async def test_no_readable_draw_is_an_unreadable_answer():

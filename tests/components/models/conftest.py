@@ -55,9 +55,9 @@ class ChatServer:
 
         return answer
 
-    def raw(self, body):
+    def raw(self, body, status=200):
         async def answer(request):
-            return web.Response(body=body, content_type="application/json")
+            return web.Response(body=body, status=status, content_type="application/json")
 
         return answer
 
@@ -114,7 +114,7 @@ class ChatServer:
 async def serving_chat():
     server = ChatServer()
     application = web.Application(client_max_size=64 * 2**20)
-    application.router.add_post("/v1/chat/completions", server.handle)
+    application.router.add_post("/{path:.*}", server.handle)  # litellm asks other providers at paths of their own
     runner = web.AppRunner(application, handler_cancellation=True, shutdown_timeout=0.1)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)

@@ -7,9 +7,11 @@ from components.types import Problem, Sample, Step, Trajectory
 SAMPLE = Sample(Problem("p", "?"), None)
 
 
-def values(*used: tuple[int | None, int | None], stop: str = "answered") -> list[float | None]:
+def values(
+    *used: tuple[int | None, int | None], stop: str = "answered", failure: str | None = None
+) -> list[float | None]:
     steps = [Step("act", "main", "main", n, 0, (), Message("assistant"), Usage(*one)) for n, one in enumerate(used)]
-    return [one.value for one in Length().score(SAMPLE, Trajectory(steps, stop=stop))]
+    return [one.value for one in Length().score(SAMPLE, Trajectory(steps, stop=stop, failure=failure))]
 
 
 @pytest.mark.parametrize(("used", "found"), [
@@ -17,6 +19,11 @@ def values(*used: tuple[int | None, int | None], stop: str = "answered") -> list
 ])  # fmt: skip
 def test_the_longest_call_counts_and_what_is_not_told_is_not_guessed(used, found):
     assert values(*used) == found
+
+
+def test_nobody_knows_the_length_of_what_was_longer_than_the_model_takes():
+    assert values((900, 50), (1500, 20), stop="failed", failure="context_length") == [None, 2.0]
+    assert values((900, 50), stop="failed", failure="step_limit") == [950.0, 1.0]
 
 
 def test_an_error_has_no_length():

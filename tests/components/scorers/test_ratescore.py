@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -28,6 +29,13 @@ def value(source: str, trajectory: Trajectory, reference: str = "ab cd") -> floa
 def test_a_function_and_a_command() -> None:
     assert value(f"{__name__}:shorter", episode([], answer="a")) == 0.2
     assert value(COMMAND, episode([], answer="ab")) == 0.2
+
+
+def test_a_task_that_was_longer_than_the_model_takes_scores_0_where_it_can_be_solved() -> None:
+    source, overflow = f"{__name__}:shorter", replace(episode([], stop="failed"), failure="context_length")
+    assert value(source, overflow) == 0.0
+    assert value(source, overflow, reference="") is None
+    assert value(source, replace(overflow, facts={"kind": "insufficient"})) is None
 
 
 def test_nothing_to_score() -> None:

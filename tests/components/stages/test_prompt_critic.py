@@ -1,6 +1,6 @@
 import pytest
 
-from components.errors import ConfigError
+from components.errors import OVERFLOW, ConfigError, ModelError
 from components.messages import Message, ToolCall, Usage
 from components.stages.prompt_critic import Critic, failure_text, rewritten
 from components.stages.prompt_versions import Rules
@@ -29,6 +29,16 @@ async def test_a_template_that_comes_back_as_it_was_is_no_change(tmp_path):
         "x", rules.first, ["f"], 1, 1
     )
     assert wanted.version is rules.first
+
+
+async def test_a_critic_whose_question_is_too_long_is_shown_less(tmp_path):
+    def say(request):
+        raise ModelError("too long", OVERFLOW)
+
+    rules = Rules(base_set(tmp_path / "base"))
+    critic = Critic(bench(say, rules.base), rules, "refine_prompts", 1)
+    with pytest.raises(ConfigError, match=r"too long: the critic needs a lower stage\.failures_shown"):
+        await critic.propose("x", rules.first, ["f"], 1, 1)
 
 
 async def test_a_budget_that_does_not_reach_is_told(tmp_path):

@@ -1,7 +1,7 @@
 import pytest
 
 from components.agents.ehragent import EhrAgent
-from components.errors import ConfigError
+from components.errors import OVERFLOW, ConfigError, ModelError
 from components.grammars.code_block import CodeBlock
 from components.messages import Message
 from components.models.scripted import Scripted
@@ -49,3 +49,22 @@ async def test_what_is_solved_rightly_is_kept_and_shown_to_the_next_question():
 async def test_a_prompt_set_without_demonstrations_is_refused():
     with pytest.raises(ConfigError, match=r"has no mimic_iii\.yaml"):
         await learnt([], prompts="react")
+
+
+async def test_a_question_that_grows_too_long_has_failed_and_teaches_nothing():
+    def say(request) -> str | Message:
+        if request.sample_id == "t1":
+            raise ModelError("too long", OVERFLOW)
+        return cell(f"answer = {request.sample_id[1:]}", "TERMINATE")
+
+    solved, _ = await learnt(say)
+    assert {one["question"] for one in solved} >= {"how many of kind 0?", "how many of kind 2?"}
+    assert not any("kind 1" in one["question"] for one in solved)
+
+
+async def test_the_result_of_such_a_question_is_0_and_its_name_is_kept():
+    parts = Parts(AGENT, Accept(), CodeBlock(), toolset(), Intact(), {"ehr": EhrScorer()})
+    door = Door({"main": Scripted([ModelError("too long", OVERFLOW)])}, None, run_seed=0)
+    practice = Practice(AGENT, parts, door)
+    played = await practice.play(questions()[1], AGENT.solve)
+    assert (played.score, played.scores["ehr/completed"], practice.skipped) == (0.0, 0.0, {"t1"})

@@ -34,6 +34,13 @@ def test_a_window_that_the_longest_of_all_samples_may_pass_is_told():
     assert not list(warnings_of([pilot(usages, window=110)]))
 
 
+def test_samples_that_were_longer_than_the_window_are_counted_and_no_length_is_guessed():
+    made = pilot([Usage(70, 2, 0.1)], window=100)
+    made.add(Trajectory(stop="failed", failure="context_length"), 1.0)
+    assert made.longest == [72] and len(made.taken) == 2 and not made.errors
+    assert list(warnings_of([made])) == ["note: job: 1 pilot samples were longer than the window (context_length)"]
+
+
 def test_nobody_is_asked_without_a_terminal_or_below_the_limit():
     assert confirmed(100.0, 5.0) and confirmed(None, None) and confirmed(1.0, 5.0)
 

@@ -1,0 +1,165 @@
+"""A request that is longer than the model takes fails its episode; only what somebody else asks about it is an error."""
+
+from collections import Counter
+
+import pytest
+
+from components.errors import OVERFLOW, ConfigError, ModelError
+from components.messages import Completion, Message, Usage
+from components.models.overflow import FINISH
+from components.types import Answer, Score
+from runner.budget import Budget
+from runner.execute import Outcome, execute
+from runner.journal import Journal
+from runner.play import play
+from runner.records import RecordWriter, read
+from runner.results.endings import overflow_line
+from runner.results.metrics import summarise
+from runner.results.statistics.pairing import value_of
+from tests.parts import Rows, Speaker, door, parts
+
+SAMPLES = Rows().load("test")
+
+
+def too_long(limit=1):
+    """Answers until there are more messages than that."""
+
+    def say(request):
+        if len(request.messages) > limit:
+            raise ModelError("the prompt is too long", OVERFLOW)
+        return 'call count {"n": 1}' if limit > 1 else f"answer {request.sample_id[1:]}"
+
+    return say
+
+
+async def played(model, **changes):
+    return await play(parts(**changes), door(model), SAMPLES[0], 0)
+
+
+async def test_the_episode_has_failed_and_is_scored_as_any_other_failure():
+    trajectory, scores = await played(Speaker(too_long(3)))
+    assert (trajectory.stop, trajectory.failure) == ("failed", "context_length")
+    assert trajectory.error == "the prompt is too long" and trajectory.answer is None
+    assert len(trajectory.steps) == 2 and [(one.name, one.value) for one in scores] == [("score/right", 0.0)]
+
+
+async def test_other_errors_of_a_model_are_unscored_as_before():
+    def down(request):
+        raise ModelError("no reply", "server")
+
+    trajectory, scores = await played(Speaker(down))
+    assert (trajectory.stop, trajectory.failure, scores) == ("error", None, [])
+
+
+@pytest.mark.parametrize("role", ["verifier", "tool", "builder"])
+async def test_whoever_of_the_method_asks_it_is_the_failure_of_the_episode(role):
+    class Asks:
+        async def solve(self, episode):
+            return Answer((await episode.ask([Message("user", "?")] * 2, "verify", role=role)).text)
+
+    trajectory, _ = await played(Speaker(too_long()), agent=Asks())
+    assert trajectory.failure == "context_length"
+
+
+async def test_lines_at_once_fail_the_episode_too():
+    class Asks:
+        async def solve(self, episode):
+            await episode.ask_each(
+                {"expert/1": [Message("user", "?")], "expert/2": [Message("user", "?")] * 2}, "knowledge"
+            )
+
+    trajectory, _ = await played(Speaker(too_long()), agent=Asks())
+    assert (trajectory.stop, trajectory.failure) == ("failed", "context_length")
+
+
+async def test_what_a_scorer_asks_is_not_the_agents_failure():
+    class Judge:
+        async def consult(self, sample, trajectory, scores, episode):
+            await episode.ask([Message("user", "?")] * 9, "judge")
+
+        def score(self, sample, trajectory):
+            return [Score("judged", 1.0)]
+
+    trajectory, scores = await played(Speaker(too_long(2)), scorers={"judge": Judge()})
+    assert (trajectory.stop, scores) == ("error", []) and str(trajectory.error).startswith("context_window: ")
+
+
+class Cut(Speaker):
+    """Every reply is cut off at the end of the window."""
+
+    async def generate(self, request):
+        self.asked.append(request)
+        return Completion(Message("assistant", "answer 0"), Usage(10, 2, 0.5), FINISH)
+
+
+async def test_a_reply_that_the_window_cuts_off_is_paid_and_recorded_and_is_not_an_answer():
+    at = door(Cut(lambda request: ""))
+    trajectory, scores = await play(parts(), at, SAMPLES[0], 0)
+    assert (trajectory.failure, trajectory.answer, scores[0].value) == ("context_length", None, 0.0)
+    assert [step.finish for step in trajectory.steps] == [FINISH] and at.spent.usd == 0.5
+
+
+async def test_a_strict_replay_fails_in_the_same_place_and_nobody_else_is_kept_from_asking(tmp_path):
+    with Journal(tmp_path) as journal:
+        first = await play(parts(), door(Speaker(too_long(3)), journal), SAMPLES[0], 0)
+    with Journal(tmp_path) as journal:
+        larger = Speaker(lambda request: "answer 0" if len(request.messages) > 3 else "no call is asked again")
+        replayed = await play(parts(), door(larger, journal, replay=True), SAMPLES[0], 0)
+        assert (replayed[0].failure, replayed[0].error) == (first[0].failure, first[0].error) and not larger.asked
+        assert [step.reply for step in replayed[0].steps] == [step.reply for step in first[0].steps]
+        again, _ = await play(parts(), door(larger, journal), SAMPLES[0], 0)
+        assert (again.stop, again.answer, len(larger.asked)) == ("answered", "answer 0", 1)
+
+
+async def test_a_strict_replay_still_names_what_was_never_asked(tmp_path):
+    with Journal(tmp_path) as journal:
+        await play(parts(), door(Speaker(too_long(3)), journal), SAMPLES[0], 0)
+        with pytest.raises(ConfigError, match="no call was recorded for this sample"):
+            await play(parts(), door(Speaker(too_long(3)), journal, replay=True), SAMPLES[1], 0)
+
+
+async def run(folder, model):
+    writer, outcome = RecordWriter(folder), Outcome()
+    try:
+        await execute(parts(), door(model, budget=Budget()), SAMPLES, 1, writer, outcome)
+    finally:
+        writer.close()
+    return outcome
+
+
+async def test_it_is_finished_and_not_run_again_and_is_not_an_error_of_the_run(tmp_path):
+    def say(request):
+        if request.sample_id in ("q1", "q4"):
+            raise ModelError("too long", OVERFLOW)
+        if request.sample_id == "q2":
+            raise ModelError("no reply", "server")
+        return f"answer {request.sample_id[1:]}"
+
+    first = await run(tmp_path, Speaker(say))
+    assert (first.errored, first.error_rate) == (1, pytest.approx(1 / 6))
+    metrics = summarise(first.records)["metrics"]
+    assert (metrics["score/right"]["value"], metrics["score/right"]["n"]) == (pytest.approx(3 / 5), 5)
+    assert (metrics["errors/context_length"]["value"], metrics["errors/context_length"]["n"]) == (0.4, 5)
+    assert (metrics["errors/rate"]["n"], metrics["stop/failed"]["value"]) == (6, 0.4)
+    assert overflow_line(metrics).startswith("context:    2 of 5 episodes")
+    assert Counter(value_of(one, "errors/context_length") for one in first.records) == {0.0: 3, 1.0: 2, None: 1}
+    model = Speaker(lambda request: f"answer {request.sample_id[1:]}")
+    await run(tmp_path, model)
+    assert [request.sample_id for request in model.asked] == ["q2"]
+
+
+async def test_records_of_older_runs_in_which_it_was_an_error_are_run_again(tmp_path):
+    first = await run(tmp_path, Speaker(lambda request: "answer 1"))
+    lines = (tmp_path / "records.jsonl").read_bytes().replace(b'"stop":"answered"', b'"stop":"error"', 1)
+    (tmp_path / "records.jsonl").write_bytes(lines)
+    model = Speaker(lambda request: "answer 1")
+    await run(tmp_path, model)
+    assert len(model.asked) == 1 and len(list(read(tmp_path))) == len(first.records)
+
+
+def test_a_run_without_any_says_nothing_of_it_and_counts_zero():
+    record = {"sample_id": "s", "epoch": 0, "cluster": None, "strata": {}, "stop": "answered", "failure": None, "seconds": 1.0,
+              "scores": {}, "ceilings": {}, "usage": {"calls": 1, "input_tokens": 1, "output_tokens": 1, "cost_usd": 0.0,
+                                                      "purposes": {}}}  # fmt: skip
+    metrics = summarise([record])["metrics"]
+    assert metrics["errors/context_length"]["value"] == 0.0 and overflow_line(metrics) is None
