@@ -86,12 +86,13 @@ class Compare:
     ``baselines``: choices of agent, or values that the sweep varies (``agent.strategies=[]``), of which the best on a
     dataset counts; null = the best other method. ``gains``: a name in ``conf/papers/gains``, whose gains in print stand
     beside the methods' own; null = none. ``scores``: what its table and its page show first; null = of each group of
-    scores the first.
+    scores the first. ``per_record``: a score that the page shows record by record; null = none.
     """
 
     baselines: Sequence[str] | None = None
     gains: str | None = None
     scores: Sequence[str] | None = None
+    per_record: str | None = None
 
 
 @dataclass(frozen=True)
