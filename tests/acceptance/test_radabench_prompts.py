@@ -73,7 +73,9 @@ def instructions(steps: Sequence[Step], names: Sequence[str]) -> str:
     for text in texts:
         for known in sample_texts():
             text = text.replace(known, "")
-        text = re.sub(r"\[Examples? of [^\]]*\].*?(?=\n\nRules:|\n\nHold to this:|\n\n\n\[Query\]|\Z)", "", text, flags=re.DOTALL)
+        text = re.sub(
+            r"\[Examples? of [^\]]*\].*?(?=\n\nRules:|\n\nHold to this:|\n\n\n\[Query\]|\Z)", "", text, flags=re.DOTALL
+        )
         lines = [line for line in text.split("\n") if not line.startswith('{"Name"') and '{"$' not in line]
         if "self_reflection" in names:
             text = "\n".join(line for line in lines if "Self-Reflection" not in line)
@@ -95,7 +97,11 @@ def test_each_rule_is_found_in_a_wording_of_it(rule):
 async def test_no_refined_rule_is_in_a_message_of_the_base_prompts(profile, condition):
     for names in BASE:
         said = instructions(await calls(profile, condition, names), names)
-        held = {rule: found[0] for rule, (pattern, _) in REFINED.items() if (found := re.search(pattern, said, re.MULTILINE))}
+        held = {
+            rule: found[0]
+            for rule, (pattern, _) in REFINED.items()
+            if (found := re.search(pattern, said, re.MULTILINE))
+        }
         assert not held, (names, held)
 
 
