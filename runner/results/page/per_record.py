@@ -1,4 +1,4 @@
-"""A score per record: a row for each record (patient), and a plot of each method against its baseline, a point per record.
+"""A score per record: a row for each record (patient), and a plot in which each method is against its baseline.
 
 Source: Zheng et al. 2024, arXiv 2412.09529, Figure 6b: a record has its mean over all questions and trials.
 """
