@@ -11,23 +11,10 @@ import numpy as np
 import pytest
 
 from components.datasets.radabench import RadABench
-from components.embedding import Embedding, SentenceEmbedding
+from components.embedding import SentenceEmbedding
 from components.errors import ConfigError
 from components.stages.embed_records import PICTURE, POINTS, EmbedRecords
-
-LIBRARY = """
-import numpy as np
-
-class SentenceTransformer:
-    def __init__(self, name, device=None):
-        if name == "none/here":
-            raise OSError("none/here is not a local folder\\nand is not on the hub")
-        self.name = name
-
-    def encode(self, texts, normalize_embeddings=False):
-        rows = np.array([[text.lower().count(letter) for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts], dtype=float)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True) if normalize_embeddings else rows
-"""
+from tests.sentences import installed
 
 
 @dataclass
@@ -56,13 +43,8 @@ class Regions:
 
 @pytest.fixture
 def library(tmp_path, monkeypatch):
-    """A package with the interface of sentence-transformers, on the path."""
-    folder = tmp_path / "site" / "sentence_transformers"
-    folder.mkdir(parents=True)
-    (folder / "__init__.py").write_text(LIBRARY)
-    monkeypatch.syspath_prepend(str(folder.parent))
-    yield
-    sys.modules.pop("sentence_transformers", None)
+    with installed(tmp_path, monkeypatch):
+        yield
 
 
 def table(place):
@@ -71,7 +53,6 @@ def table(place):
 
 async def test_a_point_per_record_coloured_by_anatomy(tmp_path, library):
     stage = EmbedRecords(SentenceEmbedding(), folder=str(tmp_path / "map"))
-    assert isinstance(stage.embedding, Embedding) and stage.embedding.missing is None
     bench = Desk()
     bench.evaluated = bench.evaluated[: 22 * 11]  # one record of each pair
     stage.check(bench)
@@ -112,14 +93,6 @@ async def test_without_the_extra_it_is_skipped_with_a_line(tmp_path, monkeypatch
     ]
     assert not (stage.place / PICTURE).exists()
     stage.check(Desk(begun="other settings"))  # a skipped one may be begun with others
-
-
-async def test_a_model_that_is_not_there_is_one_line(tmp_path, library):
-    stage = EmbedRecords(SentenceEmbedding("none/here"), folder=str(tmp_path / "map"))
-    with pytest.raises(
-        ConfigError, match=r"^the embedding model 'none/here' cannot be loaded: none/here is not a local folder$"
-    ):
-        await stage.make(Desk())
 
 
 def test_too_few_records_are_refused():
