@@ -198,7 +198,7 @@ class Radagent(BuildsTools):
     async def _conclude(self, episode: Episode, messages: list[Message], query: str) -> Answer:
         """Answer from the final memory; the concluder sees nothing else but the query."""
         prompts, concluder = load(self.prompts), self._part(episode, "concluder")
-        shown = "" if self._shots is None else self._shots.answers()
+        shown = "" if self._shots is None else self._shots.answers(self._support)
         memory = (await concluder.control("final")).text
         if self.parted:
             asked = prompts.user("conclusion", query=query, memory=memory)
@@ -216,8 +216,7 @@ class Radagent(BuildsTools):
 
     def _plan_prompt(self, prompts: PromptSet) -> Message:
         """What a planner is told."""
-        refined = "refined_prompts" in self.strategies
-        shown = "" if self._shots is None else self._shots.plans(self.parted, self.reflects, refined)
+        shown = "" if self._shots is None else self._shots.plans(self.parted, self.reflects, self._refined)
         return prompts.system("plan", as_object=self.parted, reflects=self.reflects, examples=shown)
 
     def _executor_prompt(self, prompts: PromptSet, episode: Episode, query: str, plan: str) -> Message:
@@ -228,6 +227,16 @@ class Radagent(BuildsTools):
     def _replies(self, episode: Episode) -> str:
         """Examples of replies, where they are shown."""
         return "" if self._shots is None else self._shots.replies(episode, self.reflects)
+
+    @property
+    def _refined(self) -> bool:
+        """Whether the refined prompts are in use."""
+        return "refined_prompts" in self.strategies
+
+    @property
+    def _support(self) -> Sequence[str]:
+        """What the base prompts ask for after the answer; a concluder of its own has seen no plan."""
+        return () if self._refined else ("evidence",) if self.parted else ("evidence", "alignment")
 
     @property
     def _shots(self) -> Shots | None:

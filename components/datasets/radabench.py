@@ -6,16 +6,17 @@ questions). ``radabench_mini`` ships with the project and has the same layout.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
+from annotated_types import Ge
 
 from components.errors import ConfigError
 from components.hand_written import read_yaml
@@ -24,6 +25,7 @@ from components.radiology.records import Entry, RecordFile, parse_records
 from components.radiology.switches import Switches
 from components.radiology.tasks import TASKS
 from components.radiology.vocabulary import LISTS, Vocabulary
+from components.seeded_draw import drawn
 from components.types import Privacy, Problem, Sample
 
 _MANIFEST = "manifest.json"  # of a synthesis, beside its records
@@ -38,6 +40,7 @@ class RadABench:
     ``path`` is a file of records (split ``test``) or a folder of such files (splits by file name);
     ``shipped`` a folder beside this file, ``hub`` a data set on the Hugging Face hub (optional extra
     ``datasets``); the first that is given counts. ``files`` names the splits' files in a folder.
+    ``records``: of the evaluated split a seeded sample of so many whole records, each with all its questions.
     """
 
     path: str | None = None
@@ -45,6 +48,8 @@ class RadABench:
     hub: str | None = None
     split: str = "test"
     files: Mapping[str, str] | None = None
+    records: Annotated[int, Ge(1)] | None = None
+    seed: int = 0
     switches: Switches = field(default_factory=Switches)
     privacy: Privacy = "open"
 
@@ -63,17 +68,23 @@ class RadABench:
 
     def load(self, split: str) -> Iterable[Sample]:
         """Read a split. Raises ConfigError, naming record and key, when a file is not as it should be."""
+        file = self._parsed(split)
+        entries = file.entries if split != self.split else self._selected(file.entries)
+        return (self._sample(entry, chain, file.vocabulary) for entry in entries for chain in entry.questions)
+
+    def _parsed(self, split: str) -> RecordFile:
+        """The records of a split."""
         if self._on_hub:
-            return self._samples(_parsed_hub(str(self.hub), split))
+            return _parsed_hub(str(self.hub), split)
         path = self._file(split)
         stat = path.stat()
-        return self._samples(_parsed(path, (stat.st_mtime_ns, stat.st_size)))
+        return _parsed(path, (stat.st_mtime_ns, stat.st_size))
 
-    def _samples(self, file: RecordFile) -> Iterator[Sample]:
-        """The questions of all records."""
-        for entry in file.entries:
-            for chain in entry.questions:
-                yield self._sample(entry, chain, file.vocabulary)
+    def _selected(self, entries: Sequence[Entry]) -> Sequence[Entry]:
+        """As many records as are asked for, in file order. Raises ConfigError when there are fewer."""
+        if self.records is not None and self.records > len(entries):
+            raise ConfigError(f"records: {self.records} are asked for, and split {self.split!r} has {len(entries)}")
+        return drawn(entries, self.records, f"{self.seed}/records")
 
     def _sample(self, entry: Entry, chain: str, vocabulary: Vocabulary) -> Sample:
         """One question."""

@@ -61,9 +61,11 @@ class Shots:
         shots = [(one, reply(one, episode, reflects)) for one in among[:_REPLIES]]
         return load(self.prompts).render("execution", replies=shots)
 
-    def answers(self) -> str:
-        """An answer from the memory."""
-        return load(self.prompts).render("conclusion", answers=self.conclusion[:1])
+    def answers(self, support: Sequence[str]) -> str:
+        """An answer from the memory, followed by those parts of its ``support`` that the example has."""
+        shots = [{**one, "answer": " ".join([one["answer"], *(one[part] for part in support if part in one)])}
+                 for one in self.conclusion[:1]]  # fmt: skip
+        return load(self.prompts).render("conclusion", answers=shots)
 
 
 @lru_cache(maxsize=16)

@@ -18,6 +18,7 @@ _EXTRAS = {
     "optuna": ("optuna", "sweeps that search"),
     "dicom": ("pydicom", "images in DICOM files"),
     "ratescore": ("RaTEScore", "a scorer of free text with models of its own"),
+    "embedding": ("sentence_transformers", "pictures of records by sentence embeddings"),
     "datasets": ("datasets", "data sets in Arrow files"),
 }
 

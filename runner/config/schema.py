@@ -97,6 +97,7 @@ class Compare:
     beside the methods' own; null = none. ``scores``: what its table and its page show first; null = of each group of
     scores the first. ``curves``: settings that the sweep varies one at a time; the page has a table of each.
     ``figures``: the plots of a sweep over models; none = one of the first score.
+    ``per_record``: a score that the page shows record by record; null = none.
     """
 
     baselines: Sequence[str] | None = None
@@ -104,6 +105,7 @@ class Compare:
     scores: Sequence[str] | None = None
     curves: Sequence[str] | None = None
     figures: Sequence[Figure] = ()
+    per_record: str | None = None
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def played(grid: Grid, baselines: Collection[str]) -> list[str]:
 
 
 def _best(grid: Grid, name: str, row: Row, baselines: Collection[str]) -> Row | None:
-    """What a row is held against: the best that plays with the same model and seed, where there is one.
+    """What a row is held against: the best with the same model, seed and condition, where there is one.
 
     None for the best of the named baselines itself, where nothing is scored, and where none is named and no way of the
     score is better.
@@ -93,7 +93,7 @@ def _best(grid: Grid, name: str, row: Row, baselines: Collection[str]) -> Row | 
 
 
 def _setting(row: Row) -> tuple[Any, ...]:
-    return row.first.notes.get("models"), row.first.cfg.get("seed")
+    return row.first.notes.get("models"), row.first.cfg.get("seed"), row.first.choices.get("condition")
 
 
 def _score(grid: Grid, name: str, row: Row) -> float | None:

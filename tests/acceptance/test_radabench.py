@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from components.agents.radagent import Radagent
 from components.models.simulated import Simulated
 from components.radiology.execution import ground_truth
 from components.radiology.solvable import solvable
@@ -24,6 +25,7 @@ from runner.budget import Budget
 from runner.build import construct
 from runner.door import Door
 from runner.play import Parts, play
+from tests.golden.vectors import PAPER
 from tests.slow import slow
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
@@ -49,7 +51,7 @@ def part(group: str, name: str, profile: str) -> Any:
     node = yaml.safe_load((CONF / group / f"{name}.yaml").read_text())
 
     def built(one: Mapping[str, Any]) -> object:
-        own = {k: v for k, v in one.items() if k not in ("grammar", "building")}  # of which these are in no agent's way
+        own = {k: v for k, v in one.items() if k not in ("grammar", "building", "defaults")}  # not needed here
         given = {k: switches(profile) if v == "${profile.radabench}" else v for k, v in own.items()}
         return construct(given, f"{group}.{name}")
 
@@ -202,7 +204,9 @@ async def test_under_the_article_no_core_is_better_than_the_ceilings(condition):
 
 @pytest.mark.parametrize("condition", QUICK)
 async def test_under_the_article_a_perfect_core_reaches_every_rate(condition):
-    found = await episodes(parts("paper", condition), one_per_pair("paper") if "medium" in condition else few("paper"))
+    answers_alone = Radagent(PAPER, strategies=("refined_prompts",))  # base prompts ask for evidence as well
+    house = replace(parts("paper", condition), agent=answers_alone)
+    found = await episodes(house, one_per_pair("paper") if "medium" in condition else few("paper"))
     got = means(found)
     choice = set() if condition in ("baseline", "redundant_regular") else {"execution/ots"}
     unscored = {name for one in found for name in one.scores} - set(got)
@@ -214,6 +218,16 @@ async def test_under_the_article_a_perfect_core_reaches_every_rate(condition):
     assert {one.trajectory.stop for one in found} == {"answered"}
     everything = [score for one in found for score in one.scores.values() if score.name != "execution/pfsp"]
     assert all(score.value == score.ceiling for score in everything)
+
+
+@pytest.mark.parametrize("profile", ["paper", "code"])
+async def test_the_base_prompts_cost_response_scores_under_the_article_alone(profile):
+    """The article scores the whole conclusion, the published code its first paragraph: there the answer is."""
+    found = await episodes(parts(profile, "differentiated"), few(profile))
+    assert all(score.value == score.ceiling for one in found for name, score in one.scores.items()
+               if score.value is not None and not name.startswith("response/"))  # fmt: skip
+    answers = means(found)["response/f1"]
+    assert answers == pytest.approx(1.0) if profile == "code" else 0.5 < answers < 0.9
 
 
 @pytest.mark.parametrize("condition", INSUFFICIENT)

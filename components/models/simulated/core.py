@@ -39,7 +39,7 @@ from components.models.simulated.skills.told import Reading
 from components.models.simulated.skills.write import Style, write
 from components.types import Sample
 
-VERSION = "10"
+VERSION = "11"
 TAUGHT_SLIPS = 0.3  # of the calls of a wrong radiology tool are left where a solved task is shown
 HANDED_SLIPS = 0.4  # of them are left where the plan is handed over in the instructions, with the tools
 _CONCLUDE = ("Write the final answer", "Now answer the question", "Now write your opinion")

@@ -17,6 +17,7 @@ from components.radiology.tasks import BQ, CATEGORIES, PLANNING_NAMES
 _REMEMBERED = 4_000
 QUANTIFICATION = "Biomarker Quantification Tool"  # one planning name for both kinds of measurement
 NOTES, CALLS, REFLECTS = "Use when:", "[Examples of calls]", "<Reflection>"
+EVIDENCE, ALIGNS = "supporting evidence", "align with the plan"  # what a conclusion is to hold after the answer
 AS_OBJECT, THINKS, HANDED = '"Tool Chain"', "Self-Reflection", "\n[Plan]\n"
 _NAMED = re.compile(r'\{"Name":\s*"([^"\\]+)",(.*)')
 _VARIABLES = re.compile(r"\$\w+\$")
@@ -29,7 +30,7 @@ _XML_TOOL = re.compile(r"<(?:Call|EndCall)>.*?<Tool>\s*(.*?)\s*</Tool>", re.DOTA
 # What tells the format of the reply that a prompt asks for, and the advice it gives.
 _MARKS = (
     "<EndCall>", "<NoCall>", "<VALID>", "Finish[", "Refuse[", "Tool Chain:", "Answer: <", "step by step", *ADVISED,
-    NOTES, CALLS, REFLECTS, AS_OBJECT, THINKS, HANDED, f"Organ {QUANTIFICATION}", QUANTIFICATION,
+    NOTES, CALLS, REFLECTS, EVIDENCE, ALIGNS, AS_OBJECT, THINKS, HANDED, f"Organ {QUANTIFICATION}", QUANTIFICATION,
 )  # fmt: skip
 _DOWN = re.compile(r"(\w+) is unavailable: ")
 _BRACKET_TOOL = re.compile(r"Action:\s*(\w+)\s*[\[{]")

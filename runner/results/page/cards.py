@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import Any
 
+from runner.results.page import demographics
 from runner.results.page.parts import Cell, Column, Section, Sheet
 from runner.results.page.told import Told, told
 from runner.results.rows import Run
@@ -39,14 +40,16 @@ class Episodes:
 
 
 def section(runs: Sequence[Run]) -> Section | None:
-    """Two tables per dataset: its samples, and the episodes that runs played on them."""
+    """Tables per dataset: its samples, its patients, and the episodes of the runs."""
     found = told(runs)
     counted = {id(one): episodes_of(one.run) for one in found}
     there = [one for one in found if counted[id(one)].calls]
     parts: list[Sheet] = []
     for data in dict.fromkeys(one.run.data for one in there):
         of = [one for one in there if one.run.data == data]
-        parts += [_samples(of), _lengths(of, counted), _words(of, counted)]
+        records = {record["sample_id"]: record for one in of for record in one.run.records}
+        people = demographics.sheets_of(of[0].dataset, [*records.values()])
+        parts += [_samples(of), *people, _lengths(of, counted), _words(of, counted)]
     if not parts:
         return None
     intro = (

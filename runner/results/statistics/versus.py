@@ -132,7 +132,7 @@ def _wanted(
     """The pairs of rows to compare, and what has to be said of the choice."""
     if baselines:
         named = [row for row in rows if is_one(row, baselines)]
-        return [(row, other) for row in rows if row not in named for other in _alike(row, named)], []
+        return [(row, other) for row in rows if row not in named for other in nearest(row, named)], []
     pairs = list(combinations(rows, 2))
     if every or len(pairs) <= MOST:
         return pairs, []
@@ -159,7 +159,7 @@ def is_one(row: Row, names: Collection[str]) -> bool:
     return not (own | varied).isdisjoint(names)
 
 
-def _alike(row: Row, named: Sequence[Row]) -> list[Row]:
+def nearest(row: Row, named: Sequence[Row]) -> list[Row]:
     """Those that differ from a row in the fewest of the settings that were swept: all that are as near."""
     far = {other.label: _distance(row, other) for other in named}
     return [other for other in named if far[other.label] == min(far.values())]

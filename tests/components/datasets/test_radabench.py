@@ -130,3 +130,29 @@ def test_rows_of_a_table_become_a_file():
     assert "012" not in found["2"]["QA"] and set(found["2"]) == {"case", "QA"}
     assert entries_of([FILE]) == FILE
     assert entries_of([{"case": {"Treatment": "{rest}"}}]) == {"0": {"case": {"Treatment": "{rest}"}}}
+
+
+def test_whole_records_are_selected_by_the_seed_with_all_their_questions():
+    whole = list(RadABench(shipped="radabench_mini").load("test"))
+    found = list(RadABench(shipped="radabench_mini", records=20).load("test"))
+    assert len(found) == 220 and len({one.cluster for one in found}) == 20
+    assert {one.cluster: sum(other.cluster == one.cluster for other in found) for one in found} == dict.fromkeys(
+        dict.fromkeys(one.cluster for one in found), len(TASKS)
+    )
+    ids = [one.problem.id for one in found]
+    assert ids == [one.problem.id for one in whole if one.problem.id in set(ids)]  # in file order
+    again, other = (RadABench(shipped="radabench_mini", records=20, seed=seed).load("test") for seed in (0, 1))
+    assert [one.problem.id for one in again] == ids != [one.problem.id for one in other]
+
+
+def test_what_is_learnt_from_is_not_selected_from_and_the_vocabulary_is_that_of_the_whole_file():
+    few = RadABench(shipped="radabench_mini", records=1)
+    assert len({one.cluster for one in few.load("train")}) == 22
+    one, whole = (next(iter(data.load("test"))) for data in (few, RadABench(shipped="radabench_mini")))
+    assert one.metadata["vocabulary"] is whole.metadata["vocabulary"]
+
+
+def test_more_records_than_there_are_is_refused(file):
+    assert len(list(RadABench(path=str(file), records=len(FILE)).load("test"))) == len(FILE) * 11
+    with pytest.raises(ConfigError, match=rf"records: {len(FILE) + 1} are asked for, and split 'test' has {len(FILE)}"):
+        RadABench(path=str(file), records=len(FILE) + 1).load("test")

@@ -12,7 +12,7 @@ from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.messages import Message
 from components.radiology.plan import chain_names
-from components.radiology.shots import reply, shots_of
+from components.radiology.shots import Shots, reply, shots_of
 from components.radiology.tasks import ABILITIES, REFUSAL_FIELDS
 from components.reflection import reflection_in
 from components.types import Offer
@@ -43,7 +43,16 @@ def test_two_plans_four_replies_and_an_answer_are_shown():
     assert shots.plans(True, False, False).count('"Tool Chain": [') == 2
     for refuses in (False, True):
         assert shots.replies(Desk(XmlCall(), refuses), False).count("Reply:") == 4
-    assert shots.answers().count("Answer:") == 1
+    assert shots.answers(()).count("Answer:") == 1
+
+
+def test_the_example_of_an_answer_has_the_support_that_the_prompts_in_use_ask_for():
+    one, alone = shots_of(OWN).conclusion[0], shots_of(OWN).answers(())
+    assert alone.endswith(f"Answer: {one['answer']}")
+    supported = shots_of(OWN).answers(("evidence", "alignment"))
+    assert supported.endswith(f"Answer: {one['answer']} {one['evidence']} {one['alignment']}")
+    plain = Shots(OWN, (), (), (), [{key: one[key] for key in ("question", "memory", "answer")}])
+    assert plain.answers(("evidence",)) == alone  # examples written before there was support
 
 
 def test_where_a_task_may_be_refused_the_three_kinds_of_refusal_are_shown_and_else_none():

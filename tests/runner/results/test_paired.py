@@ -49,3 +49,17 @@ def test_the_mean_over_datasets_follows_the_direction_too(tmp_path):
     ]  # fmt: skip
     found = differences(grid_of(runs))[MEAN]
     assert found["react"].metric.value == pytest.approx(3.8) and found["react"].wins == 10
+
+
+def test_a_method_is_compared_with_the_baseline_in_its_own_condition(tmp_path):
+    values = {
+        ("plain", "easy"): [1, 1, 1],
+        ("shots", "easy"): [1, 1, 0],
+        ("plain", "hard"): [0, 0, 1],
+        ("shots", "hard"): [1, 0, 1],
+    }
+    runs = [job(tmp_path, of, agent, varied={"condition": condition}) for (agent, condition), of in values.items()]
+    found = differences(grid_of(runs), ["plain"])["cab"]
+    assert {label: (one.against, one.wins, one.losses) for label, one in found.items()} == {
+        "shots easy": ("plain easy", 0, 1), "shots hard": ("plain hard", 1, 0),
+    }  # fmt: skip

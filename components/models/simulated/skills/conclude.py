@@ -9,15 +9,27 @@ from typing import Any
 from components.faults.plausible import replaced
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
-from components.models.simulated.reading import Situation
+from components.models.simulated.reading import ALIGNS, EVIDENCE, Situation
 from components.models.simulated.skills.act import suits_list
 from components.radiology.tasks import lookup
 from components.types import Sample
 
+_LONG = ("$Information$", "$Report$", "$Treatment$")  # too long to be quoted as evidence
 _TWO_SAY = re.compile(r"(.+?) \(\w+\); .+ \(.+\)")  # values of two tools that disagree, as a memory shows them
 
 
 def conclude(situation: Situation, sample: Sample | None, rates: Rates, draws: Draws) -> str:
+    """The answer, followed by evidence and plan in a paragraph each where the prompts ask for them."""
+    parts = [_answer(situation, sample, rates, draws)]
+    found = {name: value for name, value in situation.memory.items() if name not in _LONG}
+    if EVIDENCE in situation.marks and (known := _known(found)):
+        parts.append(f"Evidence in the memory: {', '.join(known)}.")
+    if ALIGNS in situation.marks and situation.plan:
+        parts.append(f"The findings align with the plan ({len(situation.plan)} steps).")
+    return "\n\n".join(parts)
+
+
+def _answer(situation: Situation, sample: Sample | None, rates: Rates, draws: Draws) -> str:
     """The reference answer where the core is competent, else what it half remembers of it; either with the values
     that the memory shows in place of the record's."""
     if sample is None or not isinstance(sample.target, Mapping) or "answer" not in sample.target:
@@ -49,5 +61,10 @@ def validate(situation: Situation, sample: Sample | None) -> str:
 
 
 def _from_memory(memory: Mapping[str, Any]) -> str:
-    known = [f"{name.strip('$')}: {value}" for name, value in memory.items() if "PLACEHOLDER" not in str(value)]
+    known = _known(memory)
     return ". ".join(known) + "." if known else "The memory holds no result."
+
+
+def _known(memory: Mapping[str, Any]) -> list[str]:
+    """Variables with their values, without placeholders."""
+    return [f"{name.strip('$')}: {value}" for name, value in memory.items() if "PLACEHOLDER" not in str(value)]

@@ -26,10 +26,15 @@ def labels(found: Sequence[Trajectory]) -> set[str | None]:
     return {one.failure for one in found}
 
 
+def first_part(one: Trajectory) -> str:
+    """The answer without the evidence and the plan that the base prompts ask for."""
+    return (one.answer or "").partition("\n\n")[0]
+
+
 async def test_a_core_that_is_told_everything_never_errs(perform, samples):
     found = await perform(samples[:22])
     assert {one.stop for one in found} == {"answered"}
-    assert [one.answer for one in found] == [sample.target["answer"] for sample in samples[:22]]
+    assert [first_part(one) for one in found] == [sample.target["answer"] for sample in samples[:22]]
 
 
 # What the prompt forgets to tell, and how the episode then ends.
@@ -137,7 +142,7 @@ async def test_planning_slips_come_at_their_rate(perform, samples):
 
 async def test_answers_are_right_at_the_rate_of_competence(perform, samples):
     found = await perform(samples[:165], competence=0.7)
-    right = [one.answer == sample.target["answer"] for one, sample in zip(found, samples, strict=False)]
+    right = [first_part(one) == sample.target["answer"] for one, sample in zip(found, samples, strict=False)]
     assert fmean(right) == pytest.approx(0.7, abs=0.08)
 
 
@@ -174,7 +179,7 @@ ASKED = [
     ("Answer.", "{}", ()),
     ("You are on a panel.", "Question: {}\nDo you agree?\nYES or NO", ()),
 ]  # fmt: skip
-GOLDEN = {"10": "b76809f89bbe8776"}
+GOLDEN = {"11": "b76809f89bbe8776"}
 
 
 def conversations() -> list[list[Message]]:

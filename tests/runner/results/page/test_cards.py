@@ -4,7 +4,7 @@ import pytest
 
 from components.messages import Message, Usage
 from components.types import Step
-from runner.results.page import cards
+from runner.results.page import cards, demographics
 from runner.results.rows import Run
 from tests.runner.results.folders import step, write
 from tests.runner.results.page.pages import cells
@@ -48,3 +48,39 @@ def test_diversity_is_the_mean_over_windows():
 
 def test_no_episode_is_no_card(tmp_path):
     assert cards.section([Run.at(write(tmp_path / "a", {}))]) is None
+
+
+def test_patients_are_counted_once_by_each_stratum_that_is_theirs():
+    def record(patient, task, anatomy, **card):
+        card = {name.replace("age", "age, years"): value for name, value in card.items()}
+        return {
+            "cluster": patient,
+            "sample_id": f"{patient}/{task}",
+            "strata": {"task": task, "anatomy": anatomy},
+            "card": card,
+        }
+
+    ann, bea, carl = {"sex": "female", "age": 40.0}, {"sex": "female", "age": 60.0}, {"sex": "male", "age": 7.0}
+    records = [
+        record(name, task, anatomy, **card)
+        for name, anatomy, card in (
+            ("a", "Breast", ann),
+            ("b", "Breast", bea),
+            ("c", "Chest", carl),
+            ("d", "Limb", {"sex": "male"}),
+        )
+        for task in ("one", "two")
+    ]
+    (sheet,) = demographics.sheets_of("mini", records)  # a task is not a property of a patient
+    assert sheet.title == "mini: patients by anatomy"
+    assert [column.name for column in sheet.columns[:4]] == ["anatomy", "patients", "female", "male"]
+    assert sheet.rows == [
+        ["Breast", 2, 2, 0, 50.0, 40.0, 60.0],
+        ["Chest", 1, 0, 1, 7.0, 7.0, 7.0],
+        ["Limb", 1, 0, 1, None, None, None],
+    ]
+
+
+def test_where_samples_say_nothing_of_patients_there_is_no_table():
+    records = [{"cluster": n, "sample_id": n, "strata": {"task": n}, "card": {"gold chain, steps": 2}} for n in "ab"]
+    assert demographics.sheets_of("mini", records) == [] == demographics.sheets_of("mini", [])

@@ -81,7 +81,7 @@ def test_slips_of_acting_are_rarer_under_these_instructions():
 
 
 async def test_a_plan_goes_wrong_more_rarely_under_advice_and_as_often_again_without_it(samples, perform, forgetful):
-    first = "1. Anatomy and modality"
+    first = "1. The anatomy tool and the modality tool"
     told = "\n".join(ADVICE[kind][1] for kind in ("drop", "add", "swap"))
     sets = {
         "plain": "radagent",

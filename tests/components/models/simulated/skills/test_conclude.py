@@ -1,7 +1,7 @@
 from components.messages import Message
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
-from components.models.simulated.reading import Card, Situation
+from components.models.simulated.reading import ALIGNS, EVIDENCE, Card, Situation
 from components.models.simulated.skills.conclude import conclude, validate
 from components.radiology.tasks import OS
 from tests.golden.vectors import dev
@@ -16,6 +16,16 @@ def segmentor(*listed):
 
 def test_a_competent_core_says_the_reference():
     assert conclude(Situation(), SAMPLE, Rates(), DRAWS) == SAMPLE.target["answer"]
+
+
+def test_evidence_and_plan_follow_where_the_prompts_ask_for_them():
+    memory = {"$Image$": "PLACEHOLDER_IMAGE", "$Information$": {"Age": "61"}, "$Anatomy$": "Chest"}
+    marks = frozenset((EVIDENCE, ALIGNS))
+    text = conclude(Situation(memory=memory, plan=((OS, None),), marks=marks), SAMPLE, Rates(), DRAWS)
+    evidence, plan = "Evidence in the memory: Anatomy: Chest.", "The findings align with the plan (1 steps)."
+    assert text == f"{SAMPLE.target['answer']}\n\n{evidence}\n\n{plan}"
+    nothing = conclude(Situation(marks=marks), SAMPLE, Rates(), DRAWS)
+    assert nothing == SAMPLE.target["answer"]  # an empty memory has no evidence, and there was no plan
 
 
 def test_else_it_half_remembers_the_reference():

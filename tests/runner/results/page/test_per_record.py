@@ -1,0 +1,48 @@
+"""The page's section on a score record by record."""
+
+import pytest
+
+from runner.results.page.per_record import section
+from runner.results.rows import Run
+from tests.runner.results.page.pages import cells
+from tests.runner.results.statistics.sweeps import job
+
+VALUES = {"plain": [2, 4, 1, 1, 3], "shots": [1, 1, 1, 1, 4], "three": [0, 1, 1, 1, 3]}
+PATIENTS = ["p1", "p1", "p2", "p2", "p3"]
+
+
+def runs(home, **compare):
+    made = [job(home, values, name, lower=["score/x"], clusters=PATIENTS) for name, values in VALUES.items()]
+    return [Run(run.folder, run.notes, {**run.cfg, "compare": compare}) for run in made]
+
+
+def test_a_record_is_the_mean_of_its_questions_and_is_won_tied_or_lost(tmp_path):
+    plot, versus, table = section(runs(tmp_path, per_record="score/x", baselines=["plain"])).parts
+    assert cells(table) == [
+        {"record": "p1", "plain": 3.0, "shots": 1.0, "three": 0.5},
+        {"record": "p2", "plain": 1.0, "shots": 1.0, "three": 1.0},
+        {"record": "p3", "plain": 3.0, "shots": 4.0, "three": 3.0},
+    ]
+    shots, three = cells(versus)
+    assert [shots[name] for name in ("against", "records", "won", "tied", "lost")] == ["plain", 3, 1, 1, 1]
+    assert [three[name] for name in ("won", "tied", "lost")] == [1, 2, 0]
+    assert shots["t"] == pytest.approx(-0.378, abs=1e-3) and shots["p"] == pytest.approx(0.742, abs=1e-3)
+    points, _, line = plot.figure["data"]
+    assert (points["x"], points["y"], points["text"]) == ([3.0, 1.0, 3.0], [1.0, 1.0, 4.0], ["p1", "p2", "p3"])
+    assert line["x"] == line["y"] == [0.5, 4.0]
+
+
+def test_without_a_baseline_that_was_run_it_is_the_first_method(tmp_path):
+    _, versus, _ = section(runs(tmp_path, per_record="score/x", baselines=["other"])).parts
+    assert {row["against"] for row in cells(versus)} == {"plain"}
+
+
+def test_one_method_has_its_table_alone(tmp_path):
+    (table,) = section(runs(tmp_path, per_record="score/x")[:1]).parts
+    assert len(table.rows) == 3
+
+
+def test_there_is_a_section_where_the_config_asks_for_it_and_a_score_that_is_missing_is_named(tmp_path):
+    assert section(runs(tmp_path)) is None and section([]) is None
+    found = section(runs(tmp_path / "named", per_record="score/y"))
+    assert not found.parts and "No run has score/y" in found.intro
