@@ -33,8 +33,8 @@ from runner.results.rows import Run
 
 # What stands on the page, in this order: a module with ``section(runs: Sequence[Run]) -> Section | None`` each.
 SECTIONS = (
-    leaderboard, models, comparisons, curves, per_record, settings, strata, frontier, tools_used, checks, refusals, papers,
-    cards, episodes,
+    leaderboard, models, comparisons, curves, per_record, settings, strata, frontier, tools_used, checks, refusals,
+    papers, cards, episodes,
 )  # fmt: skip
 _KEPT = 1 << 24  # bytes of records that are read once and stay in memory for all sections, some 100 MB there
 PAGE, READ, TABLES = "report.html", "report.md", "tables"
