@@ -154,6 +154,13 @@ class Memory(Protocol):
     def experience(self, tool: str) -> Sequence[str]: ...
 
 
+@runtime_checkable
+class ByTask(Memory, Protocol):
+    """A memory of which each task sees its own part."""
+
+    def for_task(self, task: str) -> Memory: ...
+
+
 class Episode(Protocol):
     """The only door to the model and the tools; ``name`` is that of the branch, with those above it."""
 

@@ -16,10 +16,11 @@ from typing import Annotated, ClassVar
 import orjson
 from annotated_types import Ge
 
+from components.demonstrations import FixedTasks, own_tasks
 from components.errors import ConfigError
 from components.practice import Stage
 from components.protocols import Memory
-from components.solved import FILE, MEMORY, SEEDS, Entry, SolvedQuestions, Update, own_seeds
+from components.solved import FILE, MEMORY, SEEDS, TASKS, Entry, SolvedQuestions, Update, own_seeds
 
 _MARK = "the memory grew while it was tested, by {how}: questions were asked one after the other"
 _HOW = {"gold": "the gold answers of the questions asked", "executed": "what had run to its end"}
@@ -33,7 +34,7 @@ class Solved:
     grows begins with the demonstrations alone, as published.
     """
 
-    holds: ClassVar[Sequence[str]] = (MEMORY, SEEDS)
+    holds: ClassVar[Sequence[str]] = (MEMORY, SEEDS, TASKS)
 
     stage: Stage
     path: str | None = None
@@ -60,6 +61,8 @@ class Solved:
 
     def open(self, folder: Path | None, digest: str) -> Memory:
         """The demonstrations, and what was learnt. Raises ConfigError for a folder without it."""
+        if not self.needed and (tasks := own_tasks(self.prompts)):
+            return FixedTasks(tasks)
         seeds = own_seeds(self.prompts)
         found = _read(folder / FILE) if folder is not None else ()
         whole = sha256(orjson.dumps([[asdict(one) for one in seeds], self.update])).hexdigest()[:16]

@@ -17,6 +17,10 @@ from runner.config.places import COMMAND, choices_of, near, yaml_files
 from runner.flaws import Flaw, nearest, shown
 
 _EXTRAS = {"joblib": "joblib", "submitit_local": "submitit", "submitit_slurm": "submitit"}  # Hydra's plugins
+_RETIRED = {  # key -> what stands in its place
+    "memory.fixed": "demonstrations are those of memory.prompts, for any agent: memory=demonstrations agent.shots=1",
+    "memory.k": "how many solved tasks are shown is agent.shots",
+}
 _MANY = re.compile(r"Ambiguous value for argument '(.*?)'|Sweep parameters '(.*?)'", re.DOTALL)
 
 
@@ -75,12 +79,16 @@ def _no_key(cause: OmegaConfBaseException, overrides: Sequence[str], roots: Sequ
     key = str(cause.full_key or cause.key)
     parent = cause.parent_node
     known = [str(k) for k in parent if k not in ("_target_", "hydra")] if isinstance(parent, DictConfig) else []
+    if isinstance(parent, DictConfig) and "." not in key and key in parent.keys():  # a group that is null has no keys
+        choices_here = choices_of(roots, key)
+        return Flaw(key, f"there is none here, so nothing in it can be set; choose one: {nearest('', choices_here)}",
+                    _written(rf"[+~]*{re.escape(key)}[.=]", overrides) or COMMAND)  # fmt: skip
     if "." not in key:
         if (meant := _under_a_choice(key, overrides, roots)) is not None:
             return meant
         known += [path.name for root in roots for path in root.iterdir() if path.is_dir() and path.name != "hydra"]
     place = _written(rf"[+~]*{re.escape(key)}([.=]|$)", overrides) or COMMAND
-    return Flaw(key, f"no such key; {nearest(key.rpartition('.')[2], known)}", place)
+    return Flaw(key, f"no such key; {_RETIRED.get(key) or nearest(key.rpartition('.')[2], known)}", place)
 
 
 def _under_a_choice(key: str, overrides: Sequence[str], roots: Sequence[Path]) -> Flaw | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.errors import ConfigError
 from components.practice import Source
+from components.solved import SEEDS, TASKS
 from components.types import Sample
 from components.verifiers.accept import Accept
 from runner import manifest
@@ -18,6 +19,7 @@ from runner.fitting import within
 from runner.learning import kept
 from runner.learning.lesson import Lesson, known_by, lesson_of, text_digest
 from runner.learning.practice import Practice
+from runner.learning.unread import refuse_demonstrations, refuse_unread
 from runner.progress import Progress
 
 if TYPE_CHECKING:
@@ -37,7 +39,10 @@ def check_memory(experiment: Experiment) -> str | None:
         wanted = getattr(one, "needs_memory", None)
         if wanted is not None and wanted not in getattr(source, "holds", (wanted,) if source is not None else ()):
             found = "there is none" if source is None else f"this one ({type(source).__name__}) holds something else"
-            raise ConfigError(f"{type(one).__name__} shows what a memory holds, and {found}: memory={wanted}")
+            raise ConfigError(f"{type(one).__name__} shows what a memory holds, and {found}: memory={SEEDS if wanted == TASKS else wanted}")
+    if source is not None:
+        refuse_unread(experiment, source)
+        refuse_demonstrations(experiment, source)
     if getattr(source, "grows", False) and experiment.cfg["run"]["shard"] is not None:
         raise ConfigError("memory.update: the memory grows from question to question, so run.shard cannot part them")
     if source is None or not source.needed:
