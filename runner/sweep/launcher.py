@@ -64,9 +64,18 @@ def register() -> None:
 
 
 class Sweeper(BasicSweeper):
-    """All combinations, checked as a whole; finished jobs of the same folder are skipped, others continued."""
+    """All combinations, checked as a whole; finished jobs of the same folder are skipped, others continued.
+
+    ``skip``: combinations that are left out, each as words (``verifier=accept memory.step=10``).
+    """
 
     task: Task
+
+    def __init__(
+        self, max_batch_size: int | None, params: Any = None, skip: Sequence[str] = ()
+    ) -> None:
+        super().__init__(max_batch_size, params)
+        self.skip = [text.split() for text in skip]
 
     def setup(self, *, hydra_context: HydraContext, task_function: Any, config: DictConfig) -> None:
         """Remember what a sweep needs."""
@@ -79,7 +88,8 @@ class Sweeper(BasicSweeper):
         loader = self.hydra_context.config_loader
         self.task.started = True
         parser = OverridesParser.create(config_loader=loader)
-        plan = cells(parser.parse_overrides(self._parse_config()), parser.parse_overrides(arguments))
+        skip = [parser.parse_overrides(words) for words in self.skip]
+        plan = cells(parser.parse_overrides(self._parse_config()), parser.parse_overrides(arguments), skip)
         home = sweep_folder(self.config)
         try:
             check_all(plan, self.config, loader, home)
