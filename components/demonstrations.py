@@ -1,15 +1,16 @@
 """Demonstrations as agents that act show them: solved tasks step by step, and solved questions as plans of actions.
 
-A prompt set holds solved tasks in its ``tasks.yaml``, each with its text (``task``) and its ``steps``: pairs of an action
-and what came back. Of solved questions of a database (``components.solved``), what the memory holds as ``actions`` is text: an action a line, in which ``#k`` stands for the result of the k-th one,
-and below it, as ``Observation: ...``, what came back. Plans are shown without results; of what was done step by step,
-results stand in the place of references.
+A prompt set holds solved tasks in its ``tasks.yaml``, each with its text (``task``) and its ``steps``: pairs of an
+action and what came back. Of solved questions of a database (``components.solved``), what the memory holds as
+``actions`` is text: an action a line, in which ``#k`` stands for the result of the k-th one, and below it, as
+``Observation: ...``, what came back. Plans are shown without results; of what was done step by step, results stand in
+the place of references.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
@@ -124,7 +125,9 @@ def _in_parts(one: Demonstration) -> Demonstration:
     text = one.data["actions"]
     plan = [line.text for line in action_lines(text)]
     steps = steps_of(text)
-    return replace(one, solution=chain_text(steps).removesuffix(f"\n{_SAW} "), data={**one.data, "plan": plan, "steps": steps})
+    return replace(
+        one, solution=chain_text(steps).removesuffix(f"\n{_SAW} "), data={**one.data, "plan": plan, "steps": steps}
+    )
 
 
 def steps_of(text: str) -> list[tuple[str, str]]:

@@ -156,7 +156,10 @@ class Memory(Protocol):
 
 @runtime_checkable
 class ByTask(Memory, Protocol):
-    """A memory of which each task sees its own part."""
+    """A memory of which each task sees its own part, where there are ``tasks``."""
+
+    @property
+    def tasks(self) -> Mapping[str, Memory]: ...
 
     def for_task(self, task: str) -> Memory: ...
 

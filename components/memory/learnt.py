@@ -67,7 +67,7 @@ class Learnt:
         if not self.long_term and fixed:
             digest = sha256(digest.encode() + orjson.dumps([one.problem for one in fixed])).hexdigest()[:16]
         whole = self._read(folder, digest, fixed)
-        places = {} if folder is None else {unquote(one.name): one for one in sorted(folder.glob(f"tasks/*/"))}
+        places = {} if folder is None else {unquote(one.name): one for one in sorted(folder.glob("tasks/*/"))}
         if places and self.per == "all":
             raise ConfigError(f"memory.per=all: {folder} holds a memory for each task; choose memory.per=task")
         return replace(whole, tasks={task: self._read(place, digest, fixed) for task, place in places.items()},
@@ -86,7 +86,7 @@ class Learnt:
             return ()
         tried = _read(folder / LEARNT) if (folder / LEARNT).is_file() else {}
         told = ", ".join(f"{task} {n['solved']} of {n['tried']}" for task, n in tried.items())
-        notes = [f"memory: training samples solved and kept, for each task: {told}"] if told else []
+        notes = [f"training samples solved and kept, for each task: {told}"] if told else []
         reached = {task: _reached(place) for task, place in (places or {"": folder}).items()}
         if self.experience and self.step and (short := {k: n for k, n in reached.items() if n < self.step}):
             counts = ", ".join(f"{n}{f' for {task}' if task else ''}" for task, n in short.items())

@@ -79,15 +79,13 @@ def _no_key(cause: OmegaConfBaseException, overrides: Sequence[str], roots: Sequ
     key = str(cause.full_key or cause.key)
     parent = cause.parent_node
     known = [str(k) for k in parent if k not in ("_target_", "hydra")] if isinstance(parent, DictConfig) else []
-    if isinstance(parent, DictConfig) and "." not in key and key in parent.keys():  # a group that is null has no keys
-        choices_here = choices_of(roots, key)
-        return Flaw(key, f"there is none here, so nothing in it can be set; choose one: {nearest('', choices_here)}",
-                    _written(rf"[+~]*{re.escape(key)}[.=]", overrides) or COMMAND)  # fmt: skip
     if "." not in key:
         if (meant := _under_a_choice(key, overrides, roots)) is not None:
             return meant
         known += [path.name for root in roots for path in root.iterdir() if path.is_dir() and path.name != "hydra"]
     place = _written(rf"[+~]*{re.escape(key)}([.=]|$)", overrides) or COMMAND
+    if options := choices_of(roots, key) if "." not in key else ():
+        return Flaw(key, f"is null here, and has no keys; choose one: {key}={', '.join(options)}", place)
     return Flaw(key, f"no such key; {_RETIRED.get(key) or nearest(key.rpartition('.')[2], known)}", place)
 
 

@@ -15,7 +15,6 @@ import traceback
 import types
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -28,9 +27,8 @@ from omegaconf import DictConfig
 from components.errors import ConfigError
 from components.models.redaction import redact
 from runner.budget import Budget, Spent
-from runner.config.places import words_of
-from runner.resume import quoted, unused
-from runner.sweep.check import check_all
+from runner.resume import quoted
+from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.others import launch
 from runner.sweep.plan import Cell, cells
 from runner.sweep.ray import Ray
@@ -71,9 +69,7 @@ class Sweeper(BasicSweeper):
 
     task: Task
 
-    def __init__(
-        self, max_batch_size: int | None, params: Any = None, skip: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, max_batch_size: int | None, params: Any = None, skip: Sequence[str] = ()) -> None:
         super().__init__(max_batch_size, params)
         self.skip = [text.split() for text in skip]
 
@@ -218,13 +214,6 @@ class Launcher(HydraLauncher):
         experiment, cell.experiment = cell.experiment or check(cell.cfg, cell.launch), None
         code: int = await self.task.play(experiment, cell.folder, commons, commons.turn(experiment, begun))
         return code
-
-
-def sweep_folder(config: DictConfig) -> Path:
-    """The folder of the sweep: the one that was given, else a new one."""
-    folder = Path(config.hydra.sweep.dir)
-    given = any(word.startswith("hydra.sweep.dir=") for word in words_of(config, "hydra"))
-    return folder if given else unused(folder)
 
 
 def _note(cell: Cell, result: JobReturn) -> None:

@@ -48,8 +48,8 @@ def cells(
 ) -> list[Cell]:
     """All combinations, in the order of the command line. Raises Flaws for what can't be a sweep.
 
-    ``from_file`` is the sweep of an experiment's YAML; the command line has the last word on its fields. ``skip``: a job
-    that has all overrides of one of these is left out.
+    ``from_file`` is the sweep of an experiment's YAML; the command line has the last word on its fields. ``skip``: a
+    job that has all overrides of one of these is left out.
     """
     if doubles := [key for key, n in Counter(_key(o) for o in given).items() if n > 1]:
         raise Flaws(Flaw("", f"{key} is given twice in one sweep; list its values once: {key}=a,b") for key in doubles)
