@@ -67,6 +67,8 @@ def cells(
             continue
         varied = {name: job[n].partition("=")[2] for name, n in zip(names, swept, strict=True)}
         made.append(Cell(job, varied, ""))
+    if not made:
+        raise ConfigError("hydra.sweeper.skip leaves no job of the sweep; give hydra.sweeper.skip=[] to run it")
     _refuse_doubles(made)
     _label(made)
     return made
