@@ -107,3 +107,21 @@ def test_table_3_has_each_part_left_out_and_unchecked_steps_as_one_row(tmp_path)
     for job in jobs:
         fixed = any(FIXED in text for _, _, text in asked(tmp_path / "sweep" / job))
         assert fixed is job.endswith("long_term-False")
+
+
+@pytest.mark.parametrize(
+    ("agent", "words", "shown"),
+    [
+        ("react", ("dataset=ehr_mini", "toolset=ehr", "scorer=ehr", "agent.shots=2"), "Action: LoadDB["),
+        ("critic", ("agent.shots=1", "condition=intact"), "nodules on both shins"),
+        ("reflexion", (*SMALL[:1], "dataset=cab_mini", "agent.shots=1"), FIXED),
+    ],
+)
+def test_any_agent_is_shown_demonstrations_on_any_data(tmp_path, agent, words, shown):
+    common = (f"agent={agent}", "memory=demonstrations", "limit=1", "tracking=off", "hydra.run.dir=run")
+    done = here(tmp_path, *words, *common, own=False)
+    assert done.code == 0, done.err
+    acts = [text for _, purpose, text in asked(tmp_path / "run") if purpose == "act"]
+    n = 2 if "agent.shots=2" in words else 1
+    assert acts and all(len(demonstrations(text)) == n and shown in text for text in acts)
+    assert agent != "critic" or "Action: TOOL" in acts[0].partition("[Example]")[2]
