@@ -49,8 +49,8 @@ def test_a_shell_that_is_not_known(user, capsys):
 def test_bash_completes_choices_and_keys(user, capsys):
     install("bash")
     lines = [
-        "python -m runner agent=rea",
-        "python -m runner -m agent=cot,rea",
+        "python -m runner agent=ehr_rea",
+        "python -m runner -m agent=cot,ehr_rea",
         "python -m runner model.max_c",
         "python x.py a",
     ]
@@ -62,4 +62,4 @@ def test_bash_completes_choices_and_keys(user, capsys):
     path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
     env = {"HOME": str(user), "PATH": path, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env=env, cwd=user)
-    assert done.stdout.splitlines() == ["[react]", "[cot,react]", "[model.max_connections=]", "[]"], done.stderr
+    assert done.stdout.splitlines() == ["[ehr_react]", "[cot,ehr_react]", "[model.max_connections=]", "[]"], done.stderr
