@@ -20,7 +20,7 @@ from components.building import BuildsTools
 from components.demonstrations import shown_plans, shown_tasks
 from components.errors import ConfigError
 from components.messages import Image, Message, Sampling
-from components.prompts import load
+from components.prompts import PromptSet, load
 from components.protocols import Agent, Episode
 from components.solved import SEEDS, TASKS
 from components.task_text import Chain, action_text, task_text
@@ -85,7 +85,7 @@ class Acting(BuildsTools):
     @property
     def needs_controls(self) -> Sequence[str]:
         """The control that describes the database, for prompts that show it."""
-        return ("metadata",) if "metadata" in _names(self.prompts) else ()
+        return ("metadata",) if "metadata" in _names(load(self.prompts)) else ()
 
     @property
     def needs_memory(self) -> str | None:
@@ -97,7 +97,7 @@ class Acting(BuildsTools):
     def fits(self, offer: Offer) -> None:
         """Raises ConfigError for demonstrations that the prompts have no place for."""
         super().fits(offer)
-        if self.shots and "demonstrations" not in _names(self.prompts):
+        if self.shots and "demonstrations" not in _names(load(self.prompts)):
             raise ConfigError(
                 f"agent.shots={self.shots}: system.jinja of the prompts {self.prompts!r} shows no demonstrations;"
                 " choose other prompts, or agent.shots=0"
@@ -166,10 +166,9 @@ class Acting(BuildsTools):
 
 
 @lru_cache(maxsize=64)
-def _names(prompts: str) -> Collection[str]:
+def _names(prompts: PromptSet) -> Collection[str]:
     """What the system prompt of a set is given."""
-    found = load(prompts)
-    return found.names("system") if "system" in found.texts else ()
+    return prompts.names("system") if "system" in prompts.texts else ()
 
 
 def shown_images(episode: Episode) -> tuple[Image, ...]:

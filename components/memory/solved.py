@@ -61,7 +61,7 @@ class Solved:
 
     def open(self, folder: Path | None, digest: str) -> Memory:
         """The demonstrations, and what was learnt. Raises ConfigError for a folder without it."""
-        if not self.needed and (tasks := own_tasks(self.prompts)):
+        if not self.learn and (tasks := own_tasks(self.prompts)):
             return FixedTasks(tasks)
         seeds = own_seeds(self.prompts)
         found = _read(folder / FILE) if folder is not None else ()

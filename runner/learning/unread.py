@@ -43,7 +43,7 @@ def refuse_demonstrations(experiment: Experiment, source: Source) -> None:
             f" {seen[0]!r}: evaluate another split, or show other demonstrations"
         )
     for one in within(experiment.parts.agent):
-        if not isinstance(one, Acting) or source.needed:
+        if not isinstance(one, Acting):
             continue
         if isinstance(memory, FixedTasks) and one.shots > len(memory.fixed):
             raise ConfigError(f"agent.shots={one.shots} is more than the demonstrations there are: {len(memory.fixed)}")

@@ -71,6 +71,8 @@ class Sweeper(BasicSweeper):
 
     def __init__(self, max_batch_size: int | None, params: Any = None, skip: Sequence[str] = ()) -> None:
         super().__init__(max_batch_size, params)
+        if isinstance(skip, str):
+            raise ConfigError(f"hydra.sweeper.skip: found {skip!r}, it should be a list of jobs, each as words")
         self.skip = [text.split() for text in skip]
 
     def setup(self, *, hydra_context: HydraContext, task_function: Any, config: DictConfig) -> None:
