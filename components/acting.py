@@ -6,8 +6,9 @@ Source: Yao et al. 2023 (ReAct), arXiv 2210.03629; step limit and forced finish 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import count
 from typing import Annotated, Any, Protocol, runtime_checkable
 
@@ -16,13 +17,13 @@ from annotated_types import Ge
 
 from components.action_lines import line_text
 from components.building import BuildsTools
-from components.demonstrations import shown_plans
-from components.errors import ModelError
+from components.demonstrations import shown_plans, shown_tasks
+from components.errors import ConfigError, ModelError
 from components.messages import Image, Message, Sampling
 from components.overflow import as_failure
-from components.prompts import load
+from components.prompts import PromptSet, load
 from components.protocols import Agent, Episode
-from components.solved import SEEDS
+from components.solved import SEEDS, TASKS
 from components.task_text import Chain, action_text, task_text
 from components.turns import continued
 from components.types import Action, Answer, Demonstration, Failure, Offer, Refusal
@@ -38,11 +39,10 @@ class Trial:
 
 @dataclass(frozen=True)
 class Shown:
-    """What an attempt is shown beside its task: solved problems, earlier trials of its own with what was concluded
-    from them (also alone, as ``reflections``), a draft to check; or the role in which it acts and what is asked of it
-    in the task's place."""
+    """What an attempt is shown alongside its task: earlier trials of its own with what was concluded from them (also
+    alone, as ``reflections``), a draft to check; or the role in which it acts and what is asked of it in the task's
+    place."""
 
-    demonstrations: Sequence[Demonstration] = ()
     previous: Sequence[Chain] = ()
     reflections: Sequence[str] = ()
     draft: str = ""
@@ -71,8 +71,8 @@ class Acting(BuildsTools):
     ``max_steps`` None: the budget's matter. ``force_finish``: the last step offers nothing but to end.
     ``preload``: the inputs (schema, documents) stand in the task. ``stop`` are strings at which an action's
     text ends, such as ``Observation:``; empty because some endpoints refuse them and the grammars do without.
-    ``shots``: so many solved questions of the memory are shown, of the database that the control ``metadata`` tells of;
-    prompts are given its facts. ``as_lines``: what was done is told as ``Name[argument]``.
+    ``shots``: at most so many demonstrations of the memory are shown; where the control ``metadata`` describes a
+    database they are of this database. ``as_lines``: what was done is written as ``Name[argument]``.
     """
 
     prompts: str
@@ -85,13 +85,24 @@ class Acting(BuildsTools):
 
     @property
     def needs_controls(self) -> Sequence[str]:
-        """The control that tells of the database whose solved questions are shown."""
-        return ("metadata",) if self.shots else ()
+        """The control that describes the database, for prompts that show it."""
+        return ("metadata",) if "metadata" in _names(load(self.prompts)) else ()
 
     @property
     def needs_memory(self) -> str | None:
-        """The memory that the solved questions are from, where any are shown."""
-        return SEEDS if self.shots else None
+        """The memory that the demonstrations are from, where any are shown."""
+        if not self.shots:
+            return None
+        return SEEDS if self.needs_controls else TASKS
+
+    def fits(self, offer: Offer) -> None:
+        """Raises ConfigError for demonstrations that the prompts have no place for."""
+        super().fits(offer)
+        if self.shots and "demonstrations" not in _names(load(self.prompts)):
+            raise ConfigError(
+                f"agent.shots={self.shots}: system.jinja of the prompts {self.prompts!r} shows no demonstrations;"
+                " choose other prompts, or agent.shots=0"
+            )
 
     async def attempt(self, episode: Episode, shown: Shown | None = None) -> Trial:
         """Act and observe until there is an answer, a refusal, no step left (Failure ``step_limit``) or a request that
@@ -126,11 +137,16 @@ class Acting(BuildsTools):
         raise AssertionError("count is endless")
 
     async def _given(self, episode: Episode, shown: Shown) -> dict[str, Any]:
-        """What the prompts are given beside the task."""
-        told = self.shots or "metadata" in episode.offer.controls
-        facts = {"metadata": (await episode.control("metadata")).data} if told else {}
-        solved = shown.demonstrations or shown_plans(episode, facts.get("metadata", {}).get("database", ""), self.shots)
-        return {**vars(shown), "demonstrations": solved, **facts}
+        """What the prompts are given alongside the task."""
+        described = self.needs_controls or "metadata" in episode.offer.controls
+        facts = {"metadata": (await episode.control("metadata")).data} if described else {}
+        return {**vars(shown), "demonstrations": self._demonstrations(episode, facts), **facts}
+
+    def _demonstrations(self, episode: Episode, facts: Mapping[str, Any]) -> Sequence[Demonstration]:
+        found, database = shown_tasks(episode, self.shots), facts.get("metadata", {}).get("database", "")
+        if found or not database or (episode.memory is None and not self.needs_controls):
+            return found
+        return shown_plans(episode, database, self.shots)
 
     def _did(self, action: Action) -> str:
         return line_text(action) if self.as_lines else action_text(action)
@@ -152,6 +168,12 @@ class Acting(BuildsTools):
         held = await held_by(episode, "final")
         ask = load(self.prompts).user("conclude", problem=episode.problem, held=held, **values)
         return Answer((await episode.ask(continued(messages, ask), "conclude")).text)
+
+
+@lru_cache(maxsize=64)
+def _names(prompts: PromptSet) -> Collection[str]:
+    """What the system prompt of a set is given."""
+    return prompts.names("system") if "system" in prompts.texts else ()
 
 
 def shown_images(episode: Episode) -> tuple[Image, ...]:

@@ -1,24 +1,110 @@
-"""Solved questions as plans of actions: how the baselines without code show them.
+"""Demonstrations as agents that act show them: solved tasks step by step, and solved questions as plans of actions.
 
-What the memory holds as ``actions`` is text: an action a line, in which ``#k`` stands for the result of the k-th one,
-and below it, as ``Observation: ...``, what came back. Plans are shown without results; of what was done step by step,
-results stand in the place of references.
+A prompt set holds solved tasks in its ``tasks.yaml``, each with its text (``task``) and its ``steps``: pairs of an
+action and what came back. Of solved questions of a database (``components.solved``), what the memory holds as
+``actions`` is text: an action a line, in which ``#k`` stands for the result of the k-th one, and below it, as
+``Observation: ...``, what came back. Plans are shown without results; of what was done step by step, results stand in
+the place of references.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+import orjson
 
 from components.action_lines import action_lines
 from components.errors import ConfigError
+from components.prompts import load
 from components.protocols import Episode
-from components.solved import SEEDS, seeds_of
-from components.types import Demonstration
+from components.solved import SEEDS, SolvedQuestions, own_seeds, seeds_of
+from components.task_text import Chain, chain_text, task_text
+from components.tool_names import lasting_names, to_local
+from components.types import Demonstration, Offer
 
 REFERENCE = re.compile(r"#(\d+)")
 _SAW = "Observation:"
+_TASKS = "tasks"  # the file of a prompt set that holds solved tasks
+_ENDS = ("Finish", "Refuse")  # actions that no tool stands behind
+
+
+@dataclass(frozen=True)
+class FixedTasks:
+    """A memory of solved tasks that never changes (``components.protocols.Memory``): the same ones for every task."""
+
+    fixed: Sequence[Demonstration]
+    notes: Sequence[str] = ()
+
+    @property
+    def digest(self) -> str:
+        """That of the tasks and their steps."""
+        return sha256(orjson.dumps([[one.problem, one.data["steps"]] for one in self.fixed])).hexdigest()[:16]
+
+    def search(self, problem: str) -> Sequence[Demonstration]:
+        """All of them in their order, whatever the problem is."""
+        return self.fixed
+
+    def experience(self, tool: str) -> Sequence[str]:
+        """Nothing: no lesson is learnt."""
+        return ()
+
+
+def own_tasks(prompts: str) -> tuple[Demonstration, ...]:
+    """The solved tasks of a prompt set; none for a set without them. Raises ConfigError for what is not one."""
+    prompt_set = load(prompts)
+    rows = prompt_set.data(_TASKS) if prompt_set.holds(_TASKS) else []
+    if not isinstance(rows, list) or not all(map(_is_task, rows)):
+        raise ConfigError(
+            f"prompt set {prompts!r}: {_TASKS}.yaml: must be a list of {{task, steps}}, task a text and steps a list of"
+            " pairs of texts: an action and what came back"
+        )
+    return tuple(solved_task(row["task"].strip(), [(did, saw) for did, saw in row["steps"]]) for row in rows)
+
+
+def fixed_demonstrations(prompts: str) -> Sequence[Demonstration]:
+    """The demonstrations of a prompt set: solved tasks, else solved questions of databases. Raises ConfigError."""
+    return own_tasks(prompts) or SolvedQuestions("", own_seeds(prompts)).search("")
+
+
+def solved_task(problem: str, steps: Chain, **data: Any) -> Demonstration:
+    """A task with the steps that solved it."""
+    return Demonstration(problem, chain_text(steps), {"knowledge": "", "steps": steps, **data})
+
+
+def shown_tasks(episode: Episode, shots: int) -> Sequence[Demonstration]:
+    """At most ``shots`` solved tasks of the memory, in its order, under the names of the tools that are offered; none
+    without a memory, as while one is learnt."""
+    if episode.memory is None or not shots:
+        return ()
+    found = [one for one in episode.memory.search(task_text(episode.problem)) if "steps" in one.data]
+    return [_as_offered(one, episode.offer) for one in found[:shots]]
+
+
+def _usable(steps: Chain, offer: Offer) -> Chain:
+    """The steps without actions that are not offered: what the same demonstration shows to whom has fewer tools."""
+    names = {*lasting_names(tool.spec for tool in offer.tools.values()).values(), *_ENDS}
+    return [(did, saw) for did, saw in steps if did.partition("[")[0] in names]
+
+
+def _as_offered(one: Demonstration, offer: Offer) -> Demonstration:
+    """A demonstration under the names of this task's tools; a fixed one only with actions that are offered."""
+    steps = one.data["steps"] if "id" in one.data else _usable(one.data["steps"], offer)
+    names = lasting_names(tool.spec for tool in offer.tools.values())
+    return replace(one, solution=to_local(chain_text(steps), names))
+
+
+def _is_task(row: object) -> bool:
+    steps = row.get("steps") if isinstance(row, Mapping) else None
+    return (
+        isinstance(row, Mapping)
+        and isinstance(row.get("task"), str)
+        and isinstance(steps, list)
+        and all(isinstance(step, list) and len(step) == 2 and all(isinstance(t, str) for t in step) for step in steps)
+    )
 
 
 def shown_plans(episode: Episode, database: str, shots: int) -> Sequence[Demonstration]:
@@ -38,7 +124,10 @@ def shown_plans(episode: Episode, database: str, shots: int) -> Sequence[Demonst
 def _in_parts(one: Demonstration) -> Demonstration:
     text = one.data["actions"]
     plan = [line.text for line in action_lines(text)]
-    return replace(one, data={**one.data, "plan": plan, "steps": steps_of(text)})
+    steps = steps_of(text)
+    return replace(
+        one, solution=chain_text(steps).removesuffix(f"\n{_SAW} "), data={**one.data, "plan": plan, "steps": steps}
+    )
 
 
 def steps_of(text: str) -> list[tuple[str, str]]:

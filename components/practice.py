@@ -11,7 +11,13 @@ from components import types as t
 from components.protocols import Agent, Episode, Memory
 from components.types import Sample
 
+LEARNT = "tasks.json"  # of a memory for each task: task -> how many training samples were tried and solved
 Solve = Callable[[Episode], Awaitable[t.Answer | t.Refusal | t.Failure]]
+
+
+def task_of(sample: Sample) -> str:
+    """The task that a sample belongs to; empty where its dataset has none."""
+    return sample.strata.get("task", "")
 
 
 class Practice(Protocol):
@@ -64,6 +70,22 @@ class Source(Protocol):
 
         Raises ConfigError.
         """
+
+
+@runtime_checkable
+class Parted(Protocol):
+    """A source whose training samples are counted for each task (``per`` task), or for all of them together."""
+
+    @property
+    def per(self) -> str: ...
+
+
+@runtime_checkable
+class Teaching(Protocol):
+    """A source that may hold lessons on tools, which verifiers are shown where ``experience`` is set."""
+
+    @property
+    def experience(self) -> bool: ...
 
 
 class Bench(Protocol):

@@ -154,6 +154,16 @@ class Memory(Protocol):
     def experience(self, tool: str) -> Sequence[str]: ...
 
 
+@runtime_checkable
+class ByTask(Memory, Protocol):
+    """A memory of which each task sees its own part, where there are ``tasks``."""
+
+    @property
+    def tasks(self) -> Mapping[str, Memory]: ...
+
+    def for_task(self, task: str) -> Memory: ...
+
+
 class Episode(Protocol):
     """The only door to the model and the tools; ``name`` is that of the branch, with those above it."""
 

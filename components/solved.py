@@ -19,6 +19,7 @@ from components.types import Answer, Demonstration, Trajectory
 
 FILE = "solved.json"
 MEMORY, SEEDS, TRAINED = "solved", "demonstrations", "solved_training"  # the choices of memory that hold such questions
+TASKS = "tasks"  # what else a memory may hold: solved tasks of any toolset
 DATABASES = ("mimic_iii", "eicu", "treqs", "mimic_iv")
 Update = Literal["none", "executed", "gold"]
 Form = Literal["code", "actions", "sql"]

@@ -33,6 +33,12 @@ def task_text(problem: Problem) -> str:
     return "\n".join(parts)
 
 
+def inputs_in(text: str) -> str:
+    """The context of a problem as ``task_text`` wrote it; empty where it had none."""
+    found = re.match(r"Inputs:\n(.*?)\n(?:Further inputs, |Instruction:\n)", text, re.DOTALL)
+    return found[1] if found else ""
+
+
 def action_text(action: Action) -> str:
     """An action in one line, whatever grammar it was written in; an unreadable one as the model wrote it."""
     if action.error is not None:

@@ -75,7 +75,7 @@ class Episode:
     @property
     def memory(self) -> Memory | None:
         """What was learnt before the evaluation."""
-        return self.shared.parts.memory
+        return self.shared.memory
 
     @property
     def sees_images(self) -> bool:

@@ -158,7 +158,10 @@ def _flat(value: Any, key: str = "") -> dict[str, str]:
 def _free(key: str) -> bool:
     """Whether a key can't change a score."""
     steps = key.split(".")
-    if steps[0] in _FREE or steps[:2] in (["budget", "run"], ["budget", "ask_above_usd"]):
+    if steps[0] in _FREE or steps[:2] in (
+        ["budget", "run"], ["budget", "ask_above_usd"],
+        ["toolset", "demonstrations"],  # what is shown of it is memory.prompts
+    ):  # fmt: skip
         return True
     inner = steps[1:] if steps[0] == "model" else steps[2:] if steps[0] == "models" else []
     return bool(inner) and inner[0] in _FREE_OF_A_MODEL

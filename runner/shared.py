@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from components.errors import LimitReached
-from components.protocols import Tool
+from components.practice import task_of
+from components.protocols import ByTask, Memory, Tool
 from components.types import Action, Answer, Failure, Observed, Offer, Refusal, Sample, Step, Trajectory
 from runner.budget import Spent
 from runner.door import Door, counted
@@ -38,6 +39,12 @@ class Shared:
     joined: list[tuple[str, Tool]] = field(default_factory=list)
     tried: dict[int, list[Observed]] = field(default_factory=dict)
     closed: bool = False
+
+    @property
+    def memory(self) -> Memory | None:
+        """What was learnt before the evaluation: for the sample's own task, where the memory has parts for tasks."""
+        memory = self.parts.memory
+        return memory.for_task(task_of(self.sample)) if isinstance(memory, ByTask) else memory
 
     def step_of(self, action: Action) -> Step | None:
         """The step that proposed an action, whatever was asked since."""

@@ -1,8 +1,8 @@
 """ReAct: reason, act, observe, until the model answers, refuses or a budget is spent.
 
 Source: Yao et al. 2023, arXiv 2210.03629; as a baseline in Liao et al. 2024 (ReflecTool), arXiv 2410.17657.
-Departures: instructions in place of demonstrations; any grammar, any toolset; a last call that failed does
-not end the episode.
+Departures: instructions, and demonstrations where ``shots`` asks for them; any grammar, any toolset; a last call
+that failed does not end the episode.
 """
 
 from __future__ import annotations

@@ -7,45 +7,49 @@ layout of the published code. Departure: the task is searched once per episode, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import unquote
 
 import orjson
 from annotated_types import Ge
 
 from components.bm25 import Bm25
+from components.demonstrations import fixed_demonstrations, solved_task
 from components.errors import ConfigError
-from components.practice import Stage
+from components.practice import LEARNT, Stage
 from components.protocols import Memory
-from components.task_text import Chain, chain_text
+from components.solved import TASKS
+from components.task_text import Chain
 from components.types import Demonstration
-
-SHIPPED = Path(__file__).parent / "fixed"
 
 
 @dataclass(frozen=True)
 class Learnt:
     """A memory by its config (a ``components.practice.Source``).
 
-    ``long_term``: show the ``k`` nearest of at most ``max_items`` solved tasks (null = all), as solved after
-    the reflection (``reflected``) or before it; without, the first ``k`` examples of the shipped set or folder
-    ``fixed``, if any. ``experience``: show the lessons of ``step`` (null = the last).
+    ``per`` task: one memory for each task (the stratum ``task`` of a sample), of at most ``samples`` training samples
+    each; all: one for all of them. ``long_term``: show the nearest of at most ``max_items`` solved tasks (null = all),
+    as solved after the reflection (``reflected``) or before it; without any, the demonstrations of the prompt set
+    ``prompts`` are shown. ``experience``: show the lessons of ``step`` (null = the last).
     """
+
+    holds: ClassVar[Sequence[str]] = (TASKS,)
 
     stage: Stage
     path: str | None = None
     split: str | None = None
     samples: Annotated[int, Ge(1)] | None = 200
+    per: Literal["task", "all"] = "task"
     long_term: bool = True
     reflected: bool = True
     experience: bool = True
-    k: Annotated[int, Ge(0)] = 1
     max_items: Annotated[int, Ge(0)] | None = None
     step: Annotated[int, Ge(0)] | None = None
-    fixed: str | None = None
+    prompts: str | None = None
 
     @property
     def prefers(self) -> Sequence[str]:
@@ -55,62 +59,79 @@ class Learnt:
     @property
     def needed(self) -> bool:
         """Whether solved tasks or lessons are shown."""
-        return (self.long_term and self.k > 0) or self.experience
+        return self.long_term or self.experience
 
     def open(self, folder: Path | None, digest: str) -> Memory:
-        """Read what the switches show. Raises ConfigError for a folder that is no memory."""
-        items: Sequence[Mapping[str, Any]] = ()
-        if self.long_term and folder is not None and (folder / "long_term").is_dir():
-            items = read_items(folder / "long_term")[: self.max_items]
-        elif not self.long_term and self.fixed is not None:
-            items = read_items(SHIPPED / self.fixed if (SHIPPED / self.fixed).is_dir() else Path(self.fixed))
-            if not items:
-                raise ConfigError(f"memory.fixed={self.fixed!r}: there is no example_1.json in it")
-            digest = sha256(digest.encode() + orjson.dumps(items)).hexdigest()[:16]
+        """Read what the switches show. Raises ConfigError for a folder that is not a memory."""
+        fixed = () if self.prompts is None else fixed_demonstrations(self.prompts)
+        if not self.long_term and fixed:
+            digest = sha256(digest.encode() + orjson.dumps([one.problem for one in fixed])).hexdigest()[:16]
+        whole = self._read(folder, digest, fixed)
+        places = {} if folder is None else {unquote(one.name): one for one in sorted(folder.glob("tasks/*/"))}
+        if places and self.per == "all":
+            raise ConfigError(f"memory.per=all: {folder} holds a memory for each task; choose memory.per=task")
+        return replace(whole, tasks={task: self._read(place, digest, fixed) for task, place in places.items()},
+                       notes=self._notes(folder, places))  # fmt: skip
+
+    def _read(self, folder: Path | None, digest: str, fixed: Sequence[Demonstration]) -> Recalled:
+        """What one folder of solved tasks and lessons holds."""
+        items = read_items(folder / "long_term") if folder is not None and (folder / "long_term").is_dir() else []
         lessons = read_experience(folder / "experience", self.step) if self.experience and folder is not None else {}
-        notes = _short(folder, self.step) if self.experience and folder is not None and self.step else ()
-        return Recalled(digest, tuple(items), lessons, self.k, self.reflected, self.long_term, notes)
+        shown = items[: self.max_items] if self.long_term else ()
+        return Recalled(digest, tuple(shown), lessons, self.reflected, fixed)
+
+    def _notes(self, folder: Path | None, places: Mapping[str, Path]) -> Sequence[str]:
+        """How much was learnt for each task, and where that was less than ``step``."""
+        if folder is None:
+            return ()
+        tried = _read(folder / LEARNT) if (folder / LEARNT).is_file() else {}
+        told = ", ".join(f"{task} {n['solved']} of {n['tried']}" for task, n in tried.items())
+        notes = [f"training samples solved and kept, for each task: {told}"] if told else []
+        reached = {task: _reached(place) for task, place in (places or {"": folder}).items()}
+        if self.experience and self.step and (short := {k: n for k, n in reached.items() if n < self.step}):
+            counts = ", ".join(f"{n}{f' for {task}' if task else ''}" for task, n in short.items())
+            notes.append(f"memory.step={self.step}: there were fewer successes to learn from: {counts}")
+        return notes
 
 
 @dataclass(frozen=True)
 class Recalled:
-    """A memory that is only read (``components.protocols.Memory``); ``ranked``: the nearest, else the first."""
+    """A memory that is only read (``components.protocols.Memory``): the nearest solved tasks, else the ``fixed``
+    demonstrations. ``tasks``: task -> what was learnt for it alone."""
 
     digest: str
     items: Sequence[Mapping[str, Any]]
     lessons: Mapping[str, Sequence[str]]
-    k: int
     reflected: bool
-    ranked: bool = True
+    fixed: Sequence[Demonstration] = ()
+    tasks: Mapping[str, Recalled] = field(default_factory=dict)
     notes: Sequence[str] = ()
     _found: dict[str, Sequence[Demonstration]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def texts(self) -> Sequence[str]:
         """What the solved tasks ask, so that none of it is evaluated."""
-        return [str(item["contents"]) for item in self.items]
+        return [*(str(item["contents"]) for item in self.items), *(t for one in self.tasks.values() for t in one.texts)]
+
+    def for_task(self, task: str) -> Memory:
+        """What was learnt for a task; without that, what was learnt for no task in particular."""
+        return self.tasks.get(task, self)
 
     def search(self, problem: str) -> Sequence[Demonstration]:
-        """The ``k`` nearest solved tasks that share a term with this one."""
+        """The solved tasks that share a term with this one, the nearest first; without any the fixed ones."""
         if problem not in self._found:
-            self._found[problem] = tuple(self._shown(item) for item in self._nearest(problem))
+            hits = self._index.search(problem, len(self.items)) if self.items else ()
+            self._found[problem] = [self._shown[hit.id] for hit in hits] or self.fixed
         return self._found[problem]
 
     def experience(self, tool: str) -> Sequence[str]:
         """The lessons on a tool."""
         return self.lessons.get(tool, ())
 
-    def _nearest(self, problem: str) -> Sequence[Mapping[str, Any]]:
-        if not self.ranked:
-            return self.items[: self.k]
-        return [self._by_id[hit.id] for hit in self._index.search(problem, self.k)] if self.k else ()
-
-    def _shown(self, item: Mapping[str, Any]) -> Demonstration:
-        return Demonstration(item["contents"], chain_text(chain_of(item, self.reflected)), {"id": item["id"]})
-
     @cached_property
-    def _by_id(self) -> Mapping[str, Mapping[str, Any]]:
-        return {item["id"]: item for item in self.items}
+    def _shown(self) -> Mapping[str, Demonstration]:
+        return {one["id"]: solved_task(one["contents"], chain_of(one, self.reflected), id=one["id"])
+                for one in self.items}  # fmt: skip
 
     @cached_property
     def _index(self) -> Bm25:
@@ -140,21 +161,20 @@ def read_items(folder: Path) -> list[Mapping[str, Any]]:
 def read_experience(folder: Path, step: int | None) -> Mapping[str, Sequence[str]]:
     """The lessons after ``step`` successes, or the last ones; none at step 0. Raises ConfigError."""
     snapshots = {_number(path): path for path in folder.glob("step-*.json")}
-    if step == 0 or (step is None and not snapshots):
+    if step == 0 or not snapshots:
         return {}
     reached = [n for n in snapshots if step is None or n <= step]
     if not reached:
-        raise ConfigError(f"memory.step={step}: {folder} begins with step {min(snapshots, default='none')}")
+        raise ConfigError(f"memory.step={step}: {folder} begins with step {min(snapshots)}")
     found = _read(snapshots[max(reached)])
     if not isinstance(found, dict):
         raise ConfigError(f"{snapshots[max(reached)]}: must be an object, action -> list of texts")
     return found
 
 
-def _short(folder: Path, step: int) -> Sequence[str]:
-    """What to say where fewer successes were had than ``step``."""
-    reached = max((_number(path) for path in (folder / "experience").glob("step-*.json")), default=0)
-    return (f"memory.step={step}: there were {reached} successes to learn from",) if reached < step else ()
+def _reached(folder: Path) -> int:
+    """How many successes there were to learn from."""
+    return max((_number(path) for path in (folder / "experience").glob("step-*.json")), default=0)
 
 
 def _is_item(item: object) -> bool:

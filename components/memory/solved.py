@@ -18,10 +18,11 @@ from typing import Annotated
 import orjson
 from annotated_types import Ge
 
+from components.demonstrations import FixedTasks, own_tasks
 from components.errors import ConfigError
 from components.practice import Stage
 from components.protocols import Memory
-from components.solved import FILE, MEMORY, SEEDS, TRAINED, Entry, SolvedQuestions, Update, own_seeds
+from components.solved import FILE, MEMORY, SEEDS, TASKS, TRAINED, Entry, SolvedQuestions, Update, own_seeds
 
 _MARK = "the memory grew while it was tested, by {how}: questions were asked one after the other"
 _HOW = {
@@ -59,12 +60,13 @@ class Solved:
             raise ConfigError(
                 f"memory.{unused}={settings[unused]!r}: no training question is solved first; choose memory={TRAINED}"
             )
-        own_seeds(self.prompts, self.shots)
+        if self.learn or not own_tasks(self.prompts):
+            own_seeds(self.prompts, self.shots)
 
     @property
     def holds(self) -> Sequence[str]:
         """What agents find in it: nothing but the demonstrations, for those that show no more, where none is added."""
-        return (MEMORY,) if self.learn or self.grows else (MEMORY, SEEDS)
+        return (MEMORY,) if self.learn or self.grows else (MEMORY, SEEDS, TASKS)
 
     @property
     def prefers(self) -> Sequence[str]:
@@ -83,6 +85,8 @@ class Solved:
 
     def open(self, folder: Path | None, digest: str) -> Memory:
         """The demonstrations, and what was learnt. Raises ConfigError for a folder without it."""
+        if not self.learn and (tasks := own_tasks(self.prompts)):
+            return FixedTasks(tasks)
         seeds = own_seeds(self.prompts, self.shots)
         found = _read(folder / FILE) if folder is not None else ()
         whole = sha256(orjson.dumps([[asdict(one) for one in seeds], self.update])).hexdigest()[:16]

@@ -120,6 +120,10 @@ class PromptSet:
         """The prompt file as messages name it."""
         return f"{self.name}/{template}.jinja"
 
+    def holds(self, name: str) -> bool:
+        """Whether the set has the file ``<name>.yaml``."""
+        return f"{name}.yaml" in self._data
+
     def data(self, name: str) -> Any:
         """What the file ``<name>.yaml`` of the set holds. Raises ConfigError."""
         import yaml

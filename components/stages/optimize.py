@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import quote
 
 from annotated_types import Ge, Interval
 
@@ -19,7 +20,7 @@ from components.at_once import together
 from components.errors import ConfigError
 from components.gold import gold_text
 from components.learnt_json import array_in, lessons, object_in
-from components.practice import Practice
+from components.practice import LEARNT, Practice, task_of
 from components.prompts import load
 from components.protocols import Episode
 from components.task_text import Chain, chain_text, task_text, written
@@ -43,21 +44,41 @@ class Success:
 
 @dataclass(frozen=True)
 class Optimize:
-    """Writes ``long_term/example_N.json``, ``experience/step-N.json`` and ``provenance.json``.
+    """Writes ``long_term/example_N.json``, ``experience/step-N.json`` and ``provenance.json``; ``per`` task: the first
+    two below ``tasks/<task>`` for each task, of which nothing is learnt from another's samples, and ``tasks.json``.
 
     ``reflect_rounds``: reflections and new attempts per task. A task is learnt from when its score is above
     ``threshold`` (0 to 1). ``merge_every``: successes per merge (the article merges after each, the code after
     ten); N counts successes. ``draws``: how often an unreadable reply is asked for.
     """
 
+    passes_over: ClassVar[Sequence[str]] = ("shots",)  # what of an agent's config makes no difference here
+
     reflect_rounds: Annotated[int, Ge(1)] = 1
     merge_every: Annotated[int, Ge(1)] = 1
     threshold: Annotated[float, Interval(ge=0, le=1)] = 0.7
     draws: Annotated[int, Ge(1)] = 5
+    per: Literal["task", "all"] = "task"
     prompts: str = "optimize"
 
     async def run(self, practice: Practice, samples: Sequence[Sample]) -> Mapping[str, Any]:
-        """Try all tasks at once, then merge in their order. Raises ConfigError, ModelError."""
+        """Learn of all samples, or of each task's. Raises ConfigError, ModelError."""
+        parts: dict[str, list[Sample]] = {}
+        for sample in samples:
+            parts.setdefault(task_of(sample) if self.per == "task" else "", []).append(sample)
+        made = await together(self._learnt(practice, part) for part in parts.values())
+        files: dict[str, Any] = {}
+        counts: dict[str, Mapping[str, int]] = {}
+        provenance: list[Any] = []
+        for (task, part), (found, sources) in zip(parts.items(), made, strict=True):
+            files |= {f"tasks/{quote(task, safe='')}/{name}" if task else name: file for name, file in found.items()}
+            provenance += [{"task": task, **one} for one in sources] if task else sources
+            if task:
+                counts[task] = {"tried": len(part), "solved": len(sources)}
+        return files | ({LEARNT: counts} if counts else {}) | {"provenance.json": provenance}
+
+    async def _learnt(self, practice: Practice, samples: Sequence[Sample]) -> tuple[dict[str, Any], list[Any]]:
+        """Try all samples at once, then merge in their order: files, and which sample gave which lessons."""
         tried = await together(self._learn(practice, sample) for sample in samples)
         successes = [one for one in tried if one is not None]
         files: dict[str, Any] = {f"long_term/example_{n}.json": _item(n, one) for n, one in enumerate(successes, 1)}
@@ -69,7 +90,7 @@ class Optimize:
             sources += [{"id": one.sample.problem.id, "lessons": new} for one, new in zip(batch, said, strict=True)]
             known |= await self._merged(practice, batch[0].sample, known, said)
             files[f"experience/step-{start + len(batch)}.json"] = dict(known)
-        return files | {"provenance.json": sources}
+        return files, sources
 
     async def _learn(self, practice: Practice, sample: Sample) -> Success | None:
         """Attempt, reflect, attempt again; None when that was not enough."""

@@ -34,12 +34,14 @@ class Clinical:
     Think alone. ``images``: whether tools look at images, by their names, or the agent's model itself, which agents
     also show them where no offered tool takes one. ``permits``: data classes beside open ones that services behind
     tools may be asked about. ``Offer.facts``: ``tools`` name -> dimension, ``toolset`` all names.
+    ``demonstrations``: the prompt set whose solved tasks show how the tools are used.
     """
 
     tools: Mapping[str, Tool]
     use: Set | Sequence[str] = "auto"
     images: Literal["tools", "model"] = "tools"
     permits: Sequence[Privacy] = ()
+    demonstrations: str = "clinical_demonstrations"
 
     def __post_init__(self) -> None:
         inner = [tool.spec.name for tool in INNER]

@@ -19,11 +19,11 @@ from components.protocols import Episode, Propose
 from components.task_text import action_text, names_of
 from components.turns import continued
 from components.types import Action
-from components.verifiers.trying import guide, tried
+from components.verifiers.trying import Guided, guide, tried
 
 
 @dataclass(frozen=True)
-class Refine:
+class Refine(Guided):
     """At most ``n`` versions (``counting`` total) or ``n`` refinements (extra); one call each.
 
     ``history``: whether a refinement is shown the latest version or all. ``try_actions``: whether it is shown

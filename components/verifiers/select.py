@@ -20,7 +20,7 @@ from components.protocols import Episode, Propose
 from components.task_text import action_text
 from components.turns import continued
 from components.types import Action
-from components.verifiers.trying import guide, tried
+from components.verifiers.trying import Guided, guide, tried
 
 _LABEL = re.compile(r"^(?:(?:selected )?action:|#?\d+[.):]|\s)*", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*(?:candidate|option|number|no\.)?\s*#?(\d{1,3})\b", re.IGNORECASE)
@@ -36,7 +36,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Select:
+class Select(Guided):
     """``n`` candidates at ``temperature`` (0 to 2) and one choice: n + 1 calls, or n when all are equal.
 
     ``curve``: also ask which of the first 2 to n - 1 would have been chosen, with calls of purpose judge that

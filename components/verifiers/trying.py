@@ -10,6 +10,10 @@ from components.tool_names import lasting_names
 from components.types import Action
 
 
+class Guided:
+    """A verifier that is shown the lessons of the memory."""
+
+
 async def tried(episode: Episode, action: Action) -> str | None:
     """What an action would give; None when it cannot be tried. A tried answer does not end the task."""
     if action.error is not None:

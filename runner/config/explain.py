@@ -17,6 +17,10 @@ from runner.config.places import COMMAND, choices_of, near, yaml_files
 from runner.flaws import Flaw, nearest, shown
 
 _EXTRAS = {"joblib": "joblib", "submitit_local": "submitit", "submitit_slurm": "submitit"}  # Hydra's plugins
+_RETIRED = {  # key -> what stands in its place
+    "memory.fixed": "demonstrations are those of memory.prompts, for any agent: memory=demonstrations agent.shots=1",
+    "memory.k": "how many solved tasks are shown is agent.shots",
+}
 _MANY = re.compile(r"Ambiguous value for argument '(.*?)'|Sweep parameters '(.*?)'", re.DOTALL)
 
 
@@ -80,7 +84,9 @@ def _no_key(cause: OmegaConfBaseException, overrides: Sequence[str], roots: Sequ
             return meant
         known += [path.name for root in roots for path in root.iterdir() if path.is_dir() and path.name != "hydra"]
     place = _written(rf"[+~]*{re.escape(key)}([.=]|$)", overrides) or COMMAND
-    return Flaw(key, f"no such key; {nearest(key.rpartition('.')[2], known)}", place)
+    if options := choices_of(roots, key) if "." not in key else ():
+        return Flaw(key, f"is null here, and has no keys; choose one: {key}={', '.join(options)}", place)
+    return Flaw(key, f"no such key; {_RETIRED.get(key) or nearest(key.rpartition('.')[2], known)}", place)
 
 
 def _under_a_choice(key: str, overrides: Sequence[str], roots: Sequence[Path]) -> Flaw | None:

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.errors import ConfigError
-from components.practice import Source
+from components.practice import Source, task_of
+from components.protocols import ByTask, Memory
+from components.solved import SEEDS, TASKS
 from components.types import Sample
 from components.verifiers.accept import Accept
 from runner import manifest
@@ -19,6 +21,7 @@ from runner.growing import ONE_BY_ONE
 from runner.learning import kept
 from runner.learning.lesson import Lesson, known_by, lesson_of, text_digest
 from runner.learning.practice import Practice
+from runner.learning.unread import refuse_demonstrations, refuse_unread
 from runner.progress import Progress
 
 if TYPE_CHECKING:
@@ -38,7 +41,11 @@ def check_memory(experiment: Experiment) -> str | None:
         wanted = getattr(one, "needs_memory", None)
         if wanted is not None and wanted not in getattr(source, "holds", (wanted,) if source is not None else ()):
             found = "there is none" if source is None else f"this one ({type(source).__name__}) holds something else"
-            raise ConfigError(f"{type(one).__name__} shows what a memory holds, and {found}: memory={wanted}")
+            choice = SEEDS if wanted == TASKS else wanted
+            raise ConfigError(f"{type(one).__name__} shows what a memory holds, and {found}: memory={choice}")
+    if source is not None:
+        refuse_unread(experiment, source)
+        refuse_demonstrations(experiment, source)
     if getattr(source, "grows", False) and experiment.cfg["run"]["shard"] is not None:
         raise ConfigError(ONE_BY_ONE.format("run.shard"))
     if source is None or not source.needed:
@@ -94,7 +101,19 @@ async def with_memory(experiment: Experiment, door: Door) -> tuple[Experiment, l
         return experiment, []
     found, said = await learn(experiment, door) if source.needed else (None, [])
     memory = source.open(found, "" if found is None else kept.digest_of(found))
-    return replace(experiment, parts=replace(experiment.parts, memory=memory)), [*said, *getattr(memory, "notes", ())]
+    return replace(experiment, parts=replace(experiment.parts, memory=memory)), [
+        *said,
+        *getattr(memory, "notes", ()),
+        *_without(experiment, memory),
+    ]
+
+
+def _without(experiment: Experiment, memory: Memory) -> list[str]:
+    """What to say where tasks are evaluated for which a memory of tasks holds nothing."""
+    if not isinstance(memory, ByTask) or not memory.tasks:
+        return []
+    lacking = sorted({task_of(sample) for sample in experiment.samples} - {*memory.tasks})
+    return [f"nothing was learnt for the tasks {', '.join(lacking)}"] if lacking else []
 
 
 async def learn(experiment: Experiment, door: Door) -> tuple[Path | None, list[str]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from components.errors import ConfigError
 from components.models.redaction import redact
-from components.practice import Source
+from components.practice import Parted, Source, task_of
 from components.protocols import Dataset
 from components.task_text import task_text
 from components.types import Sample
@@ -46,11 +46,20 @@ def lesson_of(experiment: Experiment, source: Source) -> Lesson | None:
     found = training(experiment, source.split, source.prefers, "memory")
     if found is None:
         return None
-    split, samples = found[0], list(found[1])
-    if source.samples is not None and source.samples < len(samples):
-        drawn = Random(f"{experiment.seed}/memory").sample(range(len(samples)), source.samples)
-        samples = [samples[i] for i in sorted(drawn)]
-    return Lesson(experiment, samples, split)
+    split, samples = found
+    per_task = isinstance(source, Parted) and source.per == "task"
+    places: dict[str, list[int]] = {}
+    for n, sample in enumerate(samples):
+        places.setdefault(task_of(sample) if per_task else "", []).append(n)
+    drawn = [n for task, part in places.items() for n in _drawn(part, source.samples, experiment.seed, task)]
+    return Lesson(experiment, [samples[n] for n in sorted(drawn)], split)
+
+
+def _drawn(places: Sequence[int], limit: int | None, seed: int, task: str) -> Sequence[int]:
+    """At most ``limit`` of these places, drawn by the seed."""
+    if limit is None or limit >= len(places):
+        return places
+    return Random(f"{seed}/memory/{task}" if task else f"{seed}/memory").sample(places, limit)
 
 
 def training(
@@ -115,7 +124,9 @@ def _recipe(experiment: Experiment, split: str, samples: Sequence[Sample]) -> st
     """What decides the files of a memory; not the verifier, and not how the memory is shown."""
     cfg, parts = experiment.cfg, experiment.parts
     asked = {role: model for role, model in experiment.models.items() if role != "verifier"}
+    stage = experiment.source and experiment.source.stage
     made = {key: cfg[key] for key in _MAKES}
+    made["agent"] = {key: value for key, value in cfg["agent"].items() if key not in getattr(stage, "passes_over", ())}
     made |= {
         "stage": cfg["memory"]["stage"],
         "budget": cfg["budget"]["sample"],
@@ -124,9 +135,7 @@ def _recipe(experiment: Experiment, split: str, samples: Sequence[Sample]) -> st
         "split": split,
         "samples": [_content(sample) for sample in samples],
         "scorers": {name: scorer.version for name, scorer in parts.scorers.items()},
-        "prompts": prompt_digests(
-            [parts.agent, parts.grammar, parts.toolset, experiment.source and experiment.source.stage]
-        ),
+        "prompts": prompt_digests([parts.agent, parts.grammar, parts.toolset, stage]),
     }
     return hashlib.sha256(json.dumps(made, sort_keys=True, default=str).encode()).hexdigest()[:16]
 

@@ -20,7 +20,7 @@ from runner.config.legible import too_deep
 from runner.config.places import words_of
 from runner.facts import facts_of
 from runner.flaws import Flaw, Flaws, complain
-from runner.resume import is_complete, quoted, refuse_changes
+from runner.resume import is_complete, quoted, refuse_changes, unused
 from runner.sweep.plan import Cell
 from runner.sweep.shards import split
 
@@ -57,6 +57,13 @@ def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path)
     if bad:
         _tell(plan, dict(sorted(bad.items())))
         raise SystemExit(2)
+
+
+def sweep_folder(config: DictConfig) -> Path:
+    """The folder of the sweep: the one that was given, else a new one."""
+    folder = Path(config.hydra.sweep.dir)
+    given = any(word.startswith("hydra.sweep.dir=") for word in words_of(config, "hydra"))
+    return folder if given else unused(folder)
 
 
 def _compose(cell: Cell, number: int, master: DictConfig, loader: Any, home: Path) -> None:

@@ -15,7 +15,6 @@ import traceback
 import types
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -28,9 +27,8 @@ from omegaconf import DictConfig
 from components.errors import ConfigError
 from components.models.redaction import redact
 from runner.budget import Budget, Spent
-from runner.config.places import words_of
-from runner.resume import quoted, unused
-from runner.sweep.check import check_all
+from runner.resume import quoted
+from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.others import launch
 from runner.sweep.plan import Cell, cells
 from runner.sweep.ray import Ray
@@ -64,9 +62,18 @@ def register() -> None:
 
 
 class Sweeper(BasicSweeper):
-    """All combinations, checked as a whole; finished jobs of the same folder are skipped, others continued."""
+    """All combinations, checked as a whole; finished jobs of the same folder are skipped, others continued.
+
+    ``skip``: combinations that are left out, each as words (``verifier=accept memory.step=10``).
+    """
 
     task: Task
+
+    def __init__(self, max_batch_size: int | None, params: Any = None, skip: Sequence[str] = ()) -> None:
+        super().__init__(max_batch_size, params)
+        if isinstance(skip, str):
+            raise ConfigError(f"hydra.sweeper.skip: found {skip!r}, it should be a list of jobs, each as words")
+        self.skip = [text.split() for text in skip]
 
     def setup(self, *, hydra_context: HydraContext, task_function: Any, config: DictConfig) -> None:
         """Remember what a sweep needs."""
@@ -79,7 +86,8 @@ class Sweeper(BasicSweeper):
         loader = self.hydra_context.config_loader
         self.task.started = True
         parser = OverridesParser.create(config_loader=loader)
-        plan = cells(parser.parse_overrides(self._parse_config()), parser.parse_overrides(arguments))
+        skip = [parser.parse_overrides(words) for words in self.skip]
+        plan = cells(parser.parse_overrides(self._parse_config()), parser.parse_overrides(arguments), skip)
         home = sweep_folder(self.config)
         try:
             check_all(plan, self.config, loader, home)
@@ -208,13 +216,6 @@ class Launcher(HydraLauncher):
         experiment, cell.experiment = cell.experiment or check(cell.cfg, cell.launch), None
         code: int = await self.task.play(experiment, cell.folder, commons, commons.turn(experiment, begun))
         return code
-
-
-def sweep_folder(config: DictConfig) -> Path:
-    """The folder of the sweep: the one that was given, else a new one."""
-    folder = Path(config.hydra.sweep.dir)
-    given = any(word.startswith("hydra.sweep.dir=") for word in words_of(config, "hydra"))
-    return folder if given else unused(folder)
 
 
 def _note(cell: Cell, result: JobReturn) -> None:

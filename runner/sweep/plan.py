@@ -43,10 +43,13 @@ class Cell:
     ids: Sequence[str] = ()
 
 
-def cells(from_file: Sequence[Override], given: Sequence[Override]) -> list[Cell]:
+def cells(
+    from_file: Sequence[Override], given: Sequence[Override], skip: Sequence[Sequence[Override]] = ()
+) -> list[Cell]:
     """All combinations, in the order of the command line. Raises Flaws for what can't be a sweep.
 
-    ``from_file`` is the sweep of an experiment's YAML; the command line has the last word on its fields.
+    ``from_file`` is the sweep of an experiment's YAML; the command line has the last word on its fields. ``skip``: a
+    job that has all overrides of one of these is left out.
     """
     if doubles := [key for key, n in Counter(_key(o) for o in given).items() if n > 1]:
         raise Flaws(Flaw("", f"{key} is given twice in one sweep; list its values once: {key}=a,b") for key in doubles)
@@ -58,9 +61,14 @@ def cells(from_file: Sequence[Override], given: Sequence[Override]) -> list[Cell
     swept = [n for n, o in enumerate(overrides) if o.is_sweep_override()]
     names = _names([_key(overrides[n]) for n in swept])
     made = []
+    skipped = [{word for o in one for word in _values(o)} for one in skip]
     for job in itertools.product(*lists):
+        if any(one <= {*job} for one in skipped):
+            continue
         varied = {name: job[n].partition("=")[2] for name, n in zip(names, swept, strict=True)}
         made.append(Cell(job, varied, ""))
+    if not made:
+        raise ConfigError("hydra.sweeper.skip leaves no job of the sweep; give hydra.sweeper.skip=[] to run it")
     _refuse_doubles(made)
     _label(made)
     return made

@@ -42,9 +42,15 @@ def test_the_first_run_makes_the_memory_that_its_manifest_names(home, memory):
     assert counted(home / "first")["memory"] == memory.name == notes["digest"]
     assert notes["split"] == "train" and len(notes["samples"]) == 8
     assert all("-train-" in sample for sample in notes["samples"])
-    items = sorted((memory / "long_term").iterdir())
-    assert items and len(json.loads((memory / "provenance.json").read_text())) == len(items)
-    assert (memory / "experience" / f"step-{len(items)}.json").is_file()
+    learnt = json.loads((memory / "tasks.json").read_text())
+    assert [*learnt] == ["medqa", "mmlu"] and {one["tried"] for one in learnt.values()} == {4}
+    for task, counts in learnt.items():
+        place = memory / "tasks" / task
+        items = [json.loads(path.read_text()) for path in (place / "long_term").iterdir()]
+        assert len(items) == counts["solved"] > 0 and {item["task"]["dataset"] for item in items} == {task}
+        assert (place / "experience" / f"step-{len(items)}.json").is_file()
+    told = ", ".join(f"{task} {n['solved']} of {n['tried']}" for task, n in learnt.items())
+    assert f"training samples solved and kept, for each task: {told}" in counted(home / "first")["notes"]
 
 
 def test_later_runs_and_the_stage_reuse_it_without_a_call(home, memory):
@@ -60,6 +66,7 @@ def test_later_runs_and_the_stage_reuse_it_without_a_call(home, memory):
         notes = counted(home / name)
         assert notes["memory"] == memory.name
         assert notes["calls"]["sent"] == metric(home / name, "calls/total") > 0
+        assert ("nothing was learnt for the tasks bioasq" in notes["notes"]) is (name == "named")
     assert told_of(done["stage"].out, "memory").startswith(f"outputs/.memory/{memory.name} ")
     assert told_of(done["stage"].out, "calls").startswith("0 sent")
     assert [path.name for path in (home / "outputs/.memory").iterdir() if len(path.name) == 16] == [memory.name]

@@ -4,11 +4,12 @@ import pytest
 
 from components.acting import Acting, Attempting, Shown, Trial
 from components.agents.react import ReAct
+from components.demonstrations import FixedTasks, own_tasks, solved_task
 from components.errors import ConfigError
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.messages import Image
-from components.types import Answer, Demonstration, Failure, Problem
+from components.types import Answer, Failure, Offer, Problem
 from tests.attempts import ECHO, Attempt, Echo, acting_on
 
 CALL, ANSWER = 'Action: count[{"n": 2}]', 'Action: Finish[{"response": "B"}]'
@@ -35,8 +36,9 @@ async def test_native_tools_are_not_sent_at_the_forced_last_step():
 
 
 async def test_what_is_shown_stands_in_the_prompts():
-    shown = Shown((Demonstration("a solved task", "Action: Plan[{}]"),), ((("Think[{}]", "OK"),),))
-    _, model = await acting_on(Acting("reflectool"), [ANSWER], shown=shown)
+    attempt = Attempt(memory=FixedTasks((solved_task("a solved task", (("Plan[{}]", "OK"),)),)))
+    shown = Shown(previous=((("Think[{}]", "OK"),),))
+    _, model = await acting_on(Acting("reflectool", shots=1), [ANSWER], shown=shown, attempt=attempt)
     system, task = (message.text for message in model.requests[0].messages)
     assert "[Example]" in system and "a solved task" in system and "[ActionFormatExample]" not in system
     assert task.index("[Previous_Trial]") < task.index("[Execution]") and "Action: Think[{}]" in task
@@ -84,9 +86,37 @@ async def test_images_that_no_tool_looks_at_are_shown_to_the_model(vision):
 
 async def test_a_memory_is_needed_where_solved_questions_are_shown():
     assert Acting("ehr_react", shots=1).needs_memory == "demonstrations" and Acting("react").needs_memory is None
+    assert Acting("react", shots=1).needs_memory == "tasks"
     assert Acting("ehr_react", shots=1).needs_controls == ("metadata",) and Acting("react").needs_controls == ()
 
 
 async def test_a_control_that_is_needed_and_not_there_is_refused():
     with pytest.raises(ConfigError, match="needs the control 'metadata'"):
         await acting_on(Acting("ehr_react", shots=1), [ANSWER])
+
+
+@pytest.mark.parametrize("prompts", ["react", "critic", "reflexion", "reflectool", "cot_steps"])
+async def test_each_prompt_shows_as_many_demonstrations_as_are_asked_for(prompts):
+    tasks = FixedTasks(tuple(solved_task(f"solved task {n}", (("count[{}]", f"saw {n}"),)) for n in range(3)))
+    for shots in range(3):
+        _, model = await acting_on(Acting(prompts, shots=shots), [ANSWER], attempt=Attempt(memory=tasks))
+        whole = "\n".join(message.text for message in model.requests[0].messages)
+        assert whole.count("solved task ") == whole.count("Observation: saw ") == shots
+        assert ("[Example]" in whole) is (shots > 0)
+
+
+async def test_a_fixed_demonstration_shows_only_actions_that_are_offered():
+    attempt = Attempt(memory=FixedTasks(own_tasks("clinical_demonstrations")))
+    _, model = await acting_on(Acting("reflectool", shots=1), [ANSWER], attempt=attempt)
+    shown = model.requests[0].messages[0].text.partition("[Example]")[2]
+    assert "paracetamol" in shown and "Action: Finish[" in shown and "Medrag[" not in shown and "Plan[" not in shown
+
+
+async def test_nothing_is_shown_while_a_memory_is_learnt():
+    _, model = await acting_on(Acting("react", shots=1), [ANSWER])
+    assert "[Example]" not in model.requests[0].messages[0].text
+
+
+def test_prompts_without_a_place_for_demonstrations_are_refused():
+    with pytest.raises(ConfigError, match=r"agent\.shots=1: system\.jinja of the prompts 'cot' shows no"):
+        Acting("cot", shots=1).fits(Offer({}, None))

@@ -1,6 +1,6 @@
 import pytest
 
-from components.demonstrations import shown_plans, steps_of
+from components.demonstrations import own_tasks, shown_plans, steps_of
 from components.errors import ConfigError
 from tests.record_desk import PLAN, SOLVED, Records
 
@@ -30,3 +30,26 @@ def test_a_memory_without_one_is_refused_unless_none_is_asked_for(desk, database
 def test_references_to_what_is_not_there_stay():
     assert steps_of("Finish[#1 and #2]\nwell") == [("Finish[#1 and #2]", "")]
     assert steps_of(PLAN)[0] == ("LoadDB[admissions]", "admissions: 3 rows.")
+
+
+def test_a_solved_question_is_also_shown_step_by_step():
+    (shown,) = shown_plans(episode(Records()), "mimic_iii", 4)
+    assert shown.solution.endswith("Action: GetValue[HADM_ID]\nObservation: 13\nAction: Finish[13]")
+
+
+@pytest.mark.parametrize("name", ["clinical_demonstrations", "radiology_demonstrations"])
+def test_shipped_tasks_end_with_an_answer(name):
+    (one,) = own_tasks(name)
+    assert one.problem.startswith("Inputs:\n") and "\nInstruction:\n" in one.problem
+    assert one.data["steps"][-1][0].startswith("Finish[") and len(one.data["steps"]) > 2
+
+
+@pytest.mark.parametrize(
+    "text", ["task: one", "- {task: one}", "- {task: one, steps: [[a]]}", "- {task: 1, steps: []}"]
+)
+def test_tasks_that_cannot_be_shown_are_named(tmp_path, text):
+    folder = tmp_path / "set"
+    folder.mkdir()
+    (folder / "tasks.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=r"tasks\.yaml: must be a list of \{task, steps\}"):
+        own_tasks(str(folder))

@@ -1,6 +1,7 @@
 """The memory of a run: made once, found again, never from what is evaluated."""
 
 import json
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -37,6 +38,12 @@ class Practise:
 class Remembered:
     digest: str
 
+    def search(self, problem):
+        return ()
+
+    def experience(self, tool):
+        return ()
+
 
 @dataclass(frozen=True)
 class Source:
@@ -69,6 +76,7 @@ def experiment(tmp_path: Path, dataset=None, source=None) -> Experiment:
     keys = ("agent", "grammars", "toolset", "condition", "scorer", "seed", "profile")
     cfg = {key: {} for key in keys} | {
         "memory": {"stage": {}}, "budget": {"sample": {}}, "dataset": {"_target_": repr(dataset or Halves())}, "run": {"memory": str(tmp_path)},
+        "stage": "memory",
     }  # fmt: skip
     dataset, model = dataset or Halves(), Speaker(lambda request: "learnt")
     from runner.budget import Budget
@@ -119,6 +127,26 @@ async def test_samples_are_a_seeded_draw(tmp_path):
 def test_the_split_is_the_first_that_the_source_prefers_and_never_one_for_evaluation(tmp_path, splits, prefers, chosen):
     lesson = lesson_of(experiment(tmp_path, Halves(splits=splits)), Source(prefers=prefers))
     assert chosen == (None if lesson is None else lesson.split)
+
+
+@pytest.mark.parametrize(("per", "one_each", "two_each"), [("task", 2, 3), ("all", 1, 2)])
+def test_samples_are_counted_for_each_task_where_the_source_says_so(tmp_path, per, one_each, two_each):
+    @dataclass(frozen=True)
+    class Tasks(Halves):
+        def load(self, split):
+            found = [replace(s, strata={"task": "ab"[n % 2]}) for n, s in enumerate(super().load(split))]
+            return [replace(s, strata={"task": "b"}) if s.problem.id in ("t2", "t3") else s for s in found]
+
+    @dataclass(frozen=True)
+    class PerTask(Source):
+        per: str = "task"
+
+    def drawn(limit):
+        lesson = lesson_of(experiment(tmp_path, Tasks()), PerTask(samples=limit, per=per))
+        return Counter(sample.strata["task"] for sample in lesson.samples)
+
+    assert drawn(None) == {"a": 1, "b": 3}
+    assert [sum(drawn(limit).values()) for limit in (1, 2)] == [one_each, two_each]
 
 
 @dataclass(frozen=True)

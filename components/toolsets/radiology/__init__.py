@@ -22,9 +22,13 @@ from components.types import Offer, Sample
 
 @dataclass(frozen=True)
 class Radiology:
-    """One tool per category, none bound (12), with a fresh memory; conditions put other sets in their place."""
+    """One tool per category, none bound (12), with a fresh memory; conditions put other sets in their place.
+
+    ``demonstrations``: the prompt set whose solved tasks show how the tools are used.
+    """
 
     switches: Switches = field(default_factory=Switches)
+    demonstrations: str = "radiology_demonstrations"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "switches", as_switches(self.switches))

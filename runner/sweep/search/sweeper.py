@@ -20,8 +20,8 @@ from runner.budget import Budget, Spent
 from runner.build import check
 from runner.flaws import Flaws, nearest
 from runner.resume import parts_of, quoted
-from runner.sweep.check import check_all
-from runner.sweep.launcher import BUDGET, Launcher, Sweeper, exit_code, sweep_folder
+from runner.sweep.check import check_all, sweep_folder
+from runner.sweep.launcher import BUDGET, Launcher, Sweeper, exit_code
 from runner.sweep.plan import Cell
 from runner.sweep.search.ending import conclude, metrics_of
 from runner.sweep.search.pruning import Pruner

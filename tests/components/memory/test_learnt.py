@@ -35,13 +35,12 @@ def opened(folder, **switches):
 
 
 def test_the_nearest_solved_tasks_are_found(folder):
-    memory = opened(folder, k=2)
+    memory = opened(folder)
     assert [one.data["id"] for one in memory.search("a broken hip fracture")] == ["example_2"]
     assert [one.data["id"] for one in memory.search("urate")] == ["example_1", "example_10"]
     (first, _) = memory.search("urate")
     assert first.solution == "Action: Plan[{}]\nObservation: OK\nAction: Finish[{}]\nObservation: B1"
     assert memory.search("nothing alike") == () and memory.digest == "memory"
-    assert opened(folder, k=0).search("urate") == ()
 
 
 def test_switches_of_the_ablation(folder):
@@ -59,17 +58,30 @@ def test_lessons_of_a_step(folder):
         opened(folder, step=1)
 
 
-def test_fixed_examples_are_shown_whatever_the_task(folder):
-    fixed = opened(folder, long_term=False, fixed=str(folder / "long_term"), k=1)
-    assert [one.data["id"] for one in fixed.search("anything")] == ["example_1"]
-    with pytest.raises(ConfigError, match="there is no folder nowhere"):
-        opened(folder, long_term=False, fixed="nowhere")
+def test_the_demonstrations_of_a_prompt_set_stand_in_where_no_solved_task_is_near(folder):
+    (shown,) = opened(folder, prompts="clinical_demonstrations").search("nothing alike")
+    assert "warfarin" in shown.problem and "Finish[" in shown.solution
+    without = opened(folder, prompts="clinical_demonstrations", long_term=False)
+    assert [*without.search("hip")] == [shown] and without.digest != "memory"
+    (near,) = opened(folder, prompts="clinical_demonstrations").search("hip")
+    assert near.data["id"] == "example_2"
 
 
-def test_shipped_examples_are_whole():
-    memory = Learnt(Optimize(), long_term=False, fixed="clinical").open(None, "")
-    (shown,) = memory.search("anything")
-    assert "Finish[" in shown.solution and shown.problem
+def test_each_task_sees_its_own_solved_tasks_and_lessons(folder):
+    part = folder / "tasks" / "mmlu%2Fanatomy"
+    part.mkdir(parents=True)
+    (folder / "long_term").rename(part / "long_term")
+    (folder / "experience").rename(part / "experience")
+    (folder / "tasks.json").write_text(json.dumps({"mmlu/anatomy": {"tried": 12, "solved": 3}}))
+    memory = opened(folder)
+    mine, other = memory.for_task("mmlu/anatomy"), memory.for_task("medqa")
+    assert [one.data["id"] for one in mine.search("hip")] == ["example_2"] and other.search("hip") == ()
+    assert mine.experience("Medrag") == ["after 10"] and other.experience("Medrag") == ()
+    assert memory.notes == ["training samples solved and kept, for each task: mmlu/anatomy 3 of 12"]
+    assert opened(folder, step=50).notes[1].endswith("fewer successes to learn from: 10 for mmlu/anatomy")
+    assert len(memory.texts) == 3 and memory.digest == mine.digest == "memory"
+    with pytest.raises(ConfigError, match=r"memory\.per=all: .* holds a memory for each task"):
+        opened(folder, per="all")
 
 
 def test_without_a_memory_nothing_is_shown():

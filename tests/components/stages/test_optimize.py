@@ -1,5 +1,5 @@
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -115,3 +115,22 @@ async def test_a_fault_of_the_model_stops_the_stage():
     room.second = ModelError("down", "server")
     with pytest.raises(ModelError, match="training sample 't0'"):
         await Optimize().run(practice, samples(2))
+
+
+async def test_each_task_is_learnt_from_its_own_samples_alone():
+    parted = [replace(one, strata={"task": "ab"[n % 2]}) for n, one in enumerate(samples(5))]
+    class_ = Class()
+    files = await Optimize(merge_every=10).run(class_.practice(), parted)
+    assert {name for name in files if "/" in name} == {
+        *(f"tasks/a/long_term/example_{n}.json" for n in (1, 2, 3)), "tasks/a/experience/step-3.json",
+        *(f"tasks/b/long_term/example_{n}.json" for n in (1, 2)), "tasks/b/experience/step-2.json",
+    }  # fmt: skip
+    asked = {
+        task: [files[name]["task"]["task_id"] for name in files if name.startswith(f"tasks/{task}/long")]
+        for task in "ab"
+    }
+    assert asked == {"a": ["t0", "t2", "t4"], "b": ["t1", "t3"]}
+    assert files["tasks.json"] == {"a": {"tried": 3, "solved": 3}, "b": {"tried": 2, "solved": 2}}
+    assert [(one["task"], one["id"]) for one in files["provenance.json"]][2:4] == [("a", "t4"), ("b", "t1")]
+    together = await Optimize(per="all").run(Class().practice(), parted)
+    assert "long_term/example_5.json" in together and "tasks.json" not in together

@@ -70,7 +70,11 @@ def test_the_published_gains_over_the_dimensions_that_both_rows_have():
     [
         ({"agent": "direct"}, {}, "zero_shot"),
         ({"agent": "react"}, {}, "react"),
+        ({"agent": "react_one_shot"}, {}, "react"),
+        ({"agent": "critic_one_shot"}, {"agent": {"rounds": 1}}, "critic"),
+        ({"agent": "cot_steps_one_shot"}, {}, "cot"),
         ({"agent": "react"}, {"toolset": {"use": "none"}}, "cot"),
+        ({"agent": "reflectool_select", "verifier": "select"}, {}, "reflectool_select_n2"),
         ({"agent": "cot_steps"}, {"toolset": {"use": "none"}}, "cot"),
         ({"agent": "reflexion"}, {"agent": {"trials": 3}}, None),
         ({"agent": "reflectool", "verifier": "refine"}, {}, "reflectool_refine_n2"),

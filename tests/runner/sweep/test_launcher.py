@@ -11,9 +11,10 @@ from runner.records import RecordWriter
 from runner.sweep.plan import cells
 
 
-def plan(*given, params=()):
+def plan(*given, params=(), skip=()):
     parser = OverridesParser.create()
-    return cells(parser.parse_overrides(list(params)), parser.parse_overrides(list(given)))
+    skipped = [parser.parse_overrides(text.split()) for text in skip]
+    return cells(parser.parse_overrides(list(params)), parser.parse_overrides(list(given)), skipped)
 
 
 def labels(*given, params=()):
@@ -51,6 +52,14 @@ def test_one_job_has_a_name_too():
 def test_a_sweep_of_a_file_gives_way_to_the_command_line():
     cells = plan("seed=5", params=["seed=1,2", "agent=react,cot"])
     assert [cell.overrides for cell in cells] == [("agent=react", "seed=5"), ("agent=cot", "seed=5")]
+
+
+def test_combinations_that_a_file_names_are_left_out():
+    swept, skip = ["verifier=refine,accept", "memory={k:true},{k:false}"], ["verifier=accept memory={k:false}"]
+    made = [cell.label for cell in plan(params=swept, skip=skip)]
+    assert made == ["verifier-refine+memory-k-True", "verifier-refine+memory-k-False", "verifier-accept+memory-k-True"]
+    with pytest.raises(ConfigError, match=r"hydra\.sweeper\.skip leaves no job"):
+        plan("verifier=accept", "memory={k:false}", params=swept, skip=skip)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,66 @@
+"""Memories and demonstrations that are refused: what nothing reads, what is evaluated, and more than there is."""
+
+import json
+
+import pytest
+
+from components.types import Problem, Sample
+from runner.learning.unread import _shown_by
+from tests.acceptance.command import here
+
+TASKS = [{"task": "Instruction:\nWhich?\nA. one\nB. two", "steps": [['Finish[{"response":"A"}]', "A"]]}]
+CAB = ("dataset=cab_mini", "dataset.tasks=[medqa]", "dataset.per_task=1", "tracking=off", "run.journal=null")
+REFUSED = {
+    ("agent=direct", "memory=demonstrations"): "memory=demonstrations would not be read: Direct shows nothing of it",
+    ("agent=react", "memory=learnt"): "memory=learnt would not be read: ReAct shows nothing of it; agent.shots=1 shows",
+    ("agent=react", "memory=demonstrations", "verifier=refine"): "would not be read",
+    ("agent=react", "memory=learnt", "memory.experience=false", "verifier=refine"): "would not be read",
+    ("agent=react", "memory.step=2"): "memory: is null here, and has no keys; choose one: memory=demonstrations",
+    ("agent=react", "agent.shots=1"): "ReAct shows what a memory holds, and there is none: memory=demonstrations",
+    ("agent=react_one_shot", "agent.shots=2"): "agent.shots=2 is more than the demonstrations there are: 1",
+    ("agent=react_one_shot", "memory.prompts=ehr_demonstrations"): "demonstrations are questions of databases",
+    ("agent=react", "memory=solved", "agent.shots=1"): "demonstrations are questions of databases",
+    ("agent=react_one_shot", "agent.prompts=mine"): "system.jinja of the prompts 'mine' shows no demonstrations",
+    ("agent=reflectool", "memory.k=2"): "memory.k: no such key; how many solved tasks are shown is agent.shots",
+    ("agent=reflectool", "memory.fixed=clinical"): "memory.fixed: no such key; demonstrations are those of memory.pro",
+    (
+        "agent=react_one_shot",
+        "dataset=radabench_mini",
+        "toolset=radiology",
+        "dataset.split=train",
+    ): "its demonstrations are of 11 of the samples that are evaluated, such as 'train-chest-x-ray-1/012'",
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_would_be_ignored_is_refused_in_one_line(tmp_path, monkeypatch, words):
+    (tmp_path / "outputs/.prompts/mine").mkdir(parents=True)
+    (tmp_path / "outputs/.prompts/mine/system.jinja").write_text("{{ instructions }}")
+    data = () if "toolset=radiology" in words else CAB
+    done = here(tmp_path, *data, *words, own=False)
+    assert done.code == 2, (done.out, done.err)
+    assert len(done.err.splitlines()) == 1 and REFUSED[words] in done.err
+
+
+def test_lessons_alone_are_read_by_a_verifier_of_any_agent(tmp_path):
+    done = here(tmp_path, *CAB, "agent=react", "memory=learnt", "verifier=refine", own=False)
+    assert done.code == 0, done.err
+
+
+def test_a_folder_of_ones_own_is_shown_to_any_agent(tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/tasks.yaml").write_text(json.dumps(TASKS * 2))
+    words = ("memory=demonstrations", f"memory.prompts={tmp_path}/mine", "agent.shots=2", "hydra.run.dir=run")
+    done = here(tmp_path, *CAB, "agent=critic", *words, own=False)
+    assert done.code == 0, done.err
+    assert json.loads((tmp_path / "run/manifest.json").read_text())["memory"]
+
+
+def test_a_sample_is_known_by_its_text_and_by_its_case():
+    def sample(name: str, question: str, context: str = "") -> Sample:
+        return Sample(Problem(name, question, context=context), "A")
+
+    samples = [sample("same", "How many?"), sample("case", "Why?", "A man of 40.\nMore."), sample("other", "How?")]
+    assert _shown_by(["How many?"], samples) == _shown_by(["Instruction:\nHow many?"], samples) == ["same"]
+    assert _shown_by(["Inputs:\nA man of 40.\nInstruction:\nWhat?"], samples) == ["case"]
+    assert _shown_by([], samples) == []
