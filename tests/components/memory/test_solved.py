@@ -57,7 +57,7 @@ def test_a_memory_that_grows_says_so_and_learns_nothing_before(demonstrations):
 
 
 def test_what_grows_or_was_learnt_is_not_for_agents_that_show_the_demonstrations_alone(demonstrations):
-    assert Solved(**demonstrations).holds == ("solved", "demonstrations")
+    assert Solved(**demonstrations).holds == ("solved", "demonstrations", "tasks")
     for settings in ({"update": "executed"}, {"learn": True}):
         assert Solved(**demonstrations, **settings).holds == ("solved",)
 
