@@ -28,11 +28,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _tell(given: argparse.Namespace) -> None:
     """All that was asked for. Raises ConfigError."""
     others = (given.rescore, given.track, given.merge, given.paper, given.tools, given.verifier, given.export,
-              given.page)  # fmt: skip
+              given.page, given.ledger)  # fmt: skip
     if given.show is not None and any((*others, given.baselines)):
         raise ConfigError("--show shows one episode and nothing else; give the other options without it")
     if given.show is None and (given.prompts or given.epoch is not None):
         raise ConfigError("--prompts and --epoch say how --show SAMPLE shows an episode, which is not asked for")
+    if not given.folders and not given.ledger:
+        raise ConfigError("no FOLDER is given: outputs/<name>/<time>; only --ledger can do without")
     folders = [folder for name in given.folders for folder in run_folders(Path(name))]
     if given.with_data and given.bundle is None:
         raise ConfigError("--with-data says what a bundle may hold, which is not asked for: --bundle FILE.zip")
@@ -52,7 +54,7 @@ def _tell(given: argparse.Namespace) -> None:
         from runner.results.transcript import show_episode
 
         return show_episode([Run.at(folder) for folder in folders], given.show, given.epoch, given.prompts)
-    views = any((given.paper, given.tools, given.verifier, given.export, given.baselines, given.page))
+    views = any((given.paper, given.tools, given.verifier, given.export, given.baselines, given.page, given.ledger))
     for folder in folders:
         _report(folder, rescore=given.rescore, track=given.track, quiet=views)
     return _compare([Run.at(folder) for folder in folders], given, quiet=views)
@@ -66,8 +68,9 @@ def _rates(given: argparse.Namespace) -> bool:
         raise ConfigError("--n, --raters and --seed say what --annotate RUBRIC draws, which is not asked for")
     if given.page and (given.annotate is not None or given.ratings):
         raise ConfigError("--page writes the report, --annotate and --ratings are about sheets; give one of them")
-    if given.annotate is None and not (given.ratings or given.page) and given.out is not None:
-        raise ConfigError("--out says where page or sheets go, which are not asked for: --page, --annotate, --ratings")
+    if given.annotate is None and not (given.ratings or given.page or given.ledger) and given.out is not None:
+        asks = "--page, --ledger, --annotate, --ratings"
+        raise ConfigError(f"--out says where page, ledger or sheets go, which are not asked for: {asks}")
     return given.annotate is not None or bool(given.ratings)
 
 
@@ -84,11 +87,14 @@ def _rate(runs: Sequence[Run], given: argparse.Namespace) -> None:
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m runner.report", description=__doc__)
-    parser.add_argument("folders", nargs="+", metavar="FOLDER", help="a run or sweep folder: outputs/<name>/<time>")
+    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="a run or sweep folder: outputs/<name>/<time>")
     parser.add_argument("--rescore", action="store_true", help="score the stored trajectories again (reads the data)")
     parser.add_argument("--track", action="store_true", help="send to MLflow again, under the same ids")
     parser.add_argument("--merge", metavar="NEW", help="make one run folder of several shards first")
-    parser.add_argument("--paper", metavar="NAME", help="beside what is in print: a name in conf/papers, or a YAML")
+    parser.add_argument("--paper", metavar="NAME", help="next to published values: a name in conf/papers, or a YAML")
+    parser.add_argument(
+        "--ledger", action="store_true", help="every published cell with ours and a verdict: ledger.csv"
+    )
     parser.add_argument("--tools", action="store_true", help="which tools were used: table, tools.csv, tools.png")
     parser.add_argument("--verifier", action="store_true", help="what checking every step changed")
     parser.add_argument("--show", metavar="SAMPLE", help="read one episode: what was said, called and observed")
@@ -133,6 +139,11 @@ def _compare(runs: Sequence[Run], given: argparse.Namespace, *, quiet: bool) -> 
         from runner.results.tools import show_tools
 
         print("written to", *show_tools(rows_of(runs), _home(runs)))  # noqa: T201
+    if given.ledger:
+        from runner.results.ledger_table import show_ledger
+
+        home = Path(given.out) if given.out else _home(runs)
+        print("written to", show_ledger(runs, home))  # noqa: T201
     if given.page:
         from runner.results.page.book import home_of, write
 

@@ -1,22 +1,26 @@
-"""A row of runs and what is in print for it: who is held against whom, over which parts."""
+"""A row of runs and the published rows for it: what is compared with what, over which parts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
+from runner.results.intervals import Metric
 from runner.results.levels import Nested, Part
 from runner.results.means import shared
-from runner.results.paper import Line, Paper, Published
-from runner.results.rows import Row
+from runner.results.metrics import mean_of
+from runner.results.paper import Line, Paper
+from runner.results.published import Published
+from runner.results.rows import Row, Run
 
 _TASK = "task"
 
 
 @dataclass(frozen=True)
 class Beside:
-    """A row, the published method that it is held against, if any, and its published rows."""
+    """A row, the published method that it is compared with, if any, and the published rows of that method."""
 
     paper: Paper
     row: Row
@@ -28,6 +32,11 @@ class Beside:
         """Find the counterparts of a row."""
         line = paper.line(row.first)
         return cls(paper, row, line, paper.counterparts(line, row.first.model) if line else ())
+
+    @property
+    def backbones(self) -> list[str]:
+        """The published models that it is compared with."""
+        return [one.backbone for one in self.published]
 
     @cached_property
     def nested(self) -> Nested | None:
@@ -56,8 +65,8 @@ class Beside:
 
     @property
     def paths(self) -> list[tuple[str, ...]]:
-        """All parts, those in print first, in the paper's order; those of a group beside each other. Rows of a single
-        part have their own."""
+        """All parts, the published ones first, in the paper's order; those of a group next to each other. Rows of a
+        single part have their own."""
         if self.paper.single:
             return list(self.leaves)
         printed = (path for one in self.published or self.paper.published[:1] for path in one.values)
@@ -92,10 +101,28 @@ class Beside:
 
     def played(self, path: tuple[str, ...]) -> int:
         """How many samples of a task were scored, whatever the number of epochs."""
-        assert self.nested is not None, "it has leaves"
+        scored = (one for one in self._records(path) if one["scores"].get(self.paper.metric) is not None)
+        return len({one["sample_id"] for one in scored})
+
+    def measured(self, path: tuple[str, ...]) -> Metric:
+        """The mean of a task, of the tasks of a group (one name) or in total (none), as ``metrics.json`` has it."""
+        if len(path) == 2:
+            return mean_of(self._records(path), self.paper.metric)
+        return (self.outer.get(path[0], Part(None)) if path else self.total).metric
+
+    def runs(self, path: tuple[str, ...]) -> list[Run]:
+        """The runs that a mean is over."""
+        if self.paper.by and path:
+            return [run for run in self.row.runs if run.choices.get(self.paper.by, "") == path[-1]]
+        return list(self.row.runs)
+
+    def _records(self, path: tuple[str, ...]) -> list[Mapping[str, Any]]:
+        """The records of a task, in the order of ``metrics.json``."""
+        if self.nested is None:
+            return []
         levels = list(reversed(self.nested.levels))
-        scored = [one for one in self.nested.records if one["scores"].get(self.paper.metric) is not None]
-        return len({one["sample_id"] for one in scored if tuple(one["strata"].get(level) for level in levels) == path})
+        found = [one for one in self.nested.records if tuple(one["strata"].get(level) for level in levels) == path]
+        return sorted(found, key=lambda one: (str(one["sample_id"]), one["epoch"]))
 
 
 def common(tables: Sequence[Mapping[str, Part]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What methods of a sweep gain over its baseline, by the strata of a score, beside the gains that are in print.
+"""What methods of a sweep gain over its baseline, by the strata of a score, next to the published gains.
 
 ``compare.gains`` names a YAML in ``conf/papers/gains``: which settings gained what, by which score.
 """
@@ -6,86 +6,72 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from components.errors import ConfigError
-from components.hand_written import read_yaml
-from runner.build import check
 from runner.config.roots import CONF
 from runner.results.grid import Column, Grid, grid_of
+from runner.results.intervals import Metric
+from runner.results.metrics import mean_of
+from runner.results.published_gains import TOTAL, Gain, Gains, Printed, load_gains, numbers
 from runner.results.rows import Row, Run
 from runner.results.statistics.pairing import value_of
 from runner.results.statistics.versus import Versus, compared, is_one
 from runner.results.table import interval, number, show
 
-FILE, TOTAL = "gains.json", "total"
-
-
-@dataclass(frozen=True)
-class Printed:
-    """A gain in print of runs with the settings ``where``: by the ``metric``, in total or in a ``part`` (a value of a
-    stratum); ``relative`` as a share of the baseline, ``won``: clusters won, tied and lost."""
-
-    metric: str
-    where: Mapping[str, Any]
-    part: str = TOTAL
-    absolute: float | None = None
-    relative: float | None = None
-    won: str = ""
-    note: str = ""
-
-    @property
-    def text(self) -> str:
-        """It in one line."""
-        told = [f"{self.absolute:+.3f}"] if self.absolute is not None else []
-        told += [f"{self.relative:+.1%}"] if self.relative is not None else []
-        return ", ".join([*told, *filter(None, (self.won, self.note))])
-
-    def fits(self, run: Run) -> bool:
-        """Whether a run has the settings; lists in any order."""
-        return all(_unordered(run.setting(key)) == _unordered(value) for key, value in self.where.items())
-
-
-@dataclass(frozen=True)
-class Gains:
-    """Gains of a publication; ``what`` they are over."""
-
-    citation: str
-    what: str
-    gains: Sequence[Printed] = field(default=())
-
-
-def load_gains(name: str) -> Gains:
-    """Read the gains of a publication. Raises ConfigError for an unknown name, and for a bad file."""
-    path = CONF / "papers" / "gains" / f"{name}.yaml"
-    if not path.is_file():
-        have = ", ".join(sorted(one.stem for one in path.parent.glob("*.yaml")))
-        raise ConfigError(f"compare.gains={name}: there are {have}")
-    return check(Gains, read_yaml(path), path.name)
+FILE = "gains.json"
 
 
 def show_gains(runs: Sequence[Run], home: Path) -> None:
-    """Print a table per score that has gains in print; ``gains.json`` in ``home`` has the numbers."""
+    """Print a table per score that has published gains; ``gains.json`` in ``home`` has the numbers."""
     settings = (runs[0].cfg.get("compare") or {}) if runs else {}
     if not (name := settings.get("gains")):
         return
-    printed, grid, told = load_gains(name), grid_of(runs), dict[str, Any]()
+    published, told = load_gains(name, CONF / "papers"), dict[str, Any]()
+    if not (tables := _tables(runs, published)):
+        print("compare.gains: none of compare.baselines was run")  # noqa: T201
+        return
+    for table in tables:
+        if table.found[TOTAL]:
+            table.show()
+            told.setdefault(table.metric, {})[table.column.label] = table.as_dict()
+    if told:
+        print(f"published: {published.citation};\n{published.what}")  # noqa: T201
+        (home / FILE).write_text(json.dumps(told, indent=1), encoding="utf-8")
+
+
+def _tables(runs: Sequence[Run], published: Gains) -> list[_Table]:
+    """A table per score and dataset; none where no baseline of these runs was run."""
+    grid, settings = grid_of(runs), runs[0].cfg.get("compare") or {}
     baselines = [one for one in settings.get("baselines") or () if any(is_one(row, [one]) for row in grid.rows)]
     if not baselines:
-        print("compare.gains: none of compare.baselines was played")  # noqa: T201
-        return
-    for metric in dict.fromkeys(one.metric for one in printed.gains):
-        for column in grid.columns:
-            table = _Table(grid, column, metric, baselines, [one for one in printed.gains if one.metric == metric])
-            if table.found[TOTAL]:
-                table.show()
-                told.setdefault(metric, {})[column.label] = table.as_dict()
-    if told:
-        print(f"in print: {printed.citation};\n{printed.what}")  # noqa: T201
-        (home / FILE).write_text(json.dumps(told, indent=1), encoding="utf-8")
+        return []
+    metrics = dict.fromkeys(one.metric for one in published.gains)
+    return [
+        _Table(grid, column, metric, baselines, [one for one in published.gains if one.metric == metric])
+        for metric in metrics
+        for column in grid.columns
+    ]
+
+
+def gains_of(name: str, runs: Sequence[Run], folder: Path) -> Iterator[Gain]:
+    """Every published number of these gains, once for every row of runs that has the settings, or once without."""
+    published = load_gains(name, folder)
+    mine = [run for run in runs if (run.cfg.get("compare") or {}).get("gains") == name]
+    tables = [table for table in _tables(mine, published) if table.found[TOTAL]] if mine else []
+    for printed in published.gains:
+        for empty in numbers(published, printed):
+            fitting = [
+                replace(empty, label=row.label, runs=row.runs, ours=table.ours(row, empty))
+                for table in tables
+                if table.metric == printed.metric and printed.part in table.found
+                for row in table.grid.rows
+                if printed.fits(row.first)
+            ]
+            yield from fitting or [empty]
 
 
 @dataclass(frozen=True)
@@ -125,8 +111,19 @@ class _Table:
         }
         return replace(self.grid, columns=[self.column], cells=cells)
 
+    def ours(self, row: Row, gain: Gain) -> Metric:
+        """What a row has of a published number; a relative gain is without an interval."""
+        part = self._part(gain.printed.part)
+        if gain.what == "score":
+            return mean_of(part.cells.get((row.label, self.column.label), ()), self.metric)
+        one = self.found[gain.printed.part].get(row.label)
+        if one is None or one.gain.metric.value is None or gain.what == "gain":
+            return Metric(None) if one is None else one.gain.metric
+        base = _mean(part, self._row(one.theirs), self.column, self.metric)
+        return Metric(one.gain.metric.value / base if base else None, n=one.gain.metric.n)
+
     def show(self) -> None:
-        """A row per method and a column per part: gain (relative to the baseline), interval, what is in print."""
+        """A row per method and a column per part: gain (relative to the baseline), interval, published gain."""
         body = []
         for row in self.grid.rows:
             cells = [self._cell(row, part) for part in self.found]
@@ -146,7 +143,7 @@ class _Table:
             share = f" ({one.gain.metric.value / base:+.1%})" if base else ""
             lines = [f"{one.gain.metric.value:+.4f}{share}", interval(one.gain.metric.as_dict())]
         said = (one.text for one in self.printed if one.part == part and one.fits(row.first))
-        return "\n".join([*filter(None, lines), *(f"print: {text}" for text in said)])
+        return "\n".join([*filter(None, lines), *(f"published: {text}" for text in said)])
 
     def _row(self, label: str) -> Row:
         return next(row for row in self.grid.rows if row.label == label)
@@ -175,7 +172,3 @@ def _mean(grid: Grid, row: Row, column: Column, metric: str) -> float | None:
 def _holm(one: Versus | None) -> str:
     p = None if one is None else one.gain.p_holm
     return "" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _unordered(value: Any) -> Any:
-    return sorted(map(str, value)) if isinstance(value, list | tuple) else value

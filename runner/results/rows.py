@@ -132,8 +132,8 @@ class Run:
 
     @property
     def simulated(self) -> bool:
-        """Whether its model was no real one."""
-        return bool(self.notes.get("model_kind") == "simulated")
+        """Whether its model was not a real one, also where the run repeats the replies of one."""
+        return self.notes.get("model_kind") == "simulated" or ".simulated." in str(self.setting("model._target_"))
 
     def setting(self, key: str) -> Any:
         """What the config has at a dotted key: a value, or for a group the name of the choice; None for nothing."""

@@ -17,6 +17,7 @@ from runner.results.page import (
     episodes,
     frontier,
     leaderboard,
+    ledger,
     papers,
     refusals,
     settings,
@@ -29,7 +30,9 @@ from runner.results.page.written import comma, latex, markdown, sheets
 from runner.results.rows import Run
 
 # What stands on the page, in this order: a module with ``section(runs: Sequence[Run]) -> Section | None`` each.
-SECTIONS = (leaderboard, comparisons, settings, strata, frontier, tools_used, checks, refusals, papers, cards, episodes)
+SECTIONS = (
+    leaderboard, comparisons, settings, strata, frontier, tools_used, checks, refusals, papers, ledger, cards, episodes,
+)  # fmt: skip
 _KEPT = 1 << 24  # bytes of records that are read once and stay in memory for all sections, some 100 MB there
 PAGE, READ, TABLES = "report.html", "report.md", "tables"
 
