@@ -28,18 +28,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _tell(given: argparse.Namespace) -> None:
     """All that was asked for. Raises ConfigError."""
     others = (given.rescore, given.track, given.merge, given.paper, given.tools, given.verifier, given.export,
-              given.page, given.ledger)  # fmt: skip
-    if given.show is not None and any((*others, given.baselines)):
+              given.page)  # fmt: skip
+    if not given.folders and (not given.ledger or any((*others, given.show, given.baselines, given.bundle))):
+        raise ConfigError("no FOLDER is given: outputs/<name>/<time>; only --ledger can do without")
+    if given.show is not None and any((*others, given.baselines, given.ledger)):
         raise ConfigError("--show shows one episode and nothing else; give the other options without it")
     if given.show is None and (given.prompts or given.epoch is not None):
         raise ConfigError("--prompts and --epoch say how --show SAMPLE shows an episode, which is not asked for")
-    if not given.folders and not given.ledger:
-        raise ConfigError("no FOLDER is given: outputs/<name>/<time>; only --ledger can do without")
     folders = [folder for name in given.folders for folder in run_folders(Path(name))]
     if given.with_data and given.bundle is None:
         raise ConfigError("--with-data says what a bundle may hold, which is not asked for: --bundle FILE.zip")
     if given.bundle is not None:
-        if given.show is not None or any((*others, given.baselines)):
+        if given.show is not None or any((*others, given.baselines, given.ledger)):
             raise ConfigError("--bundle packs and does nothing else; give the other options without it")
         from runner.bundle import pack
 

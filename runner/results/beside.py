@@ -79,14 +79,12 @@ class Beside:
         """The groups of which all that is compared here has a mean."""
         return common([self.outer, *(one.outer for one in self.published)])
 
-    @property
-    def total(self) -> Part:
-        """Mean of the means of all outer groups."""
-        return Part(None) if self.nested is None else self.nested.total()
-
-    def over(self, groups: Sequence[str]) -> Part:
-        """Mean of the means of these groups."""
-        return Part(None) if self.nested is None else self.nested.total(groups)
+    def over(self, groups: Sequence[str] | None = None) -> Metric:
+        """Mean of the means of these groups, or of all; of a single task its own mean."""
+        tasks = [path for path in self.leaves if groups is None or path[0] in groups]
+        if self.nested is None or len(tasks) == 1:
+            return self.measured(tasks[0]) if tasks else Metric(None)
+        return self.nested.total(groups).metric
 
     @property
     def sizes(self) -> Mapping[str, int]:
@@ -108,7 +106,7 @@ class Beside:
         """The mean of a task, of the tasks of a group (one name) or in total (none), as ``metrics.json`` has it."""
         if len(path) == 2:
             return mean_of(self._records(path), self.paper.metric)
-        return (self.outer.get(path[0], Part(None)) if path else self.total).metric
+        return self.over(path or None)
 
     def runs(self, path: tuple[str, ...]) -> list[Run]:
         """The runs that a mean is over."""

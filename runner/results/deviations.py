@@ -11,8 +11,11 @@ from runner.results.rows import Run
 
 _MISSING = "not set"
 _NAMED = 5  # tasks of another size that are named; the table has all
-# Settings that make another task or another method; others change how it is done, and are listed only.
-_DECISIVE = ("condition", "toolset", "dataset", "verifier", "agent.strategies", "agent.build_tools")
+# Groups and settings that make another task or another method; others change how it is done, and are listed only.
+_TASK, _METHOD = (
+    ("condition", "toolset", "dataset", "verifier"),
+    ("agent.strategies", "agent.build_tools", "agent.inner"),
+)
 SIMULATED = "simulated model"
 
 
@@ -71,7 +74,7 @@ def _model(paper: Paper, backbones: Sequence[str], run: Run) -> Iterator[Deviati
         yield Deviation("model", f"{run.model}; published: {', '.join(snapshots)}")
     if paper.states:
         yield Deviation("dates", f"run {str(run.notes.get('start', 'at an unknown time'))[:10]}; "
-                                 f"published {paper.states.published}")  # fmt: skip
+                                 f"published: {paper.states.published}")  # fmt: skip
 
 
 def _data(paper: Paper, line: Line, run: Run) -> Iterator[Deviation]:
@@ -101,7 +104,7 @@ def _sizes(beside: Beside) -> Iterator[str]:
         yield f"size: {played:,} of {whole:,} samples; {', '.join(small[:_NAMED])}{more}"
     if missing := [path[-1] for path in beside.paths if path not in beside.leaves and path[-1] in beside.sizes]:
         yield f"tasks that were not run: {', '.join(missing)}"
-    if unscored := beside.total.unscored:
+    if unscored := beside.over().unscored:
         yield f"unscored: {unscored:,} episodes, which are left out of every mean"
 
 
@@ -111,7 +114,7 @@ def _settings(paper: Paper, line: Line, run: Run) -> Iterator[Deviation]:
         found = _found(run, key)
         if meets(found, wanted) or (run.simulated and key.startswith("model.")):
             continue
-        decisive = wanted != UNSTATED and any(key == one or key.startswith(f"{one}.") for one in _DECISIVE)
+        decisive = wanted != UNSTATED and (key.partition(".")[0] in _TASK or key in _METHOD)
         yield Deviation(key, f"{_said(found)}; published: {_any(wanted)}", f"another {key}" if decisive else "")
 
 

@@ -57,11 +57,9 @@ def _tables(runs: Sequence[Run], published: Gains) -> list[_Table]:
     ]
 
 
-def gains_of(name: str, runs: Sequence[Run], folder: Path) -> Iterator[Gain]:
+def gains_of(published: Gains, runs: Sequence[Run]) -> Iterator[Gain]:
     """Every published number of these gains, once for every row of runs that has the settings, or once without."""
-    published = load_gains(name, folder)
-    mine = [run for run in runs if (run.cfg.get("compare") or {}).get("gains") == name]
-    tables = [table for table in _tables(mine, published) if table.found[TOTAL]] if mine else []
+    tables = [table for table in _tables(runs, published) if table.found[TOTAL]] if runs else []
     for printed in published.gains:
         for empty in numbers(published, printed):
             fitting = [

@@ -21,6 +21,7 @@ from runner.results.gains_table import gains_of
 from runner.results.intervals import Metric
 from runner.results.paper import Paper, load
 from runner.results.published import TOTAL, Cell
+from runner.results.published_gains import Gains, load_gains
 from runner.results.rows import Run, rows_of
 
 Word = Literal["within", "outside", "untestable"]
@@ -79,9 +80,10 @@ def verdict(published: float | None, relation: str, ours: Metric, bars: Sequence
 def ledger(runs: Sequence[Run], folder: Path = CONF / "papers") -> list[Entry]:
     """Every published cell of a folder of publications, those of one article together."""
     papers = [load(folder, str(path)) for path in sorted(folder.glob("*.yaml"))]
-    found = [entry for paper in papers for entry in _of_paper(paper, runs)]
+    found = [entry for paper in papers for entry in entries_of(paper, runs)]
     for path in sorted((folder / "gains").glob("*.yaml")):
-        found += _of_gains(path.stem, runs, folder)
+        mine = [run for run in runs if (run.cfg.get("compare") or {}).get("gains") == path.stem]
+        found += of_gains(load_gains(path.stem, folder), mine, folder)
     found += _statements(folder / "statements.csv")
     return sorted(found, key=lambda entry: entry.article)
 
@@ -92,7 +94,7 @@ def scaled(metric: Metric, scale: float) -> Metric:
     return replace(metric, value=value, ci_low=low, ci_high=high)
 
 
-def _of_paper(paper: Paper, runs: Sequence[Run]) -> Iterator[Entry]:
+def entries_of(paper: Paper, runs: Sequence[Run]) -> Iterator[Entry]:
     """The cells of a publication, each once for every row of runs that it can be compared with, or once without."""
     matching = [run for run in runs if paper.line(run) is not None]
     rows = [Beside.of(paper, row) for row in rows_of(matching, by_dataset=paper.by_dataset)] if matching else []
@@ -123,7 +125,7 @@ def _next_to(paper: Paper, cell: Cell, one: Beside) -> Entry:
     told = of_runs(paper, one.line, [cell.backbone], runs)
     bars, texts = [deviation.bars for deviation in told if deviation.bars], [deviation.text for deviation in told]
     if len(cell.path) > 1:
-        samples = one.count(cell.path)
+        samples = f"{one.count(cell.path)} samples"
         size = paper.tables[cell.table].sizes.get(cell.path[-1]) if cell.table in paper.tables else None
         texts += ["size: not the published number of samples"] if size and size != one.played(cell.path) else []
     else:
@@ -134,13 +136,14 @@ def _next_to(paper: Paper, cell: Cell, one: Beside) -> Entry:
         bars += [TASKS_MISSING] if len(there) < len(wanted) else []
     whole = TASKS_MISSING not in bars
     ours = scaled(one.measured(cell.path), paper.scale) if whole else _NOTHING  # a mean over fewer tasks is another one
+    texts += [f"unscored: {ours.unscored:,} episodes are left out of the mean"] if ours.unscored else []
     return _entry(paper, cell, bars, ours, one.row.label, samples, list(dict.fromkeys([*texts, *one.line.notes])))
 
 
-def _of_gains(name: str, runs: Sequence[Run], folder: Path) -> Iterator[Entry]:
-    """The published differences of methods to a baseline."""
-    for gain in gains_of(name, runs, folder):
-        paper = load(folder, gain.of.paper)
+def of_gains(of: Gains, runs: Sequence[Run], folder: Path) -> Iterator[Entry]:
+    """The published differences of methods to a baseline, with those of the runs of a sweep."""
+    paper = load(folder, of.paper)
+    for gain in gains_of(of, runs):
         told = of_runs(paper, gain.line(paper), [gain.of.backbone], gain.runs) if gain.runs else []
         bars = [NO_RUN] if not gain.runs else [deviation.bars for deviation in told if deviation.bars]
         inexact = gain.published is None or gain.printed.relation in INEXACT

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from runner.results.ledger import Entry, ledger
@@ -34,25 +34,27 @@ def show_ledger(runs: Sequence[Run], home: Path) -> Path:
 
 
 def _show(title: str, entries: Sequence[Entry]) -> None:
-    """One published table; deviations are numbered, and listed below it."""
-    known = {text: n for n, text in enumerate(dict.fromkeys(text for one in entries for text in one.deviations), 1)}
-    head = ("method", "part", "published", "this run", "samples", "verdict", "deviations")
-    body = [_cells(one, [str(known[text]) for text in one.deviations]) for one in entries]
+    """One published table. Reasons and deviations are numbered, and listed below it."""
+    texts = [*(one.verdict.why for one in entries), *(text for one in entries for text in one.deviations)]
+    known = {text: str(n) for n, text in enumerate(dict.fromkeys(filter(None, texts)), 1)}
+    head = ("method", "part", "published", "this run", "verdict", "deviations")
+    body = [_cells(one, known) for one in entries]
     kept = [n for n, name in enumerate(head) if name == "part" or any(line[n] for line in body)]
     show([head[n] for n in kept], [[line[n] for n in kept] for line in body], title, keys=2)
     for text, n in known.items():
         print(f"  {n}: {text}")  # noqa: T201
 
 
-def _cells(one: Entry, numbers: Sequence[str]) -> tuple[str, ...]:
-    """A cell: what is published, our value with its interval below it, and the verdict with the run below it."""
-    published = "-" if one.published is None else f"{RELATIONS[one.relation]}{one.published:g} {one.unit}".strip()
+def _cells(one: Entry, known: Mapping[str, str]) -> tuple[str, ...]:
+    """A cell: what is published; our value, its interval, samples and run; the verdict."""
+    published = "-" if one.published is None else f"{RELATIONS[one.relation]}{one.published:g} {one.unit}"
     value, low, high = one.ours.value, one.ours.ci_low, one.ours.ci_high
-    ours = ["" if value is None else f"{value:.2f}", "" if low is None or high is None else f"{low:.1f} to {high:.1f}"]
-    judged = f"{one.verdict.word} ({one.verdict.why})" if one.verdict.why else one.verdict.word
+    told = "" if value is None else f"{value:.2f}"
+    told += "" if low is None or high is None else f" ({low:.1f} to {high:.1f})"
     return (
-        " ".join(filter(None, (one.model, one.method))), one.part, _lines(published, one.remark), _lines(*ours),
-        one.samples, _lines(judged, one.run), " ".join(numbers),
+        " ".join(filter(None, (one.model, one.method))), one.part, _lines(published.strip(), one.remark),
+        _lines(told, one.samples, one.run), f"{one.verdict.word} {known.get(one.verdict.why, '')}".strip(),
+        " ".join(known[text] for text in one.deviations),
     )  # fmt: skip
 
 

@@ -85,7 +85,7 @@ def _body(beside: Beside, published: Sequence[Published]) -> list[tuple[str, ...
     columns: list[Beside | Published] = [beside, *beside.published]
     if beside.common and any(len(_there(one)) > len(beside.common) for one in columns):
         totals = [_plain(one.total(beside.common).value) for one in published] or ["-"]
-        mine = beside.over(beside.common).metric
+        mine = beside.over(beside.common)
         body.append((_SHARED, *_ours(mine, scale), f"{len(beside.common)} of {len(groups)}", *totals))
     return body
 
@@ -103,9 +103,9 @@ def _overview(found: Sequence[Beside]) -> None:
     fewer = bool(shared) and len(shared) < len(groups)
     body = []
     for beside in found:
-        parts = [*(beside.outer.get(group, Part(None)) for group in groups), beside.total]
-        parts += [beside.over(shared)] if fewer else []
-        body.append((beside.row.label, *(_ours(part.metric, beside.paper.scale)[0] for part in parts)))
+        means = [*(beside.measured((group,)) for group in groups), beside.over()]
+        means += [beside.over(shared)] if fewer else []
+        body.append((beside.row.label, *(_ours(mean, beside.paper.scale)[0] for mean in means)))
     for label, one in printed.items():
         parts = [*(one.outer.get(group, Part(None)) for group in groups), one.total()]
         parts += [one.total(shared)] if fewer else []

@@ -102,7 +102,7 @@ def _lines(beside: Beside, backbones: Sequence[str]) -> Iterator[list[Cell]]:
     groups = beside.common
     totals = [None if one is None else one.total(groups).value for one in printed]
     name = f"{TOTAL} of what all columns share"
-    yield [label, name, _ours(beside.over(groups).metric, paper), f"{len(groups)} parts", *totals]
+    yield [label, name, _ours(beside.over(groups), paper), f"{len(groups)} parts", *totals]
 
 
 def _overview(found: Sequence[Beside]) -> Sheet:
