@@ -125,19 +125,33 @@ def _next_to(paper: Paper, cell: Cell, one: Beside) -> Entry:
     told = of_runs(paper, one.line, [cell.backbone], runs)
     bars, texts = [deviation.bars for deviation in told if deviation.bars], [deviation.text for deviation in told]
     if len(cell.path) > 1:
-        samples = f"{one.count(cell.path)} samples"
+        ours, samples = one.measured(cell.path), f"{one.count(cell.path)} samples"
         size = paper.tables[cell.table].sizes.get(cell.path[-1]) if cell.table in paper.tables else None
         texts += ["size: not the published number of samples"] if size and size != one.played(cell.path) else []
     else:
-        wanted = {p for other in one.published for p, value in other.values.items() if value is not None}
-        wanted = {path for path in wanted if path[: len(cell.path)] == cell.path}
-        there = [path for path in wanted if path in one.leaves and one.leaves[path].value is not None]
-        samples = f"{len(there)} of {len(wanted)} tasks"
-        bars += [TASKS_MISSING] if len(there) < len(wanted) else []
-    whole = TASKS_MISSING not in bars
-    ours = scaled(one.measured(cell.path), paper.scale) if whole else _NOTHING  # a mean over fewer tasks is another one
+        ours, samples, other = _mean(cell, one)
+        bars += other
+    ours = scaled(ours, paper.scale)
     texts += [f"unscored: {ours.unscored:,} episodes are left out of the mean"] if ours.unscored else []
     return _entry(paper, cell, bars, ours, one.row.label, samples, list(dict.fromkeys([*texts, *one.line.notes])))
+
+
+def _mean(cell: Cell, one: Beside) -> tuple[Metric, str, list[str]]:
+    """Our mean over the tasks of a published mean, of how many of them it is, and why there is none: a mean over other
+    tasks is another one."""
+    values = (other.values for other in one.published if other.backbone == cell.backbone)
+    wanted = {path for of in values for path, value in of.items() if value is not None and _within(path, cell)}
+    groups = {path[0] for path in wanted}
+    mine = {path for path, part in one.leaves.items() if part.value is not None and _within(path, cell)}
+    mine = {path for path in mine if path[0] in groups}
+    samples = f"{len(mine & wanted)} of {len(wanted)} tasks"
+    if mine == wanted:
+        return one.over(sorted(groups)), samples, []
+    return _NOTHING, samples, [TASKS_MISSING if wanted - mine else "more than its tasks were run"]
+
+
+def _within(path: Sequence[str], cell: Cell) -> bool:
+    return tuple(path[: len(cell.path)]) == cell.path
 
 
 def of_gains(of: Gains, runs: Sequence[Run], folder: Path) -> Iterator[Entry]:
@@ -148,11 +162,13 @@ def of_gains(of: Gains, runs: Sequence[Run], folder: Path) -> Iterator[Entry]:
         bars = [NO_RUN] if not gain.runs else [deviation.bars for deviation in told if deviation.bars]
         inexact = gain.published is None or gain.printed.relation in INEXACT
         bars = [*gain.bars, *(bar for bar in bars if bar != NO_RUN or not (inexact or gain.bars))]
-        relation, ours = gain.printed.relation, scaled(gain.ours, _HUNDRED)
-        published = None if gain.published is None else round(gain.published * _HUNDRED, 6)
+        counted = any(run.counted(gain.printed.metric) for run in gain.runs)
+        scale, unit = (1.0, "") if counted else (_HUNDRED, "points" if gain.what == "gain" else "%")
+        relation, ours = gain.printed.relation, scaled(gain.ours, scale)
+        published = None if gain.published is None else round(gain.published * scale, 6)
         yield Entry(
             paper.file.removesuffix(".csv"), f"{gain.what}, {gain.printed.metric}", gain.of.backbone,
-            gain.method, gain.printed.part, published, verdict(published, relation, ours, bars), "%", relation,
+            gain.method, gain.printed.part, published, verdict(published, relation, ours, bars), unit, relation,
             gain.remark, gain.label, ours, "", [deviation.text for deviation in told],
         )  # fmt: skip
 

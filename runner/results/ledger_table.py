@@ -34,10 +34,10 @@ def show_ledger(runs: Sequence[Run], home: Path) -> Path:
 
 
 def _show(title: str, entries: Sequence[Entry]) -> None:
-    """One published table. Reasons and deviations are numbered, and listed below it."""
-    texts = [*(one.verdict.why for one in entries), *(text for one in entries for text in one.deviations)]
+    """One published table. Reasons, runs and deviations are numbered, and listed below it."""
+    texts = [*(one.verdict.why for one in entries), *(text for one in entries for text in _notes(one))]
     known = {text: str(n) for n, text in enumerate(dict.fromkeys(filter(None, texts)), 1)}
-    head = ("method", "part", "published", "this run", "verdict", "deviations")
+    head = ("method", "part", "published", "this run", "verdict", "run, deviations")
     body = [_cells(one, known) for one in entries]
     kept = [n for n, name in enumerate(head) if name == "part" or any(line[n] for line in body)]
     show([head[n] for n in kept], [[line[n] for n in kept] for line in body], title, keys=2)
@@ -46,16 +46,20 @@ def _show(title: str, entries: Sequence[Entry]) -> None:
 
 
 def _cells(one: Entry, known: Mapping[str, str]) -> tuple[str, ...]:
-    """A cell: what is published; our value, its interval, samples and run; the verdict."""
+    """A cell: what is published; our value, its interval and samples; the verdict."""
     published = "-" if one.published is None else f"{RELATIONS[one.relation]}{one.published:g} {one.unit}"
     value, low, high = one.ours.value, one.ours.ci_low, one.ours.ci_high
     told = "" if value is None else f"{value:.2f}"
     told += "" if low is None or high is None else f" ({low:.1f} to {high:.1f})"
     return (
         " ".join(filter(None, (one.model, one.method))), one.part, _lines(published.strip(), one.remark),
-        _lines(told, one.samples, one.run), f"{one.verdict.word} {known.get(one.verdict.why, '')}".strip(),
-        " ".join(known[text] for text in one.deviations),
+        _lines(told, one.samples), f"{one.verdict.word} {known.get(one.verdict.why, '')}".strip(),
+        " ".join(known[text] for text in _notes(one)),
     )  # fmt: skip
+
+
+def _notes(one: Entry) -> list[str]:
+    return [f"run: {one.run}", *one.deviations] if one.run else []
 
 
 def _lines(*texts: str) -> str:

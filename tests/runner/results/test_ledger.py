@@ -293,3 +293,29 @@ def test_bad_statements_of_a_setting_are_refused(tmp_path):
     (tmp_path / "p.csv").write_text("table,backbone,method,scope,a,value,note,relation\nt,B,m,one,x,1,,nearly\n")
     with pytest.raises(ConfigError, match=r"p.csv:2: relation is one of = < > about, found 'nearly'"):
         load(tmp_path, "p")
+
+
+def test_a_mean_is_over_the_tasks_of_the_published_mean(tmp_path):
+    """Text-only rows have four dimensions, so their total is compared with ours over the same four."""
+    paper = load(PAPERS, "reflectool")
+    row = next(one for one in paper.published if one.label == "GPT-3.5-turbo zero_shot")
+    scored: dict = {}
+    for dimension, task in (path for path, value in row.values.items() if value is not None):
+        scored[task] = (dimension, [1, 0])
+    levels = {"score/official": ["task", "dimension"]}
+    notes = {"choices": CHOICES | {"agent": "direct"}, "levels": levels, "models": {"main": "gpt-3.5-turbo"}}
+    cells = {}
+    for name, more in (
+        ("same", {}),
+        ("more", {"slake": ("multimodal", [1, 1])}),
+        ("other", {"longhalt": ("trust", [1])}),
+    ):
+        folder = write(tmp_path / name, scored | more, **notes)
+        path = folder / "records.jsonl"
+        path.write_text(path.read_text().replace("score/x", "score/official"))
+        found = [one for one in entries_of(paper, [Run.at(folder)]) if one.run and one.source == "table2"]
+        cells[name] = {one.part: one for one in found}
+    same, more, other = (cells[name]["total"] for name in ("same", "more", "other"))
+    assert same.verdict.word in ("within", "outside") and same.ours.value == 50.0 and "of" in same.samples
+    assert (more.ours.value, more.verdict.word) == (50.0, same.verdict.word), "the dimension in excess is left out"
+    assert (other.ours.value, other.verdict.why) == (None, "more than its tasks were run")
