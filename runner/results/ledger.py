@@ -113,7 +113,7 @@ def _entry(paper: Paper, cell: Cell, bars: Sequence[str], ours: Metric = _NOTHIN
     part = "/".join(dict.fromkeys(cell.path)) if len(cell.path) > 1 else "/".join([*cell.path, "mean"])
     return Entry(
         paper.file.removesuffix(".csv"), cell.table, cell.backbone, cell.method, part if cell.path else TOTAL,
-        cell.value, verdict(cell.value, cell.relation, ours, bars), "%" if paper.scale == _HUNDRED else "",
+        cell.value, verdict(cell.value, cell.relation, ours, bars), paper.unit(cell.table),
         cell.relation, cell.note.replace("_", " "), run, ours, samples, deviations,
     )  # fmt: skip
 

@@ -15,6 +15,7 @@ from runner.results.published import Cell, Columns, Published, Scopes, cells_in,
 from runner.results.rows import Run
 
 UNSTATED: Literal["unstated"] = "unstated"
+_HUNDRED = 100.0
 Stated = float | Literal["unstated"]
 
 
@@ -58,11 +59,13 @@ class Article:
 
 @dataclass(frozen=True)
 class Table:
-    """``sizes``: task -> samples; ``again``: a table that publishes the same means, maybe with slips."""
+    """``sizes``: task -> samples; ``again``: a table that publishes the same means, maybe with slips;
+    ``unit`` of its values, where that is not the publication's."""
 
     sizes: Mapping[str, int]
     split: str = "test"
     again: str | None = None
+    unit: str | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,11 @@ class Paper:
     cells: Sequence[Cell] = ()
     published: Sequence[Published] = ()
     states: Article | None = None
+
+    def unit(self, table: str) -> str:
+        """In what the values of a table are."""
+        own = self.tables[table].unit if table in self.tables else None
+        return own if own is not None else "%" if self.scale == _HUNDRED else ""
 
     @property
     def flat(self) -> bool:
