@@ -19,12 +19,13 @@ from tests.runner.results.page.pages import HOSTILE, made, parsed
 
 PAPERS = CONF / "papers"
 MEDAGENTS = load(PAPERS, "medagents")
+PLAINEST = MEDAGENTS.rows[0]  # one call without examples
 PLAIN = {
     "agent": {"_target_": "mine.Agent"}, "model": {"_target_": "mine.Model", "temperature": 1.0, "top_p": 1.0},
     "verifier": {"_target_": "mine.Verifier"}, "profile": {"name": "paper"}, "toolset": {"_target_": "mine.None"},
     "dataset": {"_target_": "mine.MedQA", "options": 4},
 }  # fmt: skip
-CHOSEN = CHOICES | {"agent": "direct", "dataset": "medqa", "toolset": "none", "profile": "paper"}
+CHOSEN = CHOICES | {"agent": PLAINEST.where["agent"], "dataset": "medqa", "toolset": "none", "profile": "paper"}
 NOTES = {
     "dataset": {"name": "medqa", "split": "test", "samples": 10, "fingerprint": "0" * 16}, "choices": CHOSEN,
     "models": {"main": "gpt-4-0613"}, "levels": {}, "start": "2026-01-31T10:00:00+00:00", "limit": None,
@@ -47,7 +48,7 @@ def rows(path):
 
 def the_cell(runs):
     """The cell that such a run is about: GPT-4 without examples on MedQA, 73.0."""
-    wanted = ("table2", "GPT-4", "direct", "medqa")
+    wanted = ("table2", "GPT-4", PLAINEST.method, "medqa")
     (found,) = [one for one in entries_of(MEDAGENTS, runs) if (one.source, one.model, one.method, one.part) == wanted]
     return found
 
@@ -135,7 +136,7 @@ def test_a_real_run_of_the_published_model_and_data_is_tested(tmp_path):
     (total,) = [
         e
         for e in entries_of(MEDAGENTS, [inside])
-        if (e.model, e.method, e.part, e.source) == ("GPT-4", "direct", "total", "table2")
+        if (e.model, e.method, e.part, e.source) == ("GPT-4", PLAINEST.method, "total", "table2")
     ]
     assert (total.verdict.why, total.ours.value, total.samples) == (
         "not all of its tasks were run",
