@@ -16,7 +16,7 @@ from runner.config.roots import CONF
 from runner.results.grid import Column, Grid, grid_of
 from runner.results.intervals import Metric
 from runner.results.metrics import mean_of
-from runner.results.published_gains import TOTAL, Gain, Gains, Printed, load_gains, numbers
+from runner.results.published_gains import TOTAL, GainCell, Gains, Printed, load_gains, numbers
 from runner.results.rows import Row, Run
 from runner.results.statistics.pairing import value_of
 from runner.results.statistics.versus import Versus, compared, is_one
@@ -57,7 +57,7 @@ def _tables(runs: Sequence[Run], published: Gains) -> list[_Table]:
     ]
 
 
-def gains_of(published: Gains, runs: Sequence[Run]) -> Iterator[Gain]:
+def gains_of(published: Gains, runs: Sequence[Run]) -> Iterator[GainCell]:
     """Every published number of these gains, once for every row of runs that has the settings, or once without."""
     tables = [table for table in _tables(runs, published) if table.found[TOTAL]] if runs else []
     for printed in published.gains:
@@ -109,7 +109,7 @@ class _Table:
         }
         return replace(self.grid, columns=[self.column], cells=cells)
 
-    def ours(self, row: Row, gain: Gain) -> Metric:
+    def ours(self, row: Row, gain: GainCell) -> Metric:
         """What a row has of a published number; a relative gain is without an interval."""
         part = self._part(gain.printed.part)
         if gain.what == "score":

@@ -69,7 +69,7 @@ def load_gains(name: str, folder: Path) -> Gains:
 
 
 @dataclass(frozen=True)
-class Gain:
+class GainCell:
     """One published number of a gain, and a row of runs next to it, if there is one (``runs`` is empty otherwise)."""
 
     of: Gains
@@ -98,18 +98,18 @@ class Gain:
         return Line(self.method, {}, next(iter(paper.tables)), settings)
 
 
-def numbers(of: Gains, printed: Printed) -> list[Gain]:
+def numbers(of: Gains, printed: Printed) -> list[GainCell]:
     """What is published of a gain, number by number."""
     found, aside = [], [printed.aside] if printed.aside else []
     if printed.absolute is not None:
-        found.append(Gain(of, printed, "gain", printed.absolute, aside))
+        found.append(GainCell(of, printed, "gain", printed.absolute, aside))
     if printed.relative is not None:
         found.append(
-            Gain(of, printed, "relative gain", printed.relative, [*aside, "relative gains have no interval here"])
+            GainCell(of, printed, "relative gain", printed.relative, [*aside, "relative gains have no interval here"])
         )
     if printed.value is not None:
-        found.append(Gain(of, printed, "score", printed.value, aside))
-    return found or [Gain(of, printed, "gain", None, [*aside, "published as a test or a count only"])]
+        found.append(GainCell(of, printed, "score", printed.value, aside))
+    return found or [GainCell(of, printed, "gain", None, [*aside, "published as a test or a count only"])]
 
 
 def unordered(value: Any) -> Any:
