@@ -236,6 +236,11 @@ class Demonstration:
     data: JSON = field(default_factory=dict)
 
 
+ScoreKind = Literal["proportion", "share", "count", "number"]
+"""What the values of a score can be: 0 or 1; 0 to 1; 0, 1, 2, ... without a bound; any number. Decides how the interval
+of its mean is computed."""
+
+
 @dataclass(frozen=True)
 class Score:
     """A scorer's result on one sample. ``value`` None = unscored. ``ceiling`` is what a perfect agent

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from runner.results.intervals import RESAMPLES, drawn_sums
+from runner.results.resampling import RESAMPLES, drawn_sums
 
 if TYPE_CHECKING:
     import numpy as np

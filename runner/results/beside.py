@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from runner.results.kinds import NUMBER, Scale
 from runner.results.levels import Nested, Part
 from runner.results.means import shared
 from runner.results.paper import Line, Paper, Published
@@ -35,14 +36,20 @@ class Beside:
         metric = self.paper.metric
         if not self.paper.by:
             levels = self.paper.levels or self.row.first.levels.get(metric)
-            return Nested(self.row.records, metric, levels) if levels else None
+            return Nested(self.row.records, metric, levels, self._scale) if levels else None
         records = [
             {**record, "strata": {_TASK: run.choices.get(self.paper.by, "")}}
             for run in self.row.runs
             for record in run.records
             if metric in run.scores
         ]
-        return Nested(records, metric, (_TASK, _TASK)) if records else None
+        return Nested(records, metric, (_TASK, _TASK), self._scale) if records else None
+
+    @property
+    def _scale(self) -> Scale:
+        """What the values of the paper's metric can be, by the run that has it."""
+        runs = [run for run in self.row.runs if self.paper.metric in run.scores]
+        return runs[0].scale(self.paper.metric) if runs else NUMBER
 
     @property
     def leaves(self) -> Mapping[tuple[str, ...], Part]:
