@@ -5,11 +5,13 @@ The kind of a score (``runner.results.kinds``) decides, never which values came 
 - ``proportion``: Wilson's interval, with the effective number of independent samples where they come in clusters
   (patients); differences of two of them: Agresti and Min's.
 - ``share``, ``count``, ``number``: a studentised bootstrap over clusters, 1,000 resamples with a fixed seed, whose ends
-  are no nearer than those of Student's t; below 10 clusters, or with hardly any spread, Student's t over clusters.
+  are no nearer than those of Student's t; with hardly any spread Student's t over clusters. Below 10 clusters the score
+  interval with Student's t: of shares Wilson's over as many samples of 0 and 1 as would give their variance, of counts
+  that of an overdispersed Poisson's mean; of numbers, and of differences, Student's t.
 - Where all clusters are alike: of shares what values at the bounds could change (``bounds.unvaried``), of counts
   Garwood's interval; of numbers nothing says how far they reach (Bahadur & Savage 1956): ``does not vary``.
-- Means of means: from the variances of their groups, with degrees of freedom by Welch and Satterthwaite (1946): of
-  proportions and shares Wilson's with the effective number, else Student's t.
+- Means of means: the same score intervals, else Student's t, from the variances of the groups with degrees of freedom
+  by Welch and Satterthwaite (1946).
 
 With fewer than two clusters there is no interval: ``n too small``. How often each holds the truth is measured by
 ``python -m benchmarks coverage``. Source: ``runner.results.bounds``; Efron & Tibshirani 1993, ch. 12.5.
@@ -160,29 +162,28 @@ def _closed(one: Mean, scored: NDArray[np.float64], scale: Scale) -> Ends | None
     """The ends that a formula gives; None where the interval is drawn, or there is none."""
     value, n, k = one.metric.value, one.metric.n, one.clusters
     assert value is not None and one.spread is not None, "it has clusters"
-    if scale.kind == "proportion" and scale.difference and scale.reach == 1.0:
+    if scale.kind == "proportion" and one.bounds == scale.bounds:
+        if not scale.difference:
+            whole = k == n or value in scale.bounds
+            return wilson(value * k, k) if whole else clustered_wilson(value, one.spread, n)
         low, high = paired_binary(scored, one.spread, one.varies)
         return max(one.bounds[0], low), min(one.bounds[1], high)
-    if scale.kind == "proportion" and not scale.difference:
-        if k == n or value in (0.0, 1.0):
-            return wilson(value * k, k)
-        return clustered_wilson(value, one.spread, n)
     if one.varies:
-        within = one.bounds[0] < value < one.bounds[1] and one.bounds == scale.bounds and not scale.difference
-        if k >= FEWEST_DRAWN or not within:
-            return None
-        variance = standard_error(one.spread, n) ** 2
-        if scale.bounded:
-            return score_share(value, variance, k - 1)
-        return score_count(value, variance, k - 1) if scale.kind == "count" else None
+        few = k < FEWEST_DRAWN and one.bounds == scale.bounds
+        return _score(value, standard_error(one.spread, n) ** 2, k - 1, scale) if few else None
     if scale.bounded:
         return unvaried(value, k, one.bounds)
     return poisson(value * k, k) if scale.kind == "count" and not scale.difference else None
 
 
-def of_means(
-    metric: Metric, variance: float | None, df: float, size: float, scale: Scale
-) -> Metric:  # fmt: skip
+def _score(value: float, variance: float, df: float, scale: Scale) -> Ends | None:
+    """The score interval of a mean between the bounds of its kind, which follow from its variance; None for others."""
+    if scale.difference or not scale.bounds[0] < value < scale.bounds[1] or scale.kind == "number":
+        return None
+    return score_share(value, variance, df) if scale.bounded else score_count(value, variance, df)
+
+
+def of_means(metric: Metric, variance: float | None, df: float, size: float, scale: Scale) -> Metric:
     """A mean of means with its interval, from its variance, the degrees of freedom behind that, and as how many
     independent samples of one group it counts."""
     value = metric.value
@@ -191,10 +192,10 @@ def of_means(
     if variance is None or not variance > 0:
         return replace(metric, no_interval=TOO_SMALL if variance is None else ALIKE)
     low, high = scale.bounds
-    if scale.bounded and not scale.difference and low <= value <= high:
-        if value in (low, high):
-            return metric.between(wilson(value * size, size))
-        return metric.between(score_share(value, variance, df))
+    if scale.bounded and not scale.difference and value in (low, high):
+        return metric.between(wilson(value * size, size))
+    if (ends := _score(value, variance, df, scale)) is not None:
+        return metric.between(ends)
     half = student(df) * math.sqrt(variance)
     return metric.between((max(min(low, value), value - half), min(max(high, value), value + half)))
 

@@ -273,7 +273,7 @@ def test_runs_of_single_datasets_are_one_row_of_their_names(tmp_path, capsys):
         path.write_text(path.read_text().replace("score/x", "score/strict"))
     assert main([str(tmp_path), "--paper", "medagents"]) == 0
     found = table(out := capsys.readouterr().out)
-    assert found["medqa"] == ["50.00", "0.0", "to", "100.0", "2", "of", "300", "83.70"]
+    assert found["medqa"] == ["50.00", "9.5", "to", "90.5", "2", "of", "300", "83.70"]
     assert found["mmlu/college_biology"][-2:] == ["144", "94.30"] and "mean" not in found
     assert found["total"][0] == f"{(5 * 50 + 4 * 100) / 9:.2f}" and found["total"][-4:] == ["9", "of", "9", "86.74"]
     assert "of what is in print:\n- 1.41 USD" in out and "GPT-3.5" not in out
