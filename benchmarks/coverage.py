@@ -118,7 +118,9 @@ CASES: Mapping[str, Mapping[str, Case]] = {
         for won, lost in ((0.2, 0.1), (0.1, 0.1), (0.3, 0.05), (0.1, 0.02))
     },
     "gain of 0 or 1 by patient": {
-        f"{won} won {lost} lost": Case(won - lost, _changes(won, lost, 0.4), clustered=True, gain=True, kind="proportion")
+        f"{won} won {lost} lost": Case(
+            won - lost, _changes(won, lost, 0.4), clustered=True, gain=True, kind="proportion"
+        )
         for won, lost in ((0.2, 0.1), (0.1, 0.1), (0.3, 0.05), (0.1, 0.02), (0.6, 0.02))
     },
     "gain of graded": {"shares": Case(1 / 6 - 0.25 / 6, _graded_gains, gain=True)},
