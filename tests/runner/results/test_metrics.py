@@ -96,3 +96,17 @@ def test_of_a_score_that_is_not_defined_no_part_is_told():
     rows = [record(n, None, level="I" if n < 2 else "II") for n in range(5)]
     told = summarise(rows, by={"score/x": ["level"]})["metrics"]
     assert told["score/x"]["value"] is None and not [name for name in told if name.startswith("level/")]
+
+
+@pytest.mark.parametrize("lost", [{1}, {0, 1}, {0, 1, 2, 3}])
+def test_a_stratum_in_which_every_sample_errors_has_no_value_and_counts_them(lost):
+    rows = [record(n, 1.0, level="I" if n < 2 else "II") for n in range(4)]
+    for n in lost:
+        rows[n] |= {"stop": "error", "scores": {}, "ceilings": {}}
+    found = summarise(rows, {"score/x": ["level"]}, {"score/x": ["level"]}, KINDS)
+    if len(lost) == 4:
+        assert found["strata"]["level"] == {"I": {}, "II": {}}, "no sample has any score"
+        return
+    of = found["strata"]["level"]["I"]["score/x"]
+    assert (of["n"], of["unscored"]) == (2 - len(lost), len(lost)) and (of["value"] is None) == (len(lost) == 2)
+    assert found["metrics"]["level/I/score/x"] == of and found["metrics"]["score/x"]["unscored"] == len(lost)
