@@ -236,9 +236,7 @@ class Demonstration:
     data: JSON = field(default_factory=dict)
 
 
-ScoreKind = Literal["proportion", "share", "count", "number"]
-"""What the values of a score can be: 0 or 1; 0 to 1; 0, 1, 2, ... without a bound; any number. Decides how the interval
-of its mean is computed."""
+ScoreKind = Literal["proportion", "share", "count", "number"]  # 0 or 1; 0 to 1; 0, 1, 2, ...; any number
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from typing import Any
 from components.errors import ConfigError
 from runner.results.grid import MEAN, Grid, grid_of
 from runner.results.intervals import Metric
+from runner.results.labels import leaves
 from runner.results.paired import Difference, Differences, differences, played
-from runner.results.rows import Run, leaves
+from runner.results.rows import Run
 from runner.results.statistics.versus import is_one
 from runner.results.table import interval, markdown, number, plain, show
 from runner.results.usage import WHAT, by_purpose, per_question, purpose_lines, said

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from runner.records import read, slim
 from runner.results.directions import better
 from runner.results.folders import config_of
 from runner.results.kinds import Kinds, Scale, kind_of, kinds_of
-from runner.results.labels import is_one_of, labels_of
+from runner.results.labels import is_one_of, labels_of, leaves
 from runner.results.page.parts import Better
 from runner.texts import TextReader
 
@@ -245,12 +245,3 @@ def _groups(run: Run) -> set[tuple[str, ...]]:
 def _datasets(run: Run) -> set[tuple[str, ...]]:
     """What a run played, as its dataset was set."""
     return {run.data}
-
-
-def leaves(node: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Dotted key and value of everything in a config."""
-    if isinstance(node, Mapping):
-        for name, inner in node.items():
-            yield from leaves(inner, f"{key}.{name}")
-    else:
-        yield key, json.dumps(node, default=str).strip('"')
