@@ -14,9 +14,10 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from benchmarks.figures import Figure, Settings
+from components.types import ScoreKind
 from runner.results.intervals import Mean, Metric, settle, unsettled
+from runner.results.kinds import Scale
 from runner.results.levels import Nested
-from runner.results.statistics.gains import unsettled_gain
 
 SIZES = (30, 100, 400)
 TARGET, NOMINAL = 2.0, 95.0
@@ -29,23 +30,28 @@ Draw = Callable[[Generator, NDArray[np.intp], int], Values]
 class Case:
     """What is drawn: given the cluster of each sample and how many clusters there are, values whose mean is ``truth``.
 
-    ``gain``: they are differences of two methods, with ``binary`` of 0 and 1. ``groups``: their mean is the one of the
-    means of so many groups of the same size.
+    ``kind`` of the scores; ``gain``: the values are differences of two methods. ``groups``: their mean is the one of
+    the means of so many groups of the same size.
     """
 
     truth: float
     draw: Draw
     clustered: bool = False
     gain: bool = False
-    binary: bool = False
+    kind: ScoreKind = "share"
     groups: int = 1
+
+    @property
+    def scale(self) -> Scale:
+        """What the values can be."""
+        return Scale(self.kind, difference=self.gain)
 
     def unsettled(self, rng: Generator, n: int) -> Mean:
         """A simulated run of n samples."""
         k = max(2, round(n / _PER_CLUSTER)) if self.clustered else n
         clusters = np.repeat(np.arange(k), rng.integers(1, 2 * _PER_CLUSTER, k) if self.clustered else 1)
         values = self.draw(rng, clusters, k)
-        return unsettled_gain(values, clusters, self.binary, 1.0) if self.gain else unsettled(values, clusters)
+        return unsettled(values, clusters, self.scale)
 
     def nested(self, rng: Generator, n: int) -> Metric:
         """The mean of means of a simulated run of n samples."""
@@ -55,7 +61,7 @@ class Case:
             {"sample_id": str(k), "epoch": 0, "cluster": None, "strata": {"task": str(k // size)}, "scores": {"x": one}}
             for k, one in enumerate(values)
         ]
-        return Nested(records, "x", ["task"], self.gain).total().metric
+        return Nested(records, "x", ["task"], self.scale).total().metric
 
 
 def _share(p: float) -> Draw:
@@ -103,22 +109,24 @@ def _graded_gains(rng: Generator, clusters: NDArray[np.intp], k: int) -> Values:
 
 
 CASES: Mapping[str, Mapping[str, Case]] = {
-    "0 or 1 by sample": {f"p {p}": Case(p, _share(p)) for p in (0.5, 0.8, 0.95)},
-    "0 or 1 by patient": {f"p {p}": Case(p, _patients(p), clustered=True) for p in (0.5, 0.8, 0.95)},
-    "graded, skewed": {"shares": Case(1 / 6, _graded), "steps": Case(1.0, _steps)},
+    "0 or 1 by sample": {f"p {p}": Case(p, _share(p), kind="proportion") for p in (0.5, 0.8, 0.95)},
+    "0 or 1 by patient": {f"p {p}": Case(p, _patients(p), clustered=True, kind="proportion") for p in (0.5, 0.8, 0.95)},
+    "graded, skewed": {"shares": Case(1 / 6, _graded), "steps": Case(1.0, _steps, kind="count")},
     "graded, skewed, by patient": {"shares": Case(1 / 6, _graded_patients, clustered=True)},
     "gain of 0 or 1": {
-        f"{won} won {lost} lost": Case(won - lost, _changes(won, lost), gain=True, binary=True)
+        f"{won} won {lost} lost": Case(won - lost, _changes(won, lost), gain=True, kind="proportion")
         for won, lost in ((0.2, 0.1), (0.1, 0.1), (0.3, 0.05), (0.1, 0.02))
     },
     "gain of 0 or 1 by patient": {
-        f"{won} won {lost} lost": Case(won - lost, _changes(won, lost, 0.4), clustered=True, gain=True, binary=True)
+        f"{won} won {lost} lost": Case(
+            won - lost, _changes(won, lost, 0.4), clustered=True, gain=True, kind="proportion"
+        )
         for won, lost in ((0.2, 0.1), (0.1, 0.1), (0.3, 0.05), (0.1, 0.02), (0.6, 0.02))
     },
     "gain of graded": {"shares": Case(1 / 6 - 0.25 / 6, _graded_gains, gain=True)},
     "mean of 4 means": {
-        "p 0.8": Case(0.8, _share(0.8), groups=4), "shares": Case(1 / 6, _graded, groups=4),
-        "0.2 won 0.1 lost": Case(0.1, _changes(0.2, 0.1), gain=True, groups=4),
+        "p 0.8": Case(0.8, _share(0.8), kind="proportion", groups=4), "shares": Case(1 / 6, _graded, groups=4),
+        "0.2 won 0.1 lost": Case(0.1, _changes(0.2, 0.1), gain=True, kind="proportion", groups=4),
     },
     "gain of graded by patient": {"shares": Case(1 / 6 - 0.25 / 6, _graded_gains, clustered=True, gain=True)},
 }  # fmt: skip

@@ -11,8 +11,8 @@ from typing import Any
 from components.errors import ConfigError
 from runner import manifest
 from runner.records import FILE, RecordWriter, read, slim
-from runner.results.directions import units_of
 from runner.results.folders import config_of, run_folders
+from runner.results.kinds import kinds_of
 from runner.results.metrics import as_json, summarise
 from runner.results.report import report, status_line
 from runner.results.rows import Run
@@ -179,7 +179,7 @@ def _report(folder: Path, *, rescore: bool, track: bool, quiet: bool = False) ->
         _rewrite(folder, rescored(folder, cfg))
     notes = manifest.read(folder)
     records = [slim(record) for record in read(folder)]
-    summary = summarise(records, notes.get("levels"), notes.get("by"), units_of(notes))
+    summary = summarise(records, notes.get("levels"), notes.get("by"), kinds_of(notes, records))
     (folder / "metrics.json").write_text(as_json(summary), encoding="utf-8")
     graded = beside(folder, summary["metrics"])
     text = report(notes, summary, None) + "".join(f"\n- {line}" for line in graded) + ("\n" if graded else "")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from runner.results.intervals import Metric
+from runner.results.intervals import Metric, mean_of
+from runner.results.kinds import NUMBER, Scale
 from runner.results.levels import Nested, Part
 from runner.results.means import shared
-from runner.results.metrics import mean_of
 from runner.results.paper import Line, Paper
 from runner.results.published import Published
 from runner.results.rows import Row, Run
@@ -44,14 +44,20 @@ class Beside:
         metric = self.paper.metric
         if not self.paper.by:
             levels = self.paper.levels or self.row.first.levels.get(metric)
-            return Nested(self.row.records, metric, levels) if levels else None
+            return Nested(self.row.records, metric, levels, self._scale) if levels else None
         records = [
             {**record, "strata": {_TASK: run.choices.get(self.paper.by, "")}}
             for run in self.row.runs
             for record in run.records
             if metric in run.scores
         ]
-        return Nested(records, metric, (_TASK, _TASK)) if records else None
+        return Nested(records, metric, (_TASK, _TASK), self._scale) if records else None
+
+    @property
+    def _scale(self) -> Scale:
+        """What the values of the paper's metric can be, by the run that has it."""
+        runs = [run for run in self.row.runs if self.paper.metric in run.scores]
+        return runs[0].scale(self.paper.metric) if runs else NUMBER
 
     @property
     def leaves(self) -> Mapping[tuple[str, ...], Part]:
@@ -105,7 +111,7 @@ class Beside:
     def measured(self, path: tuple[str, ...]) -> Metric:
         """The mean of a task, of the tasks of a group (one name) or in total (none), as ``metrics.json`` has it."""
         if len(path) == 2:
-            return mean_of(self._records(path), self.paper.metric)
+            return mean_of(self._records(path), self.paper.metric, self._scale)
         return self.over(path or None)
 
     def runs(self, path: tuple[str, ...]) -> list[Run]:
@@ -115,12 +121,11 @@ class Beside:
         return list(self.row.runs)
 
     def _records(self, path: tuple[str, ...]) -> list[Mapping[str, Any]]:
-        """The records of a task, in the order of ``metrics.json``."""
+        """The records of a task."""
         if self.nested is None:
             return []
         levels = list(reversed(self.nested.levels))
-        found = [one for one in self.nested.records if tuple(one["strata"].get(level) for level in levels) == path]
-        return sorted(found, key=lambda one: (str(one["sample_id"]), one["epoch"]))
+        return [one for one in self.nested.records if tuple(one["strata"].get(level) for level in levels) == path]
 
 
 def common(tables: Sequence[Mapping[str, Part]]) -> list[str]:

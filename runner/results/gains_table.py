@@ -14,10 +14,10 @@ from typing import Any
 from components.errors import ConfigError
 from runner.config.roots import CONF
 from runner.results.grid import Column, Grid, grid_of
-from runner.results.intervals import Metric
-from runner.results.metrics import mean_of
+from runner.results.intervals import Metric, mean_of
 from runner.results.published_gains import TOTAL, GainCell, Gains, Printed, load_gains, numbers
 from runner.results.rows import Row, Run
+from runner.results.statistics.gains import Gain
 from runner.results.statistics.pairing import value_of
 from runner.results.statistics.versus import Versus, compared, is_one
 from runner.results.table import interval, number, show
@@ -113,7 +113,8 @@ class _Table:
         """What a row has of a published number; a relative gain is without an interval."""
         part = self._part(gain.printed.part)
         if gain.what == "score":
-            return mean_of(part.cells.get((row.label, self.column.label), ()), self.metric)
+            records = part.cells.get((row.label, self.column.label), ())
+            return mean_of(records, self.metric, row.first.scale(self.metric))
         one = self.found[gain.printed.part].get(row.label)
         if one is None or one.gain.metric.value is None or gain.what == "gain":
             return Metric(None) if one is None else one.gain.metric
@@ -127,9 +128,10 @@ class _Table:
             cells = [self._cell(row, part) for part in self.found]
             whole = self.found[TOTAL].get(row.label)
             gain = None if whole is None else whole.gain
-            body.append((row.label, *cells, f"{gain.wins}:{gain.ties}:{gain.losses}" if gain else "", _holm(whole)))
+            counts = ("", "", "") if gain is None else (f"{gain.metric.n:,}", f"{gain.clusters:,}", _won(gain))
+            body.append((row.label, *cells, *counts, _holm(whole)))
         title = f"{self.metric} on {self.column.label}: gains over {' or '.join(self.baselines)}"
-        show(("", *self.found, "won:tied:lost", "Holm p"), body, title)
+        show(("", *self.found, "pairs", "clusters", "won:tied:lost", "Holm p"), body, title)
 
     def _cell(self, row: Row, part: str) -> str:
         lines, one = [], self.found[part].get(row.label)
@@ -165,6 +167,10 @@ def _mean(grid: Grid, row: Row, column: Column, metric: str) -> float | None:
     scored = (value_of(one, metric) for one in grid.cells.get((row.label, column.label), ()))
     values = [value for value in scored if value is not None]
     return sum(values) / len(values) if values else None
+
+
+def _won(gain: Gain) -> str:
+    return f"{gain.wins}:{gain.ties}:{gain.losses}"
 
 
 def _holm(one: Versus | None) -> str:

@@ -71,7 +71,7 @@ def verdict(published: float | None, relation: str, ours: Metric, bars: Sequence
     elif not why and ours.value is None:
         why.append(NO_SCORE)
     elif not why and (ours.ci_low is None or ours.ci_high is None):
-        why.append(f"n too small for an interval (n = {ours.n})")
+        why.append(f"no interval: {ours.no_interval or 'it is unknown'} (n = {ours.n})")
     if why or published is None or ours.ci_low is None or ours.ci_high is None:
         return Verdict("untestable", ", ".join(dict.fromkeys(why)))
     return Verdict("within" if ours.ci_low <= published <= ours.ci_high else "outside")
@@ -162,8 +162,8 @@ def of_gains(of: Gains, runs: Sequence[Run], folder: Path) -> Iterator[Entry]:
         bars = [NO_RUN] if not gain.runs else [deviation.bars for deviation in told if deviation.bars]
         inexact = gain.published is None or gain.printed.relation in INEXACT
         bars = [*gain.bars, *(bar for bar in bars if bar != NO_RUN or not (inexact or gain.bars))]
-        counted = any(run.counted(gain.printed.metric) for run in gain.runs)
-        scale, unit = (1.0, "") if counted else (_HUNDRED, "points" if gain.what == "gain" else "%")
+        shares = all(run.scale(gain.printed.metric).bounded for run in gain.runs)
+        scale, unit = (1.0, "") if not shares else (_HUNDRED, "points" if gain.what == "gain" else "%")
         relation, ours = gain.printed.relation, scaled(gain.ours, scale)
         published = None if gain.published is None else round(gain.published * scale, 6)
         yield Entry(

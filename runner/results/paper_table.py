@@ -124,9 +124,8 @@ def _ours(metric: Metric, scale: float, fewer: bool = False) -> tuple[str, str]:
     """A mean and its interval in the paper's unit."""
     if metric.value is None:
         return "-", ""
-    ends = (metric.ci_low, metric.ci_high)
-    told = " to ".join(f"{end * scale:.1f}" for end in ends if end is not None)
-    return _plain(metric.value * scale, fewer), told
+    ends = [f"{end * scale:.1f}" for end in (metric.ci_low, metric.ci_high) if end is not None]
+    return _plain(metric.value * scale, fewer), " to ".join(ends) or metric.no_interval or ""
 
 
 def _mean(one: Published, group: str, n: int) -> str:

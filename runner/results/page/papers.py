@@ -135,4 +135,4 @@ def _ours(metric: Metric, paper: Paper) -> Value | None:
     if metric.value is None:
         return None
     low, high = (None if end is None else end * paper.scale for end in (metric.ci_low, metric.ci_high))
-    return Value(metric.value * paper.scale, low, high, metric.n)
+    return Value(metric.value * paper.scale, low, high, metric.n, metric.no_interval or "")

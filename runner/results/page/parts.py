@@ -20,12 +20,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Value:
-    """A number with its 95 % interval and the samples behind it, as far as they are known."""
+    """A number with its 95 % interval and the samples behind it, as far as they are known; ``no_interval``: why
+    it has none."""
 
     value: float | None
     low: float | None = None
     high: float | None = None
     n: int | None = None
+    no_interval: str = ""
 
 
 Cell: TypeAlias = str | int | float | Value | None

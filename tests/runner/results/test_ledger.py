@@ -59,7 +59,7 @@ def the_cell(runs):
         (50.0, "=", Metric(52.0, 45.0, 60.0, 90), [], "within", ""),
         (45.0, "=", Metric(52.0, 45.0, 60.0, 90), [], "within", ""),
         (44.9, "=", Metric(52.0, 45.0, 60.0, 90), [], "outside", ""),
-        (50.0, "=", Metric(50.0, None, None, 3), [], "untestable", "n too small for an interval (n = 3)"),
+        (50.0, "=", Metric(50.0, None, None, 3, no_interval="n too small"), [], "untestable", "no interval: n too small (n = 3)"),
         (50.0, "=", Metric(None, unscored=4), [], "untestable", "no sample was scored"),
         (50.0, "=", Metric(None), [NO_RUN], "untestable", "no run given"),
         (None, "=", Metric(52.0, 45.0, 60.0, 90), [], "untestable", "no number published"),
