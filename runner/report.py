@@ -66,8 +66,8 @@ def _rates(given: argparse.Namespace) -> bool:
         raise ConfigError("--annotate writes sheets and --ratings reads filled ones; give one of the two")
     if given.annotate is None and (given.n, given.raters, given.seed) != (None, None, None):
         raise ConfigError("--n, --raters and --seed say what --annotate RUBRIC draws, which is not asked for")
-    if given.page and (given.annotate is not None or given.ratings):
-        raise ConfigError("--page writes the report, --annotate and --ratings are about sheets; give one of them")
+    if (given.page or given.ledger) and (given.annotate is not None or given.ratings):
+        raise ConfigError("--page and --ledger report, --annotate and --ratings are about sheets; give one of them")
     if given.annotate is None and not (given.ratings or given.page or given.ledger) and given.out is not None:
         asks = "--page, --ledger, --annotate, --ratings"
         raise ConfigError(f"--out says where page, ledger or sheets go, which are not asked for: {asks}")

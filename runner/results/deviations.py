@@ -81,8 +81,9 @@ def _data(paper: Paper, line: Line, run: Run) -> Iterator[Deviation]:
     """Other data, another split, no score to compare."""
     table, data = paper.tables.get(line.table), run.notes.get("dataset") or {}
     name, theirs = data.get("name"), f"; published: {paper.states.data}" if paper.states else ""
-    if paper.datasets and name not in paper.datasets:
-        kind = " (shipped, made by the project)" if run.setting("dataset.shipped") else ""
+    shipped = run.setting("dataset.shipped") and not run.setting("dataset.path")
+    if shipped or (paper.datasets and name not in paper.datasets):
+        kind = " (shipped, made by the project)" if shipped else ""
         yield Deviation("data", f"{name}{kind} is not the published data{theirs}", "other data")
     elif limit := run.notes.get("limit"):
         yield Deviation("data", f"limit={limit} of {name}{theirs}")

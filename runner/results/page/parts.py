@@ -35,12 +35,14 @@ Cell: TypeAlias = str | int | float | Value | None
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table: a row has a cell per column. ``below`` is said under it, a line each."""
+    """A table: a row has a cell per column. ``below`` is said under it, a line each; ``instead``: what Markdown says in
+    the place of a table that is too long for it."""
 
     title: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     below: Sequence[str] = field(default=())
+    instead: str = ""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,11 @@ def markdown(title: str, about: str, warnings: Sequence[str], sections: Sequence
             if isinstance(part, Markup):
                 lines += [_md(part.instead)] if part.instead else []
             elif isinstance(part, Sheet):
-                lines += [f"### {_md(part.title)}", _table(part), *(_md(line) for line in part.below)]
+                lines += [
+                    f"### {_md(part.title)}",
+                    _md(part.instead) or _table(part),
+                    *(_md(line) for line in part.below),
+                ]
     return "\n\n".join(lines) + "\n"
 
 

@@ -160,6 +160,8 @@ def test_the_interval_is_that_of_metrics_json(tmp_path):
          "simulated model", "model: simulated"),
         ({"models": {"main": "gpt-4o"}}, "another model", "model: gpt-4o; published: "),
         ({"dataset": {"name": "medqa_mini", "split": "test"}}, "other data", "data: medqa_mini is not the published data"),
+        ({"cfg": {"dataset": {"options": 4, "shipped": "mini", "path": None}}}, "other data",
+         "data: medqa (shipped, made by the project) is not the published data"),
         ({"dataset": {"name": "medqa", "split": "pool"}}, "another split", "split: pool; published: test"),
         ({"choices": CHOSEN | {"condition": "withheld"}}, "another condition", "condition: withheld; published: intact"),
         ({"cfg": {"dataset": {"options": 5}}}, "another dataset.options", "dataset.options: 5; published: 4 or not set"),
@@ -258,6 +260,8 @@ def test_the_command_prints_counts_first_and_writes_a_csv_and_a_page(tmp_path, c
     (line,) = [one for one in lines if one["run"] and one["verdict"] == "within"]
     assert (line["model"], line["part"], line["published"], line["this run n"]) == ("GPT-4", "medqa", "73.0", "20")
     assert len(lines) == len(ledger([]))
+    read = (tmp_path / "out" / "report.md").read_text()
+    assert "cells: report.html" in read and read.count("no run given") == 1
     page = parsed((tmp_path / "out" / "report.html").read_text())
     (section,) = page.xpath("//section[@id='ledger']")
     assert "Reproduction ledger" in section.text_content() and "alert(2)" in section.text_content()
