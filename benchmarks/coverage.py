@@ -1,7 +1,8 @@
 """How often the 95 % intervals of metrics and of paired differences hold the truth: simulated, target 93 to 97 %.
 
 Small, middle and large runs: 30, 100 and 400 samples; clustered ones are of patients with one to five samples, so of
-10, 33 and 133 patients. A figure is the mean over its cases, which stand beside it; none is about time.
+10, 33 and 133 patients. A figure is the mean over its cases, which are listed next to it; none is about time. Very
+small runs have a figure for each size, the lowest of all cases: 2 to 10 samples, or patients where these have several.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from runner.results.intervals import Mean, Metric, settle, unsettled
 from runner.results.kinds import Scale
 from runner.results.levels import Nested
 
-SIZES = (30, 100, 400)
-TARGET, NOMINAL = 2.0, 95.0
+SIZES, FEW = (30, 100, 400), range(2, 11)
+TARGET, NOMINAL, FLOOR = 2.0, 95.0, 84.0
 _PER_CLUSTER = 3  # samples of a patient, on average: 1 to 5
 Values = NDArray[np.float64]
 Draw = Callable[[Generator, NDArray[np.intp], int], Values]
@@ -97,6 +98,16 @@ def _graded(rng: Generator, clusters: NDArray[np.intp], k: int) -> Values:
     return rng.beta(0.6, 3.0, len(clusters))
 
 
+def _half_zeros(rng: Generator, clusters: NDArray[np.intp], k: int) -> Values:
+    """Such shares of which half are exactly 0."""
+    return (rng.random(len(clusters)) < 0.5) * _graded(rng, clusters, k)
+
+
+def _mostly_ones(rng: Generator, clusters: NDArray[np.intp], k: int) -> Values:
+    """Shares of which 70 % are exactly 1, the others beta (2, 2)."""
+    return np.where(rng.random(len(clusters)) < 0.7, 1.0, rng.beta(2.0, 2.0, len(clusters)))
+
+
 def _graded_patients(rng: Generator, clusters: NDArray[np.intp], k: int) -> Values:
     """The same, half of it the patient's."""
     return (rng.beta(0.6, 3.0, len(clusters)) + rng.beta(0.6, 3.0, k)[clusters]) / 2
@@ -129,6 +140,11 @@ CASES: Mapping[str, Mapping[str, Case]] = {
         "0.2 won 0.1 lost": Case(0.1, _changes(0.2, 0.1), gain=True, kind="proportion", groups=4),
     },
     "gain of graded by patient": {"shares": Case(1 / 6 - 0.25 / 6, _graded_gains, clustered=True, gain=True)},
+}  # fmt: skip
+
+SHORT_CASES: Mapping[str, Case] = {
+    **{f"{what}, {label}": case for what, cases in CASES.items() for label, case in cases.items() if case.groups == 1},
+    "graded, half 0": Case(1 / 12, _half_zeros), "graded, 70 % 1": Case(0.85, _mostly_ones),
 }  # fmt: skip
 
 
@@ -164,4 +180,21 @@ def row(settings: Settings) -> Sequence[Figure]:
                     "coverage", f"{what}, {n} samples", abs(mean - NOMINAL), "points off 95 %", TARGET, False, beside
                 )
             )
+    return figures
+
+
+def few(settings: Settings) -> Sequence[Figure]:
+    """Coverage of the 95 % intervals of very few samples or patients, in simulation."""
+    figures = []
+    for n in FEW:
+        found = {
+            name: coverage(case, n * (_PER_CLUSTER if case.clustered else 1), settings.count(4_000, 50))
+            for name, case in SHORT_CASES.items()
+        }
+        mean, lowest = sum(found.values()) / len(found), min(found, key=lambda name: found[name])
+        single = "; ".join(f"{name} {value:.1f}" for name, value in found.items())
+        figures.append(
+            Figure("coverage_few", f"{n} samples or patients, lowest", found[lowest], "%", FLOOR, True,
+                   f"{lowest}; mean {mean:.1f} %: {single}")
+        )  # fmt: skip
     return figures

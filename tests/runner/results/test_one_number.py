@@ -90,9 +90,9 @@ def papers_of(runs):
     return [sheet for sheet in papers.section(runs).parts if isinstance(sheet, Sheet) and "part by part" in sheet.title]
 
 
-def test_clusters_stand_next_to_pairs(runs, tmp_path, capsys):
+def test_clusters_stand_next_to_pairs(runs, tmp_path):
     show_compare(runs, ["react"], home=tmp_path)
-    assert "pairs   clusters   won:tied:lost" in capsys.readouterr().out
+    assert "| pairs | clusters | won:tied:lost |" in (tmp_path / "compare.md").read_text()
     (one,) = json.loads((tmp_path / "compare.json").read_text())["differences"]["radabench_mini"].values()
     assert (one["pairs"], one["clusters"], one["wins"] + one["ties"] + one["losses"]) == (9, 9, 9)
 
