@@ -23,6 +23,7 @@ ROWS: Mapping[str, Row] = {
     "fused": fused.row,
     "sandbox": sandbox.row,
     "coverage": coverage.row,
+    "coverage_few": coverage.few,
 }
 
 

@@ -1,7 +1,8 @@
 """How often the 95 % intervals of metrics and of paired differences hold the truth: simulated, target 93 to 97 %.
 
 Small, middle and large runs: 30, 100 and 400 samples; clustered ones are of patients with one to five samples, so of
-10, 33 and 133 patients. A figure is the mean over its cases, which stand beside it; none is about time.
+10, 33 and 133 patients. A figure is the mean over its cases, which are listed next to it; none is about time. Very
+small runs have a figure for each size, the lowest of all cases: 2 to 10 samples, or patients where these have several.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from benchmarks.figures import Figure, Settings
+from components.types import ScoreKind
 from runner.results.intervals import Mean, Metric, settle, unsettled
+from runner.results.kinds import Scale
 from runner.results.levels import Nested
-from runner.results.statistics.gains import unsettled_gain
 
-SIZES = (30, 100, 400)
-TARGET, NOMINAL = 2.0, 95.0
+SIZES, FEW = (30, 100, 400), range(2, 11)
+TARGET, NOMINAL, FLOOR = 2.0, 95.0, 84.0
 _PER_CLUSTER = 3  # samples of a patient, on average: 1 to 5
 Values = NDArray[np.float64]
 Draw = Callable[[Generator, NDArray[np.intp], int], Values]
@@ -29,23 +31,28 @@ Draw = Callable[[Generator, NDArray[np.intp], int], Values]
 class Case:
     """What is drawn: given the cluster of each sample and how many clusters there are, values whose mean is ``truth``.
 
-    ``gain``: they are differences of two methods, with ``binary`` of 0 and 1. ``groups``: their mean is the one of the
-    means of so many groups of the same size.
+    ``kind`` of the scores; ``gain``: the values are differences of two methods. ``groups``: their mean is the one of
+    the means of so many groups of the same size.
     """
 
     truth: float
     draw: Draw
     clustered: bool = False
     gain: bool = False
-    binary: bool = False
+    kind: ScoreKind = "share"
     groups: int = 1
+
+    @property
+    def scale(self) -> Scale:
+        """What the values can be."""
+        return Scale(self.kind, difference=self.gain)
 
     def unsettled(self, rng: Generator, n: int) -> Mean:
         """A simulated run of n samples."""
         k = max(2, round(n / _PER_CLUSTER)) if self.clustered else n
         clusters = np.repeat(np.arange(k), rng.integers(1, 2 * _PER_CLUSTER, k) if self.clustered else 1)
         values = self.draw(rng, clusters, k)
-        return unsettled_gain(values, clusters, self.binary, 1.0) if self.gain else unsettled(values, clusters)
+        return unsettled(values, clusters, self.scale)
 
     def nested(self, rng: Generator, n: int) -> Metric:
         """The mean of means of a simulated run of n samples."""
@@ -55,7 +62,7 @@ class Case:
             {"sample_id": str(k), "epoch": 0, "cluster": None, "strata": {"task": str(k // size)}, "scores": {"x": one}}
             for k, one in enumerate(values)
         ]
-        return Nested(records, "x", ["task"], self.gain).total().metric
+        return Nested(records, "x", ["task"], self.scale).total().metric
 
 
 def _share(p: float) -> Draw:
@@ -91,6 +98,16 @@ def _graded(rng: Generator, clusters: NDArray[np.intp], k: int) -> Values:
     return rng.beta(0.6, 3.0, len(clusters))
 
 
+def _half_zeros(rng: Generator, clusters: NDArray[np.intp], k: int) -> Values:
+    """Such shares of which half are exactly 0."""
+    return (rng.random(len(clusters)) < 0.5) * _graded(rng, clusters, k)
+
+
+def _mostly_ones(rng: Generator, clusters: NDArray[np.intp], k: int) -> Values:
+    """Shares of which 70 % are exactly 1, the others beta (2, 2)."""
+    return np.where(rng.random(len(clusters)) < 0.7, 1.0, rng.beta(2.0, 2.0, len(clusters)))
+
+
 def _graded_patients(rng: Generator, clusters: NDArray[np.intp], k: int) -> Values:
     """The same, half of it the patient's."""
     return (rng.beta(0.6, 3.0, len(clusters)) + rng.beta(0.6, 3.0, k)[clusters]) / 2
@@ -103,24 +120,31 @@ def _graded_gains(rng: Generator, clusters: NDArray[np.intp], k: int) -> Values:
 
 
 CASES: Mapping[str, Mapping[str, Case]] = {
-    "0 or 1 by sample": {f"p {p}": Case(p, _share(p)) for p in (0.5, 0.8, 0.95)},
-    "0 or 1 by patient": {f"p {p}": Case(p, _patients(p), clustered=True) for p in (0.5, 0.8, 0.95)},
-    "graded, skewed": {"shares": Case(1 / 6, _graded), "steps": Case(1.0, _steps)},
+    "0 or 1 by sample": {f"p {p}": Case(p, _share(p), kind="proportion") for p in (0.5, 0.8, 0.95)},
+    "0 or 1 by patient": {f"p {p}": Case(p, _patients(p), clustered=True, kind="proportion") for p in (0.5, 0.8, 0.95)},
+    "graded, skewed": {"shares": Case(1 / 6, _graded), "steps": Case(1.0, _steps, kind="count")},
     "graded, skewed, by patient": {"shares": Case(1 / 6, _graded_patients, clustered=True)},
     "gain of 0 or 1": {
-        f"{won} won {lost} lost": Case(won - lost, _changes(won, lost), gain=True, binary=True)
+        f"{won} won {lost} lost": Case(won - lost, _changes(won, lost), gain=True, kind="proportion")
         for won, lost in ((0.2, 0.1), (0.1, 0.1), (0.3, 0.05), (0.1, 0.02))
     },
     "gain of 0 or 1 by patient": {
-        f"{won} won {lost} lost": Case(won - lost, _changes(won, lost, 0.4), clustered=True, gain=True, binary=True)
+        f"{won} won {lost} lost": Case(
+            won - lost, _changes(won, lost, 0.4), clustered=True, gain=True, kind="proportion"
+        )
         for won, lost in ((0.2, 0.1), (0.1, 0.1), (0.3, 0.05), (0.1, 0.02), (0.6, 0.02))
     },
     "gain of graded": {"shares": Case(1 / 6 - 0.25 / 6, _graded_gains, gain=True)},
     "mean of 4 means": {
-        "p 0.8": Case(0.8, _share(0.8), groups=4), "shares": Case(1 / 6, _graded, groups=4),
-        "0.2 won 0.1 lost": Case(0.1, _changes(0.2, 0.1), gain=True, groups=4),
+        "p 0.8": Case(0.8, _share(0.8), kind="proportion", groups=4), "shares": Case(1 / 6, _graded, groups=4),
+        "0.2 won 0.1 lost": Case(0.1, _changes(0.2, 0.1), gain=True, kind="proportion", groups=4),
     },
     "gain of graded by patient": {"shares": Case(1 / 6 - 0.25 / 6, _graded_gains, clustered=True, gain=True)},
+}  # fmt: skip
+
+SHORT_CASES: Mapping[str, Case] = {
+    **{f"{what}, {label}": case for what, cases in CASES.items() for label, case in cases.items() if case.groups == 1},
+    "graded, half 0": Case(1 / 12, _half_zeros), "graded, 70 % 1": Case(0.85, _mostly_ones),
 }  # fmt: skip
 
 
@@ -156,4 +180,21 @@ def row(settings: Settings) -> Sequence[Figure]:
                     "coverage", f"{what}, {n} samples", abs(mean - NOMINAL), "points off 95 %", TARGET, False, beside
                 )
             )
+    return figures
+
+
+def few(settings: Settings) -> Sequence[Figure]:
+    """Coverage of the 95 % intervals of very few samples or patients, in simulation."""
+    figures = []
+    for n in FEW:
+        found = {
+            name: coverage(case, n * (_PER_CLUSTER if case.clustered else 1), settings.count(4_000, 50))
+            for name, case in SHORT_CASES.items()
+        }
+        mean, lowest = sum(found.values()) / len(found), min(found, key=lambda name: found[name])
+        single = "; ".join(f"{name} {value:.1f}" for name, value in found.items())
+        figures.append(
+            Figure("coverage_few", f"{n} samples or patients, lowest", found[lowest], "%", FLOOR, True,
+                   f"{lowest}; mean {mean:.1f} %: {single}")
+        )  # fmt: skip
     return figures

@@ -142,6 +142,14 @@ class Scorer(Protocol):
 
 
 @runtime_checkable
+class DeclaresKinds(Protocol):
+    """A scorer that declares what the values of its scores can be; a score of any other scorer is a ``number``."""
+
+    @property
+    def kinds(self) -> Mapping[str, t.ScoreKind]: ...
+
+
+@runtime_checkable
 class Memory(Protocol):
     """What was learnt before the evaluation; read-only while it runs."""
 

@@ -237,6 +237,9 @@ class Demonstration:
     data: JSON = field(default_factory=dict)
 
 
+ScoreKind = Literal["proportion", "share", "count", "number"]  # 0 or 1; 0 to 1; 0, 1, 2, ...; any number
+
+
 @dataclass(frozen=True)
 class Score:
     """A scorer's result on one sample. ``value`` None = unscored. ``ceiling`` is what a perfect agent

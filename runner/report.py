@@ -11,8 +11,8 @@ from typing import Any
 from components.errors import ConfigError
 from runner import manifest
 from runner.records import FILE, RecordWriter, read, slim
-from runner.results.directions import units_of
 from runner.results.folders import config_of, run_folders
+from runner.results.kinds import kinds_of
 from runner.results.metrics import as_json, summarise
 from runner.results.report import report, status_line
 from runner.results.rows import Run
@@ -29,7 +29,9 @@ def _tell(given: argparse.Namespace) -> None:
     """All that was asked for. Raises ConfigError."""
     others = (given.rescore, given.track, given.merge, given.paper, given.tools, given.verifier, given.export,
               given.page)  # fmt: skip
-    if given.show is not None and any((*others, given.baselines)):
+    if not given.folders and (not given.ledger or any((*others, given.show, given.baselines, given.bundle))):
+        raise ConfigError("no FOLDER is given: outputs/<name>/<time>; only --ledger can do without")
+    if given.show is not None and any((*others, given.baselines, given.ledger)):
         raise ConfigError("--show shows one episode and nothing else; give the other options without it")
     if given.show is None and (given.prompts or given.epoch is not None):
         raise ConfigError("--prompts and --epoch say how --show SAMPLE shows an episode, which is not asked for")
@@ -37,7 +39,7 @@ def _tell(given: argparse.Namespace) -> None:
     if given.with_data and given.bundle is None:
         raise ConfigError("--with-data says what a bundle may hold, which is not asked for: --bundle FILE.zip")
     if given.bundle is not None:
-        if given.show is not None or any((*others, given.baselines)):
+        if given.show is not None or any((*others, given.baselines, given.ledger)):
             raise ConfigError("--bundle packs and does nothing else; give the other options without it")
         from runner.bundle import pack
 
@@ -52,7 +54,7 @@ def _tell(given: argparse.Namespace) -> None:
         from runner.results.transcript import show_episode
 
         return show_episode([Run.at(folder) for folder in folders], given.show, given.epoch, given.prompts)
-    views = any((given.paper, given.tools, given.verifier, given.export, given.baselines, given.page))
+    views = any((given.paper, given.tools, given.verifier, given.export, given.baselines, given.page, given.ledger))
     for folder in folders:
         _report(folder, rescore=given.rescore, track=given.track, quiet=views)
     return _compare([Run.at(folder) for folder in folders], given, quiet=views)
@@ -64,10 +66,11 @@ def _rates(given: argparse.Namespace) -> bool:
         raise ConfigError("--annotate writes sheets and --ratings reads filled ones; give one of the two")
     if given.annotate is None and (given.n, given.raters, given.seed) != (None, None, None):
         raise ConfigError("--n, --raters and --seed say what --annotate RUBRIC draws, which is not asked for")
-    if given.page and (given.annotate is not None or given.ratings):
-        raise ConfigError("--page writes the report, --annotate and --ratings are about sheets; give one of them")
-    if given.annotate is None and not (given.ratings or given.page) and given.out is not None:
-        raise ConfigError("--out says where page or sheets go, which are not asked for: --page, --annotate, --ratings")
+    if (given.page or given.ledger) and (given.annotate is not None or given.ratings):
+        raise ConfigError("--page and --ledger report, --annotate and --ratings are about sheets; give one of them")
+    if given.annotate is None and not (given.ratings or given.page or given.ledger) and given.out is not None:
+        asks = "--page, --ledger, --annotate, --ratings"
+        raise ConfigError(f"--out says where page, ledger or sheets go, which are not asked for: {asks}")
     return given.annotate is not None or bool(given.ratings)
 
 
@@ -84,11 +87,14 @@ def _rate(runs: Sequence[Run], given: argparse.Namespace) -> None:
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m runner.report", description=__doc__)
-    parser.add_argument("folders", nargs="+", metavar="FOLDER", help="a run or sweep folder: outputs/<name>/<time>")
+    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="a run or sweep folder: outputs/<name>/<time>")
     parser.add_argument("--rescore", action="store_true", help="score the stored trajectories again (reads the data)")
     parser.add_argument("--track", action="store_true", help="send to MLflow again, under the same ids")
     parser.add_argument("--merge", metavar="NEW", help="make one run folder of several shards first")
-    parser.add_argument("--paper", metavar="NAME", help="beside what is in print: a name in conf/papers, or a YAML")
+    parser.add_argument("--paper", metavar="NAME", help="next to published values: a name in conf/papers, or a YAML")
+    parser.add_argument(
+        "--ledger", action="store_true", help="every published cell with ours and a verdict: ledger.csv"
+    )
     parser.add_argument("--tools", action="store_true", help="which tools were used: table, tools.csv, tools.png")
     parser.add_argument("--verifier", action="store_true", help="what checking every step changed")
     parser.add_argument("--show", metavar="SAMPLE", help="read one episode: what was said, called and observed")
@@ -133,6 +139,11 @@ def _compare(runs: Sequence[Run], given: argparse.Namespace, *, quiet: bool) -> 
         from runner.results.tools import show_tools
 
         print("written to", *show_tools(rows_of(runs), _home(runs)))  # noqa: T201
+    if given.ledger:
+        from runner.results.ledger_table import show_ledger
+
+        home = Path(given.out) if given.out else _home(runs)
+        print("written to", show_ledger(runs, home))  # noqa: T201
     if given.page:
         from runner.results.page.book import home_of, write
 
@@ -168,7 +179,7 @@ def _report(folder: Path, *, rescore: bool, track: bool, quiet: bool = False) ->
         _rewrite(folder, rescored(folder, cfg))
     notes = manifest.read(folder)
     records = [slim(record) for record in read(folder)]
-    summary = summarise(records, notes.get("levels"), notes.get("by"), units_of(notes))
+    summary = summarise(records, notes.get("levels"), notes.get("by"), kinds_of(notes, records))
     (folder / "metrics.json").write_text(as_json(summary), encoding="utf-8")
     graded = beside(folder, summary["metrics"])
     text = report(notes, summary, None) + "".join(f"\n- {line}" for line in graded) + ("\n" if graded else "")

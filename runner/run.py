@@ -146,7 +146,7 @@ def _finish(
     experiment: Experiment, folder: Path, door: Door, outcome: Outcome, notes: dict[str, Any], status: str
 ) -> dict[str, Any]:
     """Write metrics, manifest and report from the records."""
-    summary = summary_of(outcome.records, notes["levels"], notes["by"], notes["units"])
+    summary = summary_of(outcome.records, notes["levels"], notes["by"], notes["kinds"])
     wanted = len(experiment.samples) * experiment.epochs
     resume = (
         None if status == "complete" and not outcome.errored else manifest.command_line(f"run.resume={quoted(folder)}")

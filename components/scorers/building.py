@@ -6,14 +6,14 @@ share of correct requests and the recovery rate are our own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from components.building.reading import builds, may_build, used
 from components.errors import ConfigError
 from components.protocols import Scorer
-from components.types import Sample, Score, Trajectory
+from components.types import Sample, Score, ScoreKind, Trajectory
 
 RECOVERED, ASKED, CORRECT, BUILT, USED = NAMES = (
     "building/recovered", "building/asked", "building/correct_requests", "building/built", "building/used",
@@ -36,6 +36,9 @@ class Building:
     version: str = "1"
     names: ClassVar[Sequence[str]] = NAMES
     neither: ClassVar[Sequence[str]] = (ASKED,)
+    kinds: ClassVar[Mapping[str, ScoreKind]] = {
+        RECOVERED: "proportion", ASKED: "proportion", CORRECT: "share", BUILT: "share", USED: "proportion",
+    }  # fmt: skip
 
     def __post_init__(self) -> None:
         if self.solved is not None and hasattr(self.solved, "consult"):

@@ -19,7 +19,7 @@ from components.radiology.grading import Attempt, grade
 from components.radiology.profile import as_switches
 from components.radiology.switches import Switches
 from components.radiology.tasks import AD, BQ, OS
-from components.types import Sample, Score, Trajectory
+from components.types import Sample, Score, ScoreKind, Trajectory
 
 DISTANCES = ("planning/levenshtein", "planning/levenshtein_decision", "planning/levenshtein_drift")
 SHARES = ("planning/fdr", "planning/tma")
@@ -100,6 +100,7 @@ class Chain:
     version: str = "1"
     lower: ClassVar[Sequence[str]] = LOWER
     units: ClassVar[Mapping[str, str]] = {name: "steps" for name in NAMES if "levenshtein" in name}
+    kinds: ClassVar[Mapping[str, ScoreKind]] = {name: "count" if "levenshtein" in name else "share" for name in NAMES}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "switches", as_switches(self.switches))

@@ -6,12 +6,12 @@ wrong. The strict readers are those of ``components.answers``, the official one 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from components.answers import parse_decision, parse_letter, published_letter
-from components.types import Sample, Score, Trajectory
+from components.types import Sample, Score, ScoreKind, Trajectory
 
 STRICT, OFFICIAL, UNREADABLE = NAMES = ("score/strict", "score/official", "score/unreadable")
 
@@ -33,6 +33,7 @@ class Choice:
     levels: ClassVar[Sequence[str]] = ("task",)
     decides: ClassVar[str] = STRICT
     lower: ClassVar[Sequence[str]] = (UNREADABLE,)
+    kinds: ClassVar[Mapping[str, ScoreKind]] = dict.fromkeys(NAMES, "proportion")
 
     @property
     def version(self) -> str:

@@ -18,7 +18,7 @@ from components.radiology.grading import Attempt, grade
 from components.radiology.profile import as_switches
 from components.radiology.switches import Switches
 from components.radiology.tasks import Task
-from components.types import Sample, Score, Trajectory
+from components.types import Sample, Score, ScoreKind, Trajectory
 
 RULES = ("target_hit", "chain_cover", "exact_chain")
 HEADLINE, *_ = NAMES = ("completion/rate", *(f"completion/{rule}" for rule in RULES))
@@ -46,6 +46,7 @@ class Completion:
     version: str = "1"
     decides: ClassVar[str] = HEADLINE
     names: ClassVar[Sequence[str]] = (HEADLINE,)
+    kinds: ClassVar[Mapping[str, ScoreKind]] = dict.fromkeys(NAMES, "proportion")
     by: ClassVar[Sequence[str]] = ("complexity", "task", "anatomy", "modality")
 
     def __post_init__(self) -> None:

@@ -21,7 +21,7 @@ from components.ehr.outcome import FAILURES, Outcome
 from components.ehr.statements import run_sql
 from components.scorers.cab.marks import conclusion
 from components.sql import UnreadableDatabase
-from components.types import Sample, Score, Trajectory
+from components.types import Sample, Score, ScoreKind, Trajectory
 
 STRICT, OFFICIAL = "score/strict", "score/official"
 COMPLETED, COMPLETED_OFFICIAL = "ehr/completed", "ehr/completed_official"
@@ -68,6 +68,12 @@ class Ehr:
     lower: ClassVar[Sequence[str]] = LOWER
     neither: ClassVar[Sequence[str]] = ("ehr/abstained",)
     units: ClassVar[Mapping[str, str]] = UNITS
+
+    @property
+    def kinds(self) -> Mapping[str, ScoreKind]:
+        """Proportions but for what is counted, and for reliability, which goes down to -C."""
+        proportions: dict[str, ScoreKind] = dict.fromkeys(NAMES, "proportion")
+        return {**proportions, **dict.fromkeys(UNITS, "count"), **dict.fromkeys(self._penalties, "number")}
 
     @property
     def decides(self) -> str:

@@ -14,7 +14,7 @@ from components.faults.detection import says_wrong
 from components.faults.marks import changed_cards, left_wrong, marks
 from components.faults.plausible import stands_in
 from components.faults.striking import Share
-from components.types import Sample, Score, Step, Trajectory
+from components.types import Sample, Score, ScoreKind, Step, Trajectory
 
 RIGHT, STRUCK, RECOVERY, DETECTION, SILENT, ALARM, AFTER, CALLS, HIT = NAMES = (
     "faults/right", "faults/struck", "faults/recovery", "faults/detection", "faults/silent_error", "faults/false_alarm",
@@ -43,6 +43,9 @@ class Faults:
     lower: ClassVar[Sequence[str]] = (SILENT, ALARM, AFTER)
     neither: ClassVar[Sequence[str]] = (STRUCK, CALLS, HIT)
     units: ClassVar[Mapping[str, str]] = {AFTER: "calls", CALLS: "calls"}
+    kinds: ClassVar[Mapping[str, ScoreKind]] = {
+        **dict.fromkeys(NAMES, "proportion"), AFTER: "count", CALLS: "count", HIT: "share",
+    }  # fmt: skip
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """What can be told without knowing how right the episode was."""

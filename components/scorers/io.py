@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from components.radiology.execution import Execution, is_scored, kind_of
 from components.radiology.grading import Attempt, grade
 from components.radiology.profile import as_switches
 from components.radiology.switches import Switches
 from components.radiology.tasks import Task
-from components.types import Sample, Score, Trajectory
+from components.types import Sample, Score, ScoreKind, Trajectory
 
 NAMES = ("execution/ecr", "execution/pfsp")
 
@@ -47,6 +48,7 @@ class InputOutput:
 
     switches: Switches
     version: str = "1"
+    kinds: ClassVar[Mapping[str, ScoreKind]] = {"execution/ecr": "proportion", "execution/pfsp": "share"}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "switches", as_switches(self.switches))

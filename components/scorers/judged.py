@@ -15,7 +15,7 @@ from components.prompts import load
 from components.protocols import Episode
 from components.rubric import Rubric
 from components.rubric_texts import texts_of
-from components.types import Sample, Score, Step, Trajectory
+from components.types import Sample, Score, ScoreKind, Step, Trajectory
 
 SCORE = "judged/{}/{}/{}"  # rubric, field, category
 _SHOWN = 600  # characters of the judge's reasons that an explanation keeps
@@ -49,6 +49,11 @@ class Judged:
     def neither(self) -> Sequence[str]:
         """The scores that are no better either way: categories that are not ordered, or neither the best nor worst."""
         return [name for name, place in self._places.items() if place is None]
+
+    @property
+    def kinds(self) -> Mapping[str, ScoreKind]:
+        """A category is picked or not."""
+        return dict.fromkeys(self._names.values(), "proportion")
 
     async def consult(
         self, sample: Sample, trajectory: Trajectory, scores: Mapping[str, float | None], episode: Episode

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from components.types import CONTEXT_LENGTH, Sample, Score, Trajectory
+from components.types import CONTEXT_LENGTH, Sample, Score, ScoreKind, Trajectory
 
 LONGEST, CALLS = "conversation/tokens", "conversation/calls"
 
@@ -22,6 +22,7 @@ class Length:
 
     neither: ClassVar[Sequence[str]] = (LONGEST, CALLS)
     units: ClassVar[Mapping[str, str]] = {LONGEST: "tokens", CALLS: "calls"}
+    kinds: ClassVar[Mapping[str, ScoreKind]] = {LONGEST: "count", CALLS: "count"}
 
     @property
     def version(self) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from components.radiology.execution import Execution, from_log, ground_truth, is_scored, kind_of
 from components.radiology.grading import Attempt, grade
@@ -17,7 +18,7 @@ from components.radiology.profile import as_switches
 from components.radiology.suitable import Suitable
 from components.radiology.switches import Switches
 from components.radiology.tasks import BQ, IE, Task
-from components.types import Sample, Score, Trajectory
+from components.types import Sample, Score, ScoreKind, Trajectory
 
 TARGET, MILESTONE, TOOLS = NAMES = ("execution/thr", "execution/mhr", "execution/ots")
 BEST = "execution/ots_best"
@@ -93,6 +94,7 @@ class Orchestration:
 
     switches: Switches
     version: str = "1"
+    kinds: ClassVar[Mapping[str, ScoreKind]] = {TARGET: "proportion", MILESTONE: "proportion", TOOLS: "share"}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "switches", as_switches(self.switches))
@@ -120,6 +122,7 @@ class BestTools:
 
     switches: Switches
     version: str = "2"
+    kinds: ClassVar[Mapping[str, ScoreKind]] = {BEST: "proportion"}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "switches", as_switches(self.switches))

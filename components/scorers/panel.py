@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from components.majority import majority
-from components.types import Sample, Score, Trajectory
+from components.types import Sample, Score, ScoreKind, Trajectory
 
 _SEVERAL, _NESTED = "several discussions in one episode", "draws within draws"
 LOWER = ("panel/default_votes", "panel/missing_experts", "panel/unread_reports", "draws/unreadable")
@@ -50,6 +50,10 @@ class Panel:
     lower: ClassVar[Sequence[str]] = LOWER
     neither: ClassVar[Sequence[str]] = NEITHER
     units: ClassVar[Mapping[str, str]] = UNITS
+    kinds: ClassVar[Mapping[str, ScoreKind]] = {
+        **dict.fromkeys(UNITS, "count"), **dict.fromkeys(("panel/consensus", "draws/tie"), "proportion"),
+        **dict.fromkeys(("panel/dissent", "panel/default_votes", "draws/unreadable", "draws/agreement"), "share"),
+    }  # fmt: skip
 
     @property
     def version(self) -> str:

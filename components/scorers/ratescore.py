@@ -11,7 +11,7 @@ import math
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -21,7 +21,7 @@ import orjson
 
 from components.errors import ConfigError
 from components.radiology.execution import kind_of
-from components.types import CONTEXT_LENGTH, Sample, Score, Trajectory
+from components.types import CONTEXT_LENGTH, Sample, Score, ScoreKind, Trajectory
 
 NAME = "response/ratescore"
 PACKAGE = "RaTEScore"
@@ -83,6 +83,7 @@ class RaTEScore:
     given ``seconds`` per answer. Raises ConfigError when it is not installed.
     """
 
+    kinds: ClassVar[Mapping[str, ScoreKind]] = {NAME: "share"}
     takes_code: ClassVar[Sequence[str]] = ("source",)  # what a stranger's config must not set unasked
 
     source: str = PACKAGE

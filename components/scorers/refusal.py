@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from components.building.reading import first_refusal
 from components.radiology.execution import kind_of, task_of
 from components.radiology.grading import unscored
 from components.radiology.profile import as_switches
 from components.radiology.switches import Switches
-from components.types import Sample, Score, Trajectory
+from components.types import Sample, Score, ScoreKind, Trajectory
 
 AWARE, GROUNDED = NAMES = ("refusal/uar", "refusal/ugr")
 _INVALID = re.compile(r"<INVALID>([^<]+)</INVALID>")
@@ -64,6 +64,7 @@ class Refusals:
 
     switches: Switches
     version: str = "1"
+    kinds: ClassVar[Mapping[str, ScoreKind]] = dict.fromkeys(NAMES, "proportion")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "switches", as_switches(self.switches))

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 from components.radiology.execution import from_log, is_scored, kind_of
 from components.radiology.grading import attempt, unscored
 from components.radiology.profile import as_switches
 from components.radiology.switches import Switches
 from components.text_overlap import bleu, bleu_unigram, rouge_l, rouge_l_summary, word_f1
-from components.types import Sample, Score, Trajectory
+from components.types import Sample, Score, ScoreKind, Trajectory
 
 NAMES = ("response/f1", "response/bleu", "response/bleu1", "response/rouge_l", "response/rouge_l_recall")
 _NONE: Mapping[str, float | None] = dict.fromkeys(NAMES)
@@ -64,6 +65,7 @@ class Response:
 
     switches: Switches
     version: str = "1"
+    kinds: ClassVar[Mapping[str, ScoreKind]] = dict.fromkeys(NAMES, "share")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "switches", as_switches(self.switches))

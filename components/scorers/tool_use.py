@@ -13,7 +13,7 @@ from typing import ClassVar
 from components.cab_tasks import TASKS
 from components.messages import ToolSpec
 from components.tool_distribution import INNER, MIXED, action_names, distribution, input_kinds, is_misuse
-from components.types import Sample, Score, Trajectory
+from components.types import Sample, Score, ScoreKind, Trajectory
 
 ACTIONS, SHARE, MALFORMED, MATCHING, MISUSE = NAMES = (
     "tools/actions", "tools/share", "tools/malformed", "tools/matching", "tools/misuse",
@@ -35,6 +35,7 @@ class ToolUse:
     lower: ClassVar[Sequence[str]] = (MALFORMED, MISUSE)
     neither: ClassVar[Sequence[str]] = (ACTIONS, SHARE)
     units: ClassVar[Mapping[str, str]] = {ACTIONS: "actions"}
+    kinds: ClassVar[Mapping[str, ScoreKind]] = {**dict.fromkeys(NAMES, "share"), ACTIONS: "count"}
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Count the committed actions."""

@@ -48,12 +48,18 @@ def compared(told: Mapping[str, Any]) -> str:
     lines = [
         "# Plain and refined, per record", "",
         f"Mean {metric} of each record over its questions and {told['trials']} trials. Refined against plain: gain"
-        f" {number(gain['gain'])} ({number(gain['ci_low'])} to {number(gain['ci_high'])}), {gain['wins']} won,"
+        f" {number(gain['gain'])} ({_interval(gain)}), {gain['wins']} won,"
         f" {gain['ties']} tied, {gain['losses']} lost; paired t-test p {number(gain['t_p'])}.", "",
         "![plain against refined](comparison.svg)", "", "| record | plain | refined |", "|---|---|---|",
     ]  # fmt: skip
     lines += [f"| {one['record']} | {number(one['plain'])} | {number(one['refined'])} |" for one in told["records"]]
     return "\n".join(lines) + "\n"
+
+
+def _interval(gain: Mapping[str, Any]) -> str:
+    if gain.get("no_interval"):
+        return str(gain["no_interval"])
+    return f"{number(gain['ci_low'])} to {number(gain['ci_high'])}"
 
 
 def page(notes: Mapping[str, Any], name: str, digest: str) -> list[str]:

@@ -131,13 +131,15 @@ class Bench:
     ) -> Mapping[str, Any]:
         """The paired gain of mine over theirs."""
         from runner.results.directions import better, declared_ways
+        from runner.results.kinds import KEY, Scale, kind_of
         from runner.results.statistics.gains import gain_of
         from runner.results.statistics.pairing import pairs_of
 
-        direction = better(metric, [declared_ways(self.experiment.parts.scorers.values())])
+        ways = declared_ways(self.experiment.parts.scorers.values())
+        direction = better(metric, [ways])
         if not direction:
             raise ConfigError(f"stage.metric: {metric!r} is better neither high nor low, so nothing can gain in it")
-        pairs = pairs_of(mine, theirs, metric, direction)
+        pairs = pairs_of(mine, theirs, metric, Scale(kind_of(metric, ways[KEY])), direction)
         return {"metric": metric, "better": direction, **gain_of(pairs).as_dict(), "unpaired": pairs.n_lost}
 
     def _practice(self, agent: Agent, parts: Parts, what: str = "sample") -> Practice:

@@ -10,7 +10,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from runner.results.intervals import RESAMPLES, drawn_sums
+from runner.results.intervals import ALIKE, FEWEST, TOO_SMALL
+from runner.results.resampling import RESAMPLES, drawn_sums
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,8 +22,8 @@ _LEAST = 1e-12  # a spread below this is none
 
 @dataclass(frozen=True)
 class Agreement:
-    """``share``: of the n items, all raters pick the same. ``kappa`` is None where all picks are of one category, and
-    its interval where all agree or there is one cluster: chance leaves nothing to tell."""
+    """``share``: of the n items, all raters pick the same. ``kappa`` is None where all picks are of one category;
+    ``no_interval``: why it has none, with one cluster or where all agree."""
 
     kind: str
     n: int
@@ -30,6 +31,7 @@ class Agreement:
     kappa: float | None = None
     ci_low: float | None = None
     ci_high: float | None = None
+    no_interval: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -51,10 +53,10 @@ def agreement(ratings: Sequence[Sequence[Hashable]], clusters: Sequence[str]) ->
     apart = len(set(clusters)) == n
     columns = _pairs(numbers, len(categories)) if len(ratings) == 2 else _counts(numbers, len(categories))
     kappa, low, high = _point(columns, len(ratings), len(categories))
-    if same == 1.0:
-        return Agreement(kind, n, same, kappa)
-    if len(ratings) > 2 or not apart:
+    if same < 1.0 and (len(ratings) > 2 or not apart):
         low, high = _drawn(columns, clusters, len(ratings), len(categories))
+    if low is None or high is None or not low < high:
+        return Agreement(kind, n, same, kappa, no_interval=TOO_SMALL if len(set(clusters)) < FEWEST else ALIKE)
     return Agreement(kind, n, same, kappa, low, high)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from runner.rating.agreement import Agreement, agreement
 from runner.rating.reading import Sheet
 from runner.rating.sheets import Key
 from runner.results.intervals import Metric, mean
+from runner.results.kinds import Scale
 from runner.results.rows import Run, rows_of
 
 ALL, JUDGE = "all", "judge"
@@ -56,14 +57,13 @@ class Result:
     def _share(self, codes: Sequence[str], field: str, category: str) -> Metric:
         raters = len(self.sheets)
         return self._mean(
-            [sum(category in one.picked[code][field] for one in self.sheets) / raters for code in codes], codes
+            [sum(category in one.picked[code][field] for one in self.sheets) / raters for code in codes], codes, raters
         )
 
-    def _mean(self, values: Sequence[float], codes: Sequence[str]) -> Metric:
-        numbers: dict[str, int] = {}
-        found = mean(values, [numbers.setdefault(name, len(numbers)) for name in self._clusters(codes)])
-        flat = found.ci_low == found.ci_high  # raters are divided on every item alike
-        return replace(found, ci_low=None, ci_high=None) if flat else found
+    def _mean(self, values: Sequence[float], codes: Sequence[str], raters: int = 1) -> Metric:
+        names = self._clusters(codes)
+        numbers = {name: number for number, name in enumerate(sorted(set(names)))}
+        return mean(values, [numbers[name] for name in names], Scale("proportion" if raters == 1 else "share"))
 
     def _of(self, group: str) -> list[str]:
         return [code for code in self.key.items if group in (ALL, self.labels[code])]

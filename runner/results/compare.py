@@ -14,14 +14,15 @@ from typing import Any
 from components.errors import ConfigError
 from runner.results.grid import MEAN, Grid, grid_of
 from runner.results.intervals import Metric
+from runner.results.labels import leaves
 from runner.results.paired import Difference, Differences, differences, played
-from runner.results.rows import Run, leaves
+from runner.results.rows import Run
 from runner.results.statistics.versus import is_one
 from runner.results.table import interval, markdown, number, plain, show
 from runner.results.usage import WHAT, by_purpose, per_question, purpose_lines, said
 
 FILE, READ = "compare.json", "compare.md"
-_HEAD = ("", "less", "gain", "95 % interval", "pairs", "won:tied:lost", "p", "Holm p")
+_HEAD = ("", "less", "gain", "95 % interval", "pairs", "clusters", "won:tied:lost", "p", "Holm p")
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,7 @@ _BEST_OTHER = "No compare.baselines are named: the best method is the best on th
 def _line(label: str, one: Difference) -> tuple[str, ...]:
     value = "-" if one.metric.value is None else f"{round(one.metric.value, 4) + 0.0:+.4f}"
     p_values = ("-" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}" for p in (one.p, one.p_holm))
-    counts = (f"{one.metric.n:,}", f"{one.wins:,}:{one.ties:,}:{one.losses:,}")
+    counts = (f"{one.metric.n:,}", f"{one.clusters:,}", f"{one.wins:,}:{one.ties:,}:{one.losses:,}")
     return (f"  {label}", one.against, value, interval(one.metric.as_dict()), *counts, *p_values)
 
 

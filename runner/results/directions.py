@@ -1,7 +1,7 @@
 """In which direction a metric improves, and what it counts: scorers say it of their scores, the runner of its own.
 
 A scorer names in ``lower`` what is better low, in ``neither`` what is no better either way (how many tools it took),
-and in ``units`` what its counts count (score -> ``steps``); a score with a unit is no proportion.
+and in ``units`` what its counts count (score -> ``steps``). What values can be is in ``runner.results.kinds``.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from runner.results.kinds import KEY, declared_kinds
 from runner.results.page.parts import Better
 
 Notes = Mapping[str, Any]
@@ -22,7 +23,8 @@ def declared_ways(scorers: Iterable[Any]) -> dict[str, Any]:
     """What the scorers say of their scores, for the manifest."""
     found = list(scorers)
     lists = {key: [name for one in found for name in getattr(one, key, ())] for key in ("lower", "neither")}
-    return {**lists, "units": {name: what for one in found for name, what in getattr(one, "units", {}).items()}}
+    units = {name: what for one in found for name, what in getattr(one, "units", {}).items()}
+    return {**lists, "units": units, KEY: declared_kinds(found)}
 
 
 def better(metric: str, manifests: Iterable[Notes] = ()) -> Better:

@@ -1,4 +1,4 @@
-"""What methods of a sweep gain over its baseline, by the strata of a score, beside the gains that are in print.
+"""What methods of a sweep gain over its baseline, by the strata of a score, next to the published gains.
 
 ``compare.gains`` names a YAML in ``conf/papers/gains``: which settings gained what, by which score.
 """
@@ -6,86 +6,70 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from components.errors import ConfigError
-from components.hand_written import read_yaml
-from runner.build import check
 from runner.config.roots import CONF
 from runner.results.grid import Column, Grid, grid_of
+from runner.results.intervals import Metric, mean_of
+from runner.results.published_gains import TOTAL, GainCell, Gains, Printed, load_gains, numbers
 from runner.results.rows import Row, Run
+from runner.results.statistics.gains import Gain
 from runner.results.statistics.pairing import value_of
 from runner.results.statistics.versus import Versus, compared, is_one
 from runner.results.table import interval, number, show
 
-FILE, TOTAL = "gains.json", "total"
-
-
-@dataclass(frozen=True)
-class Printed:
-    """A gain in print of runs with the settings ``where``: by the ``metric``, in total or in a ``part`` (a value of a
-    stratum); ``relative`` as a share of the baseline, ``won``: clusters won, tied and lost."""
-
-    metric: str
-    where: Mapping[str, Any]
-    part: str = TOTAL
-    absolute: float | None = None
-    relative: float | None = None
-    won: str = ""
-    note: str = ""
-
-    @property
-    def text(self) -> str:
-        """It in one line."""
-        told = [f"{self.absolute:+.3f}"] if self.absolute is not None else []
-        told += [f"{self.relative:+.1%}"] if self.relative is not None else []
-        return ", ".join([*told, *filter(None, (self.won, self.note))])
-
-    def fits(self, run: Run) -> bool:
-        """Whether a run has the settings; lists in any order."""
-        return all(_unordered(run.setting(key)) == _unordered(value) for key, value in self.where.items())
-
-
-@dataclass(frozen=True)
-class Gains:
-    """Gains of a publication; ``what`` they are over."""
-
-    citation: str
-    what: str
-    gains: Sequence[Printed] = field(default=())
-
-
-def load_gains(name: str) -> Gains:
-    """Read the gains of a publication. Raises ConfigError for an unknown name, and for a bad file."""
-    path = CONF / "papers" / "gains" / f"{name}.yaml"
-    if not path.is_file():
-        have = ", ".join(sorted(one.stem for one in path.parent.glob("*.yaml")))
-        raise ConfigError(f"compare.gains={name}: there are {have}")
-    return check(Gains, read_yaml(path), path.name)
+FILE = "gains.json"
 
 
 def show_gains(runs: Sequence[Run], home: Path) -> None:
-    """Print a table per score that has gains in print; ``gains.json`` in ``home`` has the numbers."""
+    """Print a table per score that has published gains; ``gains.json`` in ``home`` has the numbers."""
     settings = (runs[0].cfg.get("compare") or {}) if runs else {}
     if not (name := settings.get("gains")):
         return
-    printed, grid, told = load_gains(name), grid_of(runs), dict[str, Any]()
+    published, told = load_gains(name, CONF / "papers"), dict[str, Any]()
+    if not (tables := _tables(runs, published)):
+        print("compare.gains: none of compare.baselines was run")  # noqa: T201
+        return
+    for table in tables:
+        if table.found[TOTAL]:
+            table.show()
+            told.setdefault(table.metric, {})[table.column.label] = table.as_dict()
+    if told:
+        print(f"published: {published.citation};\n{published.what}")  # noqa: T201
+        (home / FILE).write_text(json.dumps(told, indent=1), encoding="utf-8")
+
+
+def _tables(runs: Sequence[Run], published: Gains) -> list[_Table]:
+    """A table per score and dataset; none where no baseline of these runs was run."""
+    grid, settings = grid_of(runs), runs[0].cfg.get("compare") or {}
     baselines = [one for one in settings.get("baselines") or () if any(is_one(row, [one]) for row in grid.rows)]
     if not baselines:
-        print("compare.gains: none of compare.baselines was played")  # noqa: T201
-        return
-    for metric in dict.fromkeys(one.metric for one in printed.gains):
-        for column in grid.columns:
-            table = _Table(grid, column, metric, baselines, [one for one in printed.gains if one.metric == metric])
-            if table.found[TOTAL]:
-                table.show()
-                told.setdefault(metric, {})[column.label] = table.as_dict()
-    if told:
-        print(f"in print: {printed.citation};\n{printed.what}")  # noqa: T201
-        (home / FILE).write_text(json.dumps(told, indent=1), encoding="utf-8")
+        return []
+    metrics = dict.fromkeys(one.metric for one in published.gains)
+    return [
+        _Table(grid, column, metric, baselines, [one for one in published.gains if one.metric == metric])
+        for metric in metrics
+        for column in grid.columns
+    ]
+
+
+def gains_of(published: Gains, runs: Sequence[Run]) -> Iterator[GainCell]:
+    """Every published number of these gains, once for every row of runs that has the settings, or once without."""
+    tables = [table for table in _tables(runs, published) if table.found[TOTAL]] if runs else []
+    for printed in published.gains:
+        for empty in numbers(published, printed):
+            fitting = [
+                replace(empty, label=row.label, runs=row.runs, ours=table.ours(row, empty))
+                for table in tables
+                if table.metric == printed.metric and printed.part in table.found
+                for row in table.grid.rows
+                if printed.fits(row.first)
+            ]
+            yield from fitting or [empty]
 
 
 @dataclass(frozen=True)
@@ -125,16 +109,29 @@ class _Table:
         }
         return replace(self.grid, columns=[self.column], cells=cells)
 
+    def ours(self, row: Row, gain: GainCell) -> Metric:
+        """What a row has of a published number; a relative gain is without an interval."""
+        part = self._part(gain.printed.part)
+        if gain.what == "score":
+            records = part.cells.get((row.label, self.column.label), ())
+            return mean_of(records, self.metric, row.first.scale(self.metric))
+        one = self.found[gain.printed.part].get(row.label)
+        if one is None or one.gain.metric.value is None or gain.what == "gain":
+            return Metric(None) if one is None else one.gain.metric
+        base = _mean(part, self._row(one.theirs), self.column, self.metric)
+        return Metric(one.gain.metric.value / base if base else None, n=one.gain.metric.n)
+
     def show(self) -> None:
-        """A row per method and a column per part: gain (relative to the baseline), interval, what is in print."""
+        """A row per method and a column per part: gain (relative to the baseline), interval, published gain."""
         body = []
         for row in self.grid.rows:
             cells = [self._cell(row, part) for part in self.found]
             whole = self.found[TOTAL].get(row.label)
             gain = None if whole is None else whole.gain
-            body.append((row.label, *cells, f"{gain.wins}:{gain.ties}:{gain.losses}" if gain else "", _holm(whole)))
+            counts = ("", "", "") if gain is None else (f"{gain.metric.n:,}", f"{gain.clusters:,}", _won(gain))
+            body.append((row.label, *cells, *counts, _holm(whole)))
         title = f"{self.metric} on {self.column.label}: gains over {' or '.join(self.baselines)}"
-        show(("", *self.found, "won:tied:lost", "Holm p"), body, title)
+        show(("", *self.found, "pairs", "clusters", "won:tied:lost", "Holm p"), body, title)
 
     def _cell(self, row: Row, part: str) -> str:
         lines, one = [], self.found[part].get(row.label)
@@ -146,7 +143,7 @@ class _Table:
             share = f" ({one.gain.metric.value / base:+.1%})" if base else ""
             lines = [f"{one.gain.metric.value:+.4f}{share}", interval(one.gain.metric.as_dict())]
         said = (one.text for one in self.printed if one.part == part and one.fits(row.first))
-        return "\n".join([*filter(None, lines), *(f"print: {text}" for text in said)])
+        return "\n".join([*filter(None, lines), *(f"published: {text}" for text in said)])
 
     def _row(self, label: str) -> Row:
         return next(row for row in self.grid.rows if row.label == label)
@@ -172,10 +169,10 @@ def _mean(grid: Grid, row: Row, column: Column, metric: str) -> float | None:
     return sum(values) / len(values) if values else None
 
 
+def _won(gain: Gain) -> str:
+    return f"{gain.wins}:{gain.ties}:{gain.losses}"
+
+
 def _holm(one: Versus | None) -> str:
     p = None if one is None else one.gain.p_holm
     return "" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _unordered(value: Any) -> Any:
-    return sorted(map(str, value)) if isinstance(value, list | tuple) else value

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from runner.results.intervals import Metric, mean
+from runner.results.intervals import Metric
+from runner.results.kinds import NUMBER, Scale
+from runner.results.labels import leaves
 from runner.results.levels import Nested, Part, average, leaf
 from runner.results.page.parts import Better
-from runner.results.rows import Row, Run, leaves, rows_of
+from runner.results.rows import Row, Run, rows_of
 from runner.results.statistics.gains import shares_of
 
 Record = Mapping[str, Any]
@@ -19,48 +21,32 @@ MEAN = "mean"
 
 @dataclass(frozen=True)
 class Column:
-    """A dataset, its headline score, that score's levels and direction, and whether it is a count; ``seed``: the draws
-    of two datasets are not the same; ``data``: what a run says it played."""
+    """A dataset, its headline score, that score's levels, direction and ``scale``; ``data``: that of its runs."""
 
     label: str
     score: str | None
     levels: Sequence[str] = ()
-    seed: int = 0
     direction: Better = "higher"
-    count: bool = False
+    scale: Scale = NUMBER
     data: tuple[str, str] = ("", "")
 
     def metric(self, records: Sequence[Record]) -> Metric:
         """The headline as the run's own metrics have it: of several groups the total."""
-        if (nested := self._nested(records, differences=False)) is not None:
-            return nested.total().metric
-        numbers: dict[str, int] = {}
-        clusters = [numbers.setdefault(record["cluster"] or record["sample_id"], len(numbers)) for record in records]
-        return mean([self.value(record) for record in records], clusters, count=self.count)
+        return self.part(records).metric
 
-    def part(self, records: Sequence[Record], differences: bool = False) -> Part:
-        """The same mean with its draws."""
-        import numpy as np
-
-        if (nested := self._nested(records, differences)) is not None:
+    def part(self, records: Sequence[Record], scale: Scale | None = None) -> Part:
+        """The same mean, to be averaged with others; of differences with their ``scale``."""
+        if (nested := self._nested(records, scale)) is not None:
             return nested.total()
-        ordered = sorted(records, key=lambda one: (str(one["sample_id"]), one["epoch"]))
-        return leaf(ordered, self.score or "", np.random.default_rng(self.seed), differences)
+        return leaf(records, self.score or "", scale or self.scale)
 
     def shares(self, records: Sequence[Record]) -> list[float]:
         """What each cluster adds to the mean."""
-        return list(
-            shares_of(records, self.levels if self._nested(records, differences=True) is not None else ()).values()
-        )
+        return list(shares_of(records, self.levels if self._nested(records) is not None else ()).values())
 
-    def value(self, record: Record) -> float | None:
-        """The headline of an episode; None is unscored."""
-        value: float | None = record["scores"].get(self.score)
-        return value
-
-    def _nested(self, records: Sequence[Record], differences: bool) -> Nested | None:
+    def _nested(self, records: Sequence[Record], scale: Scale | None = None) -> Nested | None:
         """The means of means; None where there is one group."""
-        nested = Nested(records, self.score or "", self.levels, differences, self.seed) if self.levels else None
+        nested = Nested(records, self.score or "", self.levels, scale or self.scale) if self.levels else None
         return nested if nested is not None and len(nested.leaves) > 1 else None
 
 
@@ -105,13 +91,12 @@ def grid_of(runs: Sequence[Run]) -> Grid:
     rows = rows_of(runs, by_dataset=True)
     data = list(dict.fromkeys(run.data for run in runs))
     columns, cells = [], {}
-    for number, (key, label) in enumerate(zip(data, _labels(data, runs), strict=True)):
+    for key, label in zip(data, _labels(data, runs), strict=True):
         of = [run for run in runs if run.data == key]
         score = _score(of)
         levels = next((run.levels[score] for run in of if score in run.levels), ()) if score else ()
         direction = of[0].better(score) if score else "higher"
-        count = bool(score) and of[0].counted(score or "")
-        columns.append(Column(label, score, levels, number, direction, count, key))
+        columns.append(Column(label, score, levels, direction, of[0].scale(score or ""), key))
         for row in rows:
             if mine := [run for run in row.runs if run.data == key]:
                 cells[row.label, label] = [record for run in mine for record in run.records]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from runner.results.rows import Run
@@ -52,3 +53,12 @@ def _within(run: Run, group: str) -> list[str]:
 
 def _alike(one: Run, other: Run, group: str) -> bool:
     return one.choices.get(group) == other.choices.get(group)
+
+
+def leaves(node: Any, key: str) -> Iterator[tuple[str, str]]:
+    """Dotted key and value of everything in a config."""
+    if isinstance(node, Mapping):
+        for name, inner in node.items():
+            yield from leaves(inner, f"{key}.{name}")
+    else:
+        yield key, json.dumps(node, default=str).strip('"')

@@ -1,12 +1,9 @@
 """Means of means: of the samples of each task, of the tasks of each dimension, of the dimensions.
 
 A scorer asks for them with ``levels``, the strata from the inner to the outer one, and ``names``, its scores. With
-``by`` it asks for plain means per value of a stratum, beside the plain mean of all samples (``pooled``).
-Intervals: percentile bootstrap, clusters drawn again within every innermost group, 500 resamples with a fixed
-seed, their deviations scaled to what means of so many clusters have (Rao & Wu 1988), and the interval by Student's t
-over the normal quantile, with degrees of freedom pooled over the groups (Satterthwaite 1946). A group whose values are
-all 0 or all 1 has nothing to draw: Jeffreys' posterior of its clusters (Brown, Cai & DasGupta 2001), moved to the
-group's mean and as wide as such means vary by it, stands for it.
+``by`` it asks for plain means per value of a stratum, next to the plain mean of all samples (``pooled``).
+The mean of a single group has the interval of its plain mean; one of several has its variance, clusters within every
+innermost group, from those of the groups (``runner.results.intervals.of_means``).
 """
 
 from __future__ import annotations
@@ -15,17 +12,13 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from components.errors import ConfigError
-from runner.results.intervals import Metric, Z, drawn_sums, student
+from runner.results.bounds import standard_error, unvaried_variance
+from runner.results.intervals import Mean, Metric, of_means, settle, unsettled_of
+from runner.results.kinds import NUMBER, Kinds, Scale, kind_of
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.random import Generator
-    from numpy.typing import NDArray
-
-RESAMPLES = 500
 Levels = Mapping[str, Sequence[str]]
 Record = Mapping[str, Any]
 
@@ -45,55 +38,49 @@ def declared(scorers: Mapping[str, Any], what: str = "levels") -> dict[str, list
 
 @dataclass(frozen=True)
 class Part:
-    """A mean and how it varies: ``draws`` (resamples) is None where that cannot be told; ``shares``: all values are
-    in 0 to 1, and so is the interval; ``df``: the degrees of freedom behind the draws' variance."""
+    """A mean and how sure it is. ``variance`` of the mean, None where nothing tells it; ``df``: the degrees of freedom
+    behind the variance; ``size``: of how many independent samples of one group the mean would be as sure; ``plain``:
+    the mean of a single group."""
 
     value: float | None
-    draws: NDArray[np.float64] | None = None
     n: int = 0
     unscored: int = 0
-    shares: bool = True
+    scale: Scale = NUMBER
+    variance: float | None = None
     df: float = math.inf
+    size: float = 0.0
+    plain: Mean | None = None
 
     @property
     def metric(self) -> Metric:
-        """The mean with its interval, which holds the mean."""
-        if self.value is None or self.draws is None:
-            return Metric(self.value, n=self.n, unscored=self.unscored)
-        import numpy as np
-
-        wider = student(self.df) / Z  # few clusters tell little of how much they vary
-        low, high = self.value + (np.percentile(self.draws, [2.5, 97.5]) - self.value) * wider
-        ends = min(float(low), self.value), max(float(high), self.value)
-        if self.shares:
-            ends = max(ends[0], 0.0), min(ends[1], 1.0)
-        return Metric(self.value, *ends, self.n, self.unscored)
+        """The mean with its interval."""
+        if self.plain is not None:
+            settle([self.plain])
+            return replace(self.plain.metric, unscored=self.unscored)
+        metric = Metric(self.value, n=self.n, unscored=self.unscored)
+        return of_means(metric, self.variance, self.df, self.size, self.scale)
 
 
 @dataclass(frozen=True)
 class Nested:
-    """The means of one score. ``levels``: strata from the inner to the outer one; a record without them counts
-    as unscored. ``differences``: the values are differences of two scores; ``seed`` of the draws; ``pooled``: plain
-    means are wanted per group and in total, and no means of means."""
+    """The means of one score, whose values are of this ``scale``. ``levels``: strata from the inner to the outer one; a
+    record without them counts as unscored. ``pooled``: plain means are wanted per group and in total, and no means of
+    means."""
 
     records: Sequence[Record]
     score: str
     levels: Sequence[str]
-    differences: bool = False
-    seed: int = 0
+    scale: Scale = NUMBER
     pooled: bool = False
 
     @cached_property
     def leaves(self) -> dict[tuple[str, ...], Part]:
         """Path from the outermost to the innermost group -> mean of its samples."""
-        import numpy as np
-
-        rng = np.random.default_rng(self.seed)
         groups: dict[tuple[str, ...], list[Record]] = {}
-        for record in sorted(self._placed, key=lambda one: (str(one["sample_id"]), one["epoch"])):
+        for record in self._placed:
             path = tuple(record["strata"][level] for level in reversed(self.levels))
             groups.setdefault(path, []).append(record)
-        return {path: leaf(groups[path], self.score, rng, self.differences) for path in sorted(groups)}
+        return {path: leaf(groups[path], self.score, self.scale) for path in sorted(groups)}
 
     @cached_property
     def outer(self) -> dict[str, Part]:
@@ -119,10 +106,10 @@ class Nested:
         return average([self._mean(one) for one in below])
 
 
-def nested_metrics(records: Sequence[Record], levels: Levels) -> dict[str, Metric]:
+def nested_metrics(records: Sequence[Record], levels: Levels, kinds: Kinds) -> dict[str, Metric]:
     """``<outer level>/<value>/<score>`` and ``total/<score>`` of every score with levels; of a single innermost group
     nothing, as its mean is the score's own."""
-    nested = {score: Nested(records, score, strata) for score, strata in levels.items()}
+    nested = {score: Nested(records, score, strata, Scale(kind_of(score, kinds))) for score, strata in levels.items()}
     found = {score: one for score, one in nested.items() if len(one.leaves) > 1}
     outer = {
         f"{one.levels[-1]}/{value}/{score}": part.metric
@@ -133,67 +120,33 @@ def nested_metrics(records: Sequence[Record], levels: Levels) -> dict[str, Metri
 
 
 def average(parts: Sequence[Part]) -> Part:
-    """Plain mean of those that have a value; None, never 0, where none has."""
+    """Plain mean of those that have a value; None, never 0, where none has. Of one that has, it is that one."""
     n, unscored = sum(part.n for part in parts), sum(part.unscored for part in parts)
     there = [part for part in parts if part.value is not None]
-    if not there:
-        return Part(None, None, n, unscored)
-    value = math.fsum(part.value or 0.0 for part in there) / len(there)
-    draws = [part.draws for part in there if part.draws is not None]
-    if len(draws) < len(there):
-        return Part(value, None, n, unscored)
-    shares = all(part.shares for part in there)
-    return Part(value, sum(draws[1:], draws[0]) / len(draws), n, unscored, shares, _pooled_df(there))
+    if len(there) < 2:
+        return replace(there[0] if there else Part(None), n=n, unscored=unscored)
+    k = len(there)
+    value = math.fsum(part.value or 0.0 for part in there) / k
+    size = k * k / math.fsum(1 / part.size for part in there) if all(part.size for part in there) else 0.0
+    found = Part(value, n, unscored, there[0].scale, size=size)
+    variances = [part.variance for part in there if part.variance is not None]
+    if len(variances) < k:
+        return found
+    below = math.fsum(one * one / part.df for one, part in zip(variances, there, strict=True))
+    total = math.fsum(variances)
+    return replace(found, variance=total / (k * k), df=total * total / below if below else math.inf)
 
 
-def _pooled_df(parts: Sequence[Part]) -> float:
-    """Degrees of freedom behind the variance of a sum (Welch & Satterthwaite)."""
-    variances = [0.0 if part.draws is None else float(part.draws.var()) for part in parts]
-    below = math.fsum(one * one / part.df for one, part in zip(variances, parts, strict=True))
-    return math.fsum(variances) ** 2 / below if below else math.inf
-
-
-def leaf(records: Sequence[Record], score: str, rng: Generator, differences: bool = False) -> Part:
-    """Mean over samples, whole clusters drawn again."""
-    import numpy as np
-
-    scored = [
-        (record["cluster"] or record["sample_id"], value)
-        for record in records
-        if (value := _value(record, score)) is not None
-    ]
-    if not scored:
-        return Part(None, unscored=len(records))
-    mean = math.fsum(value for _, value in scored) / len(scored)
-    numbers: dict[str, int] = {}
-    clusters = np.array([numbers.setdefault(cluster, len(numbers)) for cluster, _ in scored])
-    values, k = np.array([value for _, value in scored]), len(numbers)
-    draws: NDArray[np.float64] | None = None
-    df = math.inf
-    if mean in ((-1.0, 0.0, 1.0) if differences else (0.0, 1.0)) and bool((values == mean).all()):
-        draws, df = _unvaried(mean, k, rng, differences), float(k)
-    elif k > 1:
-        columns = np.stack([np.bincount(clusters, weights=values - mean), np.bincount(clusters)], axis=1)
-        sums = drawn_sums(columns, RESAMPLES, rng)
-        draws = mean + sums[:, 0] / sums[:, 1] * math.sqrt(k / (k - 1))  # they vary as much as means of k do
-        df = k - 1.0
-    shares = not differences and bool(((values >= 0) & (values <= 1)).all())
-    return Part(mean, draws, len(scored), len(records) - len(scored), shares, df)
-
-
-def _unvaried(mean: float, clusters: int, rng: Generator, differences: bool) -> NDArray[np.float64]:
-    """What stands for draws where nothing varies; for differences the gains' share less the losses'."""
-    import numpy as np
-
-    def share(of: float) -> NDArray[np.float64]:
-        return rng.beta(of * clusters + 0.5, (1 - of) * clusters + 0.5, RESAMPLES)
-
-    found = share(max(mean, 0.0)) - share(max(-mean, 0.0)) if differences else share(mean)
-    found -= found.mean()  # it tells how wide, not where
-    draws: NDArray[np.float64] = mean + found * math.sqrt((clusters + 1) / clusters)
-    return np.clip(draws, -1.0, 1.0) if differences else draws
-
-
-def _value(record: Record, score: str) -> float | None:
-    value = record["scores"].get(score)
-    return None if value is None else float(value)
+def leaf(records: Sequence[Record], score: str, scale: Scale) -> Part:
+    """Mean over samples, in whole clusters."""
+    one = unsettled_of(records, score, scale)
+    metric, k = one.metric, one.clusters
+    found = Part(metric.value, metric.n, metric.unscored, scale, size=k, plain=one)
+    if metric.value is None or (one.spread is None and not scale.bounded):
+        return found
+    if one.spread is not None and one.varies:
+        return replace(found, variance=standard_error(one.spread, metric.n) ** 2, df=k - 1.0)
+    if scale.bounded:
+        return replace(found, variance=unvaried_variance(metric.value, k, scale.bounds), df=float(k))
+    counted = scale.kind == "count" and not scale.difference
+    return replace(found, variance=(metric.value * k + 0.5) / (k * k) if counted else 0.0, df=float(k))

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-from runner.results.intervals import Metric
+from runner.results.intervals import Metric, mean_of
 from runner.results.levels import Nested, Part
-from runner.results.metrics import mean_of
 from runner.results.rows import Row, Run
 from runner.results.table import interval, number, show
 
@@ -21,11 +20,13 @@ def means(rows: Sequence[Row]) -> dict[str, dict[str, Nested]]:
     found: dict[str, dict[str, Nested]] = {}
     for row in rows:
         for score, levels in row.first.levels.items():
-            found.setdefault(score, {})[row.label] = Nested(row.records, score, levels)
+            found.setdefault(score, {})[row.label] = Nested(row.records, score, levels, row.first.scale(score))
         for score, (first, *others) in row.first.by.items():
             for stratum in (first, *others):
                 name = score if stratum == first else f"{score} by {stratum}"
-                found.setdefault(name, {})[row.label] = Nested(row.records, score, [stratum], pooled=True)
+                found.setdefault(name, {})[row.label] = Nested(
+                    row.records, score, [stratum], row.first.scale(score), pooled=True
+                )
     runs = [run for row in rows for run in row.runs]
     return {name: of for name, of in found.items() if any(_tells(run, next(iter(of.values())).levels) for run in runs)}
 
@@ -96,7 +97,7 @@ def _metric(nested: Nested, column: str, common: Sequence[str]) -> Metric:
         return _part(nested, column, common).metric
     wanted = {"total": None, over(common): set(common)}.get(column, {column})
     of = [one for one in nested.records if wanted is None or one["strata"].get(nested.levels[-1]) in wanted]
-    return mean_of(of, nested.score)
+    return mean_of(of, nested.score, nested.scale)
 
 
 def _part(nested: Nested, column: str, common: Sequence[str]) -> Part:

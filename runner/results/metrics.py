@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.results.endings import OVERFLOWS, overflowed
-from runner.results.intervals import Mean, Metric, settle, unsettled
+from runner.results.intervals import Mean, Metric, numbered, settle, unsettled
+from runner.results.kinds import Kinds, Scale, kind_of
 from runner.results.levels import Levels, nested_metrics
 from runner.results.usage import by_purpose, total
 
 
 def summarise(
     records: Sequence[Mapping[str, Any]], levels: Levels | None = None, by: Levels | None = None,
-    counts: Collection[str] = (),
+    kinds: Kinds | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Everything for ``metrics.json``: {"metrics": {name: ...}, "strata": {stratum: {value: {name: ...}}}}.
 
     ``levels``: the scores of which means of means are wanted, ``by``: those wanted per value of a stratum too (see
-    ``runner.results.levels``), ``counts``: those that are no proportions.
+    ``runner.results.levels``), ``kinds``: what their values can be (see ``runner.results.kinds``). A part has every
+    score of the whole; one without a scored sample has the value None.
     """
     records = sorted(records, key=lambda r: (r["sample_id"], r["epoch"]))  # the order of finishing says nothing
-    table, rows = _Table(records, counts), _rows(records)
+    table, rows = _Table(records, kinds or {}), _rows(records)
     scores, endings = table.scores(), _endings(records, table)
     whole = scores | endings
     parts = {
@@ -34,7 +36,9 @@ def summarise(
     strata: dict[str, dict[str, Any]] = {}
     for (stratum, value), part in parts.items():
         strata.setdefault(stratum, {})[value] = {name: one.metric.as_dict() for name, one in part.items()}
-    nested = nested_metrics(records, {name: strata for name, strata in (levels or {}).items() if name in scores})
+    nested = nested_metrics(
+        records, {name: strata for name, strata in (levels or {}).items() if name in scores}, kinds or {}
+    )
     grouped = {
         f"{stratum}/{value}/{name}": part[name].metric
         for stratum in dict.fromkeys(stratum for of in (by or {}).values() for stratum in of)
@@ -66,35 +70,24 @@ def _rows(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[int]
     return rows
 
 
-def metrics(records: Sequence[Mapping[str, Any]]) -> dict[str, Metric]:
+def metrics(records: Sequence[Mapping[str, Any]], kinds: Kinds) -> dict[str, Metric]:
     """Scores first, in the scorers' order, then how episodes ended, errors, cost, tokens, calls and time."""
-    table = _Table(records)
+    table = _Table(records, kinds)
     found = table.scores() | _endings(records, table)
     settle(list(found.values()))
     return {name: one.metric for name, one in found.items()} | _totals(records)
 
 
-def mean_of(records: Sequence[Mapping[str, Any]], score: str) -> Metric:
-    """The plain mean of one score, with its interval as everywhere."""
-    found = _Table(records).scores().get(score) if records else None
-    if found is None:
-        return Metric(None)
-    settle([found])
-    return found.metric
-
-
 class _Table:
     """The scores of records as one matrix, which strata are rows of."""
 
-    def __init__(self, records: Sequence[Mapping[str, Any]], counts: Collection[str] = ()) -> None:
+    def __init__(self, records: Sequence[Mapping[str, Any]], kinds: Kinds) -> None:
         import numpy as np
 
-        self._counts = counts
-        numbers: dict[str, int] = {}  # a record without a cluster is a cluster of its own sample
-        clusters = [numbers.setdefault(record["cluster"] or record["sample_id"], len(numbers)) for record in records]
-        self.clusters = np.array(clusters, dtype=np.intp)
-        self._shapes = [tuple(record["scores"]) for record in records]
-        self._columns = {name: n for n, name in enumerate(_names(self._shapes))}
+        self._kinds = kinds
+        self.clusters = numbered(records)
+        shapes = dict.fromkeys(tuple(record["scores"]) for record in records)
+        self._columns = {name: n for n, name in enumerate(dict.fromkeys(name for shape in shapes for name in shape))}
         self._values, self._ceilings = (
             np.array([[record[kind].get(name) for record in records] for name in self._columns], dtype=float)
             for kind in ("scores", "ceilings")
@@ -105,20 +98,13 @@ class _Table:
         import numpy as np
 
         at: Any = slice(None) if rows is None else np.array(rows)
-        names = _names(self._shapes if rows is None else [self._shapes[n] for n in rows])
         clusters, out = self.clusters[at], {}
-        for name in names:
-            ceilings = self._ceilings[self._columns[name], at]
+        for name, column in self._columns.items():
+            ceilings = self._ceilings[column, at]
             known = ceilings[~np.isnan(ceilings)].tolist()
             ceiling = math.fsum(known) / len(known) if known else None
-            values = self._values[self._columns[name], at]
-            out[name] = unsettled(values, clusters, ceiling, name in self._counts, least=0.0)
+            out[name] = unsettled(self._values[column, at], clusters, Scale(kind_of(name, self._kinds)), ceiling)
         return out
-
-
-def _names(shapes: Iterable[tuple[str, ...]]) -> dict[str, None]:
-    """Names of scores, in the scorers' order, given each record's."""
-    return dict.fromkeys(name for shape in dict.fromkeys(shapes) for name in shape)
 
 
 def _endings(records: Sequence[Mapping[str, Any]], table: _Table) -> dict[str, Mean]:
@@ -131,12 +117,12 @@ def _endings(records: Sequence[Mapping[str, Any]], table: _Table) -> dict[str, M
     if not records:
         return {}
     stops = [record["stop"] for record in records]
-    out: dict[str, Mean] = {}
+    out, share = dict[str, Mean](), Scale("proportion")
     for stop in ("answered", "refused", "limit", "failed"):
         values = np.array([None if found == "error" else found == stop for found in stops], dtype=float)
-        out[f"stop/{stop}"] = unsettled(values, table.clusters)
-    out["errors/rate"] = unsettled(np.array([found == "error" for found in stops], dtype=float), table.clusters)
-    out[OVERFLOWS] = unsettled(np.array([overflowed(record) for record in records], dtype=float), table.clusters)
+        out[f"stop/{stop}"] = unsettled(values, table.clusters, share)
+    out["errors/rate"] = unsettled(np.array([found == "error" for found in stops], dtype=float), table.clusters, share)
+    out[OVERFLOWS] = unsettled(np.array([overflowed(record) for record in records], dtype=float), table.clusters, share)
     return out
 
 

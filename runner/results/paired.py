@@ -17,7 +17,7 @@ from runner.results.intervals import Metric
 from runner.results.levels import average
 from runner.results.rows import Row
 from runner.results.significance import holm, sign_flip_p
-from runner.results.statistics.gains import gain_of, within
+from runner.results.statistics.gains import gain_of
 from runner.results.statistics.pairing import pairs_of
 from runner.results.statistics.versus import is_one
 
@@ -26,15 +26,16 @@ Differences = dict[str, dict[str, "Difference"]]
 
 @dataclass(frozen=True)
 class Difference:
-    """One method less another. ``metric``: mean gain over ``n`` pairs, positive where better; ``unpaired``: episodes
-    without a scored partner; ``p`` two-sided, that the gain is nothing; ``p_holm`` adjusted (see ``differences``); None
-    without a pair."""
+    """One method less another. ``metric``: mean gain over ``n`` pairs in so many ``clusters``, positive where better;
+    ``unpaired``: episodes without a scored partner; ``p`` two-sided, that the gain is nothing; ``p_holm`` adjusted (see
+    ``differences``); None without a pair."""
 
     against: str
     metric: Metric
     wins: int
     ties: int
     losses: int
+    clusters: int
     unpaired: int
     p: float | None
     p_holm: float | None = None
@@ -42,8 +43,8 @@ class Difference:
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         told = {key: value for key, value in asdict(self).items() if key != "metric"}
-        return told | {"value": self.metric.value, "ci_low": self.metric.ci_low, "ci_high": self.metric.ci_high,
-                       "pairs": self.metric.n}  # fmt: skip
+        metric = {key: value for key, value in self.metric.as_dict().items() if key not in ("n", "unscored")}
+        return told | metric | {"pairs": self.metric.n}
 
 
 def differences(grid: Grid, baselines: Collection[str] = ()) -> Differences:
@@ -105,21 +106,21 @@ def _difference(grid: Grid, name: str, row: str, other: str) -> Difference:
     """On one dataset, or the plain mean of the differences on all of them."""
     columns = [column for column in grid.columns if name in (column.label, MEAN)]
     pairs = [
-        pairs_of(grid.cells[row, one.label], grid.cells[other, one.label], one.score or "", one.direction, one.count)
+        pairs_of(grid.cells[row, one.label], grid.cells[other, one.label], one.score or "", one.scale, one.direction)
         for one in columns
     ]
-    gains = [gain_of(of, column.levels, column.seed) for column, of in zip(columns, pairs, strict=True)]
+    gains = [gain_of(of, column.levels) for column, of in zip(columns, pairs, strict=True)]
     lost = sum(of.n_lost for of in pairs)
-    wins, ties, losses = (sum(getattr(one, name) for one in gains) for name in ("wins", "ties", "losses"))
+    of_each = ((one.wins, one.ties, one.losses, one.clusters) for one in gains)
+    wins, ties, losses, clusters = (sum(of) for of in zip(*of_each, strict=True))
     if len(gains) == 1:
-        return Difference(other, gains[0].metric, wins, ties, losses, lost, gains[0].p)
-    parts = [column.part(of.records, differences=True) for column, of in zip(columns, pairs, strict=True)]
+        return Difference(other, gains[0].metric, wins, ties, losses, clusters, lost, gains[0].p)
+    parts = [column.part(of.records, of.scale) for column, of in zip(columns, pairs, strict=True)]
     whole = average(parts) if all(part.value is not None for part in parts) else replace(parts[0], value=None)
     n = sum(len(of.records) for of in pairs)
     shares = [one for column, of in zip(columns, pairs, strict=True) for one in column.shares(of.records)]
     p = sign_flip_p(shares) if len(shares) > 1 and whole.value is not None else None
-    metric = within(replace(whole.metric, n=n, unscored=0), max(of.reach for of in pairs))
-    return Difference(other, metric, wins, ties, losses, lost, p)
+    return Difference(other, replace(whole.metric, n=n, unscored=0), wins, ties, losses, clusters, lost, p)
 
 
 def _adjusted(of: Mapping[str, Difference]) -> dict[str, Difference]:

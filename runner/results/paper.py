@@ -2,62 +2,79 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from components.errors import ConfigError
 from components.hand_written import read_yaml
 from runner.build import check
-from runner.results.levels import Part, average
+from runner.results.published import Cell, Columns, Published, Scopes, cells_in, rows_in
 from runner.results.rows import Run
 
-TOTAL = "total"
+UNSTATED: Literal["unstated"] = "unstated"
+_HUNDRED = 100.0
+Stated = float | Literal["unstated"]
 
 
 @dataclass(frozen=True)
-class Columns:
-    """What the CSV calls its columns; ``inner`` and ``outer`` are a task and its dimension."""
+class Article:
+    """The setting that an article states for all its runs (``conf/papers/articles``); ``unstated`` where it is silent.
 
-    outer: str
-    inner: str
-    table: str = "table"
-    backbone: str = "backbone"
-    method: str = "method"
-    scope: str = "scope"
-    value: str = "value"
-    note: str = "note"
+    ``demonstrations`` are those in a request, ``memory`` the training samples learnt from before the test. ``methods``:
+    a pattern of published methods -> settings in which they differ. ``models``: backbone -> its dated name; ``data``:
+    what the samples are. ``aside``: a pattern of ``table/method`` -> why no run can be compared with those cells.
+    """
 
+    published: str
+    data: str
+    temperature: Stated
+    top_p: Stated
+    seed: int | Literal["unstated"]
+    epochs: int | Literal["unstated"]
+    demonstrations: int | Literal["unstated"]
+    memory: int | Literal["unstated"]
+    profile: Literal["code", "paper", "unstated"]
+    models: Mapping[str, str] = field(default_factory=dict)
+    methods: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    aside: Mapping[str, str] = field(default_factory=dict)
 
-@dataclass(frozen=True)
-class Scopes:
-    """The words of the scope column for values of tasks, means of them, and totals."""
+    def settings(self, method: str) -> dict[str, Any]:
+        """Key of a config -> what is published for a method."""
+        stated = {
+            "model.temperature": self.temperature, "model.top_p": self.top_p, "seed": self.seed, "epochs": self.epochs,
+            "agent.shots": self.demonstrations, "memory.samples": self.memory, "profile": self.profile,
+        }  # fmt: skip
+        for pattern, own in self.methods.items():
+            stated |= own if re.fullmatch(pattern, method) else {}
+        return stated
 
-    inner: str
-    outer: str
-    total: str
+    def why_aside(self, cell: Cell) -> str:
+        """Why no run can be compared with a cell; empty where one can."""
+        name = f"{cell.table}/{cell.method}"
+        return next((why for pattern, why in self.aside.items() if re.fullmatch(pattern, name)), "")
 
 
 @dataclass(frozen=True)
 class Table:
-    """``sizes``: task -> samples; ``again``: a table that prints the same means, maybe with slips."""
+    """``sizes``: task -> samples; ``again``: a table that publishes the same means, maybe with slips;
+    ``unit`` of its values, where that is not the publication's."""
 
     sizes: Mapping[str, int]
     split: str = "test"
     again: str | None = None
+    unit: str | None = None
 
 
 @dataclass(frozen=True)
 class Line:
     """A published method and the settings of the runs that are held against it.
 
-    ``where`` chooses such runs, ``settings`` are told where a run has others: key -> value, or a list of those that
+    ``where`` chooses such runs, ``settings`` are listed where a run has others: key -> value, or a list of those that
     will do. ``{key}`` in ``method`` is the run's setting. ``notes`` are differences of every such run, ``remarks``
-    what else is in print of it.
+    what else is published of it.
     """
 
     method: str
@@ -69,55 +86,9 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Published:
-    """One row in print: path (outer, inner) -> value, None where nothing is printed; what is printed as means, which
-    are rounded to so many ``digits`` as the values are."""
-
-    table: str
-    backbone: str
-    method: str
-    values: Mapping[tuple[str, str], float | None]
-    printed: Sequence[tuple[str, str, float]] = ()
-    notes: Mapping[str, str] = field(default_factory=dict)
-    digits: int = 2
-
-    @property
-    def label(self) -> str:
-        """Backbone and method."""
-        return f"{self.backbone} {self.method}"
-
-    @cached_property
-    def outer(self) -> dict[str, Part]:
-        """Outer group -> mean of what is printed within it."""
-        names = dict.fromkeys(outer for outer, _ in self.values)
-        return {
-            name: average(
-                [Part(value, n=value is not None) for (outer, _), value in self.values.items() if outer == name]
-            )
-            for name in names
-        }
-
-    def total(self, groups: Sequence[str] | None = None) -> Part:
-        """Mean of the means of all outer groups, or of these."""
-        return average([part for name, part in self.outer.items() if groups is None or name in groups])
-
-    @property
-    def slips(self) -> list[str]:
-        """Printed means that do not follow from the printed values."""
-        found = []
-        for table, name, value in self.printed:
-            mean = (self.total() if name == TOTAL else self.outer[name]).value
-            if mean is None or abs(mean - value) > 1.01 * 10**-self.digits:  # two roundings
-                said = "nothing" if mean is None else two(mean)
-                found.append(
-                    f"{self.label}: {name} is {two(value)} in {table}, and {said} by its values in {self.table}"
-                )
-        return found
-
-
-@dataclass(frozen=True)
 class Paper:
-    """A publication (see ``conf/papers``). ``scale``: the CSV's values are so many times a run's score.
+    """A publication (see ``conf/papers``). ``scale``: the CSV's values are so many times a run's score. A YAML of the
+    CSV's name in ``articles`` states the setting of all its runs.
 
     ``by``: a task is the choice of a group (dataset, condition) that a run was played with; else the strata ``levels``,
     from the inner to the outer one, are its tasks and groups (twice the same where there are no groups), and without
@@ -140,7 +111,14 @@ class Paper:
     datasets: Sequence[str] = ()
     backbones: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    cells: Sequence[Cell] = ()
     published: Sequence[Published] = ()
+    states: Article | None = None
+
+    def unit(self, table: str) -> str:
+        """In what the values of a table are."""
+        own = self.tables[table].unit if table in self.tables else None
+        return own if own is not None else "%" if self.scale == _HUNDRED else ""
 
     @property
     def flat(self) -> bool:
@@ -166,10 +144,15 @@ class Paper:
         return None
 
     def counterparts(self, line: Line, model: str) -> list[Published]:
-        """The rows of a method: with the same backbone, where the model's name is of one in print, else with any."""
+        """The rows of a method: with the same backbone, where the model is a published one, else with any."""
         rows = [one for one in self.published if (one.method, one.table) == (line.method, line.table)]
         same = [one for one in rows if self.is_backbone(one.backbone, model)]
         return same or rows
+
+    def settings_of(self, line: Line) -> dict[str, Any]:
+        """Key of a config -> what is published for a method."""
+        stated = {"epochs": 1} if self.states is None else self.states.settings(line.method)
+        return {**stated, **self.settings, **line.settings}
 
     def is_backbone(self, backbone: str, model: str) -> bool:
         """Whether a model's name is of a published backbone."""
@@ -180,11 +163,6 @@ class Paper:
 def meets(found: object, wanted: object) -> bool:
     """Whether a setting is what is wanted, or among it."""
     return found in wanted if isinstance(wanted, list | tuple) else found == wanted
-
-
-def two(value: float) -> str:
-    """Two digits; a five in the third one goes up, as in print."""
-    return f"{value + 1e-9:.2f}"
 
 
 def load(folder: Path, name: str) -> Paper:
@@ -199,44 +177,13 @@ def load(folder: Path, name: str) -> Paper:
     paper = check(Paper, read_yaml(path), path.name)
     if unknown := {line.table for line in paper.rows if line.table} - set(paper.tables):
         raise ConfigError(f"{path}: rows name the tables {sorted(unknown)}; there are {', '.join(paper.tables)}")
-    return replace(paper, published=list(_published(paper, path.parent / paper.file)))
+    tables = {name: table.again for name, table in paper.tables.items()}
+    cells = cells_in(path.parent / paper.file, paper.columns, paper.scopes, {*tables, *tables.values()})
+    rows = list(rows_in(cells, tables, paper.silent, paper.digits))
+    return replace(paper, cells=cells, published=rows, states=_article(path.parent / paper.file))
 
 
-def _published(paper: Paper, path: Path) -> Iterator[Published]:
-    """The rows of the CSV, one per table, backbone and method."""
-    columns, scopes, cells = paper.columns, paper.scopes, _cells(paper, path)
-    means = {scopes.outer: columns.outer, scopes.total: None}
-    rows: dict[tuple[str, str], list[dict[str, str]]] = {}
-    for cell in cells:
-        rows.setdefault((cell[columns.backbone], cell[columns.method]), []).append(cell)
-    for key in dict.fromkeys((cell[columns.table], cell[columns.backbone], cell[columns.method]) for cell in cells):
-        table, backbone, method = key
-        if table not in paper.tables:
-            continue
-        printed, values, notes = [], dict[tuple[str, str], float | None](), dict[str, str]()
-        for cell in rows[backbone, method]:
-            value = float(cell[columns.value]) if cell[columns.value] else None
-            if cell[columns.scope] == scopes.inner and cell[columns.table] == table:
-                values[cell[columns.outer], cell[columns.inner]] = value
-                if cell[columns.note] and cell[columns.note] not in paper.silent:
-                    notes[cell[columns.inner]] = cell[columns.note]
-            elif cell[columns.table] in (table, paper.tables[table].again) and value is not None:
-                name = cell[columns.outer] if means.get(cell[columns.scope]) else TOTAL
-                printed.append((cell[columns.table], name, value))
-        yield Published(table, backbone, method, values, printed, notes, paper.digits)
-
-
-def _cells(paper: Paper, path: Path) -> list[dict[str, str]]:
-    """The lines of the CSV. Raises ConfigError with file and line."""
-    if not path.is_file():
-        raise ConfigError(f"{path} is missing: it holds the published numbers")
-    with path.open(encoding="utf-8", newline="") as file:
-        lines = list(csv.DictReader(file))
-    wanted = list(vars(paper.columns).values())
-    for number, line in enumerate(lines, 2):
-        if missing := [column for column in wanted if line.get(column) is None]:
-            raise ConfigError(f"{path}:{number}: no column {missing[0]!r}")
-        value = line[paper.columns.value]
-        if value and not re.fullmatch(r"-?\d+(\.\d+)?", value):
-            raise ConfigError(f"{path}:{number}: {paper.columns.value} must be a number or empty, found {value!r}")
-    return lines
+def _article(path: Path) -> Article | None:
+    """The setting of a CSV's publication; None where nobody has written it down."""
+    place = path.parent / "articles" / f"{path.stem}.yaml"
+    return check(Article, read_yaml(place), place.name) if place.is_file() else None

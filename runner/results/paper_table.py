@@ -1,13 +1,15 @@
-"""Tables of runs beside what is in print: per task, per dimension, in total, and over all rows."""
+"""Tables of runs next to published values: per task, per dimension, in total, and over all rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from runner.results.beside import Beside, common
-from runner.results.differences import differences, remarks
+from runner.results.deviations import deviations, remarks
+from runner.results.intervals import Metric
 from runner.results.levels import Part
-from runner.results.paper import TOTAL, Paper, Published, two
+from runner.results.paper import Paper
+from runner.results.published import TOTAL, Published, two
 from runner.results.rows import Run, rows_of
 from runner.results.table import show
 
@@ -17,7 +19,7 @@ _SHARED = f"{TOTAL}, shared"
 
 
 def show_paper(paper: Paper, runs: Sequence[Run]) -> None:
-    """Print a table for every row with what forbids a comparison below it, then one over all rows."""
+    """Print a table for every row with its deviations from the published setting below it, then one over all rows."""
     found = [Beside.of(paper, row) for row in rows_of(runs, by_dataset=paper.by_dataset)]
     if paper.single:
         found = [one for one in found if one.published] or found
@@ -25,22 +27,23 @@ def show_paper(paper: Paper, runs: Sequence[Run]) -> None:
         _show(one)
     if len(found) > 1 and not paper.single:
         _overview(found)
-    print(f"in print: {paper.citation}; means and totals are worked out from its values per task")  # noqa: T201
+    print(f"published: {paper.citation}; means and totals are worked out from its values per task")  # noqa: T201
 
 
 def _show(beside: Beside) -> None:
     """One row beside its counterparts, in as many tables as they need."""
     columns = list(beside.published)
-    method = columns[0].method if columns else "no counterpart in print"
+    method = columns[0].method if columns else "no published counterpart"
     title = f"{beside.paper.title}\n{beside.row.label}: {beside.paper.metric} in percent ({method})"
     for part in _fitting(columns):
-        head = ("", "this run", "95 % interval", "n of N", *([one.backbone for one in part] or ["in print"]))
+        head = ("", "this run", "95 % interval", "n of N", *([one.backbone for one in part] or ["published"]))
         show(head, _body(beside, part), title)
     if any(_FEWER in cell for line in _body(beside, columns) for cell in line):
         print(f"{_FEWER} a mean of fewer parts than there are")  # noqa: T201
     if len(groups := beside.common) < len({path[0] for path in beside.paths}) and groups:
         print(f"shared by all columns: {', '.join(groups)}")  # noqa: T201
-    for title, lines in (("not directly comparable:", differences(beside)), ("of what is in print:", remarks(beside))):
+    told = ("deviations from the published setting:", deviations(beside)), ("of the published values:", remarks(beside))
+    for title, lines in told:
         if lines:
             print(title, *(f"- {line}" for line in lines), sep="\n")  # noqa: T201
     print()  # noqa: T201
@@ -64,13 +67,13 @@ def _body(beside: Beside, published: Sequence[Published]) -> list[tuple[str, ...
     for group in groups:
         tasks = [path[-1] for path in paths if path[0] == group]
         for task in tasks:
-            mine = beside.leaves.get((group, task), Part(None))
+            mine = beside.measured((group, task))
             cells = [_plain(one.values.get((group, task))) for one in published] or ["-"]
             name = task if beside.paper.flat else f"{group}/{task}"
             body.append((name, *_ours(mine, scale), beside.count((group, task)), *cells))
         if beside.paper.flat:
             continue
-        mine = beside.outer.get(group, Part(None))
+        mine = beside.measured((group,))
         n = sum(beside.leaves.get((group, task), Part(None)).value is not None for task in tasks)
         means = [_mean(one, group, len(tasks)) for one in published] or ["-"]
         body.append((f"{group}/mean", *_ours(mine, scale, n < len(tasks)), f"{n} of {len(tasks)}", *means))
@@ -78,7 +81,7 @@ def _body(beside: Beside, published: Sequence[Published]) -> list[tuple[str, ...
         return body
     n = len(_there(beside))
     totals = [_plain(one.total().value, len(_there(one)) < len(groups)) for one in published] or ["-"]
-    body.append((TOTAL, *_ours(beside.total, scale, n < len(groups)), f"{n} of {len(groups)}", *totals))
+    body.append((TOTAL, *_ours(beside.measured(()), scale, n < len(groups)), f"{n} of {len(groups)}", *totals))
     columns: list[Beside | Published] = [beside, *beside.published]
     if beside.common and any(len(_there(one)) > len(beside.common) for one in columns):
         totals = [_plain(one.total(beside.common).value) for one in published] or ["-"]
@@ -88,7 +91,7 @@ def _body(beside: Beside, published: Sequence[Published]) -> list[tuple[str, ...
 
 
 def _overview(found: Sequence[Beside]) -> None:
-    """All rows and all published ones that they are held against and share a part with: means, total, total over what
+    """All rows and all published ones that they are compared with and share a part with: means, total, total over what
     all share."""
     printed = {
         one.label: one for beside in found for one in beside.published if not beside.outer.keys().isdisjoint(one.outer)
@@ -100,15 +103,15 @@ def _overview(found: Sequence[Beside]) -> None:
     fewer = bool(shared) and len(shared) < len(groups)
     body = []
     for beside in found:
-        parts = [*(beside.outer.get(group, Part(None)) for group in groups), beside.total]
-        parts += [beside.over(shared)] if fewer else []
-        body.append((beside.row.label, *(_ours(part, beside.paper.scale)[0] for part in parts)))
+        means = [*(beside.measured((group,)) for group in groups), beside.over()]
+        means += [beside.over(shared)] if fewer else []
+        body.append((beside.row.label, *(_ours(mean, beside.paper.scale)[0] for mean in means)))
     for label, one in printed.items():
         parts = [*(one.outer.get(group, Part(None)) for group in groups), one.total()]
         parts += [one.total(shared)] if fewer else []
-        body.append((f"in print: {label}", *(_plain(part.value) for part in parts)))
+        body.append((f"published: {label}", *(_plain(part.value) for part in parts)))
     head = ("", *groups, TOTAL, *([_SHARED] if fewer else []))
-    show(head, body, "all rows beside each other, in percent")
+    show(head, body, "all rows, in percent")
     if fewer:
         print(f"shared by all rows: {', '.join(shared)}")  # noqa: T201
 
@@ -117,14 +120,12 @@ def _there(one: Beside | Published) -> list[str]:
     return [name for name, part in one.outer.items() if part.value is not None]
 
 
-def _ours(part: Part, scale: float, fewer: bool = False) -> tuple[str, str]:
+def _ours(metric: Metric, scale: float, fewer: bool = False) -> tuple[str, str]:
     """A mean and its interval in the paper's unit."""
-    metric = part.metric
     if metric.value is None:
         return "-", ""
-    ends = (metric.ci_low, metric.ci_high)
-    told = " to ".join(f"{end * scale:.1f}" for end in ends if end is not None)
-    return _plain(metric.value * scale, fewer), told
+    ends = [f"{end * scale:.1f}" for end in (metric.ci_low, metric.ci_high) if end is not None]
+    return _plain(metric.value * scale, fewer), " to ".join(ends) or metric.no_interval or ""
 
 
 def _mean(one: Published, group: str, n: int) -> str:

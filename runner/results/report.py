@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.results import usage
+from runner.results.kinds import INFERRED, KEY
 from runner.results.table import HEAD, interval, markdown, number, plain, rows
 
 
@@ -25,6 +26,8 @@ def report(manifest: Mapping[str, Any], summary: Mapping[str, Any], resume: str 
     if manifest["model_kind"] == "simulated":
         lines.append("- **Simulated model: these numbers say nothing about any real model.**")
     lines += [f"- Note: {note}" for note in manifest["notes"]]
+    if KEY not in manifest:
+        lines.append(f"- Note: {INFERRED}")
     if held := manifest.get("sandbox"):
         kills = ", ".join(f"{name} {n}" for name, n in held.get("kills", {}).items()) or "none"
         lines.append(f"- Code of models ran in: {held['tier']}; ended cells: {kills}")
@@ -41,7 +44,9 @@ def report(manifest: Mapping[str, Any], summary: Mapping[str, Any], resume: str 
     if levels := {score: of for score, of in levels.items() if f"total/{score}" in summary["metrics"]}:
         lines += [*_means(levels), ""]
     lines += [
-        "Intervals are 95 %: Wilson for proportions of independent samples, otherwise a bootstrap over patients. "
+        "Intervals are 95 %, by the kind that the scorer declares: of proportions Wilson's, of other scores a "
+        "studentised bootstrap over patients, with fewer than ten of them a score interval (docs/comparing.md). `n too "
+        "small`: fewer than two patients or samples; `does not vary`: nothing says how far such a number could reach. "
         "The ceiling is what a perfect agent reaches here. Every step stands in `records.jsonl`, its texts in "
         "`texts-*.jsonl.gz`; what ran in `config.yaml` and `manifest.json`.",
         "",
@@ -54,7 +59,7 @@ def _means(levels: Mapping[str, Sequence[str]]) -> list[str]:
     told = {tuple(reversed(strata)) for strata in levels.values()}
     return [
         f"`{names[0]}/...` are means of the means per {' and '.join(names[1:]) or 'sample'}, `total/...` the mean of "
-        "those: what has no score is left out. Their intervals are a bootstrap over patients within each."
+        "those: what has no score is left out. Their intervals follow from the variances within each."
         for names in sorted(told)
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,9 +13,10 @@ from components.errors import ConfigError
 from runner import manifest
 from runner.records import FILE as RECORDS
 from runner.records import read, slim
-from runner.results.directions import better, units_of
+from runner.results.directions import better
 from runner.results.folders import config_of
-from runner.results.labels import is_one_of, labels_of
+from runner.results.kinds import Kinds, Scale, kind_of, kinds_of
+from runner.results.labels import is_one_of, labels_of, leaves
 from runner.results.page.parts import Better
 from runner.texts import TextReader
 
@@ -121,9 +122,14 @@ class Run:
         """In which direction a metric of this run improves; empty where in none."""
         return better(metric, [self.notes])
 
-    def counted(self, metric: str) -> bool:
-        """Whether a score counts something, so that it is no proportion whatever its values."""
-        return metric in units_of(self.notes)
+    @cached_property
+    def kinds(self) -> Kinds:
+        """What the values of its scores can be."""
+        return kinds_of(self.notes, self.records)
+
+    def scale(self, metric: str) -> Scale:
+        """What the values of a metric can be."""
+        return Scale(kind_of(metric, self.kinds))
 
     @property
     def model(self) -> str:
@@ -132,8 +138,8 @@ class Run:
 
     @property
     def simulated(self) -> bool:
-        """Whether its model was no real one."""
-        return bool(self.notes.get("model_kind") == "simulated")
+        """Whether its model was not a real one, also where the run repeats the replies of one."""
+        return self.notes.get("model_kind") == "simulated" or ".simulated." in str(self.setting("model._target_"))
 
     def setting(self, key: str) -> Any:
         """What the config has at a dotted key: a value, or for a group the name of the choice; None for nothing."""
@@ -239,12 +245,3 @@ def _groups(run: Run) -> set[tuple[str, ...]]:
 def _datasets(run: Run) -> set[tuple[str, ...]]:
     """What a run played, as its dataset was set."""
     return {run.data}
-
-
-def leaves(node: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Dotted key and value of everything in a config."""
-    if isinstance(node, Mapping):
-        for name, inner in node.items():
-            yield from leaves(inner, f"{key}.{name}")
-    else:
-        yield key, json.dumps(node, default=str).strip('"')

@@ -91,9 +91,9 @@ def number(value: float | int | None) -> str:
 
 
 def interval(metric: Mapping[str, Any]) -> str:
-    """``low to high``."""
+    """``low to high``, or why there is no interval; empty for a total."""
     if metric.get("ci_low") is None or metric.get("ci_high") is None:
-        return ""
+        return metric.get("no_interval") or ""
     low, high = (round(metric[end], 3) + 0.0 for end in ("ci_low", "ci_high"))  # + 0.0: no minus zero
     return f"{low:.3f} to {high:.3f}"
 

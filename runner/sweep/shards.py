@@ -112,7 +112,7 @@ def _merge(cell: Cell) -> Mapping[str, Any]:
     notes |= {"mlflow": old.get("mlflow"), "id": old.get("id") or notes["id"]}
     (fresh / "config.yaml").write_text(written(cell.cfg), encoding="utf-8")
     slim = [records.slim(record) for record in records.read(fresh)]
-    summary = summarise(slim, notes["levels"], notes["by"], cell.facts["units"])
+    summary = summarise(slim, notes["levels"], notes["by"], cell.facts["kinds"])
     (fresh / "metrics.json").write_text(as_json(summary), encoding="utf-8")
     (fresh / "report.md").write_text(report(notes, summary, None), encoding="utf-8")
     manifest.write(fresh, notes)

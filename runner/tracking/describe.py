@@ -214,7 +214,9 @@ def _cell(metric: Mapping[str, Any]) -> str:
     value, low, high = (_number(metric.get(key)) for key in ("value", "ci_low", "ci_high"))
     if value is None:
         return "-"
-    return f"{value:.4g}" if low is None or high is None else f"{value:.3g} [{low:.3g}, {high:.3g}]"
+    if low is None or high is None:
+        return f"{value:.4g} ({metric['no_interval']})" if metric.get("no_interval") else f"{value:.4g}"
+    return f"{value:.3g} [{low:.3g}, {high:.3g}]"
 
 
 def _number(value: Any) -> float | None:

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from benchmarks.coverage import CASES, Case, coverage
+from benchmarks.coverage import CASES, SHORT_CASES, Case, coverage
 
-ALL = {f"{what}, {label}": case for what, cases in CASES.items() for label, case in cases.items()}
+ALL = {f"{what}, {label}": case for what, cases in CASES.items() for label, case in cases.items()} | SHORT_CASES
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -16,7 +16,7 @@ from annotated_types import Gt
 from components.cab_tasks import TASKS, Form, Task
 from components.scorers.cab import calculations, choices, entities, tables, texts
 from components.scorers.cab.case import Case, Reading, Unscored
-from components.types import Sample, Score, Trajectory
+from components.types import Sample, Score, ScoreKind, Trajectory
 
 STRICT, OFFICIAL = "score/strict", "score/official"
 DATABASE = "sql_database"
@@ -58,6 +58,7 @@ class Cab:
     seconds: Annotated[float, Gt(0)] = 5.0
     names: ClassVar[Sequence[str]] = (STRICT, OFFICIAL)
     levels: ClassVar[Sequence[str]] = ("task", "dimension")
+    kinds: ClassVar[Mapping[str, ScoreKind]] = {STRICT: "share", OFFICIAL: "share"}
 
     @property
     def version(self) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from runner.results.labels import leaves
 from runner.results.page.figures import groups
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet, Value
 from runner.results.page.told import Told, axis, column, headlines, told
 from runner.results.paper import meets
-from runner.results.rows import Run, leaves
+from runner.results.rows import Run
 from runner.results.table import interval, number, show
 
 _TOTALS = (("calls", "calls/total"), ("cost/usd", "cost/usd"))
@@ -162,7 +163,7 @@ def _cell(value: Value | None) -> str:
     """A value with its interval below it."""
     if value is None:
         return "-"
-    ends = interval({"ci_low": value.low, "ci_high": value.high})
+    ends = interval({"ci_low": value.low, "ci_high": value.high, "no_interval": value.no_interval})
     return f"{number(value.value)}\n{ends}" if ends else number(value.value)
 
 

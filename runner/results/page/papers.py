@@ -1,4 +1,4 @@
-"""Runs beside what is in print, for every publication in ``conf/papers`` that has a row for them."""
+"""Runs next to published values, for every publication in ``conf/papers`` that has a row for them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from runner.config.roots import CONF
 from runner.results.beside import Beside
-from runner.results.differences import differences, remarks
-from runner.results.levels import Part
+from runner.results.deviations import deviations, remarks
+from runner.results.intervals import Metric
 from runner.results.page.parts import Cell, Column, Section, Sheet, Value
 from runner.results.page.shell import PERCENT
 from runner.results.page.told import rows
-from runner.results.paper import TOTAL, Paper, Published, load
+from runner.results.paper import Paper, load
+from runner.results.published import TOTAL, Published
 from runner.results.rows import Row, Run, rows_of
 
 _HUNDRED = 100.0
@@ -24,14 +25,14 @@ def section(runs: Sequence[Run]) -> Section | None:
     if not sheets:
         return None
     intro = (
-        "Means and totals in print are worked out from its values per task. Lines below a table name what forbids a "
-        "direct comparison."
+        "Published means and totals are worked out from the values per task. Lines below a table list the deviations "
+        "from the published setting."
     )
-    return Section("papers", "Beside what is in print", intro, sheets)
+    return Section("papers", "Next to published values", intro, sheets)
 
 
 def sheets_of(paper: Paper, runs: Sequence[Run]) -> list[Sheet]:
-    """The tables of a publication; none where it has nothing to hold against these runs."""
+    """The tables of a publication; none where it has nothing to compare with these runs."""
     there = [run for run in runs if paper.line(run) is not None and paper.metric in run.scores]
     if not there:
         return []
@@ -54,16 +55,16 @@ def _meets(one: Beside) -> bool:
 
 
 def _parts(found: Sequence[Beside]) -> Sheet:
-    """Every row and its published ones, part by part, with what forbids a comparison below."""
+    """Every row and its published ones, part by part, with the deviations below."""
     paper, unit = found[0].paper, _unit(found[0].paper)
     backbones = list(dict.fromkeys(one.backbone for beside in found for one in beside.published))
     body: list[list[Cell]] = [line for beside in found for line in _lines(beside, backbones)]
     columns = [Column("run"), Column("part"), Column("this run", unit, "higher"), Column("samples")]
-    columns += [Column(f"{name}, in print", unit, "higher") for name in backbones]
+    columns += [Column(f"{name}, published", unit, "higher") for name in backbones]
     methods = ", ".join(dict.fromkeys(f"{one.row.label}: {one.published[0].method}" for one in found))
-    below = [f"In print: {paper.citation.strip()}; score {paper.metric}. Held against: {methods}."]
-    below += _of_all("Not directly comparable", {one.row.label: differences(one) for one in found})
-    below += _of_all("Of what is in print", {one.row.label: remarks(one) for one in found})
+    below = [f"Published: {paper.citation.strip()}; score {paper.metric}. Compared with: {methods}."]
+    below += _of_all("Deviation", {one.row.label: deviations(one) for one in found})
+    below += _of_all("Of the published values", {one.row.label: remarks(one) for one in found})
     return Sheet(f"{paper.title}: part by part", columns, body, below)
 
 
@@ -89,13 +90,13 @@ def _lines(beside: Beside, backbones: Sequence[str]) -> Iterator[list[Cell]]:
             yield [
                 label,
                 name,
-                _ours(beside.leaves.get(path), paper),
+                _ours(beside.measured(path), paper),
                 beside.count(path).replace("- of", "0 of"),
                 *values,
             ]
         if not paper.flat:
             means = [one.outer[group].value if one and group in one.outer else None for one in printed]
-            yield [label, f"{group}, mean", _ours(beside.outer.get(group), paper), f"{len(paths)} tasks", *means]
+            yield [label, f"{group}, mean", _ours(beside.measured((group,)), paper), f"{len(paths)} tasks", *means]
     if paper.single:
         return
     groups = beside.common
@@ -105,19 +106,19 @@ def _lines(beside: Beside, backbones: Sequence[str]) -> Iterator[list[Cell]]:
 
 
 def _overview(found: Sequence[Beside]) -> Sheet:
-    """All rows and all that they are held against: means per group, and the total of each over what it has."""
+    """All rows and all that they are compared with: means per group, and the total of each over what it has."""
     paper = found[0].paper
     printed = {one.label: one for beside in found for one in beside.published}
     known = {group for beside in found for group in beside.outer} | {g for one in printed.values() for g in one.outer}
     groups = list(dict.fromkeys(path[0] for beside in found for path in beside.paths if path[0] in known))
     body: list[list[Cell]] = [
-        [one.row.label, "ours", *(_ours(one.outer.get(group), paper) for group in groups), _ours(one.total, paper)]
+        [one.row.label, "ours", *(_ours(one.measured(path), paper) for path in [*((group,) for group in groups), ()])]
         for one in found
     ]
-    body += [[label, "in print", *_printed(one, groups)] for label, one in printed.items()]
+    body += [[label, "published", *_printed(one, groups)] for label, one in printed.items()]
     unit = _unit(paper)
     columns = [Column("row"), Column("whose"), *(Column(group, unit, "higher") for group in (*groups, TOTAL))]
-    below = [f"In print: {paper.citation.strip()}; score {paper.metric}."]
+    below = [f"Published: {paper.citation.strip()}; score {paper.metric}."]
     return Sheet(f"{paper.title}: all rows", columns, body, below)
 
 
@@ -129,10 +130,9 @@ def _unit(paper: Paper) -> str:
     return PERCENT if paper.scale == _HUNDRED else ""
 
 
-def _ours(part: Part | None, paper: Paper) -> Value | None:
+def _ours(metric: Metric, paper: Paper) -> Value | None:
     """A mean with its interval in the publication's unit."""
-    metric = None if part is None else part.metric
-    if metric is None or metric.value is None:
+    if metric.value is None:
         return None
     low, high = (None if end is None else end * paper.scale for end in (metric.ci_low, metric.ci_high))
-    return Value(metric.value * paper.scale, low, high, metric.n)
+    return Value(metric.value * paper.scale, low, high, metric.n, metric.no_interval or "")

@@ -20,12 +20,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Value:
-    """A number with its 95 % interval and the samples behind it, as far as they are known."""
+    """A number with its 95 % interval and the samples behind it, as far as they are known; ``no_interval``: why
+    it has none."""
 
     value: float | None
     low: float | None = None
     high: float | None = None
     n: int | None = None
+    no_interval: str = ""
 
 
 Cell: TypeAlias = str | int | float | Value | None
@@ -33,12 +35,14 @@ Cell: TypeAlias = str | int | float | Value | None
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table: a row has a cell per column. ``below`` is said under it, a line each."""
+    """A table: a row has a cell per column. ``below`` is said under it, a line each; ``instead``: what Markdown says in
+    the place of a table that is too long for it."""
 
     title: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     below: Sequence[str] = field(default=())
+    instead: str = ""
 
 
 @dataclass(frozen=True)

@@ -143,6 +143,8 @@ def _cell(cell: Cell, unit: str, right: bool = True) -> str:
     if isinstance(cell, Value):
         if cell.low is not None and cell.high is not None:
             told = f" <small>{' to '.join(ends(cell, unit))}</small>"
+        elif cell.no_interval:
+            told = f" <small>{escape(cell.no_interval)}</small>"
         if cell.n is not None:
             tip = f' title="n = {cell.n:,}"'
     return f'<td class="{"n" * right}" data-v="{value!r}"{tip}>{figure(value, unit)}{told}</td>'

@@ -95,7 +95,8 @@ def value_of(metric: Mapping[str, Any] | None) -> Value | None:
     """A metric of ``metrics.json``; None for one without a value."""
     if metric is None or metric.get("value") is None:
         return None
-    return Value(metric["value"], metric.get("ci_low"), metric.get("ci_high"), metric.get("n"))
+    low, high, n = (metric.get(key) for key in ("ci_low", "ci_high", "n"))
+    return Value(metric["value"], low, high, n, metric.get("no_interval") or "")
 
 
 def headlines(found: Sequence[Told], room: int = _HEADLINES) -> list[str]:

@@ -32,7 +32,11 @@ def markdown(title: str, about: str, warnings: Sequence[str], sections: Sequence
             if isinstance(part, Markup):
                 lines += [_md(part.instead)] if part.instead else []
             elif isinstance(part, Sheet):
-                lines += [f"### {_md(part.title)}", _table(part), *(_md(line) for line in part.below)]
+                lines += [
+                    f"### {_md(part.title)}",
+                    _md(part.instead) or _table(part),
+                    *(_md(line) for line in part.below),
+                ]
     return "\n\n".join(lines) + "\n"
 
 
@@ -112,7 +116,9 @@ def _read(cell: Cell, unit: str) -> str:
     if not isinstance(cell, Value):
         return figure(cell, unit)
     told = figure(cell.value, unit)
-    return told if cell.low is None or cell.high is None else f"{told} ({' to '.join(ends(cell, unit))})"
+    if cell.low is None or cell.high is None:
+        return f"{told} ({_md(cell.no_interval)})" if cell.no_interval else told
+    return f"{told} ({' to '.join(ends(cell, unit))})"
 
 
 def _inert(text: str) -> str:
@@ -124,7 +130,8 @@ def _inert(text: str) -> str:
 def _exact(cell: Cell, wide: bool) -> list[str | int | float | None]:
     """A cell in full; with interval and n where its column has them."""
     if isinstance(cell, Value):
-        return [cell.value, cell.low, cell.high, cell.n]
+        ends = (cell.no_interval,) * 2 if cell.no_interval else (cell.low, cell.high)
+        return [cell.value, *ends, cell.n]
     told = _inert(cell) if isinstance(cell, str) else cell
     return [told, None, None, None] if wide else [told]
 
@@ -145,4 +152,6 @@ def _tex_cell(cell: Cell, unit: str) -> str:
     if isinstance(cell, Value) and cell.low is not None and cell.high is not None:
         low, high = (end.replace(",", "{,}") for end in ends(cell, unit))
         return f"${told}_{{\\,{low}\\,\\mathrm{{to}}\\,{high}}}$"
+    if isinstance(cell, Value) and cell.no_interval:
+        return f"${told}_{{\\,\\mbox{{\\scriptsize {tex(cell.no_interval)}}}}}$"
     return f"${told}$"

@@ -15,11 +15,12 @@ from itertools import combinations, product
 from typing import Any
 
 from runner.results.directions import improved
+from runner.results.kinds import Scale
 from runner.results.page.parts import Better
 from runner.results.rows import Run
 from runner.results.significance import holm
 from runner.results.statistics.gains import Gain, gain_of
-from runner.results.statistics.pairing import Pairs, Record, kind_of, value_of
+from runner.results.statistics.pairing import Pairs, Record, value_of
 
 Cell = tuple[str, ...]
 Key = tuple[str, int]
@@ -98,7 +99,7 @@ def factors_of(runs: Sequence[Run], dataset: str) -> Factors | None:
 
 def effects_of(factors: Factors, metric: str, strata: Sequence[str] = ()) -> Effects:
     """Main effects and interactions of a full grid. ``strata``: of a metric that is a mean of means."""
-    direction, count = factors.first.better(metric), factors.first.counted(metric)
+    direction, scale = factors.first.better(metric), factors.first.scale(metric)
     for said, wrong in (("not played", factors.missing), ("played twice", factors.twice)):
         if wrong:
             named = "; ".join(", ".join(cell) for cell in wrong[:_NAMED])
@@ -115,7 +116,7 @@ def effects_of(factors: Factors, metric: str, strata: Sequence[str] = ()) -> Eff
     first = factors.cells[next(iter(values))]
     records = [record for record in first if _key(record) in keys]
     found = [
-        Effect(fields, name, gain_of(_pairs(records, values, weights, metric, direction, count), strata))
+        Effect(fields, name, gain_of(_pairs(records, values, weights, metric, direction, scale), strata))
         for fields, name, weights in _contrasts(levels)
         if records
     ]
@@ -160,15 +161,17 @@ def _key(record: Record) -> Key:
 
 def _pairs(
     records: Sequence[Record], values: Mapping[Cell, Mapping[Key, float]], weights: Mapping[Cell, float], metric: str,
-    direction: Better, count: bool,
+    direction: Better, scale: Scale,
 ) -> Pairs:  # fmt: skip
     """The contrast of each sample."""
     made = []
-    binary, reach = kind_of({one for of in values.values() for one in of.values()}, metric, count)
     for record in records:
         value = math.fsum(weight * values[cell][_key(record)] for cell, weight in weights.items())
         made.append({**record, "scores": {metric: improved(value, direction)}})
-    return Pairs(metric, made, {}, binary, reach * sum(weight for weight in weights.values() if weight > 0))
+    reach = math.fsum(weight for weight in weights.values() if weight > 0)
+    averaged = any(abs(weight) != 1 for weight in weights.values())
+    kind = "share" if scale.kind == "proportion" and (averaged or reach > 1) else scale.kind
+    return Pairs(metric, made, {}, Scale(kind, difference=True, reach=reach))
 
 
 def _contrasts(levels: Mapping[str, Sequence[str]]) -> Iterator[tuple[tuple[str, ...], str, dict[Cell, float]]]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from runner.results.directions import improved
 from runner.results.endings import OVERFLOWS, overflowed
+from runner.results.intervals import numbered
+from runner.results.kinds import Scale
 from runner.results.page.parts import Better
 
 if TYPE_CHECKING:
@@ -44,14 +46,12 @@ def cluster_of(record: Record) -> str:
 @dataclass(frozen=True)
 class Pairs:
     """``records``: mine, with the gain over the other side as their only score; ``lost``: reason -> episodes without
-    a partner; ``binary``: all values of both sides are 0 or 1; ``reach``: no gain is beyond it in size, which for
-    scores of 0 to 1 is 1."""
+    a partner; ``scale``: what the gains can be."""
 
     metric: str
     records: Sequence[Record]
     lost: Mapping[str, Sequence[str]]
-    binary: bool
-    reach: float = math.inf
+    scale: Scale
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
@@ -63,10 +63,7 @@ class Pairs:
     @cached_property
     def clusters(self) -> NDArray[np.intp]:
         """The number of each pair's cluster, from 0."""
-        import numpy as np
-
-        numbers: dict[str, int] = {}
-        return np.array([numbers.setdefault(cluster_of(one), len(numbers)) for one in self.records], dtype=np.intp)
+        return numbered(self.records)
 
     @property
     def n_lost(self) -> int:
@@ -75,14 +72,12 @@ class Pairs:
 
 
 def pairs_of(
-    mine: Sequence[Record], theirs: Sequence[Record], metric: str, direction: Better = "higher", count: bool = False
+    mine: Sequence[Record], theirs: Sequence[Record], metric: str, scale: Scale, direction: Better = "higher"
 ) -> Pairs:
-    """Pair the episodes of two methods; a gain is positive where mine is better. A ``count`` is no share, whatever its
-    values are."""
+    """Pair the episodes of two methods; a gain is positive where mine is better. ``scale`` of the metric itself."""
     left, right = _by_key(mine), _by_key(theirs)
     records: list[Record] = []
     lost: dict[str, list[str]] = {}
-    values: set[float] = set()
     for key in sorted(left.keys() | right.keys(), key=str):
         reason = _why_lost(left.get(key), right.get(key), metric)
         if reason:
@@ -90,16 +85,8 @@ def pairs_of(
             continue
         value, other = value_of(left[key], metric), value_of(right[key], metric)
         assert value is not None and other is not None, "both are scored"
-        values |= {value, other}
         records.append({**left[key], "scores": {metric: improved(_less(value, other), direction)}})
-    return Pairs(metric, records, lost, *kind_of(values, metric, count))
-
-
-def kind_of(values: Collection[float], metric: str, count: bool = False) -> tuple[bool, float]:
-    """Whether values are 0 or 1, and how far two of them can be apart."""
-    share = not count and metric not in _USAGE and metric != _SECONDS
-    reach = 1.0 if share and all(0.0 <= one <= 1.0 for one in values) else math.inf
-    return share and all(one in (0.0, 1.0) for one in values), reach
+    return Pairs(metric, records, lost, replace(scale, difference=True))
 
 
 def _less(value: float, other: float) -> float:

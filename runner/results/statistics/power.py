@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from runner.results.intervals import Z
+from runner.results.bounds import Z
 from runner.results.statistics.gains import MCNEMAR, Gain
 
 ALPHA, POWER = 0.05, 0.80

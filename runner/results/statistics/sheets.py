@@ -100,7 +100,7 @@ def _gain_columns(direction: Better) -> list[Column]:
 def _cells(gain: Gain) -> list[Cell]:
     metric = gain.metric
     return [
-        Value(metric.value, metric.ci_low, metric.ci_high, metric.n), metric.n, gain.clusters,
+        Value(metric.value, metric.ci_low, metric.ci_high, metric.n, metric.no_interval or ""), metric.n, gain.clusters,
         f"{gain.wins}:{gain.ties}:{gain.losses}", p_text(gain.p), p_text(gain.p_holm), gain.t, p_text(gain.t_p),
         gain.test,
     ]  # fmt: skip
@@ -140,6 +140,6 @@ def _text(cell: Cell) -> str:
         return cell
     if not isinstance(cell, Value):
         return number(cell)
-    ends = interval({"ci_low": cell.low, "ci_high": cell.high})
+    ends = interval({"ci_low": cell.low, "ci_high": cell.high, "no_interval": cell.no_interval})
     told = "-" if cell.value is None else f"{round(cell.value, 4) + 0.0:+.4f}"
     return f"{told}\n{ends}" if ends else told

@@ -95,9 +95,9 @@ def levels_of(column: Column, row: Row, metric: str) -> Sequence[str]:
 
 def _versus(grid: Grid, column: Column, metric: str, mine: Row, theirs: Row) -> Versus:
     cells = grid.cells[mine.label, column.label], grid.cells[theirs.label, column.label]
-    pairs = pairs_of(*cells, metric, directed(mine, metric), mine.first.counted(metric))
-    gain = gain_of(pairs, levels_of(column, mine, metric), column.seed)
-    told = (detectable(gain, pairs.reach), more_samples(gain)) if gain.metric.n else (None, None)
+    pairs = pairs_of(*cells, metric, mine.first.scale(metric), directed(mine, metric))
+    gain = gain_of(pairs, levels_of(column, mine, metric))
+    told = (detectable(gain, pairs.scale.bounds[1]), more_samples(gain)) if gain.metric.n else (None, None)
     return Versus(
         mine.label, theirs.label, column.label, metric, directed(mine, metric), pairs.lost, gain, *told,
     )  # fmt: skip

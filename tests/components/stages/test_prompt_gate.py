@@ -25,7 +25,7 @@ def desk(tmp_path):
 def test_a_gain_that_one_round_would_pass_is_not_enough_where_three_have_tried(desk):
     before, after = played(*[0.0] * 6), played(*[1.0] * 6)
     one, three = (Gate("m", 0.05, rounds).decision(desk, before, after) for rounds in (1, 3))
-    assert one["kept"] and one["why"] == "gain in m 1 over 6 pairs, McNemar p 0.0312 <= 0.05"
+    assert one["kept"] and one["why"] == "gain in m 1 over 6 pairs, permutation p 0.0312 <= 0.05"
     assert not three["kept"] and three["why"].endswith("p 0.0312: not below 0.0167 (0.05 over 3 rounds)")
     assert (one["before"], one["after"], three["level"]) == (0.0, 1.0, 0.05 / 3)
 

@@ -27,7 +27,7 @@ def test_directions(metric, direction):
 @pytest.mark.parametrize(
     ("scorer", "low", "high"),
     [
-        (Choice, "score/unreadable", "score/strict"), (Ehr, "ehr/failed_executions", "ehr/completed"),
+        (Choice, "score/unreadable", "score/strict"), (Ehr(), "ehr/failed_executions", "ehr/completed"),
         (ToolUse, "tools/misuse", "tools/matching"), (Panel, "draws/unreadable", "panel/consensus"),
         (Chain, "planning/levenshtein_decision_free", "planning/tma_decision"),
     ],
@@ -43,7 +43,7 @@ def test_scorers_name_what_is_better_low(scorer, low, high):
     [
         (ToolUse, "tools/actions", "actions"), (ToolUse, "tools/share", ""), (Panel, "panel/rounds", "rounds"),
         (Panel, "panel/dissent", ""), (Panel, "draws/n", "draws"), (Panel, "draws/agreement", ""),
-        (Ehr, "ehr/abstained", ""),
+        (Ehr(), "ehr/abstained", ""),
     ],
 )  # fmt: skip
 def test_what_is_no_better_either_way_has_no_direction_but_its_unit(scorer, score, what):
@@ -52,7 +52,7 @@ def test_what_is_no_better_either_way_has_no_direction_but_its_unit(scorer, scor
 
 
 def test_counts_have_units_and_what_has_a_unit_is_no_share():
-    manifest = declared_ways([Chain, Ehr])
+    manifest = declared_ways([Chain, Ehr()])
     assert unit("total/planning/levenshtein", [manifest]) == "steps" and unit("planning/tma", [manifest]) == ""
     assert unit("cost/usd") == "USD" and unit("time/seconds_p50") == "s"
     assert "ehr/calls" in units_of(manifest) and "score/strict" not in units_of(manifest)

@@ -1,11 +1,15 @@
-"""Gains over a baseline by a stratum, with those in print beside them."""
+"""Gains over a baseline by a stratum, next to the published ones."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from components.errors import ConfigError
-from runner.results.gains_table import Printed, load_gains, show_gains
+from runner.config.roots import CONF
+from runner.results.gains_table import show_gains
+from runner.results.ledger import ledger, of_gains
+from runner.results.published_gains import Gains, Printed, load_gains
 from runner.results.rows import Run
 from tests.runner.results.statistics.sweeps import job
 
@@ -33,7 +37,7 @@ def sweep(tmp_path):
     return made
 
 
-def test_gains_stand_by_complexity_with_what_is_in_print(sweep, tmp_path, capsys):
+def test_gains_by_complexity_are_shown_with_the_published_ones(sweep, tmp_path, capsys):
     show_gains(sweep(), tmp_path)
     out = capsys.readouterr().out
     assert "completion/rate on cab: gains over agent.strategies=[]" in out and "Zheng et al. 2024" in out
@@ -45,7 +49,43 @@ def test_gains_stand_by_complexity_with_what_is_in_print(sweep, tmp_path, capsys
     assert (first["gain"], first["pairs"], first["wins"], first["losses"]) == (0.25, 4, 1, 0)
 
 
-def test_settings_meet_what_is_in_print_in_any_order(sweep):
+def fitting(runs, **notes):
+    """These runs with the published data and tools."""
+    choices = {"agent": "radagent", "toolset": "radiology", "verifier": "accept"}
+    notes = {"dataset": {"name": "radabench", "split": "test"}, "choices": choices, **notes}
+    parts = {"toolset": {"kind": "x"}, "verifier": {"kind": "x"}}
+    return [replace(run, notes={**run.notes, **notes}, cfg={**run.cfg, **parts}) for run in runs]
+
+
+def test_published_gains_are_in_the_ledger_with_ours(sweep):
+    shots = {"agent.strategies": ["few_shot"]}
+    of = Gains("c", "w", "radabench", "Claude-3.7-Sonnet", [
+        Printed("completion/rate", shots, absolute=0.3, relative=0.6), Printed("completion/rate", shots, value=0.8),
+        Printed("completion/rate", shots, part="complex", absolute=2.0), Printed("completion/rate", shots, won="3:1:0"),
+        Printed("completion/rate", {"agent.strategies": ["self_reflection"]}, absolute=0.1),
+        Printed("completion/rate", shots, absolute=0.3, relation="about"),
+    ])  # fmt: skip
+    runs = sweep()
+    real = {"models": {"main": "claude-3-7-sonnet-20250219"}, "model_kind": "live"}
+    found = list(of_gains(of, fitting(runs, **real), CONF / "papers"))
+    assert [(one.published, one.verdict.word) for one in found] == [
+        (30.0, "within"), (60.0, "untestable"), (80.0, "within"), (200.0, "outside"), (None, "untestable"),
+        (10.0, "untestable"), (30.0, "untestable"),
+    ]  # fmt: skip
+    gain, relative, score, *_, other, about = found
+    assert gain.ours.value == pytest.approx(100 / 3) and relative.ours.value == pytest.approx(200 / 3)
+    assert score.ours.value == pytest.approx(250 / 3) and gain.method == "agent.strategies=[few_shot]"
+    assert (other.verdict.why, other.run) == (
+        "no run given",
+        "",
+    ) and about.verdict.why == "published approximately only"
+    assert not any("agent.strategies" in text for text in gain.deviations), "it is what gains"
+    simulated = fitting(runs, **real | {"model_kind": "simulated"})
+    assert {one.verdict.word for one in of_gains(of, simulated, CONF / "papers")} == {"untestable"}
+    assert any(one.source == "gain, execution/ots" for one in ledger([]))
+
+
+def test_settings_fit_a_published_gain_in_any_order(sweep):
     runs = sweep()
     four = Printed("m", {"agent.strategies": ["few_shot", "multi_agent"]}, relative=0.482, note="p < 0.001")
     assert [four.fits(run) for run in runs] == [False, False, True] and four.text == "+48.2%, p < 0.001"
@@ -56,15 +96,15 @@ def test_without_a_name_or_a_baseline_nothing_is_shown(sweep, tmp_path, capsys):
     show_gains(sweep(gains=None), tmp_path)
     assert capsys.readouterr().out == "" and not (tmp_path / "gains.json").exists()
     show_gains(sweep(baselines=["direct"]), tmp_path)
-    assert capsys.readouterr().out == "compare.gains: none of compare.baselines was played\n"
+    assert capsys.readouterr().out == "compare.gains: none of compare.baselines was run\n"
 
 
 def test_shipped_gains_can_be_read_and_unknown_ones_are_named():
-    gains = load_gains("radabench").gains
+    gains = load_gains("radabench", CONF / "papers").gains
     assert {one.metric for one in gains} >= {"completion/rate", "planning/levenshtein", "execution/ots", "refusal/uar"}
     whole = [one for one in gains if len(one.where["agent.strategies"]) == 4 and one.metric == "completion/rate"]
     assert [(one.part, one.relative) for one in whole] == [
         ("total", 0.198), ("simple", 0.144), ("moderate", 0.139), ("complex", 0.482),
     ]  # fmt: skip
     with pytest.raises(ConfigError, match="there are radabench"):
-        load_gains("radbench")
+        load_gains("radbench", CONF / "papers")

@@ -7,11 +7,13 @@ from components.errors import ConfigError
 from components.scorers.cab import Cab
 from components.scorers.choice import Choice
 from components.scorers.tool_use import ToolUse
+from runner.results.bounds import wilson
 from runner.results.levels import Nested, average, declared, nested_metrics
 from runner.results.metrics import summarise
 from tests.runner.results.test_metrics import record
 
 LEVELS = {"score/x": ["task", "dimension"]}
+KINDS = {"score/x": "proportion"}
 
 
 def records():
@@ -23,7 +25,7 @@ def records():
 
 
 def test_tasks_weigh_the_same_in_their_dimension_and_dimensions_in_the_total():
-    found = nested_metrics(records(), LEVELS)
+    found = nested_metrics(records(), LEVELS, KINDS)
     assert list(found) == [
         "dimension/data/score/x",
         "dimension/knowledge/score/x",
@@ -37,36 +39,39 @@ def test_tasks_weigh_the_same_in_their_dimension_and_dimensions_in_the_total():
 
 
 def test_a_dimension_without_a_score_has_none_and_no_zero():
-    found = nested_metrics(records(), LEVELS)["dimension/nothing/score/x"]
+    found = nested_metrics(records(), LEVELS, KINDS)["dimension/nothing/score/x"]
     assert (found.value, found.ci_low, found.n, found.unscored) == (None, None, 0, 2)
 
 
 def test_intervals_hold_their_means_and_stay_where_nothing_varies():
-    for metric in nested_metrics(records(), LEVELS).values():
+    for metric in nested_metrics(records(), LEVELS, KINDS).values():
         if metric.value is not None:
             assert 0 <= metric.ci_low <= metric.value <= metric.ci_high <= 1 and metric.ci_low < metric.ci_high
-    data = nested_metrics(records(), LEVELS)["dimension/data/score/x"]
+    data = nested_metrics(records(), LEVELS, KINDS)["dimension/data/score/x"]
     assert data.ci_low < 0.8, "two right answers of two prove little"
 
 
 def test_intervals_do_not_depend_on_the_order_of_the_records():
-    assert nested_metrics(records(), LEVELS) == nested_metrics(records()[::-1], LEVELS)
+    assert nested_metrics(records(), LEVELS, KINDS) == nested_metrics(records()[::-1], LEVELS, KINDS)
 
 
 def test_the_interval_is_that_of_the_bootstrap_over_clusters_within_tasks():
     many = [record(n, float(n % 3 > 0), task=f"t{n % 2}", dimension="k") for n in range(600)]
-    found = nested_metrics(many, LEVELS)["total/score/x"]
+    found = nested_metrics(many, LEVELS, KINDS)["total/score/x"]
     half = 1.96 * np.sqrt(2 / 9 / 600)  # by theory: two tasks of 300, each p (1 - p) = 2/9
     assert found.ci_high - found.ci_low == pytest.approx(2 * half, rel=0.15)
     clustered = [one | {"cluster": f"p{n // 6}"} for n, one in enumerate(many)]
-    assert nested_metrics(clustered, LEVELS)["total/score/x"].ci_low != found.ci_low
+    assert nested_metrics(clustered, LEVELS, KINDS)["total/score/x"].ci_low != found.ci_low
 
 
 def test_one_cluster_tells_no_interval_so_its_means_have_none():
     rows = [record(0, 0.5, task="a", dimension="k"), *records()]
-    found = nested_metrics(rows, LEVELS)
-    assert found["dimension/k/score/x"].ci_low is None and found["total/score/x"].ci_low is None
-    assert found["dimension/data/score/x"].ci_low is not None
+    found = nested_metrics(rows, LEVELS, {"score/x": "number"})
+    assert found["dimension/k/score/x"].no_interval == "n too small" == found["total/score/x"].no_interval
+    assert found["dimension/knowledge/score/x"].ci_low is not None
+    bounded = nested_metrics(rows, LEVELS, {"score/x": "share"})
+    assert bounded["dimension/k/score/x"].no_interval == "n too small", "a single sample"
+    assert bounded["total/score/x"].ci_low < 0.3, "its bounds say how far a single sample can be off"
 
 
 def test_a_total_over_some_dimensions():
@@ -75,13 +80,13 @@ def test_a_total_over_some_dimensions():
 
 
 def test_records_without_the_strata_count_as_unscored():
-    found = nested_metrics([*records(), record(99, 1.0)], LEVELS)["total/score/x"]
+    found = nested_metrics([*records(), record(99, 1.0)], LEVELS, KINDS)["total/score/x"]
     assert (found.value, found.unscored) == (pytest.approx(0.8125), 3)
 
 
 def test_more_levels_than_two():
     rows = [record(n, float(n < 1), task=f"t{n % 2}", part=f"p{n % 2}", dimension="k") for n in range(4)]
-    found = nested_metrics(rows, {"score/x": ["task", "part", "dimension"]})
+    found = nested_metrics(rows, {"score/x": ["task", "part", "dimension"]}, KINDS)
     assert found["dimension/k/score/x"].value == pytest.approx((0.5 + 0) / 2)
 
 
@@ -100,8 +105,8 @@ def test_the_summary_has_them_after_the_scores_and_only_where_they_are_asked_for
 
 def test_a_single_group_has_no_means_beside_its_own():
     one = [record(n, float(n), task="a", dimension="k") for n in range(2)]
-    assert nested_metrics(one, LEVELS) == nested_metrics([*one, record(9, 1.0)], LEVELS) == {}
-    two = nested_metrics([*one, record(9, 1.0, task="b", dimension="k")], {"score/x": ["task"]})
+    assert nested_metrics(one, LEVELS, KINDS) == nested_metrics([*one, record(9, 1.0)], LEVELS, KINDS) == {}
+    two = nested_metrics([*one, record(9, 1.0, task="b", dimension="k")], {"score/x": ["task"]}, KINDS)
     assert list(two) == ["task/a/score/x", "task/b/score/x", "total/score/x"] and two["total/score/x"].value == 0.75
 
 
@@ -125,12 +130,12 @@ def test_few_samples_per_group_give_students_t_with_welchs_degrees_of_freedom():
     values = {"a": [0.1, 2.3, 1.4, 0.2, 1.9], "b": [7.0, 9.5, 6.1, 8.8]}
     pairs = [(task, one) for task, of in values.items() for one in of]
     rows = [record(n, one, task=task) for n, (task, one) in enumerate(pairs)]
-    found = nested_metrics(rows, {"score/x": ["task"]})["total/score/x"]
+    found = nested_metrics(rows, {"score/x": ["task"]}, {"score/x": "number"})["total/score/x"]
     welch = stats.ttest_ind(values["a"], [-one for one in values["b"]], equal_var=False).confidence_interval()
-    assert (found.ci_low, found.ci_high) == pytest.approx((welch.low / 2, welch.high / 2), rel=0.06)
+    assert (found.ci_low, found.ci_high) == pytest.approx((welch.low / 2, welch.high / 2))
 
 
 def test_a_single_right_answer_per_group_proves_little():
     rows = [record(n, 1.0, task=f"t{n}") for n in range(3)]
-    found = nested_metrics(rows, {"score/x": ["task"]})["total/score/x"]
-    assert (found.value, found.ci_high) == (1.0, 1.0) and found.ci_low < 0.3, "three of three by Wilson: 0.44"
+    found = nested_metrics(rows, {"score/x": ["task"]}, KINDS)["total/score/x"]
+    assert (found.value, found.ci_low, found.ci_high) == (1.0, pytest.approx(wilson(3, 3)[0]), 1.0)

@@ -2,8 +2,12 @@
 
 import pytest
 
-from runner.results.intervals import mean, wilson
+from runner.results.bounds import wilson
+from runner.results.intervals import mean
+from runner.results.kinds import Scale
 from runner.results.metrics import metrics, summarise
+
+PROPORTION, SHARE, KINDS = Scale("proportion"), Scale("share"), {"score/x": "proportion"}
 
 
 def record(n, value, cluster=None, stop="answered", cost=0.5, **strata):
@@ -22,26 +26,27 @@ def test_wilson_is_the_published_interval():
 
 def test_a_plain_proportion_gets_wilson_and_clusters_get_the_bootstrap():
     values = [1.0] * 8 + [0.0] * 2
-    plain = mean(values, list(range(10)))
+    plain = mean(values, list(range(10)), PROPORTION)
     assert (plain.ci_low, plain.ci_high) == pytest.approx(wilson(8, 10))
-    clustered = mean(values, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
+    clustered = mean(values, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4], PROPORTION)
     assert clustered.ci_low < plain.ci_low < clustered.value == 0.8
 
 
 def test_a_proportion_without_variation_is_not_told_to_be_certain():
-    metric = mean([1.0] * 10, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
+    metric = mean([1.0] * 10, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4], PROPORTION)
     assert (metric.ci_low, metric.ci_high) == pytest.approx(wilson(5, 5))
 
 
 def test_one_cluster_has_no_interval():
-    metric = mean([1.0, 0.0, 0.5], [7, 7, 7])
+    metric = mean([1.0, 0.0, 0.5], [7, 7, 7], SHARE)
     assert (metric.value, metric.ci_low, metric.ci_high, metric.n) == (0.5, None, None, 3)
+    assert metric.as_dict()["no_interval"] == "n too small"
 
 
 def test_what_is_unscored_is_left_out_and_counted():
-    metric = mean([1.0, None, 0.0, None], [0, 1, 2, 3], ceiling=0.75)
+    metric = mean([1.0, None, 0.0, None], [0, 1, 2, 3], PROPORTION, ceiling=0.75)
     assert (metric.value, metric.n, metric.unscored, metric.ceiling) == (0.5, 2, 2, 0.75)
-    assert mean([None], [0]).value is None
+    assert mean([None], [0], SHARE).value is None
 
 
 def test_strata_endings_and_totals():
@@ -56,24 +61,26 @@ def test_strata_endings_and_totals():
 
 
 def test_an_unknown_price_makes_the_cost_unknown():
-    found = metrics([record(0, 1.0), record(1, 1.0, cost=None)])["cost/usd"]
+    found = metrics([record(0, 1.0), record(1, 1.0, cost=None)], {})["cost/usd"]
     assert (found.value, found.n, found.unscored) == (None, 1, 1)
 
 
 def test_no_records_no_metrics():
-    assert metrics([]) == {}
+    assert metrics([], {}) == {}
 
 
 def test_a_count_is_no_proportion_whatever_its_values_are():
     rows = [record(n, 1.0) for n in range(4)]
-    assert summarise(rows)["metrics"]["score/x"]["ci_low"] == pytest.approx(wilson(4, 4)[0])
-    told = summarise(rows, counts=["score/x"])["metrics"]["score/x"]
-    assert (told["ci_low"], told["ci_high"]) == (1.0, 1.0)
+    assert summarise(rows, kinds=KINDS)["metrics"]["score/x"]["ci_low"] == pytest.approx(wilson(4, 4)[0])
+    found = summarise(rows, kinds={"score/x": "count"})["metrics"]["score/x"]
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((0.2725, 2.5604), abs=1e-4), "Garwood 1936: 4 events"
+    undeclared = summarise(rows)["metrics"]["score/x"]
+    assert (undeclared["ci_low"], undeclared["no_interval"]) == (None, "does not vary")
 
 
 def test_the_interval_of_a_count_does_not_go_below_nothing():
     rows = [record(n, float(n > 42) * 3) for n in range(44)]
-    told = summarise(rows, counts=["score/x"])["metrics"]["score/x"]
+    told = summarise(rows, kinds={"score/x": "count"})["metrics"]["score/x"]
     assert told["ci_low"] == 0.0 < told["value"] < told["ci_high"]
 
 
@@ -89,3 +96,17 @@ def test_of_a_score_that_is_not_defined_no_part_is_told():
     rows = [record(n, None, level="I" if n < 2 else "II") for n in range(5)]
     told = summarise(rows, by={"score/x": ["level"]})["metrics"]
     assert told["score/x"]["value"] is None and not [name for name in told if name.startswith("level/")]
+
+
+@pytest.mark.parametrize("lost", [{1}, {0, 1}, {0, 1, 2, 3}])
+def test_a_stratum_in_which_every_sample_errors_has_no_value_and_counts_them(lost):
+    rows = [record(n, 1.0, level="I" if n < 2 else "II") for n in range(4)]
+    for n in lost:
+        rows[n] |= {"stop": "error", "scores": {}, "ceilings": {}}
+    found = summarise(rows, {"score/x": ["level"]}, {"score/x": ["level"]}, KINDS)
+    if len(lost) == 4:
+        assert found["strata"]["level"] == {"I": {}, "II": {}}, "no sample has any score"
+        return
+    of = found["strata"]["level"]["I"]["score/x"]
+    assert (of["n"], of["unscored"]) == (2 - len(lost), len(lost)) and (of["value"] is None) == (len(lost) == 2)
+    assert found["metrics"]["level/I/score/x"] == of and found["metrics"]["score/x"]["unscored"] == len(lost)

@@ -1,4 +1,4 @@
-"""What is in print, and runs beside it."""
+"""Published values, and runs next to them."""
 
 import re
 
@@ -125,7 +125,7 @@ def table(out):
     return {line.split()[0]: line.split()[1:] for line in out.splitlines() if line.strip()}
 
 
-def test_a_run_beside_what_is_in_print(mine, capsys):
+def test_a_run_next_to_published_values(mine, capsys):
     folder = write(
         mine / "run", {"easy": ("know", [1, 1, 0]), "notes": ("data", [1, None])}, models={"main": "x/big-7b"}
     )
@@ -147,7 +147,7 @@ def test_a_run_beside_what_is_in_print(mine, capsys):
     assert "model:" not in out and "split:" not in out and "dataset:" not in out and "verifier.n:" not in out
 
 
-def test_what_forbids_a_comparison_is_named(mine, capsys):
+def test_deviations_are_named(mine, capsys):
     data = {"name": "cab_mini", "split": "train", "samples": 1, "fingerprint": "0" * 16}
     given = {
         "dataset": data,
@@ -161,9 +161,9 @@ def test_what_forbids_a_comparison_is_named(mine, capsys):
     assert main([str(folder), "--paper", paper(mine)]) == 0
     out = capsys.readouterr().out
     for line in (
-        "model: a simulated one, whose numbers say nothing of a real one; in print Big-7B, Huge",
-        "dataset: cab_mini is not the data in print", "split: train here, test in print", "easy 1 of 4",
-        "verifier.n: 4 here, 1 or 2 in print", "the agent is told", "status: run is budget", "epochs: 2 here, 1 in print",
+        "prompts: the project's own", "model: simulated, its numbers say nothing of a real one",
+        "data: cab_mini is not the published data", "split: train; published: test", "easy 1 of 4",
+        "verifier.n: 4; published: 1 or 2", "the agent is told", "status: run is budget", "epochs: 2; published: 1",
     ):  # fmt: skip
         assert line in out, line
 
@@ -173,8 +173,8 @@ def test_rows_are_shown_together_and_one_without_a_counterpart_alone(mine, capsy
     two = write(mine / "b", {"easy": ("know", [1])}, choices=CHOICES | {"agent": "other"})
     assert main([str(one), str(two), "--paper", paper(mine)]) == 0
     out = capsys.readouterr().out
-    assert "no counterpart in print" in out and "no row in print has these settings" in out
-    assert "all rows beside each other" in out and "in print: Huge react" in out
+    assert "no published counterpart" in out and "no published row has these settings" in out
+    assert "all rows, in percent" in out and "published: Huge react" in out
     assert "shared by all rows: know" in out
 
 
@@ -283,10 +283,10 @@ def test_runs_of_single_datasets_are_one_row_of_their_names(tmp_path, capsys):
         path.write_text(path.read_text().replace("score/x", "score/strict"))
     assert main([str(tmp_path), "--paper", "medagents"]) == 0
     found = table(out := capsys.readouterr().out)
-    assert found["medqa"] == ["50.00", "0.0", "to", "100.0", "2", "of", "300", "83.70"]
+    assert found["medqa"] == ["50.00", "9.5", "to", "90.5", "2", "of", "300", "83.70"]
     assert found["mmlu/college_biology"][-2:] == ["144", "94.30"] and "mean" not in found
     assert found["total"][0] == f"{(5 * 50 + 4 * 100) / 9:.2f}" and found["total"][-4:] == ["9", "of", "9", "86.74"]
-    assert "of what is in print:\n- 1.41 USD" in out and "GPT-3.5" not in out
+    assert "of the published values:\n- 1.41 USD" in out and "GPT-3.5" not in out
 
 
 def test_a_number_of_unnamed_data_stands_beside_its_own_row_only(tmp_path, capsys):
@@ -297,6 +297,6 @@ def test_a_number_of_unnamed_data_stands_beside_its_own_row_only(tmp_path, capsy
         path = folder / "records.jsonl"
         path.write_text(path.read_text().replace("score/x", "score/strict"))
     assert main([str(tmp_path), "--paper", "medagents"]) == 0
-    alone, together = capsys.readouterr().out.split("all rows beside each other")
+    alone, together = capsys.readouterr().out.split("all rows, in percent")
     assert "62.00" in alone and "neither data nor model nor sample" in alone and "of 0 samples" not in alone
-    assert "not named" not in together and "total, shared" in together and "in print: GPT-4 zero_shot" in together
+    assert "not named" not in together and "total, shared" in together and "published: GPT-4 zero_shot" in together

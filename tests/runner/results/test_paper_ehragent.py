@@ -112,7 +112,7 @@ def test_a_run_beside_the_paper_by_database_and_by_level(tmp_path, capsys, name,
     out = capsys.readouterr().out
     found = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line.strip()}
     assert {task: (found[task][0], found[task][-len(said) :]) for task, (_, said) in expected.items()} == expected
-    assert "has no score/x" not in out and "profile: not set here, code in print" in out
+    assert "has no score/x" not in out and "profile: not set; published: code" in out
 
 
 def test_a_run_without_the_papers_score_is_told(tmp_path, capsys):

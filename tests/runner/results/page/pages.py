@@ -5,6 +5,7 @@ import json
 from lxml import html
 
 from runner.records import read, slim
+from runner.results.kinds import kinds_of
 from runner.results.metrics import summarise
 from runner.results.rows import Run
 from tests.runner.results.folders import CFG, CHOICES, write
@@ -16,7 +17,8 @@ def made(folder, scored, cfg=None, lower=(), **notes):
     """A run with ``metrics.json``, as after its end."""
     path = write(folder, scored, cfg, lower=list(lower), **notes)
     records = [slim(record) for record in read(path)]
-    told = summarise(records, json.loads((path / "manifest.json").read_text()).get("levels"))
+    manifest = json.loads((path / "manifest.json").read_text())
+    told = summarise(records, manifest.get("levels"), kinds=kinds_of(manifest, records))
     (path / "metrics.json").write_text(json.dumps(told))
     return Run.at(path)
 

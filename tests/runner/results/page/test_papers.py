@@ -1,4 +1,4 @@
-"""Runs beside what is in print."""
+"""Runs next to published values."""
 
 import pytest
 
@@ -31,16 +31,16 @@ def paper(tmp_path):
     return load(tmp_path, "p")
 
 
-def test_parts_means_and_totals_stand_beside_those_in_print(tmp_path, paper):
+def test_parts_means_and_totals_stand_next_to_the_published_ones(tmp_path, paper):
     run = made(tmp_path / "a", {"one": ("k", [1, 0, 0, 0]), "two": ("k", [1, 1])})
     (sheet,) = papers.sheets_of(paper, [run])
     rows = {row["part"]: row for row in cells(sheet)}
     assert list(rows) == ["k/one", "k/two", "k, mean", "total of what all columns share"]
     assert (rows["k/one"]["this run"].value, rows["k/one"]["samples"]) == (25.0, "4 of 4")
-    assert (rows["k/one"]["Big, in print"], rows["k/two"]["Small, in print"]) == (50.0, None)
-    assert (rows["k, mean"]["this run"].value, rows["k, mean"]["Big, in print"]) == (62.5, 40.0)
+    assert (rows["k/one"]["Big, published"], rows["k/two"]["Small, published"]) == (50.0, None)
+    assert (rows["k, mean"]["this run"].value, rows["k, mean"]["Big, published"]) == (62.5, 40.0)
     assert all(column.unit == "%" for column in sheet.columns if column.better)
-    assert "Not directly comparable: model.temperature: 0 here, 1 in print" in sheet.below
+    assert "Deviation: model.temperature: 0; published: 1" in sheet.below
     assert "Somebody 2024" in sheet.below[0]
 
 
@@ -48,11 +48,11 @@ def test_several_rows_have_a_table_over_all(tmp_path, paper):
     cfg = {"model": {"_target_": "mine.Model", "temperature": 1}}
     runs = [made(tmp_path / "a", {"one": ("k", [1])}), made(tmp_path / "b", {"one": ("k", [0])}, cfg)]
     whole, parts = papers.sheets_of(paper, runs)
-    assert [row[1] for row in whole.rows] == ["ours", "ours", "in print", "in print"]
-    assert any(line.startswith("Not directly comparable (") for line in parts.below), "of one of the two rows"
+    assert [row[1] for row in whole.rows] == ["ours", "ours", "published", "published"]
+    assert any(line.startswith("Deviation (") for line in parts.below), "of one of the two rows"
 
 
-def test_runs_of_other_methods_scores_or_tasks_are_not_held_against_it(tmp_path, paper):
+def test_runs_of_other_methods_scores_or_tasks_are_not_compared_with_it(tmp_path, paper):
     other = made(tmp_path / "a", {"one": ("k", [1])}, choices={"agent": "cot"})
     elsewhere = made(tmp_path / "b", {"three": ("k", [1])})
     assert papers.sheets_of(paper, [other, elsewhere]) == []

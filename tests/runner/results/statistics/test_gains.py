@@ -3,24 +3,27 @@
 import numpy as np
 import pytest
 
-from runner.results.intervals import standard_error, student
+from runner.results.bounds import paired_binary, standard_error, student
+from runner.results.kinds import NUMBER, Scale
 from runner.results.levels import Nested
 from runner.results.significance import sign_test_p
-from runner.results.statistics.gains import binary_interval, gain_of, shares_of
+from runner.results.statistics.gains import gain_of, shares_of
 from runner.results.statistics.pairing import pairs_of
 from tests.runner.results.significance_data import SLEEP
 from tests.runner.results.statistics.records import record, records
 
+PROPORTION, SHARE, COUNT = Scale("proportion"), Scale("share"), Scale("count")
 
-def gained(mine, theirs, clusters=None):
-    return gain_of(pairs_of(records(mine, clusters), records(theirs, clusters), "score/x"))
+
+def gained(mine, theirs, clusters=None, scale=PROPORTION):
+    return gain_of(pairs_of(records(mine, clusters), records(theirs, clusters), "score/x", scale))
 
 
 def test_the_approval_ratings_of_agresti():
     # Agresti 2002, Categorical Data Analysis, 10.1: of 1,600 people 794 approve twice, 150 change to disapproval, 86 to
     # approval. Difference -0.04, standard error 0.0095, interval -0.059 to -0.021; McNemar's z squared is 17.36.
     values = np.array([-1.0] * 150 + [1.0] * 86 + [0.0] * 1364)
-    low, high = binary_interval(values, values - values.mean(), varies=True)
+    low, high = paired_binary(values, values - values.mean(), varies=True)
     assert values.mean() == -0.04 and (low, high) == pytest.approx((-0.059, -0.021), abs=5e-4)
 
 
@@ -54,7 +57,9 @@ def test_few_patients_that_differ_are_no_proof():
 
 
 def test_students_sleep_data():
-    found = gained(SLEEP[1], SLEEP[0])  # R: mean of the differences 1.58, t = 4.0621, df = 9, p-value = 0.002833
+    found = gained(
+        SLEEP[1], SLEEP[0], scale=NUMBER
+    )  # R: mean of the differences 1.58, t = 4.0621, df = 9, p-value = 0.002833
     assert (found.metric.value, found.t, found.t_p) == pytest.approx((1.58, 4.0621, 0.002833), abs=5e-5)
     assert (found.wins, found.ties, found.losses) == (9, 1, 0) and found.p == pytest.approx(2 / 512)
     assert found.standard_error == pytest.approx(1.58 / 4.0621, abs=1e-4)
@@ -63,58 +68,60 @@ def test_students_sleep_data():
 def test_gains_that_are_all_alike_are_no_proof():
     binary = gained([1.0, 0.0, 1.0], [1.0, 0.0, 1.0])
     assert binary.metric.ci_low < 0 < binary.metric.ci_high and binary.p == 1.0 and binary.t is None
-    graded = gained([2.5, 1.5], [2.0, 1.0])
-    assert (graded.metric.value, graded.metric.ci_low, graded.metric.ci_high) == (0.5, None, None)
+    steps = gained([2.5, 1.5], [2.0, 1.0], scale=COUNT).metric
+    assert (steps.value, steps.ci_low, steps.ci_high, steps.no_interval) == (0.5, None, None, "does not vary")
+    shares = gained([0.7, 0.6, 0.4], [0.7, 0.6, 0.4], scale=SHARE).metric
+    assert -1 < shares.ci_low == -shares.ci_high < 0, "three samples leave room for others, which a share bounds"
 
 
 def test_one_cluster_tests_nothing():
-    assert gained([1.0], [0.0]).p is None and gained([0.5, 0.6], [0.1, 0.2], [0, 0]).p is None
+    assert gained([1.0], [0.0]).p is None and gained([0.5, 0.6], [0.1, 0.2], [0, 0], SHARE).p is None
     assert gained([1.0, 1.0], [0.0, 0.0]).p == 0.5
 
 
 def test_without_a_pair_nothing_is_told():
-    found = gain_of(pairs_of(records([1.0]), records([None]), "score/x"))
+    found = gain_of(pairs_of(records([1.0]), records([None]), "score/x", SHARE))
     assert (found.metric.value, found.metric.n, found.p, found.standard_error) == (None, 0, None, None)
     assert found.as_dict()["gain"] is None
 
 
 def test_rounding_makes_no_winner():
-    assert gained([0.1 + 0.2], [0.3]).ties == 1
+    assert gained([0.1 + 0.2], [0.3], scale=SHARE).ties == 1
 
 
 def test_rounding_is_no_spread():
-    found = gained([0.3, 0.4, 0.5, 0.6, 0.7, 0.8], [0.2, 0.3, 0.4, 0.5, 0.6, 0.7], [0, 0, 0, 1, 2, 3])
+    found = gained([0.3, 0.4, 0.5, 0.6, 0.7, 0.8], [0.2, 0.3, 0.4, 0.5, 0.6, 0.7], [0, 0, 0, 1, 2, 3], NUMBER)
     assert found.metric.value == pytest.approx(0.1) and (found.t, found.t_p, found.standard_error) == (None, None, 0.0)
     assert (found.metric.ci_low, found.metric.ci_high) == (None, None) and found.p == 2 / 2**4
 
 
 def test_small_numbers_are_numbers_too():
     mine, theirs = [1e-7 * (n % 5) for n in range(20)], [0.0] * 20
-    small, large = gained(mine, theirs), gained([1e7 * one for one in mine], theirs)
+    small, large = (gained([size * one for one in mine], theirs, scale=NUMBER) for size in (1, 1e7))
     assert small.metric.ci_low == pytest.approx(large.metric.ci_low * 1e-7) and small.p == large.p
     assert (small.wins, small.ties) == (16, 4) and small.t == pytest.approx(large.t)
 
 
 def test_a_share_gains_no_more_than_1():
-    found = gained([1.0, 0.9, 0.3], [0.0, 0.2, 0.1], [0, 0, 1])
+    found = gained([1.0, 0.9, 0.3], [0.0, 0.2, 0.1], [0, 0, 1], SHARE)
     assert (found.metric.ci_low, found.metric.ci_high) == (-1.0, 1.0), "two patients tell nothing"
-    nested = pairs_of([record(0, 1.0, task="a"), record(1, 0.5, task="b")], records([0.0, 0.0]), "score/x")
+    nested = pairs_of([record(0, 1.0, task="a"), record(1, 0.5, task="b")], records([0.0, 0.0]), "score/x", SHARE)
     assert gain_of(nested, ["task"]).metric.value == 0.75
-    assert gained([9.0, 9.5, 7.0], [0.0, 1.0, 2.5], [0, 0, 1]).metric.ci_high > 9, "steps may"
+    assert gained([9.0, 9.5, 7.0], [0.0, 1.0, 2.5], [0, 0, 1], COUNT).metric.ci_high > 9, "steps may"
 
 
 def test_counts_of_0_and_1_are_no_shares():
     mine, theirs = records([1.0, 0.0, 1.0, 1.0]), records([0.0, 0.0, 0.0, 1.0])
-    found = gain_of(pairs_of(mine, theirs, "score/x", count=True))
-    assert found.test == "permutation" and gain_of(pairs_of(mine, theirs, "score/x")).test == "McNemar"
+    found = gain_of(pairs_of(mine, theirs, "score/x", COUNT))
+    assert found.test == "permutation" and gain_of(pairs_of(mine, theirs, "score/x", PROPORTION)).test == "McNemar"
 
 
 def test_a_mean_of_means_weighs_its_groups_alike():
     mine = [record(n, 1.0, task="a") for n in range(4)] + [record("b", 0.0, task="b")]
     theirs = [record(n, 0.0, task="a") for n in range(4)] + [record("b", 1.0, task="b")]
-    pairs = pairs_of(mine, theirs, "score/x")
+    pairs = pairs_of(mine, theirs, "score/x", PROPORTION)
     found = gain_of(pairs, ["task"])
-    assert found.metric.value == 0.0 == Nested(pairs.records, "score/x", ["task"], True).total().value
+    assert found.metric.value == 0.0 == Nested(pairs.records, "score/x", ["task"], pairs.scale).total().value
     assert shares_of(pairs.records, ["task"]) == pytest.approx(
         {"0": 1 / 8, "1": 1 / 8, "2": 1 / 8, "3": 1 / 8, "b": -0.5}
     )

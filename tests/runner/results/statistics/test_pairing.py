@@ -2,6 +2,7 @@
 
 import pytest
 
+from runner.results.kinds import NUMBER
 from runner.results.statistics.pairing import OWN, pairs_of, value_of
 from tests.runner.results.statistics.records import record, records
 
@@ -15,25 +16,26 @@ def test_pairs_are_the_same_sample_and_epoch_scored_on_both_sides():
         record("c", 1.0),
         record("e", 1.0),
     ]
-    found = pairs_of(mine, theirs, "score/x")
+    found = pairs_of(mine, theirs, "score/x", NUMBER)
     assert [(one["sample_id"], one["epoch"], one["scores"]) for one in found.records] == [
         ("a", 0, {"score/x": 1.0}), ("a", 1, {"score/x": 0.0}),
     ]  # fmt: skip
     assert found.lost == {
         "ended in an error": ["b"], "unscored": ["c"], "played on one side only": ["d", "e"],
     }, "an error is never a zero"  # fmt: skip
-    assert found.n_lost == 4 and found.clusters.tolist() == [0, 0] and found.binary
+    assert found.n_lost == 4 and found.clusters.tolist() == [0, 0]
 
 
 def test_a_sample_that_lost_one_epoch_is_named_with_it():
-    assert pairs_of([record("a", 1.0, epoch=2)], [], "score/x").lost == {"played on one side only": ["a (epoch 2)"]}
+    assert pairs_of([record("a", 1.0, epoch=2)], [], "score/x", NUMBER).lost == {
+        "played on one side only": ["a (epoch 2)"]
+    }
 
 
 def test_less_of_what_is_better_low_is_a_gain():
     mine, theirs = records([1.0, 4.0]), records([3.0, 3.0])
-    assert pairs_of(mine, theirs, "score/x", "lower").values.tolist() == [2.0, -1.0]
-    assert pairs_of(mine, theirs, "score/x").values.tolist() == [-2.0, 1.0]
-    assert not pairs_of(mine, theirs, "score/x").binary
+    assert pairs_of(mine, theirs, "score/x", NUMBER, "lower").values.tolist() == [2.0, -1.0]
+    assert pairs_of(mine, theirs, "score/x", NUMBER).values.tolist() == [-2.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +47,3 @@ def test_scores_endings_and_costs_can_be_compared(metric, value):
     assert value_of(record("a", 1.0), metric) == value
     assert value_of(record("a", 1.0, stop="error"), metric) is None
     assert metric.startswith("score") or metric in OWN
-
-
-def test_costs_are_no_shares_whatever_their_values():
-    assert not pairs_of(records([1.0]), records([1.0]), "calls/per_sample").binary

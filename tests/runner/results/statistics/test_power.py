@@ -5,6 +5,7 @@ from math import comb
 
 import pytest
 
+from runner.results.kinds import Scale
 from runner.results.significance import sign_test_p
 from runner.results.statistics.gains import gain_of
 from runner.results.statistics.pairing import pairs_of
@@ -49,7 +50,9 @@ def test_very_small_and_very_large_effects_are_solved_too():
 
 
 def found(differences, clusters=None):
-    return gain_of(pairs_of(records(differences, clusters), records([0.0] * len(differences), clusters), "score/x"))
+    zeros = records([0.0] * len(differences), clusters)
+    scale = Scale("proportion" if set(differences) <= {0.0, 1.0} else "number")
+    return gain_of(pairs_of(records(differences, clusters), zeros, "score/x", scale))
 
 
 def test_the_detectable_difference_is_found_with_80_percent_by_as_many_samples():

@@ -1,0 +1,94 @@
+"""The formulas of intervals, a function each; ``runner.results.intervals`` chooses among them.
+
+Source: Wilson 1927; Korn & Graubard 1998 (effective size, t in place of z); Agresti & Min 2005; Garwood 1936; for
+bounded values that do not vary Anderson 1969: a mean follows from what share of the values can be elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Z = 1.959963984540054
+_TAIL = 0.025
+Ends = tuple[float, float]
+
+
+def student(df: float) -> float:
+    """The 97.5 % quantile of Student's t; with infinite degrees of freedom that of the normal distribution."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, 1 - _TAIL))
+
+
+def standard_error(spread: NDArray[np.float64], n: int) -> float:
+    """Of a mean over n samples in two or more clusters, from the sums of the deviations in each."""
+    k = len(spread)
+    return math.sqrt(float(spread @ spread) * k / (k - 1)) / n
+
+
+def wilson(successes: float, n: float, z: float = Z) -> Ends:
+    """Wilson's score interval of a proportion, in [0, 1]."""
+    p, z2 = successes / n, z * z
+    centre, half = p + z2 / (2 * n), z * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+    return max(0.0, (centre - half) / (1 + z2 / n)), min(1.0, (centre + half) / (1 + z2 / n))
+
+
+def clustered_wilson(p: float, spread: NDArray[np.float64], n: int) -> Ends:
+    """Wilson's interval of a proportion in (0, 1) over as many samples as would give as much information, were they
+    independent; at most the samples, at least one."""
+    variance = standard_error(spread, n) ** 2
+    effective = min(float(n), max(1.0, p * (1 - p) / variance)) if variance else float(n)
+    return wilson(p * effective, effective, student(len(spread) - 1))
+
+
+def score_share(value: float, variance: float, df: float) -> Ends:
+    """Wilson's interval of a mean in (0, 1) with this variance: over as many samples of 0 and 1 as would give it."""
+    effective = max(1.0, value * (1 - value) / variance)
+    return wilson(value * effective, effective, student(df))
+
+
+def score_count(value: float, variance: float, df: float) -> Ends:
+    """The score interval of a mean above 0 whose variance is proportional to it, as of an overdispersed Poisson's."""
+    half = student(df) ** 2 * variance / value / 2
+    reach = math.sqrt(half * (2 * value + half))
+    return value + half - reach, value + half + reach
+
+
+def paired_binary(values: NDArray[np.float64], spread: NDArray[np.float64], varies: bool) -> Ends:
+    """Interval of a mean difference of proportions; ``spread``: the sums of the deviations in each of two or more
+    clusters. Where none of them ``varies`` each cluster is one pair."""
+    k, n, value, square = len(spread), len(values), float(values.mean()), float(values @ values) / len(values)
+    quantile, pairs = (Z, float(n)) if k == n else (student(k - 1), float(k))
+    if k < n and varies:
+        pairs = min(float(n), max(1.0, (square - value * value) / standard_error(spread, n) ** 2))
+    of = pairs + 2.0  # half a pair more in each of the four cells: a gain, a loss, two ties
+    centre = value * pairs / of
+    half = quantile * math.sqrt((square * pairs + 1.0) / of - centre * centre) / math.sqrt(of)
+    return min(value, centre - half), max(value, centre + half)
+
+
+def unvaried(value: float, k: int, bounds: Ends) -> Ends:
+    """Interval of a bounded mean of which all k clusters have the same value: at most Wilson's upper end for 0 of k is
+    the share of clusters with another value, and these could be at either bound. At a bound it is Wilson's own."""
+    others = wilson(0, k)[1]
+    return value - others * (value - bounds[0]), value + others * (bounds[1] - value)
+
+
+def poisson(total: float, k: int) -> Ends:
+    """Garwood's exact interval of the mean of k counts with this total, as of Poisson's distribution."""
+    from scipy.special import gammaincinv
+
+    low = float(gammaincinv(total, _TAIL)) if total else 0.0
+    return low / k, float(gammaincinv(total + 1, 1 - _TAIL)) / k
+
+
+def unvaried_variance(value: float, k: int, bounds: Ends) -> float:
+    """Variance of a bounded mean of which all k clusters have the same value, for means of such means: values at either
+    bound have a share by Jeffreys' posterior (Brown, Cai & DasGupta 2001) of 0 of k, as large as means of k vary."""
+    share = 0.5 * (k + 0.5) / ((k + 1) ** 2 * (k + 2)) * (k + 1) / k
+    return share * ((value - bounds[0]) ** 2 + (bounds[1] - value) ** 2)

@@ -1,0 +1,75 @@
+"""What the values of a score can be, as its scorer declares it (``kinds``): it decides how intervals are computed.
+
+A score that no scorer declares is a ``number``. Manifests of older runs lack the declaration: there the kind is read
+from all values of the run at once, never from those of a part of it, and the report says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from components.protocols import DeclaresKinds
+from components.types import ScoreKind
+
+Kinds = Mapping[str, ScoreKind]
+KEY = "kinds"  # of the manifest
+INFERRED = "The manifest is of an older version and declares no kinds of scores: they are inferred from all its values."
+_SHARES = ("stop/", "errors/")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The kind of the values of a mean. ``difference``: they are differences of two scores of the kind; ``reach``: how
+    large one of shares can be, 2 for differences of differences."""
+
+    kind: ScoreKind = "number"
+    difference: bool = False
+    reach: float = 1.0
+
+    @property
+    def bounded(self) -> bool:
+        """Whether values have bounds on both sides."""
+        return self.kind in ("proportion", "share")
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """What no value is below or above."""
+        if self.bounded:
+            return (-self.reach, self.reach) if self.difference else (0.0, 1.0)
+        return (0.0 if self.kind == "count" and not self.difference else -math.inf), math.inf
+
+
+NUMBER = Scale()
+
+
+def declared_kinds(scorers: Iterable[object]) -> dict[str, ScoreKind]:
+    """Score -> kind, of the scorers that declare them: for the manifest."""
+    return {name: kind for one in scorers if isinstance(one, DeclaresKinds) for name, kind in one.kinds.items()}
+
+
+def kinds_of(notes: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> Kinds:
+    """The kinds of a run's scores: declared in its manifest, else, in an older run's, inferred."""
+    if KEY in notes:
+        found: Kinds = notes[KEY]
+        return found
+    counts = notes.get("units") or notes.get("count_scores") or ()
+    values: dict[str, set[float]] = {}
+    for record in records:
+        for name, value in record["scores"].items():
+            if value is not None:
+                values.setdefault(name, set()).add(value)
+    return {name: "count" if name in counts else _inferred(of) for name, of in values.items()}
+
+
+def kind_of(metric: str, kinds: Kinds) -> ScoreKind:
+    """The kind of a score, or of what is measured of every episode: how it ended, cost, tokens, calls and time."""
+    return "proportion" if metric.startswith(_SHARES) else kinds.get(metric, "number")
+
+
+def _inferred(values: set[float]) -> ScoreKind:
+    if values <= {0.0, 1.0}:
+        return "proportion"
+    return "share" if min(values) >= 0.0 and max(values) <= 1.0 else "number"
