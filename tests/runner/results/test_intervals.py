@@ -116,3 +116,9 @@ def test_a_score_beyond_what_its_scorer_declares_widens_its_bounds():
     found = mean([1.0, 1.2, 0.4], [0, 1, 2], Scale("share"))
     assert found.ci_low < 0.4 and found.ci_high == 1.2
     assert mean([3.0, 3.0], [0, 1], Scale("proportion")).ci_high >= 3.0, "a wrong declaration ends no run"
+
+
+@pytest.mark.parametrize("kind", ["share", "count", "number"])
+def test_a_spread_whose_squares_are_nothing_is_none(kind):
+    found = mean([5.7e-193, 0.0], [0, 1], Scale(kind))
+    assert found.no_interval == "does not vary" if kind == "number" else found.ci_low < found.ci_high
