@@ -145,8 +145,9 @@ def unsettled(
     if int(drawable.sum()) < FEWEST:
         return Mean(replace(metric, no_interval=TOO_SMALL))
     spread: NDArray[np.float64] = np.bincount(clusters[there], weights=scored - value).astype(np.float64)[drawable]
-    varies = float(np.abs(spread).max()) > NOTHING * n * float(np.abs(scored).max())
     low, high = scale.bounds  # a score that breaks its declared bounds, as some published ones do, widens them
+    unit = float(np.abs(scored).max()) if scale.kind == "number" else 1.0
+    varies = float(np.abs(spread).max()) > NOTHING * n * unit and standard_error(spread, n) > 0.0
     bounds = min(low, float(scored.min())), max(high, float(scored.max()))
     found = Mean(metric, spread, sizes[drawable], bounds, varies)
     if (ends := _closed(found, scored, scale)) is not None:

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from runner.config.roots import CONF
 from runner.results.compare import show_compare
+from runner.results.gains_table import show_gains
 from runner.results.means import show_means
 from runner.results.metrics import as_json, summarise
-from runner.results.page import comparisons, leaderboard, strata
+from runner.results.page import cards, checks, comparisons, frontier, leaderboard, refusals, strata, tools_used
+from runner.results.page import settings as varied
 from runner.results.page.papers import sheets_of
 from runner.results.page.written import comma, latex, markdown, sheets
 from runner.results.paper import load
@@ -72,7 +74,7 @@ def is_sound(metric, tells_why=True):
     return why is None and value is not None and low - 1e-9 <= value <= high + 1e-9 and low < high
 
 
-@settings(ALWAYS, max_examples=150)
+@settings(ALWAYS, max_examples=15)
 @given(runs_records())
 def test_every_part_has_every_score_with_an_interval_or_why_it_has_none(records):
     found = summarise(records, LEVELS, BY, KINDS)
@@ -88,7 +90,7 @@ def test_every_part_has_every_score_with_an_interval_or_why_it_has_none(records)
     assert json.loads(as_json(found))["metrics"].keys() == found["metrics"].keys()
 
 
-@settings(ALWAYS, max_examples=150)
+@settings(ALWAYS, max_examples=15)
 @given(runs_records(), st.randoms(use_true_random=False))
 def test_the_same_samples_have_the_same_interval_wherever_they_stand(records, random):
     shuffled = random.sample(records, len(records))
@@ -112,7 +114,14 @@ def folder(home, records, agent):
     """A run folder with these records and its metrics."""
     notes = {"kinds": KINDS, "levels": LEVELS, "by": BY, "units": {"planning/levenshtein": "steps"}, "lower": []}
     choices = {"agent": agent, "model": "openai", "dataset": "radabench_mini", "condition": "baseline"}
-    path = write(home / agent, {}, {"agent": {"_target_": agent}}, **notes, choices=choices, decides="completion/rate")
+    path = write(
+        home / agent,
+        {},
+        {"agent": {"_target_": agent}, "compare": {"gains": "radabench", "baselines": ["react"]}},
+        **notes,
+        choices=choices,
+        decides="completion/rate",
+    )
     whole = [record | {"steps": [], "offered": [], "facts": {}, "explanations": {}} for record in records]
     (path / "records.jsonl").write_bytes(b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in whole))
     (path / "metrics.json").write_text(as_json(summarise(records, LEVELS, BY, KINDS)))
@@ -127,9 +136,14 @@ def test_tables_pages_and_comparisons_can_be_written_of_it(tmp_path_factory, min
     with redirect_stdout(StringIO()):
         show_compare(runs, home=home)
         show_means(rows_of(runs))
+        show_gains(runs, home)
         show_paper(load(CONF / "papers", "radabench"), runs)
     texts = [report(run.notes, summarise(run.records, LEVELS, BY, KINDS), None) for run in runs]
-    parts = [found for module in (leaderboard, strata, comparisons) if (found := module.section(runs)) is not None]
+    parts = [
+        found
+        for module in (leaderboard, strata, comparisons, frontier, refusals, tools_used, checks, varied, cards)
+        if (found := module.section(runs)) is not None
+    ]
     sheets_of(load(CONF / "papers", "radabench"), runs)
     texts.append(markdown("runs", "", [], parts))
     texts += [write(sheet) for _, sheet in sheets(parts) for write in (comma, latex)]

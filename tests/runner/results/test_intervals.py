@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from runner.results.bounds import clustered_wilson, standard_error, student, wilson
+from runner.results.bounds import clustered_wilson, score_share, standard_error, student, wilson
 from runner.results.intervals import mean, settle, unsettled
 from runner.results.kinds import NUMBER, Scale
 
@@ -64,3 +64,61 @@ def test_metrics_that_are_settled_together_have_the_intervals_they_have_alone():
     settle([alone])
     assert together[0].metric == alone.metric
     assert together[1].metric.ci_low == pytest.approx(10 * alone.metric.ci_low, rel=1e-5)
+
+
+def test_the_same_values_have_exactly_the_same_interval_whatever_is_settled_with_them():
+    rng, clusters = np.random.default_rng(3), np.arange(60)
+    values = rng.beta(0.6, 3.0, 60)
+    others = [unsettled(rng.beta(0.6, 3.0, 60), clusters, Scale("share")) for _ in range(40)]
+    means = [unsettled(values, clusters, Scale("share")) for _ in range(3)]
+    settle([means[0], *others[:7], means[1], *others[7:]])
+    settle([means[2]])
+    assert means[0].metric == means[1].metric == means[2].metric
+
+
+@pytest.mark.parametrize("kind", ["proportion", "share", "count", "number"])
+@pytest.mark.parametrize("value", [0.0, 1.0])
+@pytest.mark.parametrize("difference", [False, True])
+def test_no_interval_of_values_that_are_all_alike_has_no_width(kind, value, difference):
+    for n in (2, 5, 40):
+        found = mean([value] * n, list(range(n)), Scale(kind, difference))
+        unbounded = kind == "number" or (kind == "count" and difference)
+        assert found.no_interval == ("does not vary" if unbounded else None)
+        assert unbounded or found.ci_low < found.ci_high
+    for kinds in (mean([value], [0], Scale(kind, difference)), mean([value] * 3, [0] * 3, Scale(kind, difference))):
+        assert (kinds.ci_low, kinds.no_interval) == (None, "n too small")
+
+
+def test_patients_that_are_alike_on_average_prove_no_more_than_their_number():
+    found = mean([0.2, 0.4] * 3, [0, 0, 1, 1, 2, 2], Scale("share"))
+    others = wilson(0, 3)[1]
+    assert (found.ci_low, found.ci_high) == pytest.approx((0.3 - 0.3 * others, 0.3 + 0.7 * others))
+
+
+def test_few_shares_have_wilsons_interval_of_as_many_samples_as_their_spread_is_worth():
+    values = [0.1, 0.5, 0.2, 0.9, 0.3]
+    found = mean(values, list(range(5)), Scale("share"))
+    variance = np.var(values, ddof=1) / 5
+    n = 0.4 * 0.6 / variance
+    assert (found.ci_low, found.ci_high) == pytest.approx(wilson(0.4 * n, n, student(4)))
+    assert (found.ci_low, found.ci_high) == pytest.approx(score_share(0.4, variance, 4))
+
+
+def test_few_counts_have_the_score_interval_of_an_overdispersed_poisson():
+    found = mean([0.0, 1.0, 0.0, 4.0], list(range(4)), Scale("count"))
+    variance, t = np.var([0.0, 1.0, 0.0, 4.0], ddof=1) / 4, student(3)
+    for end in (found.ci_low, found.ci_high):
+        assert (1.25 - end) ** 2 == pytest.approx(t * t * variance / 1.25 * end), "by what the interval solves"
+    assert 0 < found.ci_low < 1.25 < found.ci_high
+
+
+def test_a_score_beyond_what_its_scorer_declares_widens_its_bounds():
+    found = mean([1.0, 1.2, 0.4], [0, 1, 2], Scale("share"))
+    assert found.ci_low < 0.4 and found.ci_high == 1.2
+    assert mean([3.0, 3.0], [0, 1], Scale("proportion")).ci_high >= 3.0, "a wrong declaration ends no run"
+
+
+@pytest.mark.parametrize("kind", ["share", "count", "number"])
+def test_a_spread_whose_squares_are_nothing_is_none(kind):
+    found = mean([5.7e-193, 0.0], [0, 1], Scale(kind))
+    assert found.no_interval == "does not vary" if kind == "number" else found.ci_low < found.ci_high
