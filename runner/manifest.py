@@ -8,6 +8,7 @@ import importlib.metadata
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import uuid
@@ -109,12 +110,23 @@ def now() -> str:
 def command_line(resume: str = "") -> str:
     """The command as it was given, without the interpreter's path and without secrets.
 
-    With ``resume``, such as ``run.resume=FOLDER``, the command that goes on.
+    With ``resume``, such as ``run.resume=FOLDER``, the command that continues the run: pasted into the same shell it
+    finds the same interpreter, so a program that is not on the PATH keeps its folder.
     """
     name, key = Path(sys.argv[0]).name, resume.partition("=")[0]
     given = [word for word in sys.argv[1:] if not resume or not word.startswith((f"{key}=", "hydra.run.dir="))]
     words = [shlex.quote(redact(word)) for word in [*given, *([resume] if resume else [])]]
-    return " ".join(["python -m runner" if name == "__main__.py" else name, *words])
+    module = name == "__main__.py"
+    program = "python" if module else name
+    if resume:
+        program = _found_as(program, sys.executable if module else sys.argv[0])
+    return " ".join([f"{program} -m runner" if module else program, *words])
+
+
+def _found_as(name: str, path: str) -> str:
+    """The name where the shell finds this very program by it, else its path, quoted."""
+    found = shutil.which(name)
+    return name if found and os.path.abspath(found) == os.path.abspath(path) else shlex.quote(path)
 
 
 @functools.cache

@@ -39,7 +39,10 @@ def explain(error: BaseException, overrides: Sequence[str], roots: Sequence[Path
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         return _no_choice(error.missing_cfg_file, overrides, roots)
     if isinstance(error, OverrideParseException):
-        text = f"cannot be read as key=value ({_first(error.message)}); quote values that hold brackets, = or commas"
+        text = (
+            f"cannot be read as key=value ({_first(error.message)}); quote values that hold brackets, =, commas, "
+            """blanks or non-ASCII letters, for Hydra and the shell: 'KEY="VALUE"'"""
+        )
         return Flaw("", text, f"{COMMAND}: {error.override}")
     if isinstance(error, ConfigCompositionException) and isinstance(cause, ConfigAttributeError | ConfigKeyError):
         return _no_key(cause, overrides, roots)

@@ -42,7 +42,8 @@ def check_memory(experiment: Experiment) -> str | None:
         if wanted is not None and wanted not in getattr(source, "holds", (wanted,) if source is not None else ()):
             found = "there is none" if source is None else f"this one ({type(source).__name__}) holds something else"
             choice = SEEDS if wanted == TASKS else wanted
-            raise ConfigError(f"{type(one).__name__} shows what a memory holds, and {found}: memory={choice}")
+            shows = f"{type(one).__name__} shows solved tasks from a memory"
+            raise ConfigError(f"{shows}, and {found}; choose one, such as memory={choice}")
     if source is not None:
         refuse_unread(experiment, source)
         refuse_demonstrations(experiment, source)

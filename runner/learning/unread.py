@@ -46,7 +46,10 @@ def refuse_demonstrations(experiment: Experiment, source: Source) -> None:
         if not isinstance(one, Acting):
             continue
         if isinstance(memory, FixedTasks) and one.shots > len(memory.fixed):
-            raise ConfigError(f"agent.shots={one.shots} is more than the demonstrations there are: {len(memory.fixed)}")
+            most = len(memory.fixed)
+            raise ConfigError(
+                f"agent.shots={one.shots}: more than the demonstrations there are; ask for at most {most}"
+            )
         offer = experiment.parts.open(experiment.samples[0], 0, experiment.seed)
         if one.shots and isinstance(memory, SolvedQuestions) and "metadata" not in offer.controls:
             raise ConfigError(

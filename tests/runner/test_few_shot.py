@@ -97,4 +97,5 @@ def test_published_questions_are_shown_with_their_rationales(home):
 
 def test_without_a_memory_it_is_refused_before_the_run(home):
     done = home.run("agent=few_shot", "~memory", *MINI, plain=True)
-    assert done.code == 2 and "FewShot shows what a memory holds, and there is none: memory=examples" in done.complaint
+    assert done.code == 2 and "FewShot shows solved tasks from a memory, and there is none" in done.complaint
+    assert "such as memory=examples" in done.complaint

@@ -169,7 +169,10 @@ class Outer:
 def test_an_agent_that_needs_a_memory_is_refused_without_one(tmp_path, agent):
     one = experiment(tmp_path)
     without = replace(one, source=None, parts=replace(one.parts, agent=agent))
-    with pytest.raises(ConfigError, match="Inner shows what a memory holds, and there is none: memory=examples"):
+    with pytest.raises(
+        ConfigError,
+        match="Inner shows solved tasks from a memory, and there is none; choose one, such as memory=examples",
+    ):
         check_memory(without)
     assert check_memory(replace(without, source=Source())) is None
 

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -149,10 +150,20 @@ def test_paths_on_the_command_line(tmp_path, monkeypatch):
 def test_a_printed_command_works_when_it_is_pasted(name, monkeypatch):
     folder = Path("/data", name, "outputs", "run")
     monkeypatch.setattr("sys.argv", ["runner/__main__.py", "limit=2", f"run.journal={quoted(folder)}", "run.resume=x"])
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
     program, _, module, *words = shlex.split(command_line(f"run.resume={quoted(folder)}"))
     parse = OverridesParser.create().parse_override
     assert (program, module) == ("python", "runner")
     assert [parse(word).value() for word in words] == [2, str(folder), str(folder)]
+
+
+@pytest.mark.parametrize("words", [["runner/__main__.py"], ["/opt/my tools/wardround"]])
+def test_a_printed_command_names_a_program_that_is_not_on_the_path_with_its_folder(words, monkeypatch):
+    monkeypatch.setattr("sys.argv", words)
+    monkeypatch.setenv("PATH", "")
+    program = shlex.split(command_line("run.resume=x"))[0]
+    assert program == (sys.executable if words[0].endswith(".py") else words[0])
+    assert shlex.split(command_line())[0] == ("python" if words[0].endswith(".py") else "wardround")
 
 
 def test_a_written_config_hides_secrets_and_can_be_read_again():

@@ -16,10 +16,18 @@ REFUSED = {
     ("agent=react", "memory=demonstrations", "verifier=refine"): "would not be read",
     ("agent=react", "memory=learnt", "memory.experience=false", "verifier=refine"): "would not be read",
     ("agent=react", "memory.step=2"): "memory: is null here, and has no keys; choose one: memory=demonstrations",
-    ("agent=react", "agent.shots=1"): "ReAct shows what a memory holds, and there is none: memory=demonstrations",
-    ("agent=react_one_shot", "agent.shots=2"): "agent.shots=2 is more than the demonstrations there are: 1",
+    ("agent=react", "agent.shots=1"): "ReAct shows solved tasks from a memory, and there is none; choose one, such as "
+    "memory=demonstrations",
+    (
+        "agent=react_one_shot",
+        "agent.shots=2",
+    ): "agent.shots=2: more than the demonstrations there are; ask for at most 1",
     ("agent=react_one_shot", "memory.prompts=ehr_demonstrations"): "demonstrations are questions of databases",
-    ("agent=react", "memory=solved", "agent.shots=1"): "holds something else: memory=demonstrations",
+    (
+        "agent=react",
+        "memory=solved",
+        "agent.shots=1",
+    ): "holds something else; choose one, such as memory=demonstrations",
     ("agent=react_one_shot", "agent.prompts=mine"): "system.jinja of the prompts 'mine' shows no demonstrations",
     ("agent=reflectool", "memory.k=2"): "memory.k: no such key; how many solved tasks are shown is agent.shots",
     ("agent=reflectool", "memory.fixed=clinical"): "memory.fixed: no such key; demonstrations are those of memory.pro",

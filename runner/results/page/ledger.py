@@ -34,7 +34,7 @@ def section(runs: Sequence[Run]) -> Section | None:
 def counts(entries: Sequence[Entry]) -> Sheet:
     """How many cells have which verdict; of untestable ones why."""
     words = Counter(entry.verdict.word for entry in entries)
-    rows: list[list[Cell]] = [[word, "", words[word]] for word in WORDS]
+    rows: list[list[Cell]] = [[word, "in all", words[word]] for word in WORDS]
     why = Counter(entry.verdict.why for entry in entries if entry.verdict.why)
     rows += [["untestable", text, n] for text, n in why.most_common()]
     return Sheet("Verdicts", [Column("verdict"), Column("why"), Column("cells")], rows)

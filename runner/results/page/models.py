@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -155,8 +156,15 @@ def _plot(found: Sequence[Told], models: Models, title: str, series: Sequence[Se
     """Bars with intervals: a group per model, a colour per score and setting."""
     scores = list(dict.fromkeys(one.score for one in series))
     values = {one.label: [models.value(name, one) for name in models.names] for one in series}
-    label = axis(found, scores[0]) if len(scores) == 1 else ", ".join(scores)
+    label = axis(found, scores[0]) if len(scores) == 1 else _common(scores)
     return Plot(title, groups(models.names, values, label, "model"))
+
+
+def _common(scores: Sequence[str]) -> str:
+    """The end of the names that all scores have in common, such as ``completion/rate``; a legend has the names."""
+    ends = [name.split("/")[::-1] for name in scores]
+    shared = itertools.takewhile(lambda parts: len(set(parts)) == 1, zip(*ends, strict=False))
+    return "/".join([parts[0] for parts in shared][::-1]) or "score"
 
 
 def _cell(value: Value | None) -> str:

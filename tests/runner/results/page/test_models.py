@@ -53,6 +53,7 @@ def test_every_figure_that_is_asked_for_is_one_plot_with_a_group_per_model(tmp_p
     assert [trace["name"] for trace in two.figure["data"]] == [
         f"{score} {condition}" for score in SCORES for condition in ("intact", "withheld")
     ]
+    assert two.figure["layout"]["yaxis"]["title"]["text"] == "score"  # the legend has the names
     for plot in (one, two):
         assert all(trace["x"] == ["lab/big", "lab/small"] for trace in plot.figure["data"])
         go.Figure(plot.figure)
