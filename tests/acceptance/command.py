@@ -107,8 +107,9 @@ def together(commands: Mapping[str, Callable[[], Any]], at_once: int = 3) -> dic
 
 def go_on(cwd: Path, told: str) -> Done:
     """Run the command that a run printed to go on, in this process."""
-    line = next(line for line in told.splitlines() if "python -m runner " in line and "run.resume=" in line)
-    return here(cwd, *shlex.split(line[line.index("python -m runner ") :])[3:], own=False)
+    line = next(line for line in told.splitlines() if " -m runner " in line and "run.resume=" in line)
+    words = shlex.split(line)
+    return here(cwd, *words[words.index("-m") + 2 :], own=False)
 
 
 def endpoint(url: str, *words: str, name: str = "simulated") -> list[str]:
