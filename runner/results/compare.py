@@ -80,7 +80,7 @@ def show_compare(runs: Sequence[Run], baselines: Sequence[str] | None = None, ho
     if not grid.several and not given:
         return
     if baselines is None:
-        baselines = ((runs[0].cfg.get("compare") or {}).get("baselines") if runs else None) or ()
+        baselines = (runs[0].compare.get("baselines") if runs else None) or ()
     if (missing := [name for name in baselines if not played(grid, [name])]) and given:
         have = ", ".join(dict.fromkeys(str(row.first.choices.get("agent")) for row in grid.rows))
         raise ConfigError(f"--baselines: no method here is {' or '.join(missing)}; there are {have}")

@@ -82,7 +82,7 @@ def ledger(runs: Sequence[Run], folder: Path = CONF / "papers") -> list[Entry]:
     papers = [load(folder, str(path)) for path in sorted(folder.glob("*.yaml"))]
     found = [entry for paper in papers for entry in entries_of(paper, runs)]
     for path in sorted((folder / "gains").glob("*.yaml")):
-        mine = [run for run in runs if (run.cfg.get("compare") or {}).get("gains") == path.stem]
+        mine = [run for run in runs if run.compare.get("gains") == path.stem]
         found += of_gains(load_gains(path.stem, folder), mine, folder)
     found += _statements(folder / "statements.csv")
     return sorted(found, key=lambda entry: entry.article)

@@ -111,8 +111,7 @@ def _setting(run: Run) -> str:
 
 def _asked(found: Sequence[Told]) -> Sequence[Mapping[str, Any]]:
     """``compare.figures`` of the runs."""
-    figures: Sequence[Mapping[str, Any]] = (found[0].run.cfg.get("compare") or {}).get("figures") or ()
-    return figures
+    return found[0].run.compare.get("figures") or ()
 
 
 def _figures(found: Sequence[Told], models: Models) -> list[tuple[str, list[Series]]]:
