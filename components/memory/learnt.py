@@ -65,7 +65,8 @@ class Learnt:
         """Read what the switches show. Raises ConfigError for a folder that is not a memory."""
         fixed = () if self.prompts is None else fixed_demonstrations(self.prompts)
         if not self.long_term and fixed:
-            digest = sha256(digest.encode() + orjson.dumps([one.problem for one in fixed])).hexdigest()[:16]
+            shown = orjson.dumps([[one.problem, one.solution] for one in fixed])
+            digest = sha256(digest.encode() + shown).hexdigest()[:16]
         whole = self._read(folder, digest, fixed)
         places = {} if folder is None else {unquote(one.name): one for one in sorted(folder.glob("tasks/*/"))}
         if places and self.per == "all":
