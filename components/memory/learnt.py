@@ -86,8 +86,8 @@ class Learnt:
         if folder is None:
             return ()
         tried = _read(folder / LEARNT) if (folder / LEARNT).is_file() else {}
-        told = ", ".join(f"{task} {n['solved']} of {n['tried']}" for task, n in tried.items())
-        notes = [f"training samples solved and kept, for each task: {told}"] if told else []
+        counts = ", ".join(f"{task} {n['solved']} of {n['tried']}" for task, n in tried.items())
+        notes = [f"training samples solved and kept, for each task: {counts}"] if counts else []
         reached = {task: _reached(place) for task, place in (places or {"": folder}).items()}
         if self.experience and self.step and (short := {k: n for k, n in reached.items() if n < self.step}):
             counts = ", ".join(f"{n}{f' for {task}' if task else ''}" for task, n in short.items())

@@ -43,12 +43,12 @@ def refuse_demonstrations(experiment: Experiment, source: Source) -> None:
             f" {seen[0]!r}: evaluate another split, or show other demonstrations"
         )
     for one in within(experiment.parts.agent):
-        if not isinstance(one, Acting):
+        if not isinstance(one, Acting) or not one.shots:
             continue
         if isinstance(memory, FixedTasks) and one.shots > len(memory.fixed):
             raise ConfigError(f"agent.shots={one.shots} is more than the demonstrations there are: {len(memory.fixed)}")
         offer = experiment.parts.open(experiment.samples[0], 0, experiment.seed)
-        if one.shots and isinstance(memory, SolvedQuestions) and "metadata" not in offer.controls:
+        if isinstance(memory, SolvedQuestions) and "metadata" not in offer.controls:
             raise ConfigError(
                 "memory.prompts: its demonstrations are questions of databases, and the toolset has none; name a"
                 " prompt set with a tasks.yaml, or choose agent.shots=0 and memory=null"
