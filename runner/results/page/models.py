@@ -13,7 +13,7 @@ from runner.results.page.parts import Cell, Column, Plot, Section, Sheet, Value
 from runner.results.page.told import Told, axis, column, headlines, told
 from runner.results.paper import meets
 from runner.results.rows import Run
-from runner.results.table import interval, number, show
+from runner.results.table import number, show, stacked
 
 _TOTALS = (("calls", "calls/total"), ("cost/usd", "cost/usd"))
 _UNTITLED = "First score by model"
@@ -159,11 +159,10 @@ def _plot(found: Sequence[Told], models: Models, title: str, series: Sequence[Se
 
 
 def _cell(value: Value | None) -> str:
-    """A value with its interval below it."""
     if value is None:
         return "-"
-    ends = interval({"ci_low": value.low, "ci_high": value.high, "no_interval": value.no_interval})
-    return f"{number(value.value)}\n{ends}" if ends else number(value.value)
+    ends = {"ci_low": value.low, "ci_high": value.high, "no_interval": value.no_interval}
+    return stacked({"value": value.value, **ends})
 
 
 def _sums(models: Models, name: str) -> Iterator[str]:
