@@ -37,7 +37,6 @@ class FixedTasks:
     """A memory of solved tasks that never changes (``components.protocols.Memory``): the same ones for every task."""
 
     fixed: Sequence[Demonstration]
-    notes: Sequence[str] = ()
 
     @property
     def digest(self) -> str:

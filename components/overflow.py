@@ -1,8 +1,8 @@
 """A request that was longer than the model takes, as the failure of whoever made it.
 
-It ends the episode, unless the method goes on without the part that failed: self-consistency counts the other samples,
-Reflexion reflects on the trial (its authors' code halts a trial of a prompt that is too long), an expert of a panel who
-acts has given no analysis.
+It ends the episode, unless the method continues without the part that failed: self-consistency counts the other
+samples, Reflexion reflects on the trial (its authors' code halts a trial of a prompt that is too long), an expert of a
+panel who acts has given no analysis.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def _baselines(given: argparse.Namespace, grid: Grid) -> list[str]:
         if named := [name.strip() for name in given.baselines.split(",") if name.strip()]:
             return named
         raise ConfigError("--baselines names nothing; give agents, labels or folders, with commas between them")
-    of = (grid.rows[0].first.cfg.get("compare") or {}).get("baselines") or ()
+    of = grid.rows[0].first.compare.get("baselines") or ()
     named = [] if given.all_pairs else played(grid, of)
     return [] if all(is_one(row, named) for row in grid.rows) else named
 

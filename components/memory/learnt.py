@@ -65,7 +65,8 @@ class Learnt:
         """Read what the switches show. Raises ConfigError for a folder that is not a memory."""
         fixed = () if self.prompts is None else fixed_demonstrations(self.prompts)
         if not self.long_term and fixed:
-            digest = sha256(digest.encode() + orjson.dumps([one.problem for one in fixed])).hexdigest()[:16]
+            shown = orjson.dumps([[one.problem, one.solution] for one in fixed])
+            digest = sha256(digest.encode() + shown).hexdigest()[:16]
         whole = self._read(folder, digest, fixed)
         places = {} if folder is None else {unquote(one.name): one for one in sorted(folder.glob("tasks/*/"))}
         if places and self.per == "all":
@@ -85,8 +86,8 @@ class Learnt:
         if folder is None:
             return ()
         tried = _read(folder / LEARNT) if (folder / LEARNT).is_file() else {}
-        told = ", ".join(f"{task} {n['solved']} of {n['tried']}" for task, n in tried.items())
-        notes = [f"training samples solved and kept, for each task: {told}"] if told else []
+        counts = ", ".join(f"{task} {n['solved']} of {n['tried']}" for task, n in tried.items())
+        notes = [f"training samples solved and kept, for each task: {counts}"] if counts else []
         reached = {task: _reached(place) for task, place in (places or {"": folder}).items()}
         if self.experience and self.step and (short := {k: n for k, n in reached.items() if n < self.step}):
             counts = ", ".join(f"{n}{f' for {task}' if task else ''}" for task, n in short.items())

@@ -1,4 +1,4 @@
-"""A picture of RadABench's records: a text of each as a sentence embedding, brought to two dimensions by t-SNE.
+"""A picture of RadABench's records: a text of each as a sentence embedding, reduced to two dimensions by t-SNE.
 
 Source: Zheng et al. 2024, arXiv 2412.09529, Figure 2, with BioLORD; van der Maaten & Hinton 2008 (t-SNE). Departure:
 which text is embedded, and by which perplexity, are settings here; the defaults are ours.
@@ -28,16 +28,7 @@ from components.types import Sample
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
 PICTURE, POINTS = "records.svg", "records.csv"
 _LEAST, _SIZE, _EDGE, _LEGEND = 5, 640, 20, 200
-_COLOURS = (
-    "#0072b2",
-    "#e69f00",
-    "#009e73",
-    "#cc79a7",
-    "#56b4e9",
-    "#d55e00",
-    "#f0e442",
-    "#000000",
-)  # Okabe and Ito 2008
+_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#000000")  # Okabe & Ito 2008
 _REPORT = ("Finding", "Impression")
 _NO_SKLEARN = "t-SNE needs the optional extra 'embedding': pip install 'wardround[embedding]'"
 
@@ -71,7 +62,7 @@ class EmbedRecords:
             MadeFolder(self.place).notes(bench.begun, "stage.name")
 
     async def make(self, bench: Bench) -> Made:
-        """Embed, bring to two dimensions, draw; or say what is missing. Raises ConfigError."""
+        """Embed, reduce to two dimensions, draw; or say what is missing. Raises ConfigError."""
         home, notes = MadeFolder(self.place), {**bench.facts, "begun": bench.begun, "embedding": self.embedding.name}
         with home.held():
             home.notes(bench.begun, "stage.name")

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING
 
 from components.errors import ConfigError
 from components.models.redaction import redact
 from components.practice import Parted, Source, task_of
 from components.protocols import Dataset
+from components.seeded_draw import drawn
 from components.task_text import task_text
 from components.types import Sample
 from runner.fitting import prompt_digests
@@ -51,15 +51,9 @@ def lesson_of(experiment: Experiment, source: Source) -> Lesson | None:
     places: dict[str, list[int]] = {}
     for n, sample in enumerate(samples):
         places.setdefault(task_of(sample) if per_task else "", []).append(n)
-    drawn = [n for task, part in places.items() for n in _drawn(part, source.samples, experiment.seed, task)]
-    return Lesson(experiment, [samples[n] for n in sorted(drawn)], split)
-
-
-def _drawn(places: Sequence[int], limit: int | None, seed: int, task: str) -> Sequence[int]:
-    """At most ``limit`` of these places, drawn by the seed."""
-    if limit is None or limit >= len(places):
-        return places
-    return Random(f"{seed}/memory/{task}" if task else f"{seed}/memory").sample(places, limit)
+    seed = f"{experiment.seed}/memory"
+    chosen = [n for task, part in places.items() for n in drawn(part, source.samples, f"{seed}/{task}".rstrip("/"))]
+    return Lesson(experiment, [samples[n] for n in sorted(chosen)], split)
 
 
 def training(

@@ -18,6 +18,8 @@ from runner.fitting import within
 if TYPE_CHECKING:
     from runner.experiment import Experiment
 
+_OFF = "choose no memory ('~memory' where the agent's config chooses one)"
+
 
 def refuse_unread(experiment: Experiment, source: Source) -> None:
     """Raises ConfigError for a memory that neither the agent nor the verifier reads."""
@@ -29,7 +31,7 @@ def refuse_unread(experiment: Experiment, source: Source) -> None:
     kind, choice = type(agents[0]).__name__, experiment.launch.choices.get("memory") or type(source).__name__
     acting = next((one for one in agents if isinstance(one, Acting)), None)
     more = "" if acting is None else "agent.shots=1 shows a demonstration, or "
-    raise ConfigError(f"memory={choice} would not be read: {kind} shows nothing of it; {more}memory=null")
+    raise ConfigError(f"memory={choice} would not be read: {kind} shows nothing of it; {more}{_OFF}")
 
 
 def refuse_demonstrations(experiment: Experiment, source: Source) -> None:
@@ -43,7 +45,7 @@ def refuse_demonstrations(experiment: Experiment, source: Source) -> None:
             f" {seen[0]!r}: evaluate another split, or show other demonstrations"
         )
     for one in within(experiment.parts.agent):
-        if not isinstance(one, Acting):
+        if not isinstance(one, Acting) or not one.shots:
             continue
         if isinstance(memory, FixedTasks) and one.shots > len(memory.fixed):
             most = len(memory.fixed)
@@ -51,10 +53,10 @@ def refuse_demonstrations(experiment: Experiment, source: Source) -> None:
                 f"agent.shots={one.shots}: more than the demonstrations there are; ask for at most {most}"
             )
         offer = experiment.parts.open(experiment.samples[0], 0, experiment.seed)
-        if one.shots and isinstance(memory, SolvedQuestions) and "metadata" not in offer.controls:
+        if isinstance(memory, SolvedQuestions) and "metadata" not in offer.controls:
             raise ConfigError(
                 "memory.prompts: its demonstrations are questions of databases, and the toolset has none; name a"
-                " prompt set with a tasks.yaml, or choose agent.shots=0 and memory=null"
+                f" prompt set with a tasks.yaml, or set agent.shots=0 and {_OFF}"
             )
 
 

@@ -18,7 +18,7 @@ from runner.results.labels import leaves
 from runner.results.paired import Difference, Differences, differences, played
 from runner.results.rows import Run
 from runner.results.statistics.versus import is_one
-from runner.results.table import interval, markdown, number, plain, show
+from runner.results.table import interval, markdown, plain, show, stacked
 from runner.results.usage import WHAT, by_purpose, per_question, purpose_lines, said
 
 FILE, READ = "compare.json", "compare.md"
@@ -80,7 +80,7 @@ def show_compare(runs: Sequence[Run], baselines: Sequence[str] | None = None, ho
     if not grid.several and not given:
         return
     if baselines is None:
-        baselines = ((runs[0].cfg.get("compare") or {}).get("baselines") if runs else None) or ()
+        baselines = (runs[0].compare.get("baselines") if runs else None) or ()
     if (missing := [name for name in baselines if not played(grid, [name])]) and given:
         have = ", ".join(dict.fromkeys(str(row.first.choices.get("agent")) for row in grid.rows))
         raise ConfigError(f"--baselines: no method here is {' or '.join(missing)}; there are {have}")
@@ -113,10 +113,7 @@ def _scores(grid: Grid) -> Table:
 
 
 def _cell(metric: Metric | None) -> str:
-    """The value and its interval, one below the other."""
-    if metric is None:
-        return "-"
-    return "\n".join(text for text in (number(metric.value), interval(metric.as_dict())) if text)
+    return "-" if metric is None else stacked(metric.as_dict())
 
 
 def _unscored(grid: Grid) -> Iterator[str]:

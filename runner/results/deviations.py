@@ -24,13 +24,13 @@ class Deviation:
     """One difference. ``bars``: why it makes a verdict impossible; empty where it is listed only."""
 
     kind: str
-    said: str
+    detail: str
     bars: str = ""
 
     @property
     def text(self) -> str:
         """It in one line."""
-        return f"{self.kind}: {self.said}"
+        return f"{self.kind}: {self.detail}"
 
 
 def deviations(beside: Beside) -> list[str]:
@@ -116,7 +116,7 @@ def _settings(paper: Paper, line: Line, run: Run) -> Iterator[Deviation]:
         if meets(found, wanted) or (run.simulated and key.startswith("model.")):
             continue
         decisive = wanted != UNSTATED and (key.partition(".")[0] in _TASK or key in _METHOD)
-        yield Deviation(key, f"{_said(found)}; published: {_any(wanted)}", f"another {key}" if decisive else "")
+        yield Deviation(key, f"{_text(found)}; published: {_any(wanted)}", f"another {key}" if decisive else "")
 
 
 def _found(run: Run, key: str) -> object:
@@ -148,12 +148,12 @@ def _own(run: Run) -> Iterator[Deviation]:
 
 def _any(wanted: object) -> str:
     """A value, or those that will do."""
-    return " or ".join(map(_said, wanted)) if isinstance(wanted, list | tuple) else _said(wanted)
+    return " or ".join(map(_text, wanted)) if isinstance(wanted, list | tuple) else _text(wanted)
 
 
-def _said(value: object) -> str:
+def _text(value: object) -> str:
     if isinstance(value, list | tuple):
-        return ", ".join(map(_said, value)) or "none"
+        return ", ".join(map(_text, value)) or "none"
     if value == UNSTATED:
         return "not stated"
     return _MISSING if value is None else str(value).lower() if isinstance(value, bool) else str(value)

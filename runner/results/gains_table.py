@@ -27,7 +27,7 @@ FILE = "gains.json"
 
 def show_gains(runs: Sequence[Run], home: Path) -> None:
     """Print a table per score that has published gains; ``gains.json`` in ``home`` has the numbers."""
-    settings = (runs[0].cfg.get("compare") or {}) if runs else {}
+    settings = runs[0].compare if runs else {}
     if not (name := settings.get("gains")):
         return
     published, told = load_gains(name, CONF / "papers"), dict[str, Any]()
@@ -45,7 +45,7 @@ def show_gains(runs: Sequence[Run], home: Path) -> None:
 
 def _tables(runs: Sequence[Run], published: Gains) -> list[_Table]:
     """A table per score and dataset; none where no baseline of these runs was run."""
-    grid, settings = grid_of(runs), runs[0].cfg.get("compare") or {}
+    grid, settings = grid_of(runs), runs[0].compare
     baselines = [one for one in settings.get("baselines") or () if any(is_one(row, [one]) for row in grid.rows)]
     if not baselines:
         return []

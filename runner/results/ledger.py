@@ -82,7 +82,7 @@ def ledger(runs: Sequence[Run], folder: Path = CONF / "papers") -> list[Entry]:
     papers = [load(folder, str(path)) for path in sorted(folder.glob("*.yaml"))]
     found = [entry for paper in papers for entry in entries_of(paper, runs)]
     for path in sorted((folder / "gains").glob("*.yaml")):
-        mine = [run for run in runs if (run.cfg.get("compare") or {}).get("gains") == path.stem]
+        mine = [run for run in runs if run.compare.get("gains") == path.stem]
         found += of_gains(load_gains(path.stem, folder), mine, folder)
     found += _statements(folder / "statements.csv")
     return sorted(found, key=lambda entry: entry.article)
@@ -122,8 +122,8 @@ def _next_to(paper: Paper, cell: Cell, one: Beside) -> Entry:
     """A cell and the row of runs that is compared with it."""
     assert one.line is not None, "it was chosen by its method"
     runs = one.runs(cell.path)
-    told = of_runs(paper, one.line, [cell.backbone], runs)
-    bars, texts = [deviation.bars for deviation in told if deviation.bars], [deviation.text for deviation in told]
+    found = of_runs(paper, one.line, [cell.backbone], runs)
+    bars, texts = [deviation.bars for deviation in found if deviation.bars], [deviation.text for deviation in found]
     if len(cell.path) > 1:
         ours, samples = one.measured(cell.path), f"{one.count(cell.path)} samples"
         size = paper.tables[cell.table].sizes.get(cell.path[-1]) if cell.table in paper.tables else None
@@ -158,8 +158,8 @@ def of_gains(of: Gains, runs: Sequence[Run], folder: Path) -> Iterator[Entry]:
     """The published differences of methods to a baseline, with those of the runs of a sweep."""
     paper = load(folder, of.paper)
     for gain in gains_of(of, runs):
-        told = of_runs(paper, gain.line(paper), [gain.of.backbone], gain.runs) if gain.runs else []
-        bars = [NO_RUN] if not gain.runs else [deviation.bars for deviation in told if deviation.bars]
+        found = of_runs(paper, gain.line(paper), [gain.of.backbone], gain.runs) if gain.runs else []
+        bars = [NO_RUN] if not gain.runs else [deviation.bars for deviation in found if deviation.bars]
         inexact = gain.published is None or gain.printed.relation in INEXACT
         bars = [*gain.bars, *(bar for bar in bars if bar != NO_RUN or not (inexact or gain.bars))]
         shares = all(run.scale(gain.printed.metric).bounded for run in gain.runs)
@@ -169,7 +169,7 @@ def of_gains(of: Gains, runs: Sequence[Run], folder: Path) -> Iterator[Entry]:
         yield Entry(
             paper.file.removesuffix(".csv"), f"{gain.what}, {gain.printed.metric}", gain.of.backbone,
             gain.method, gain.printed.part, published, verdict(published, relation, ours, bars), unit, relation,
-            gain.remark, gain.label, ours, "", [deviation.text for deviation in told],
+            gain.remark, gain.label, ours, "", [deviation.text for deviation in found],
         )  # fmt: skip
 
 
@@ -178,6 +178,6 @@ def _statements(path: Path) -> Iterator[Entry]:
     if path.is_file():
         with path.open(encoding="utf-8", newline="") as file:
             for line in csv.DictReader(file):
-                told, value = Verdict("untestable", line["why"]), float(line["value"])
-                yield Entry(line["article"], line["source"], line["model"], line["what"], "", value, told, line["unit"],
+                why, value = Verdict("untestable", line["why"]), float(line["value"])
+                yield Entry(line["article"], line["source"], line["model"], line["what"], "", value, why, line["unit"],
                             line["relation"])  # fmt: skip

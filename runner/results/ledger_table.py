@@ -49,11 +49,11 @@ def _cells(one: Entry, known: Mapping[str, str]) -> tuple[str, ...]:
     """A cell: what is published; our value, its interval and samples; the verdict."""
     published = "-" if one.published is None else f"{RELATIONS[one.relation]}{one.published:g} {one.unit}"
     value, low, high = one.ours.value, one.ours.ci_low, one.ours.ci_high
-    told = "" if value is None else f"{value:.2f}"
-    told += "" if low is None or high is None else f" ({low:.1f} to {high:.1f})"
+    ours = "" if value is None else f"{value:.2f}"
+    ours += "" if low is None or high is None else f" ({low:.1f} to {high:.1f})"
     return (
         " ".join(filter(None, (one.model, one.method))), one.part, _lines(published.strip(), one.remark),
-        _lines(told, one.samples), f"{one.verdict.word} {known.get(one.verdict.why, '')}".strip(),
+        _lines(ours, one.samples), f"{one.verdict.word} {known.get(one.verdict.why, '')}".strip(),
         " ".join(known[text] for text in _notes(one)),
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ from typing import Any
 from runner.results.intervals import Metric, mean_of
 from runner.results.levels import Nested, Part
 from runner.results.rows import Row, Run
-from runner.results.table import interval, number, show
+from runner.results.table import number, show, stacked
 
 _FEW = 6  # rows of which every stratum is shown
 
@@ -61,7 +61,9 @@ def show_means(rows: Sequence[Row]) -> dict[str, Any]:
         first = next(iter(nested.values()))
         if name == first.score:
             levels = " of ".join(f"means per {level}" for level in reversed(first.levels))
-            body = [(label, *(_cell(metrics[column]) for column in columns)) for label, metrics in table.items()]
+            body = [
+                (label, *(stacked(metrics[column].as_dict()) for column in columns)) for label, metrics in table.items()
+            ]
             show(("", *columns), body, f"{first.score}: {levels}, and total")
         elif len(table) <= _FEW:
             _show_briefly(first, table, groups)
@@ -104,8 +106,3 @@ def _part(nested: Nested, column: str, common: Sequence[str]) -> Part:
     if column == "total":
         return nested.total()
     return nested.total(common) if column == over(common) else nested.outer.get(column, Part(None))
-
-
-def _cell(metric: Metric) -> str:
-    """The value and its interval, one below the other."""
-    return "\n".join(text for text in (number(metric.value), interval(metric.as_dict())) if text)

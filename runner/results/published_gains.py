@@ -37,10 +37,10 @@ class Printed:
     @property
     def text(self) -> str:
         """It in one line."""
-        told = [f"{self.absolute:+.3f}"] if self.absolute is not None else []
-        told += [f"{self.relative:+.1%}"] if self.relative is not None else []
-        told += [f"{self.value:.3f}"] if self.value is not None else []
-        return ", ".join([*told, *filter(None, (self.won, self.note))])
+        parts = [f"{self.absolute:+.3f}"] if self.absolute is not None else []
+        parts += [f"{self.relative:+.1%}"] if self.relative is not None else []
+        parts += [f"{self.value:.3f}"] if self.value is not None else []
+        return ", ".join([*parts, *filter(None, (self.won, self.note))])
 
     def fits(self, run: Run) -> bool:
         """Whether a run has the settings; lists in any order."""

@@ -114,9 +114,14 @@ class Run:
         return dict.fromkeys(name for record in self.records for name in record["scores"])
 
     @property
+    def compare(self) -> Mapping[str, Any]:
+        """What its config says of tables and pages over several runs (``runner.config.schema.Compare``)."""
+        return self.cfg.get("compare") or {}
+
+    @property
     def shown(self) -> Sequence[str]:
         """The scores that its config names for tables (``compare.scores``)."""
-        return (self.cfg.get("compare") or {}).get("scores") or ()
+        return self.compare.get("scores") or ()
 
     def better(self, metric: str) -> Better:
         """In which direction a metric of this run improves; empty where in none."""

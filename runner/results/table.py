@@ -98,6 +98,11 @@ def interval(metric: Mapping[str, Any]) -> str:
     return f"{low:.3f} to {high:.3f}"
 
 
+def stacked(metric: Mapping[str, Any]) -> str:
+    """The value and its interval, one below the other."""
+    return "\n".join(filter(None, (number(metric["value"]), interval(metric))))
+
+
 def count(metric: Mapping[str, Any]) -> str:
     """How many samples count, and how many were not scored."""
     return f"{metric['n']} (+{metric['unscored']} unscored)" if metric.get("unscored") else str(metric["n"])

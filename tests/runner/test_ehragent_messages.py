@@ -96,7 +96,7 @@ async def test_each_method_of_table_1_is_sent_the_same_four_demonstrations_in_it
         assert [one.id for one in shown(knowledge, database)] == [f"{database}-{n}" for n in (1, 2, 3, 4)]
 
 
-@pytest.mark.parametrize("shots", range(1, 9))
+@pytest.mark.parametrize("shots", [1, 5, 8])
 @pytest.mark.parametrize("agent", CODE)
 async def test_figure_5_sends_as_many_demonstrations_as_it_says(agent, shots, parts_of):
     given = parts_of("experiment=ehragent/demonstrations", f"agent={agent}", f"agent.shots={shots}")

@@ -12,6 +12,7 @@ from runner.config.roots import CONF
 from runner.texts import TextReader
 from tests.acceptance.command import here
 from tests.composing import composing
+from tests.slow import slow
 
 FOLDER = CONF / "experiment" / "reflectool"
 SMALL = ("dataset.tasks=[medqa,ehrsql]", "dataset.per_task=2", "tracking=off")
@@ -96,6 +97,7 @@ def test_agents_of_table_2_act_alike(row):
     assert not ours or (cfg.memory.per, cfg.memory.samples, cfg.memory.stage.per) == ("task", 200, "task")
 
 
+@slow
 def test_table_3_has_each_part_left_out_and_unchecked_steps_as_one_row(tmp_path):
     small = ("dataset.tasks=[pubmedqa]", "dataset.per_task=1", "tracking=off")
     done = here(tmp_path, "-m", "experiment=reflectool/table3", *small, "hydra.sweep.dir=sweep", own=False)

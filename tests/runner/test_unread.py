@@ -29,6 +29,10 @@ REFUSED = {
         "agent.shots=1",
     ): "holds something else; choose one, such as memory=demonstrations",
     ("agent=react_one_shot", "agent.prompts=mine"): "system.jinja of the prompts 'mine' shows no demonstrations",
+    (
+        "agent=react_one_shot",
+        "agent.shots=0",
+    ): "ReAct shows nothing of it; agent.shots=1 shows a demonstration, or choose no memory",
     ("agent=reflectool", "memory.k=2"): "memory.k: no such key; how many solved tasks are shown is agent.shots",
     ("agent=reflectool", "memory.fixed=clinical"): "memory.fixed: no such key; demonstrations are those of memory.pro",
     (
@@ -52,6 +56,11 @@ def test_what_would_be_ignored_is_refused_in_one_line(tmp_path, monkeypatch, wor
 
 def test_lessons_alone_are_read_by_a_verifier_of_any_agent(tmp_path):
     done = here(tmp_path, *CAB, "agent=react", "memory=learnt", "verifier=refine", own=False)
+    assert done.code == 0, done.err
+
+
+def test_a_memory_that_a_preset_chooses_is_left_out_as_the_refusal_says(tmp_path):
+    done = here(tmp_path, *CAB, "agent=react_one_shot", "agent.shots=0", "~memory", own=False)
     assert done.code == 0, done.err
 
 

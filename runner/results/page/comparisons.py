@@ -18,7 +18,7 @@ def section(runs: Sequence[Run]) -> Section | None:
     grid = grid_of(runs)
     if len(grid.rows) < 2:
         return None
-    baselines = played(grid, (runs[0].cfg.get("compare") or {}).get("baselines") or ())
+    baselines = played(grid, runs[0].compare.get("baselines") or ())
     try:
         found = compared(grid, baselines=baselines)
     except ConfigError:  # nothing can be paired

@@ -16,7 +16,7 @@ _CALLS = "calls/per_sample"
 
 def section(runs: Sequence[Run]) -> Section | None:
     """A table per curve and dataset, and a plot per curve with a line per dataset; None where no curve is named."""
-    keys: Sequence[str] = ((runs[0].cfg.get("compare") or {}).get("curves") if runs else None) or ()
+    keys: Sequence[str] = (runs[0].compare.get("curves") if runs else None) or ()
     if not keys:
         return None
     found = told(runs)
@@ -51,7 +51,7 @@ def _dataset(one: Told) -> str:
 def _points(of: Sequence[Told], key: str, keys: Sequence[str]) -> list[Told]:
     """The runs on the curve of a setting, in its order; none where it has one value only."""
     held = _held(of, key, keys)
-    on = [one for one in of if all(one.run.setting(name) == value for name, value in held.items())]
+    on = [one for one in of if all(str(one.run.setting(name)) == value for name, value in held.items())]
     values = [one.run.setting(key) for one in on]
     if len(set(map(str, values))) < 2:
         return []
@@ -62,9 +62,11 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float)
 
 
-def _held(of: Sequence[Told], key: str, keys: Sequence[str]) -> Mapping[str, Any]:
-    """The other settings with the value that most of the runs have."""
-    return {name: Counter(one.run.setting(name) for one in of).most_common(1)[0][0] for name in keys if name != key}
+def _held(of: Sequence[Told], key: str, keys: Sequence[str]) -> Mapping[str, str]:
+    """The other settings with the value that most of the runs have, as text: a value may be a list."""
+    return {
+        name: Counter(str(one.run.setting(name)) for one in of).most_common(1)[0][0] for name in keys if name != key
+    }
 
 
 def _parts(

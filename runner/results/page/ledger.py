@@ -49,7 +49,7 @@ def sheet(title: str, entries: Sequence[Entry]) -> Sheet:
 def _line(entry: Entry) -> list[Cell]:
     ours = entry.ours
     value = Value(ours.value, ours.ci_low, ours.ci_high, ours.n if entry.run else None, ours.no_interval or "")
-    told = (RELATIONS[entry.relation].strip(), entry.published, entry.remark)
+    published = (RELATIONS[entry.relation].strip(), entry.published, entry.remark)
     judged = (entry.verdict.word, entry.verdict.why, "; ".join(entry.deviations))
     cell = (entry.article, entry.source, entry.model, entry.method, entry.part, entry.unit)
-    return [*cell, *told, entry.run, value, entry.samples, *judged]
+    return [*cell, *published, entry.run, value, entry.samples, *judged]

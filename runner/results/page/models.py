@@ -14,7 +14,7 @@ from runner.results.page.parts import Cell, Column, Plot, Section, Sheet, Value
 from runner.results.page.told import Told, axis, column, headlines, told
 from runner.results.paper import meets
 from runner.results.rows import Run
-from runner.results.table import interval, number, show
+from runner.results.table import number, show, stacked
 
 _TOTALS = (("calls", "calls/total"), ("cost/usd", "cost/usd"))
 _UNTITLED = "First score by model"
@@ -112,8 +112,7 @@ def _setting(run: Run) -> str:
 
 def _asked(found: Sequence[Told]) -> Sequence[Mapping[str, Any]]:
     """``compare.figures`` of the runs."""
-    figures: Sequence[Mapping[str, Any]] = (found[0].run.cfg.get("compare") or {}).get("figures") or ()
-    return figures
+    return found[0].run.compare.get("figures") or ()
 
 
 def _figures(found: Sequence[Told], models: Models) -> list[tuple[str, list[Series]]]:
@@ -168,11 +167,10 @@ def _common(scores: Sequence[str]) -> str:
 
 
 def _cell(value: Value | None) -> str:
-    """A value with its interval below it."""
     if value is None:
         return "-"
-    ends = interval({"ci_low": value.low, "ci_high": value.high, "no_interval": value.no_interval})
-    return f"{number(value.value)}\n{ends}" if ends else number(value.value)
+    ends = {"ci_low": value.low, "ci_high": value.high, "no_interval": value.no_interval}
+    return stacked({"value": value.value, **ends})
 
 
 def _sums(models: Models, name: str) -> Iterator[str]:

@@ -14,7 +14,6 @@ from runner.results.page.figures import LEGEND
 from runner.results.page.parts import Better, Cell, Column, Plot, Section, Sheet
 from runner.results.page.told import axis, better, rows, told
 from runner.results.rows import Row, Run
-from runner.results.significance import compare
 from runner.results.statistics.pairing import cluster_of, value_of
 from runner.results.statistics.versus import is_one, nearest
 
@@ -23,7 +22,7 @@ Means = Mapping[str, float]  # record -> mean
 
 def section(runs: Sequence[Run]) -> Section | None:
     """Tables and plots by the score that ``compare.per_record`` names; None where it names none."""
-    settings = (runs[0].cfg.get("compare") or {}) if runs else {}
+    settings = runs[0].compare if runs else {}
     metric = settings.get("per_record")
     if not metric:
         return None
@@ -35,7 +34,7 @@ def section(runs: Sequence[Run]) -> Section | None:
     way, title = better(told(runs), metric), axis(told(runs), metric)
     parts: list[Sheet | Plot] = [_table(metric, means, way)]
     if pairs:
-        parts = [_plot(title, pairs, means), _versus(pairs, means, way == "lower"), *parts]
+        parts = [_plot(title, pairs, means), *parts]
     trials = " or ".join(map(str, sorted({int(run.notes.get("epochs") or 1) for run in runs})))
     intro = f"{metric} of each record: its mean over all questions, with {trials} trials of each."
     return Section("per-record", "By record", intro, parts)
@@ -62,21 +61,6 @@ def _table(metric: str, means: Mapping[str, Means], way: Better) -> Sheet:
     columns = [Column("record"), *(Column(label, "", way) for label in means)]
     lines: list[list[Cell]] = [[name, *(of.get(name) for of in means.values())] for name in names]
     return Sheet(f"{metric} by record", columns, lines)
-
-
-def _versus(pairs: Sequence[tuple[str, str]], means: Mapping[str, Means], lower: bool) -> Sheet:
-    """Records won, tied and lost, and the paired t-test on their means."""
-    columns = [*map(Column, ("method", "against", "records", "won", "tied", "lost", "t", "p"))]
-    lines: list[list[Cell]] = []
-    for label, base in pairs:
-        mine, theirs = _shared(means[label], means[base])
-        found = compare(mine, theirs, lower)
-        lines.append([label, base, len(mine), found.win, found.tie, found.loss, found.t, found.p_value])
-    below = [
-        "A record is won where the method's mean is better. t and p: two-sided paired t-test on the records' means; "
-        "empty where all differences are alike."
-    ]
-    return Sheet("Records won, tied and lost", columns, lines, below)
 
 
 def _plot(title: str, pairs: Sequence[tuple[str, str]], means: Mapping[str, Means]) -> Plot:

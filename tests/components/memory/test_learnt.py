@@ -67,6 +67,15 @@ def test_the_demonstrations_of_a_prompt_set_stand_in_where_no_solved_task_is_nea
     assert near.data["id"] == "example_2"
 
 
+def test_a_memory_of_demonstrations_is_another_one_when_only_their_steps_differ(folder, tmp_path):
+    digests = set()
+    for n, saw in enumerate(("A", "A", "B")):
+        (place := tmp_path / f"prompts{n}").mkdir()
+        (place / "tasks.yaml").write_text(json.dumps([{"task": "Which?", "steps": [["Finish[]", saw]]}]))
+        digests.add(opened(folder, prompts=str(place), long_term=False).digest)
+    assert len(digests) == 2
+
+
 def test_each_task_sees_its_own_solved_tasks_and_lessons(folder):
     part = folder / "tasks" / "mmlu%2Fanatomy"
     part.mkdir(parents=True)

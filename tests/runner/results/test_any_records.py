@@ -8,14 +8,14 @@ import orjson
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from components.types import CONTEXT_LENGTH
 from runner.config.roots import CONF
 from runner.results.compare import show_compare
 from runner.results.gains_table import show_gains
 from runner.results.means import show_means
 from runner.results.metrics import as_json, summarise
-from runner.results.page import cards, checks, comparisons, frontier, leaderboard, refusals, strata, tools_used
-from runner.results.page import settings as varied
-from runner.results.page.papers import sheets_of
+from runner.results.page import episodes, ledger, papers
+from runner.results.page.book import SECTIONS
 from runner.results.page.written import comma, latex, markdown, sheets
 from runner.results.paper import load
 from runner.results.paper_table import show_paper
@@ -35,6 +35,10 @@ VALUES = {
 STRATA = {"complexity": st.sampled_from(["simple", "complex"]), "task": st.sampled_from(["a", "b", "c"])}
 SCORES = st.fixed_dictionaries({}, optional={name: st.none() | one for name, one in VALUES.items()})
 USAGE = {"calls": 1, "input_tokens": 1, "output_tokens": 1, "cost_usd": None}
+COMPARE = {
+    "gains": "radabench", "baselines": ["react"], "per_record": "planning/levenshtein",
+    "curves": ["agent.strategies", "agent._target_"],
+}  # fmt: skip
 ALWAYS = settings(deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -46,12 +50,12 @@ def runs_records(draw):
         place = draw(st.fixed_dictionaries({}, optional=STRATA))
         cluster = draw(st.sampled_from([None, "p0", "p1"]))
         for epoch in range(draw(st.integers(1, 2))):
-            stop = draw(st.sampled_from(["answered", "error", "limit", "refused"]))
+            stop = draw(st.sampled_from(["answered", "error", "limit", "refused", "failed"]))
             scores = {} if stop == "error" and draw(st.booleans()) else draw(SCORES)
             scores = dict.fromkeys(scores) if stop == "error" else scores
             found.append({
                 "sample_id": f"s{n}", "epoch": epoch, "cluster": cluster, "strata": place, "stop": stop,
-                "scores": scores, "ceilings": dict.fromkeys(scores, 1.0), "usage": USAGE | {"purposes": {"act": USAGE}},
+                "failure": draw(st.sampled_from(["step_limit", CONTEXT_LENGTH])) if stop == "failed" else None, "scores": scores, "ceilings": dict.fromkeys(scores, 1.0), "usage": USAGE | {"purposes": {"act": USAGE}},
                 "seconds": 0.1,
             })  # fmt: skip
     return found
@@ -117,7 +121,7 @@ def folder(home, records, agent):
     path = write(
         home / agent,
         {},
-        {"agent": {"_target_": agent}, "compare": {"gains": "radabench", "baselines": ["react"]}},
+        {"agent": {"_target_": agent, "strategies": ["a"]}, "compare": COMPARE},
         **notes,
         choices=choices,
         decides="completion/rate",
@@ -141,10 +145,11 @@ def test_tables_pages_and_comparisons_can_be_written_of_it(tmp_path_factory, min
     texts = [report(run.notes, summarise(run.records, LEVELS, BY, KINDS), None) for run in runs]
     parts = [
         found
-        for module in (leaderboard, strata, comparisons, frontier, refusals, tools_used, checks, varied, cards)
+        for module in SECTIONS
+        if module not in (papers, ledger, episodes)  # they read every publication, or steps
         if (found := module.section(runs)) is not None
     ]
-    sheets_of(load(CONF / "papers", "radabench"), runs)
+    papers.sheets_of(load(CONF / "papers", "radabench"), runs)
     texts.append(markdown("runs", "", [], parts))
     texts += [write(sheet) for _, sheet in sheets(parts) for write in (comma, latex)]
     assert all(texts) and not any("nan" in text for text in texts)

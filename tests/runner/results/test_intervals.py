@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from runner.results.bounds import clustered_wilson, score_share, standard_error, student, wilson
+from runner.results.bounds import clustered_wilson, standard_error, student, wilson
 from runner.results.intervals import mean, settle, unsettled
 from runner.results.kinds import NUMBER, Scale
 
@@ -101,7 +101,6 @@ def test_few_shares_have_wilsons_interval_of_as_many_samples_as_their_spread_is_
     variance = np.var(values, ddof=1) / 5
     n = 0.4 * 0.6 / variance
     assert (found.ci_low, found.ci_high) == pytest.approx(wilson(0.4 * n, n, student(4)))
-    assert (found.ci_low, found.ci_high) == pytest.approx(score_share(0.4, variance, 4))
 
 
 def test_few_counts_have_the_score_interval_of_an_overdispersed_poisson():

@@ -1,7 +1,5 @@
 """The page's section on a score record by record."""
 
-import pytest
-
 from runner.results.page.per_record import section
 from runner.results.rows import Run
 from tests.runner.results.page.pages import cells
@@ -16,25 +14,22 @@ def runs(home, **compare):
     return [Run(run.folder, run.notes, {**run.cfg, "compare": compare}) for run in made]
 
 
-def test_a_record_is_the_mean_of_its_questions_and_is_won_tied_or_lost(tmp_path):
-    plot, versus, table = section(runs(tmp_path, per_record="score/x", baselines=["plain"])).parts
+def test_a_record_is_the_mean_of_its_questions_and_a_point_against_its_baseline(tmp_path):
+    plot, table = section(runs(tmp_path, per_record="score/x", baselines=["plain"])).parts
     assert cells(table) == [
         {"record": "p1", "plain": 3.0, "shots": 1.0, "three": 0.5},
         {"record": "p2", "plain": 1.0, "shots": 1.0, "three": 1.0},
         {"record": "p3", "plain": 3.0, "shots": 4.0, "three": 3.0},
     ]
-    shots, three = cells(versus)
-    assert [shots[name] for name in ("against", "records", "won", "tied", "lost")] == ["plain", 3, 1, 1, 1]
-    assert [three[name] for name in ("won", "tied", "lost")] == [1, 2, 0]
-    assert shots["t"] == pytest.approx(-0.378, abs=1e-3) and shots["p"] == pytest.approx(0.742, abs=1e-3)
     points, _, line = plot.figure["data"]
     assert (points["x"], points["y"], points["text"]) == ([3.0, 1.0, 3.0], [1.0, 1.0, 4.0], ["p1", "p2", "p3"])
     assert line["x"] == line["y"] == [0.5, 4.0]
 
 
 def test_without_a_baseline_that_was_run_it_is_the_first_method(tmp_path):
-    _, versus, _ = section(runs(tmp_path, per_record="score/x", baselines=["other"])).parts
-    assert {row["against"] for row in cells(versus)} == {"plain"}
+    plot, _ = section(runs(tmp_path, per_record="score/x", baselines=["other"])).parts
+    assert [line["name"] for line in plot.figure["data"]] == ["shots", "three", "equal"]
+    assert plot.figure["data"][0]["x"] == [3.0, 1.0, 3.0]
 
 
 def test_one_method_has_its_table_alone(tmp_path):
