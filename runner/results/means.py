@@ -11,6 +11,7 @@ from runner.results.levels import Nested, Part
 from runner.results.rows import Row, Run
 from runner.results.table import number, show, stacked
 
+TOTAL, ALL = "total", "all samples"
 _FEW = 6  # rows of which every stratum is shown
 
 
@@ -52,19 +53,19 @@ def show_means(rows: Sequence[Row]) -> dict[str, Any]:
             continue
         groups = sorted({group for one in nested.values() for group in one.outer})
         common = shared([_values(one) for one in nested.values()])
-        columns = [*groups, "total"]
+        first = next(iter(nested.values()))
+        columns = [*groups, _all(first)]
         if any(shared([_values(one)]) != common for one in nested.values()) and common:
             columns.append(over(common))
         table = {label: {column: _metric(one, column, common) for column in columns} for label, one in nested.items()}
         if all(metric.value is None for of in table.values() for metric in of.values()):
             continue
-        first = next(iter(nested.values()))
         if name == first.score:
             levels = " of ".join(f"means per {level}" for level in reversed(first.levels))
             body = [
                 (label, *(stacked(metrics[column].as_dict()) for column in columns)) for label, metrics in table.items()
             ]
-            show(("", *columns), body, f"{first.score}: {levels}, and total")
+            show(("", *columns), body, f"{first.score}: {levels}, and {_all(first)}")
         elif len(table) <= _FEW:
             _show_briefly(first, table, groups)
         else:
@@ -84,6 +85,11 @@ def _show_briefly(of: Nested, table: Mapping[str, Mapping[str, Metric]], groups:
     show(("", *head), body, f"{of.score}: means per {of.levels[-1]} (of so many samples)")
 
 
+def _all(of: Nested) -> str:
+    """The name of the last column: the mean of means, or the plain mean of all samples, which is another number."""
+    return ALL if of.pooled else TOTAL
+
+
 def over(groups: Sequence[str]) -> str:
     """The name of the total over the groups that all rows share."""
     return "total, shared: " + " ".join(groups)
@@ -97,12 +103,12 @@ def _metric(nested: Nested, column: str, common: Sequence[str]) -> Metric:
     """A cell: a mean of means, or the plain mean of the samples it is about."""
     if not nested.pooled:
         return _part(nested, column, common).metric
-    wanted = {"total": None, over(common): set(common)}.get(column, {column})
+    wanted = {ALL: None, over(common): set(common)}.get(column, {column})
     of = [one for one in nested.records if wanted is None or one["strata"].get(nested.levels[-1]) in wanted]
     return mean_of(of, nested.score, nested.scale)
 
 
 def _part(nested: Nested, column: str, common: Sequence[str]) -> Part:
-    if column == "total":
+    if column == TOTAL:
         return nested.total()
     return nested.total(common) if column == over(common) else nested.outer.get(column, Part(None))
