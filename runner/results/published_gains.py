@@ -21,7 +21,8 @@ TOTAL = "total"
 class Printed:
     """A published gain of runs with the settings ``where``: by the ``metric``, in total or in a ``part`` (a value of a
     stratum); ``relative`` as a share of the baseline, ``won``: clusters won, tied and lost. ``value``: no gain, but the
-    published score itself; ``aside``: why no run can be compared with it."""
+    published score itself; ``aside``: why no run can be compared with it; ``settings``: those of its experiment that
+    are not the publication's own, such as the number of trials."""
 
     metric: str
     where: Mapping[str, Any]
@@ -33,6 +34,7 @@ class Printed:
     note: str = ""
     relation: Literal["=", "about"] = "="
     aside: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -94,7 +96,7 @@ class GainCell:
     def line(self, paper: Paper) -> Line:
         """The method as one of a publication; the runs have its settings."""
         first = self.runs[0]
-        settings = {key: [first.setting(key)] for key in self.printed.where}
+        settings = {key: [first.setting(key)] for key in self.printed.where} | dict(self.printed.settings)
         return Line(self.method, {}, next(iter(paper.tables)), settings)
 
 

@@ -10,6 +10,7 @@ from hydra import compose
 from omegaconf import OmegaConf
 
 from components.demonstrations import steps_of
+from components.ehr.metadata import metadata
 from components.models.scripted import Scripted
 from components.solved import Entry, own_seeds
 from components.types import Sample
@@ -94,6 +95,15 @@ async def test_each_method_of_table_1_is_sent_the_same_four_demonstrations_in_it
     assert found.keys() & {"knowledge"} == ({"knowledge"} if agent == "ehragent" else set())
     for knowledge in found.get("knowledge", ()):
         assert [one.id for one in shown(knowledge, database)] == [f"{database}-{n}" for n in (1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize("profile", ["paper", "code"])
+@pytest.mark.parametrize("agent", ALL)
+async def test_each_method_of_table_1_is_sent_the_same_metadata(agent, profile, parts_of):
+    given = parts_of("experiment=ehragent/table1", f"agent={agent}", f"profile={profile}")
+    sent = "\n".join(text for texts in (await asked(given, FIRST["eicu"])).values() for text in texts)
+    known = metadata("eicu")
+    assert known.columns in sent and known.overview in sent and str(known.clock) in sent
 
 
 @pytest.mark.parametrize("shots", [1, 5, 8])

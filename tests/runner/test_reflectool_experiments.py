@@ -42,7 +42,8 @@ def asked(folder: Path) -> list[tuple[str, str, str]]:
 
 def demonstrations(text: str) -> list[str]:
     """The demonstrations of a request, each to the answer that it ends with."""
-    shown = re.findall(r"^Tasks that were solved before:$(.*)", text, re.DOTALL | re.MULTILINE)
+    before = re.split(r"^\[(?:Previous_Trial|Execution)\]$", text, maxsplit=1, flags=re.MULTILINE)[0]
+    shown = re.findall(r"^Tasks that were solved before:$(.*)", before, re.DOTALL | re.MULTILINE)
     whole = re.compile(r"\n\n(.*?^Action: Finish\[)", re.DOTALL | re.MULTILINE)
     return [one for block in shown for one in whole.findall(block)]
 
@@ -73,6 +74,26 @@ def test_every_agent_of_table_2_is_shown_one_demonstration_and_the_model_alone_n
         assert not any(FIXED in text or "[Example]" in text for _, purpose, text in table[row] if purpose != "act")
 
 
+@pytest.mark.parametrize("row", ROWS[1:])
+def test_agents_of_table_2_have_the_same_task_role_limit_and_form_of_the_answer(table, row):
+    acts = [text for name, purpose, text in table[row] if purpose == "act" and name.startswith("medqa")]
+    for part in (
+        "You are a clinician who is at home with medical literature, patient records, databases and images.\n",
+        "- There are at most 15 actions; the last one closes the task.\n",
+        "Where the task gives options, close with the letter and the text of one of them.",
+    ):
+        assert acts and all(text.count(part) == 1 for text in acts)
+    tasks = {re.search(r"\[Execution\]\n(.*?\nA\. .*?\nB\. )", text, re.DOTALL)[1] for text in acts}
+    assert len(tasks) == 2 and not any("Answer: <" in text for text in acts)
+
+
+@pytest.mark.parametrize("row", ["direct", "cot_steps_one_shot", "critic_one_shot"])
+def test_an_answer_without_tools_to_a_question_on_a_database_may_be_sql(table, row):
+    blind = "act" if row == "cot_steps_one_shot" else "answer"
+    asked = [text for name, purpose, text in table[row] if purpose == blind and name.startswith("ehrsql")]
+    assert asked and all("one SQL statement" in text and "Tables of the database" in text for text in asked)
+
+
 @pytest.mark.parametrize("row", ["reflectool", "reflectool_select"])
 def test_what_reflectool_is_shown_was_solved_for_the_task_at_hand(table, row):
     shown = {
@@ -99,7 +120,7 @@ def test_agents_of_table_2_act_alike(row):
 
 @slow
 def test_table_3_has_each_part_left_out_and_unchecked_steps_as_one_row(tmp_path):
-    small = ("dataset.tasks=[pubmedqa]", "dataset.per_task=1", "tracking=off")
+    small = ("dataset.tasks=[mmlu]", "dataset.per_task=1", "tracking=off")
     done = here(tmp_path, "-m", "experiment=reflectool/table3", *small, "hydra.sweep.dir=sweep", own=False)
     assert done.code == 0, done.err
     jobs = {path.parent.name for path in (tmp_path / "sweep").glob("*/records.jsonl")}

@@ -85,6 +85,15 @@ def test_published_gains_are_in_the_ledger_with_ours(sweep):
     assert any(one.source == "gain, execution/ots" for one in ledger([]))
 
 
+def test_trials_of_figure_6b_are_not_a_deviation_there_and_one_trial_is(sweep):
+    shipped = [one for one in load_gains("radabench", CONF / "papers").gains if one.metric == "planning/levenshtein"]
+    assert [one.settings for one in shipped] == [{"epochs": 5}] * 4
+    printed = Printed("completion/rate", {"agent.strategies": ["few_shot"]}, absolute=0.3, settings=shipped[0].settings)
+    of, runs = Gains("c", "w", "radabench", "Claude-3.7-Sonnet", [printed]), sweep()
+    (one,), (five,) = (list(of_gains(of, fitting(runs, epochs=n), CONF / "papers")) for n in (1, 5))
+    assert "epochs: 1; published: 5" in one.deviations and not any("epochs" in text for text in five.deviations)
+
+
 def test_settings_fit_a_published_gain_in_any_order(sweep):
     runs = sweep()
     four = Printed("m", {"agent.strategies": ["few_shot", "multi_agent"]}, relative=0.482, note="p < 0.001")
