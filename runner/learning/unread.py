@@ -29,7 +29,7 @@ def refuse_unread(experiment: Experiment, source: Source) -> None:
     kind, choice = type(agents[0]).__name__, experiment.launch.choices.get("memory") or type(source).__name__
     acting = next((one for one in agents if isinstance(one, Acting)), None)
     more = "" if acting is None else "agent.shots=1 shows a demonstration, or "
-    raise ConfigError(f"memory={choice} would not be read: {kind} shows nothing of it; {more}memory=null")
+    raise ConfigError(f"memory={choice} would not be read: {kind} shows nothing of it; {more}~memory")
 
 
 def refuse_demonstrations(experiment: Experiment, source: Source) -> None:
@@ -51,7 +51,7 @@ def refuse_demonstrations(experiment: Experiment, source: Source) -> None:
         if one.shots and isinstance(memory, SolvedQuestions) and "metadata" not in offer.controls:
             raise ConfigError(
                 "memory.prompts: its demonstrations are questions of databases, and the toolset has none; name a"
-                " prompt set with a tasks.yaml, or choose agent.shots=0 and memory=null"
+                " prompt set with a tasks.yaml, or choose agent.shots=0 and ~memory"
             )
 
 
