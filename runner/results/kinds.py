@@ -69,7 +69,9 @@ def _declared(found: object) -> Kinds:
     known = get_args(ScoreKind)
     if not isinstance(found, Mapping) or (wrong := [name for name, kind in found.items() if kind not in known]):
         said = f"{str(wrong[0])!r} is {str(found[wrong[0]])[:40]!r}" if isinstance(found, Mapping) else repr(found)[:40]
-        raise ConfigError(f"manifest.json is damaged: {KEY} must name one of {', '.join(known)} per score, found {said}")
+        raise ConfigError(
+            f"manifest.json is damaged: {KEY} must name one of {', '.join(known)} per score, found {said}"
+        )
     return found
 
 

@@ -128,7 +128,9 @@ def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str, keys: i
         console.width = _WIDE
     with console.capture() as shown:  # rich takes a reader who leaves early for a failure
         if title:
-            console.print(plain(title), style="italic", markup=False, highlight=False, soft_wrap=True)  # wider than its table
+            console.print(
+                plain(title), style="italic", markup=False, highlight=False, soft_wrap=True
+            )  # wider than its table
         for places in fitting(head, body, console.width, keys):
             table = Table(*(escape(_shown(head[place])) for place in places), box=box.SIMPLE_HEAD)
             for place, column, width in zip(places, table.columns, _widths(head, body, places), strict=True):
