@@ -13,5 +13,5 @@ def test_declared_kinds_are_taken_and_missing_ones_inferred():
 
 @pytest.mark.parametrize("kinds", [None, [1], "share", {"a": "banana"}, {"a": 5}, {"a": ["share"]}])
 def test_kinds_that_are_none_are_refused(kinds):
-    with pytest.raises(ConfigError, match="manifest.json is damaged: kinds must name one of proportion, share"):
+    with pytest.raises(ConfigError, match=r"manifest\.json is damaged: kinds must name one of proportion, share"):
         kinds_of({"kinds": kinds}, [])
