@@ -31,7 +31,7 @@ _KEYS = re.compile(
         | AIza[\w-]{10,}+ | (?:AKIA|ASIA)[A-Z0-9]{8,}+ | eyJ[\w-]{8,}+(?:\.[\w-]++)++ )
       (?![\w.-]*+[/\\])
     | (?<=://)[^/\s@]+@
-    | (?i:api[-_\s]?key|token|secret|signature|password|passwd|pwd|credentials?|authorization)
+    | (?<![/\\])(?i:api[-_\s]?key|token|secret|signature|password|passwd|pwd|credentials?|authorization)
       ["']?\s*[:=]\s*["']?[^\s"',;&]{6,}
     | (?<=[?&]key=)[^\s&"']+
     """
