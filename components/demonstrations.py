@@ -29,6 +29,7 @@ from components.types import Demonstration, Offer
 REFERENCE = re.compile(r"#(\d+)")
 _SAW = "Observation:"
 _TASKS = "tasks"  # the file of a prompt set that holds solved tasks
+_ACTION = re.compile(r"[^\[\]\n]*\w\[.*\]\s*", re.DOTALL)
 _ENDS = ("Finish", "Refuse")  # actions that no tool stands behind
 
 
@@ -55,11 +56,15 @@ class FixedTasks:
 def own_tasks(prompts: str) -> tuple[Demonstration, ...]:
     """The solved tasks of a prompt set; none for a set without them. Raises ConfigError for what is not one."""
     prompt_set = load(prompts)
-    rows = prompt_set.data(_TASKS) if prompt_set.holds(_TASKS) else []
-    if not isinstance(rows, list) or not all(map(_is_task, rows)):
+    if not prompt_set.holds(_TASKS):
+        return ()
+    rows = prompt_set.data(_TASKS)
+    if not isinstance(rows, list) or not rows or not all(map(_is_task, rows)):
+        wrong = next((n for n, row in enumerate(rows, 1) if not _is_task(row)), 0) if isinstance(rows, list) else 0
         raise ConfigError(
-            f"prompt set {prompts!r}: {_TASKS}.yaml: must be a list of {{task, steps}}, task a text and steps a list of"
-            " pairs of texts: an action and what came back"
+            f"prompt set {prompts!r}: {_TASKS}.yaml{f', task {wrong}' if wrong else ''}: must be a list of"
+            " {task, steps}, task a text and steps a list of pairs of texts: an action, as Name[...], and what came"
+            " back"
         )
     return tuple(solved_task(row["task"].strip(), [(did, saw) for did, saw in row["steps"]]) for row in rows)
 
@@ -100,9 +105,13 @@ def _is_task(row: object) -> bool:
     steps = row.get("steps") if isinstance(row, Mapping) else None
     return (
         isinstance(row, Mapping)
-        and isinstance(row.get("task"), str)
+        and row.keys() == {"task", "steps"}
+        and isinstance(row["task"], str)
+        and bool(row["task"].strip())
         and isinstance(steps, list)
+        and bool(steps)
         and all(isinstance(step, list) and len(step) == 2 and all(isinstance(t, str) for t in step) for step in steps)
+        and all(_ACTION.fullmatch(did) for did, _ in steps)
     )
 
 

@@ -115,7 +115,7 @@ def command_line(resume: str = "") -> str:
     """
     name, key = Path(sys.argv[0]).name, resume.partition("=")[0]
     given = [word for word in sys.argv[1:] if not resume or not word.startswith((f"{key}=", "hydra.run.dir="))]
-    words = [shlex.quote(redact(word)) for word in [*given, *([resume] if resume else [])]]
+    words = [shlex.quote(word) for word in [*map(redact, given), *([resume] if resume else [])]]  # a path is not a key
     module = name == "__main__.py"
     program = "python" if module else name
     if resume:

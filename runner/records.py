@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -21,6 +22,8 @@ from runner.texts import TextWriter
 
 FILE = "records.jsonl"
 SCHEMA = 1
+_NUMBERS = (frozenset({float, int, bool, type(None)}), "a number or null")
+_PARTS = (("scores", *_NUMBERS), ("ceilings", *_NUMBERS), ("strata", frozenset({str}), "text"))
 
 
 def record_of(
@@ -115,11 +118,25 @@ def _record(path: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
         record = orjson.loads(line)
         if isinstance(record, dict) and {"sample_id", "epoch", "stop"} <= record.keys():
-            return record
-        problem = "it has no sample_id, epoch and stop"
+            if not (problem := _flaw(record)):
+                return record
+        else:
+            problem = "it has no sample_id, epoch and stop"
     except orjson.JSONDecodeError as error:
         problem = str(error)
     raise ConfigError(f"{path}:{number}: damaged record ({problem}); delete the line and resume")
+
+
+def _flaw(record: Mapping[str, Any]) -> str:
+    """What metrics cannot be made of; empty for a record that the run wrote."""
+    for part, kinds, right in _PARTS:
+        found = record.get(part, {})
+        if not isinstance(found, dict):
+            return f"its {part} are {type(found).__name__}, not names and values"
+        for name, value in found.items():
+            if type(value) not in kinds:
+                return f"{part}: {name!r} is {json.dumps(value)[:40]}, not {right}"
+    return ""
 
 
 def _mend(path: Path) -> list[dict[str, Any]]:

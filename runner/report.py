@@ -10,12 +10,12 @@ from typing import Any
 
 from components.errors import ConfigError
 from runner import manifest
-from runner.records import FILE, RecordWriter, read, slim
+from runner.records import FILE, RecordWriter, read
 from runner.results.folders import config_of, run_folders
 from runner.results.kinds import kinds_of
 from runner.results.metrics import as_json, summarise
 from runner.results.report import report, status_line
-from runner.results.rows import Run
+from runner.results.rows import Run, measured
 from runner.results.table import present
 from runner.terminal import told
 
@@ -178,7 +178,9 @@ def _report(folder: Path, *, rescore: bool, track: bool, quiet: bool = False) ->
 
         _rewrite(folder, rescored(folder, cfg))
     notes = manifest.read(folder)
-    records = [slim(record) for record in read(folder)]
+    if missing := {"name", "choices", "dataset", "status"} - notes.keys():
+        raise ConfigError(f"{folder / manifest.FILE} is no manifest of a run: it has no {', '.join(sorted(missing))}")
+    records = measured(folder, read(folder))
     summary = summarise(records, notes.get("levels"), notes.get("by"), kinds_of(notes, records))
     (folder / "metrics.json").write_text(as_json(summary), encoding="utf-8")
     graded = beside(folder, summary["metrics"])

@@ -85,7 +85,7 @@ class Learnt:
         """How much was learnt for each task, and where that was less than ``step``."""
         if folder is None:
             return ()
-        tried = _read(folder / LEARNT) if (folder / LEARNT).is_file() else {}
+        tried = _counts(folder / LEARNT) if (folder / LEARNT).is_file() else {}
         counts = ", ".join(f"{task} {n['solved']} of {n['tried']}" for task, n in tried.items())
         notes = [f"training samples solved and kept, for each task: {counts}"] if counts else []
         reached = {task: _reached(place) for task, place in (places or {"": folder}).items()}
@@ -196,6 +196,16 @@ def _number(path: Path) -> int:
     if not digits.isdecimal():
         raise ConfigError(f"{path}: its name should end in a number")
     return int(digits)
+
+
+def _counts(path: Path) -> dict[str, dict[str, int]]:
+    """Task -> how many training samples were tried and solved. Raises ConfigError."""
+    found = _read(path)
+    rows = found.values() if isinstance(found, dict) else [None]
+    if not all(isinstance(row, dict) and {"tried", "solved"} <= row.keys() for row in rows):
+        raise ConfigError(f"{path}: should hold, for each task, the numbers tried and solved")
+    counts: dict[str, dict[str, int]] = found
+    return counts
 
 
 def _read(path: Path) -> Any:

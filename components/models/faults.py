@@ -19,6 +19,7 @@ from components.models.redaction import redact, without_echo
 
 RETRYABLE = frozenset({"rate_limit", "server", "connection", "timeout", "unreadable"})
 LONGEST_PAUSE = 600.0  # seconds; who asks for more is not waited for
+_NEVER_LENGTH = frozenset({401, 402, 403, 404, 407, 408})  # of a key, an account or an address, whatever the text says
 _LABEL = re.compile(r"[\w.-]{1,64}")
 
 
@@ -61,7 +62,7 @@ def kind_of(status: int, code: str = "", text: str = "") -> str:
     """The kind of an HTTP status with the error code and text that came with it."""
     if status == 429:
         return "quota" if code == "insufficient_quota" else "rate_limit"
-    if status <= 500 and is_overflow(code, text):
+    if status not in _NEVER_LENGTH and status <= 500 and is_overflow(code, text):
         return OVERFLOW
     if status == 408:
         return "timeout"
@@ -75,13 +76,13 @@ def from_status(status: int, raw: bytes, headers: Mapping[str, str]) -> Fault:
     try:
         complaint = complaint_in(orjson.loads(raw))
     except orjson.JSONDecodeError:
-        complaint = Complaint()
+        complaint = Complaint(text=_plain_text(raw))
     return from_complaint(status, complaint, headers)
 
 
 def from_complaint(status: int, complaint: Complaint, headers: Mapping[str, str]) -> Fault:
     """The fault behind a status and the provider's complaint."""
-    code = complaint.code if _LABEL.fullmatch(redact(complaint.code)) else ""
+    code = complaint.code if _LABEL.fullmatch(complaint.code) and redact(complaint.code) == complaint.code else ""
     summary = f"HTTP {status} ({code})" if code else f"HTTP {status}"
     kind, pause = kind_of(status, code, complaint.text), retry_after(headers)
     if pause is not None and pause > LONGEST_PAUSE:
@@ -93,10 +94,14 @@ def from_complaint(status: int, complaint: Complaint, headers: Mapping[str, str]
 def from_error_body(error: object) -> Fault:
     """The fault behind an error object that came with status 200."""
     complaint = complaint_in({"error": error})
-    status = int(complaint.code) if complaint.code.isdecimal() else 0
-    if not 400 <= status <= 599:
-        status = 500
+    status = int(complaint.code) if re.fullmatch("[45][0-9][0-9]", complaint.code) else 500
     return Fault(kind_of(status, complaint.code, complaint.text), "HTTP 200 with an error in it", complaint.text)
+
+
+def _plain_text(raw: bytes) -> str:
+    """What a server says without JSON, or in JSON that is cut off; nothing of a web page."""
+    text = raw[:_LONGEST_DETAIL].decode("utf-8", "replace").strip()
+    return "" if text.startswith("<") else text
 
 
 def complaint_in(body: object) -> Complaint:

@@ -15,6 +15,7 @@ from components.models.endpoints import Endpoint, Transports, check_settings, ke
 from components.models.faults import Fault
 from components.models.limits import Limiter, Minute, estimate
 from components.models.prices import PriceRow, look_up, stated
+from components.models.redaction import without_key
 from components.models.retired import Retired
 from components.models.retries import Retries
 
@@ -187,7 +188,7 @@ class Gateway:
         tokens = None
         try:
             with self._deadlines.watch():
-                completion = await self._transports.chosen.call(request)
+                completion = without_key(await self._transports.chosen.call(request), self._key)
             usage = completion.usage
             if usage.input_tokens is not None:
                 tokens = usage.input_tokens + (usage.output_tokens or 0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+_LONGEST = 16_000  # of a complaint that is read; what is longer holds an echo of the request
 FINISH = "model_context_window_exceeded"  # the finish reason of a reply that the end of the window cut off
 _NOT = (
     r"tokens per (minute|min|hour|day)\b|\b(tpm|tpd)\b|rate[ _-]?limit|please wait",  # OpenAI, Groq, Bedrock
@@ -25,7 +26,7 @@ _TOO_LONG = (
     r"(longer|greater|larger) than the (model's |available |maximum )?(context (length|window|size)|model length)",
     r"context length (is|of) only|max_model_len",
     # Anthropic, Bedrock, Fireworks, vLLM
-    r"\b(prompt|input|request)( \([^)]*\))? is too long",
+    r"\b(prompt|input|request)( \([^()]{0,80}\))? is too long",
     # Groq, Cerebras, OpenAI
     r"reduce the length of (the|your|either) (messages|input|prompt|one)|current length is [\d,]+ while limit is",
     # Gemini and Vertex, and GitHub's models
@@ -43,5 +44,5 @@ _OTHER, _OVERFLOW = (re.compile("|".join(parts), re.IGNORECASE) for parts in (_N
 
 def is_overflow(code: str, text: str) -> bool:
     """Whether the code and the text of an error report a request that is longer than the window."""
-    said = f"{code}: {text}"
+    said = f"{code}: {text}"[:_LONGEST]
     return _OTHER.search(said) is None and _OVERFLOW.search(said) is not None

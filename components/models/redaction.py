@@ -10,25 +10,28 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from os.path import exists
 
-from components.messages import Message
+from components.messages import Completion, Message
 
 HIDDEN = "[hidden]"
 _LONGEST = 400
 _ECHO = 12
 _SECRET_NAME = re.compile(r"(?i)KEY|TOKEN|SECRET|PASSW|CREDENTIAL")
 _SHORTEST_SECRET = 8
+_SHORTEST_ECHOED = 16  # of a key in a reply: what is shorter may be a word such as "not-needed"
 _KEYS = re.compile(
     r"""(?x)
     (?i:\bBearer\s+[\w.~+/=*-]+)
-    | (?<![\w./\\-])  # a path may hold what looks like a token
-      (?: (?:sk|pk|rk|csk|gsk|hf|xai|nvapi|pplx|r8|fw|ghp)[-_](?=[\w.*-]*[A-Z\d*])(?:[\w.-]{16,}|[\w.-]*\*[\w.*-]*)
-        | AIza[\w-]{10,} | (?:AKIA|ASIA)[A-Z0-9]{8,} | eyJ[\w-]{8,}(?:\.[\w-]+)+ )
-      (?![\w.-]*[/\\])
+    | (?<![\w./\\-])  # a path may hold what looks like a token; possessive, so in linear time
+      (?: (?:sk|pk|rk|csk|gsk|hf|xai|nvapi|pplx|r8|fw|ghp)[-_]
+            (?=[a-z_.-]*+[A-Z\d*])(?:[\w.-]*+\*[\w.*-]{0,200}+|[\w.-]{16,}+)
+        | AIza[\w-]{10,}+ | (?:AKIA|ASIA)[A-Z0-9]{8,}+ | eyJ[\w-]{8,}+(?:\.[\w-]++)++ )
+      (?![\w.-]*+[/\\])
     | (?<=://)[^/\s@]+@
-    | (?i:api[-_\s]?key|token|secret|signature|password|passwd|pwd|credentials?|authorization)
+    | (?<![/\\])(?i:api[-_\s]?key|token|secret|signature|password|passwd|pwd|credentials?|authorization)
       ["']?\s*[:=]\s*["']?[^\s"',;&]{6,}
     | (?<=[?&]key=)[^\s&"']+
     """
@@ -61,6 +64,22 @@ def secret_variables(named: Collection[str] = ()) -> Mapping[str, str]:
 def _known_secrets() -> tuple[str, ...]:
     """The values of secret variables when the process first asks, the longest first."""
     return tuple(sorted(set(secret_variables().values()), key=len, reverse=True))
+
+
+def without_key(completion: Completion, key: str) -> Completion:
+    """The reply without the key that the request was sent with: records and journal keep replies."""
+    message = completion.message
+    texts = [message.text, message.reasoning or "", completion.finish]
+    texts += [part for call in message.tool_calls for part in (call.id, call.name, call.arguments)]
+    if len(key) < _SHORTEST_ECHOED or not any(key in text for text in texts):
+        return completion
+    calls = tuple(
+        replace(call, **{part: getattr(call, part).replace(key, HIDDEN) for part in ("id", "name", "arguments")})
+        for call in message.tool_calls
+    )
+    reasoning = message.reasoning and message.reasoning.replace(key, HIDDEN)
+    kept = replace(message, content=message.text.replace(key, HIDDEN), tool_calls=calls, reasoning=reasoning)
+    return replace(completion, message=kept, finish=completion.finish.replace(key, HIDDEN), logprobs=None)
 
 
 def without_echo(text: str, messages: Iterable[Message]) -> str:

@@ -87,8 +87,9 @@ def strangers(cfg: Mapping[str, Any], places: Places) -> list[Flaw]:
     curves = compare.get("curves")
     varied = map(str, curves if isinstance(curves, list) else ())
     flaws += [Flaw("compare.curves", f"no key {key!r} in the config") for key in varied if not _holds(cfg, key)]
-    figures = [one for one in compare.get("figures") or () if isinstance(one, Mapping)]
-    asked = dict.fromkeys(key for one in figures for key in (one.get("where") or {}))
+    figures = compare.get("figures")
+    wheres = [one.get("where") for one in (figures if isinstance(figures, list) else ()) if isinstance(one, Mapping)]
+    asked = dict.fromkeys(str(key) for where in wheres if isinstance(where, Mapping) for key in where)
     flaws += [Flaw("compare.figures", f"no key {key!r} in the config") for key in asked if not _holds(cfg, key)]
     if isinstance(gains, str) and gains not in (
         have := [one.stem for one in (CONF / "papers" / "gains").glob("*.yaml")]

@@ -52,7 +52,9 @@ def explain(error: BaseException, overrides: Sequence[str], roots: Sequence[Path
     if "Got NoneType" in str(error):
         nulls = [(o, choices_of(roots, o.lstrip("+").partition("=")[0])) for o in overrides if o.endswith("=null")]
         word, choices = next((one for one in nulls if one[1]), ("", []))
-        return Flaw("", f"a group that is needed here cannot be null; {nearest('', choices)}", f"{COMMAND}: {word}")
+        group = word.lstrip("+").partition("=")[0]
+        text = f"null is no choice; ~{group} leaves the group out where nothing needs it; {nearest('', choices)}"
+        return Flaw("", text, f"{COMMAND}: {word}")
     if isinstance(cause, ConfigError):  # of a launcher or sweeper that Hydra makes
         return Flaw("", str(cause), _written(re.escape(str(cause).partition(":")[0]) + "=", overrides))
     if isinstance(cause, GrammarParseError):

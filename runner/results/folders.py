@@ -42,6 +42,8 @@ def config_of(folder: Path) -> dict[str, Any]:
         raise ConfigError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
     if not isinstance(found, dict):
         raise ConfigError(f"{path} is no config of a run: it holds {type(found).__name__}, not names and values")
+    if not isinstance(compare := found.get("compare") or {}, dict):
+        raise ConfigError(f"{path} is no config of a run: compare is {compare!r:.40}, not names and values")
     return found
 
 

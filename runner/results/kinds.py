@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
+from components.errors import ConfigError
 from components.protocols import DeclaresKinds
 from components.types import ScoreKind
 
@@ -53,8 +54,7 @@ def declared_kinds(scorers: Iterable[object]) -> dict[str, ScoreKind]:
 def kinds_of(notes: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> Kinds:
     """The kinds of a run's scores: declared in its manifest, else, in an older run's, inferred."""
     if KEY in notes:
-        found: Kinds = notes[KEY]
-        return found
+        return _declared(notes[KEY])
     counts = notes.get("units") or notes.get("count_scores") or ()
     values: dict[str, set[float]] = {}
     for record in records:
@@ -62,6 +62,17 @@ def kinds_of(notes: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> 
             if value is not None:
                 values.setdefault(name, set()).add(value)
     return {name: "count" if name in counts else _inferred(of) for name, of in values.items()}
+
+
+def _declared(found: object) -> Kinds:
+    """What a manifest declares. Raises ConfigError."""
+    known = get_args(ScoreKind)
+    if not isinstance(found, Mapping) or (wrong := [name for name, kind in found.items() if kind not in known]):
+        said = f"{str(wrong[0])!r} is {str(found[wrong[0]])[:40]!r}" if isinstance(found, Mapping) else repr(found)[:40]
+        raise ConfigError(
+            f"manifest.json is damaged: {KEY} must name one of {', '.join(known)} per score, found {said}"
+        )
+    return found
 
 
 def kind_of(metric: str, kinds: Kinds) -> ScoreKind:

@@ -25,6 +25,16 @@ _PLACES = ("path", "sqlite")  # where data lie: the same are elsewhere on anothe
 _APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "compare")  # may differ within a row
 
 
+def measured(folder: Path, whole: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The records of a folder without their steps. Raises ConfigError for one that lacks what metrics are made of."""
+    found = [slim(record) for record in whole]
+    for record in found:
+        if missing := _NEEDED - record.keys():
+            said = f"the record of {record['sample_id']!r} has no {' and no '.join(sorted(missing))}"
+            raise ConfigError(f"{folder / RECORDS}: {said}; delete its line and resume")
+    return found
+
+
 @dataclass(frozen=True)
 class Run:
     """A run folder, its manifest and its config. ``keeps``: records and texts are read once and stay in memory."""
@@ -44,12 +54,7 @@ class Run:
     @cached_property
     def records(self) -> list[dict[str, Any]]:
         """The records without their steps. Raises ConfigError for one that lacks what metrics are made of."""
-        found = [slim(record) for record in self.whole()]
-        for record in found:
-            if missing := _NEEDED - record.keys():
-                said = f"the record of {record['sample_id']!r} has no {' and no '.join(sorted(missing))}"
-                raise ConfigError(f"{self.folder / RECORDS}: {said}; delete its line and resume")
-        return found
+        return measured(self.folder, self.whole())
 
     def whole(self) -> Iterable[dict[str, Any]]:
         """The records with their steps, as they stand in the folder."""

@@ -31,7 +31,7 @@ def present(title: str, metrics: Mapping[str, Mapping[str, Any]]) -> None:
     there = {n: m for n, m in main.items() if m["value"] is not None}
     show(HEAD, rows(there), title)
     if undefined := [n for n in main if n not in there]:
-        print(f"not defined here: {', '.join(undefined)}")  # noqa: T201
+        print(f"not defined here: {plain(', '.join(undefined))}")  # noqa: T201
     if metrics:
         print(totals(metrics))  # noqa: T201
     if used := usage.lines(metrics):
@@ -133,9 +133,11 @@ def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str, keys: i
         console.width = _WIDE
     with console.capture() as shown:  # rich takes a reader who leaves early for a failure
         if title:
-            console.print(title, style="italic", markup=False, highlight=False, soft_wrap=True)  # wider than its table
+            console.print(
+                plain(title), style="italic", markup=False, highlight=False, soft_wrap=True
+            )  # wider than its table
         for places in fitting(head, body, console.width, keys):
-            table = Table(*(escape(head[place]) for place in places), box=box.SIMPLE_HEAD)
+            table = Table(*(escape(_shown(head[place])) for place in places), box=box.SIMPLE_HEAD)
             for place, column, width in zip(places, table.columns, _widths(head, body, places), strict=True):
                 most = _most(place, console.width, keys)
                 column.overflow, column.no_wrap, column.max_width = "fold", width <= most, most
@@ -146,9 +148,14 @@ def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str, keys: i
                 if group and "/" in row[0] and row[0].partition("/")[0] != group:
                     table.add_section()
                 group = row[0].partition("/")[0]
-                table.add_row(*(escape(row[place]) for place in places))
+                table.add_row(*(escape(_shown(row[place])) for place in places))
             console.print(table)
     print(shown.get(), end="")  # noqa: T201
+
+
+def _shown(cell: str) -> str:
+    """A cell without characters that a terminal would obey; its line breaks stay."""
+    return cell if cell.isprintable() else "\n".join(plain(line) for line in cell.split("\n"))
 
 
 def fitting(head: Sequence[str], body: Sequence[Sequence[str]], room: int, keys: int = 1) -> list[list[int]]:

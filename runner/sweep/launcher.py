@@ -18,8 +18,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus, configure_log, setup_globals
+from hydra.errors import OverrideParseException
 from hydra.plugins.launcher import Launcher as HydraLauncher
 from hydra.types import HydraContext
 from omegaconf import DictConfig
@@ -71,8 +73,11 @@ class Sweeper(BasicSweeper):
 
     def __init__(self, max_batch_size: int | None, params: Any = None, skip: Sequence[str] = ()) -> None:
         super().__init__(max_batch_size, params)
-        if isinstance(skip, str):
-            raise ConfigError(f"hydra.sweeper.skip: found {skip!r}, it should be a list of jobs, each as words")
+        if isinstance(skip, str) or not isinstance(skip, Sequence) or not all(isinstance(one, str) for one in skip):
+            raise ConfigError(
+                f"hydra.sweeper.skip: found {redact(str(skip))!r}, it should be a list of jobs, each as words:"
+                ' ["verifier=accept memory.step=10"]'
+            )
         self.skip = [text.split() for text in skip]
 
     def setup(self, *, hydra_context: HydraContext, task_function: Any, config: DictConfig) -> None:
@@ -80,13 +85,24 @@ class Sweeper(BasicSweeper):
         super().setup(hydra_context=hydra_context, task_function=task_function, config=config)
         self.task = task_function
 
+    @staticmethod
+    def _left_out(parser: OverridesParser, words: list[str]) -> list[Override]:
+        """The words of a job that is left out. Raises ConfigError."""
+        try:
+            return parser.parse_overrides(words)
+        except OverrideParseException as error:
+            raise ConfigError(
+                f"hydra.sweeper.skip: {redact(error.override)!r} cannot be read; each job is words such as"
+                " verifier=accept memory.step=10"
+            ) from None
+
     def sweep(self, arguments: list[str]) -> None:
         """Compose and check all jobs, then run those that are not finished."""
         assert self.config is not None and self.hydra_context is not None and self.launcher is not None
         loader = self.hydra_context.config_loader
         self.task.started = True
         parser = OverridesParser.create(config_loader=loader)
-        skip = [parser.parse_overrides(words) for words in self.skip]
+        skip = [self._left_out(parser, words) for words in self.skip]
         plan = cells(parser.parse_overrides(self._parse_config()), parser.parse_overrides(arguments), skip)
         home = sweep_folder(self.config)
         try:

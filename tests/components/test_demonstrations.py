@@ -45,11 +45,21 @@ def test_shipped_tasks_end_with_an_answer(name):
 
 
 @pytest.mark.parametrize(
-    "text", ["task: one", "- {task: one}", "- {task: one, steps: [[a]]}", "- {task: 1, steps: []}"]
+    "text",
+    [
+        "task: one",
+        "[]",
+        "- {task: one}",
+        "- {task: one, steps: [['a[]']]}",
+        "- {task: 1, steps: [['a[]', b]]}",
+        "- {task: one, steps: []}",
+        "- {task: one, steps: [['a[]', b]], stepz: 1}",
+        "- {task: one, steps: [['rm -rf /', b]]}",
+    ],
 )
 def test_tasks_that_cannot_be_shown_are_named(tmp_path, text):
     folder = tmp_path / "set"
     folder.mkdir()
     (folder / "tasks.yaml").write_text(text)
-    with pytest.raises(ConfigError, match=r"tasks\.yaml: must be a list of \{task, steps\}"):
+    with pytest.raises(ConfigError, match=r"tasks\.yaml(, task 1)?: must be a list of \{task, steps\}"):
         own_tasks(str(folder))

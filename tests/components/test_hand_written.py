@@ -5,7 +5,7 @@ import datetime
 import pytest
 import yaml
 
-from components.hand_written import read_yaml
+from components.hand_written import parsed, read_yaml
 
 TEXTS = [
     "a: [1, 2.5, null, yes]\n",
@@ -35,3 +35,13 @@ def test_a_table_makes_no_objects(tmp_path):
     path.write_text("!!python/object/apply:os.getcwd []\n")
     with pytest.raises(yaml.YAMLError):
         read_yaml(path)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "- " * 100_000, "{a: " * 100_000, "? " * 100_000, "a: " + "[" * 300])
+def test_what_nests_too_deep_for_libyaml_is_refused(text):
+    with pytest.raises(yaml.YAMLError):
+        parsed(text)
+
+
+def test_what_is_long_and_flat_is_read():
+    assert parsed("[" + "[1], " * 1_000 + "]") == [[1]] * 1_000

@@ -21,6 +21,11 @@ MODELS = [
     ("model=gemini/flan-palm-540b", ["flan-palm-540b.yaml:", "never offered", "the nearest choice is model=gemini"]),
     ("model=openai/gpt-4-0314", ["gpt-4-0314.yaml:", "OpenAI no longer serves 'gpt-4-0314'", "retired=null"]),
     ("model=openai/gpt-4-0631", ["model has no choice 'openai/gpt-4-0631'", "did you mean openai/gpt-4-0613"]),
+    ("compare.figures=5", ["compare.figures: found 5, should be a list"]),
+    (
+        "compare.figures=[{title: a, scores: [b], where: x}]",
+        ["compare.figures[0].where: found 'x', should be a mapping"],
+    ),
     ("compare.figures=[{title: a, scores: []}]", ["compare.figures", "scores", "at least 1 item"]),
     ("compare.figures=[{title: a, scores: [b], where: {no: [c]}}]", ["compare.figures: no key 'no' in the config"]),
 ]

@@ -139,3 +139,23 @@ def test_a_damaged_line_of_the_texts_is_named(tmp_path, line):
     path.write_bytes(gzip.compress(line + b"\n"))
     with pytest.raises(ConfigError, match=r"texts-0000\.jsonl\.gz is damaged"):
         TextReader(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"scores": {"a": "1"}}, "scores: 'a' is \"1\", not a number or null"),
+        ({"scores": {"a": [1]}}, "scores: 'a' is"),
+        ({"scores": None}, "its scores are NoneType, not names and values"),
+        ({"ceilings": {"a": "x"}}, "ceilings: 'a' is"),
+        ({"strata": {"task": {"a": 1}}}, "strata: 'task' is {\"a\": 1}, not text"),
+    ],
+)
+def test_a_record_that_no_metric_can_be_made_of_is_damaged(tmp_path, part, said):
+    record = {"sample_id": "s", "epoch": 0, "stop": "answered", "scores": {"a": 1.0, "b": None}, "strata": {"t": "x"}}
+    (tmp_path / FILE).write_bytes(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+    assert [*read(tmp_path)] == [record]
+    (tmp_path / FILE).write_bytes(orjson.dumps(record | part, option=orjson.OPT_APPEND_NEWLINE))
+    with pytest.raises(ConfigError, match=r"records.jsonl:1: damaged record") as caught:
+        [*read(tmp_path)]
+    assert said in str(caught.value)

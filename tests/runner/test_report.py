@@ -62,3 +62,18 @@ def test_a_run_that_was_killed_is_reported_as_far_as_it_came(tmp_path, capsys):
     assert main([str(folder)]) == 0
     told = "Status running: it has not ended, since it still runs or was killed (run.resume=FOLDER goes on with it)"
     assert told in capsys.readouterr().out and told in (folder / "report.md").read_text()
+
+
+def test_a_folder_with_a_foreign_manifest_is_refused_in_one_line(tmp_path, capsys):
+    folder = write(tmp_path / "a", {"one": ("k", [1])})
+    (folder / "manifest.json").write_text('{"a": 1}')
+    assert main([str(folder)]) == 2
+    assert "is no manifest of a run: it has no choices, dataset, name, status" in capsys.readouterr().err
+
+
+def test_a_record_without_strata_is_refused_in_one_line(tmp_path, capsys):
+    folder = write(tmp_path / "a", {"one": ("k", [1])})
+    record = json.loads((folder / "records.jsonl").read_text())
+    (folder / "records.jsonl").write_text(json.dumps({k: v for k, v in record.items() if k != "strata"}) + "\n")
+    assert main([str(folder)]) == 2
+    assert "has no strata" in capsys.readouterr().err

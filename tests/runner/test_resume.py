@@ -145,8 +145,12 @@ def test_paths_on_the_command_line(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", ["5a8799c0d1e2f3a4b5c6d7e8f90a1b2c3d4e5f60", "Mein Ordner äöß", "n" * 180, "a=b, 'c' {d}", 'say "x"']
-)
+    "name",
+    [
+        "5a8799c0d1e2f3a4b5c6d7e8f90a1b2c3d4e5f60", "Mein Ordner äöß", "n" * 180, "a=b, 'c' {d}", 'say "x"',
+        "token=abcdefghi",
+    ],
+)  # fmt: skip
 def test_a_printed_command_works_when_it_is_pasted(name, monkeypatch):
     folder = Path("/data", name, "outputs", "run")
     monkeypatch.setattr("sys.argv", ["runner/__main__.py", "limit=2", f"run.journal={quoted(folder)}", "run.resume=x"])

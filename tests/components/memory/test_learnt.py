@@ -104,6 +104,8 @@ def test_without_a_memory_nothing_is_shown():
     ("long_term/example_3.json", "{}", "pairs in act_obs"),
     ("long_term/example_x.json", "{}", "should end in a number"),
     ("experience/step-99.json", "[]", "must be an object"),
+    ("tasks.json", '{"medqa": 5}', "for each task, the numbers tried and solved"),
+    ("tasks.json", "[]", "for each task, the numbers tried and solved"),
 ])  # fmt: skip
 def test_damaged_files_are_named(folder, name, text, says):
     (folder / name).write_text(text)

@@ -5,6 +5,7 @@ import pytest
 
 from components.messages import Message
 from components.models.faults import (
+    Complaint,
     Fault,
     complaint_in,
     from_complaint,
@@ -24,6 +25,35 @@ def test_only_what_can_pass_is_retryable():
 
 def test_a_used_up_quota_does_not_pass():
     assert kind_of(429, "insufficient_quota") == "quota"
+
+
+@pytest.mark.parametrize(("status", "kind"), [(401, "auth"), (403, "auth"), (402, "bad_request"), (404, "bad_request")])
+def test_a_refused_account_is_no_overflow_whatever_it_says(status, kind):
+    assert kind_of(status, "", "Too many tokens issued for this account; log in again") == kind
+
+
+@pytest.mark.parametrize(
+    ("raw", "kind"),
+    [
+        (b"prompt is too long: 2000 tokens > 1000 maximum", "context_window"),
+        (b'{"error": {"message": "This model\'s maximum context length is 100 tok', "context_window"),
+        (b"<html>maximum context length</html>", "bad_request"),
+        (b"", "bad_request"),
+    ],
+)
+def test_a_complaint_without_json_is_read(raw, kind):
+    assert from_status(400, raw, {}).kind == kind
+
+
+def test_a_code_of_thousands_of_digits_is_no_status():
+    fault = from_error_body({"code": "9" * 5000, "message": "maximum context length is 100 tokens"})
+    assert fault.kind == "context_window"
+
+
+def test_hostile_complaints_take_no_time():
+    begun = time.perf_counter()
+    from_complaint(400, Complaint("sk-" + "A" * 40_000 + "/", "prompt (" * 40_000), {})
+    assert time.perf_counter() - begun < 2
 
 
 def test_a_429_that_speaks_of_tokens_is_a_rate_limit():

@@ -1,11 +1,12 @@
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
-from components.messages import Message, ToolCall
-from components.models.redaction import redact, without_echo
+from components.messages import Completion, Message, ToolCall, Usage
+from components.models.redaction import redact, without_echo, without_key
 
 
 @pytest.mark.parametrize(
@@ -99,3 +100,28 @@ def test_long_texts_are_cut():
 
 def test_letters_that_grow_in_lower_case_hide_the_whole():
     assert without_echo("İstanbul said Mr Jon Doe (71 y), fever", ASKED) == "..."
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["sk-" + "A" * 40_000 + "/", "sk-*" + "a" * 40_000 + "/", "sk-*" * 10_000 + "/", "eyJ" + "aaaaaaaa." * 5_000 + "/"],
+    ids=["long", "masked", "many", "parts"],
+)
+def test_a_hostile_text_takes_no_time(text):
+    begun = time.perf_counter()
+    redact(text)
+    assert time.perf_counter() - begun < 2  # it took six seconds and more
+
+
+def test_the_key_of_a_request_is_hidden_in_its_reply():
+    key = "plain-key-0123456789"
+    message = Message("assistant", f"A {key}", (ToolCall("1", "look", f'{{"at":"{key}"}}'),), reasoning=f"{key}?")
+    kept = without_key(Completion(message, Usage(), key), key)
+    assert kept.message == Message("assistant", "A [hidden]", (ToolCall("1", "look", '{"at":"[hidden]"}'),))
+    assert (kept.message.reasoning, kept.finish) == ("[hidden]?", "[hidden]")
+
+
+@pytest.mark.parametrize("key", ["", "not-needed", "plain-key-9876543210"])
+def test_a_reply_without_the_key_stays(key):
+    reply = Completion(Message("assistant", "not-needed"), Usage())
+    assert without_key(reply, key) is reply

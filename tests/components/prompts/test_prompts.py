@@ -1,5 +1,6 @@
 """Prompt sets: files, nothing undefined, what differs has another digest."""
 
+import os
 from hashlib import sha256
 from pathlib import Path
 
@@ -201,3 +202,9 @@ def test_a_template_is_plain_where_it_only_shows_what_it_is_given(tmp_path):
 def test_a_template_s_names_are_those_of_what_it_includes_too(tmp_path):
     prompts = load(folder(tmp_path, ask='{{ who }} {% include "_shared/refused_action.jinja" %}', tell="{{ what }}"))
     assert prompts.names("tell") == {"what"} and prompts.names("ask") > {"who"}
+
+
+def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "tasks.yaml")
+    with pytest.raises(ConfigError, match=r"tasks\.yaml: is no file"):
+        load(str(tmp_path))

@@ -51,3 +51,10 @@ def test_a_damaged_config_is_one_line(tmp_path, text, said):
 def test_a_name_that_can_be_no_folder_is_refused():
     with pytest.raises(ConfigError, match="cannot be read as a folder"):
         run_folders(Path("x" * 5_000))
+
+
+def test_a_config_whose_comparison_is_no_mapping_is_refused(tmp_path):
+    folder = write(tmp_path / "a", {"t": ("k", [1])})
+    (folder / "config.yaml").write_text("compare: x\n")
+    with pytest.raises(ConfigError, match=r"config\.yaml is no config of a run: compare is 'x'"):
+        config_of(folder)

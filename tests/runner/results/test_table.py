@@ -37,3 +37,10 @@ def test_named_scores_come_first_and_those_without_a_value_are_left_out():
     assert headline(jobs, 2) == ["score/a", "faults/right"]
     assert headline(jobs, 2, named=["score/b", "faults/x"]) == ["score/b", "score/a"]
     assert headline(jobs, 9, named=["faults/right"]) == ["faults/right", "score/a", "score/b"]
+
+
+def test_nothing_reaches_the_terminal_that_it_would_obey(capsys):
+    show(("metric", "a\x1b[2J"), [("x\x1b[31m", "1\n2")], "title \x1b[5m")
+    printed = capsys.readouterr().out
+    assert "\x1b" not in printed and "[31m" in printed
+    assert any(line.split() == ["x", "[31m", "1"] for line in printed.splitlines())

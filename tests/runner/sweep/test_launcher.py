@@ -8,6 +8,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from components.errors import ConfigError
 from runner.records import RecordWriter
+from runner.sweep.launcher import Sweeper
 from runner.sweep.plan import cells
 
 
@@ -319,3 +320,16 @@ def test_launchers_of_hydra_run_the_same_plan(home):
     assert jobs(home) == ["seed-0", "seed-1"]
     assert "2 of 2 jobs" in done.out
     assert [home.manifest(home.path / "sweep" / job)["swept"] for job in jobs(home)] == [["seed"]] * 2
+
+
+@pytest.mark.parametrize("skip", [5, None, [5], [{"agent": "react"}], [["agent=react"]], "agent=react"])
+def test_jobs_to_leave_out_are_a_list_of_words(skip):
+    with pytest.raises(ConfigError, match=r"hydra\.sweeper\.skip: found .* should be a list of jobs, each as words"):
+        Sweeper(None, skip=skip)
+
+
+@pytest.mark.parametrize("words", ["agent", "agent=[react"])
+def test_words_of_a_job_to_leave_out_that_cannot_be_read_are_named(words):
+    with pytest.raises(ConfigError) as caught:
+        Sweeper._left_out(OverridesParser.create(), [words])
+    assert str(caught.value).startswith(f"hydra.sweeper.skip: {words!r} cannot be read")

@@ -1,0 +1,17 @@
+"""Kinds of scores, as a manifest declares them."""
+
+import pytest
+
+from components.errors import ConfigError
+from runner.results.kinds import kinds_of
+
+
+def test_declared_kinds_are_taken_and_missing_ones_inferred():
+    assert kinds_of({"kinds": {"a": "share"}}, []) == {"a": "share"}
+    assert kinds_of({}, [{"scores": {"a": 1.0, "b": 0.5}}]) == {"a": "proportion", "b": "share"}
+
+
+@pytest.mark.parametrize("kinds", [None, [1], "share", {"a": "banana"}, {"a": 5}, {"a": ["share"]}])
+def test_kinds_that_are_none_are_refused(kinds):
+    with pytest.raises(ConfigError, match=r"manifest\.json is damaged: kinds must name one of proportion, share"):
+        kinds_of({"kinds": kinds}, [])
