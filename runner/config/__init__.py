@@ -12,12 +12,14 @@ from hydra.core.config_loader import ConfigLoader
 from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue, OmegaConfBaseException
 
+from components.models.redaction import secret_variables
 from runner.config.places import Places, choices_of
 from runner.config.roots import CONF
 from runner.flaws import Flaw, Flaws, nearest
 from runner.interrupts import is_interrupt
 
 PROFILE = "profile"
+_LONG = 16  # characters of a key
 _DICTIONARY = re.compile(r"^[~+]|^[^=]*=\s*\{")
 
 
@@ -74,12 +76,16 @@ def touched(config: DictConfig, places: Places) -> set[str]:
 
 
 def strangers(cfg: Mapping[str, Any], places: Places) -> list[Flaw]:
-    """Baselines that are neither a choice of agent nor a value of a key; unknown curves, and gains unpublished here."""
+    """Values of secret variables; baselines that are neither a choice of agent nor a value of a key; unknown curves,
+    and gains unpublished here."""
     compare = cfg.get("compare") or {}
     named, gains = compare.get("baselines") or (), compare.get("gains")
     known = choices_of(places.roots, "agent")
     wrong = [str(one) for one in named if one not in known] if isinstance(named, list) else []
-    flaws = [
+    flaws = _secrets(
+        {key: node for key, node in cfg.items() if key != "tracking"}, secret_variables()
+    )  # a URI's password
+    flaws += [
         Flaw("compare.baselines", f"no agent {name!r}; {nearest(name, known)}") for name in wrong if "=" not in name
     ]
     keys = [name.partition("=")[0].rpartition("@")[2] for name in wrong if "=" in name]  # a choice: group@key=choice
@@ -96,6 +102,19 @@ def strangers(cfg: Mapping[str, Any], places: Places) -> list[Flaw]:
     ):
         flaws.append(Flaw("compare.gains", f"no gains {gains!r}; {nearest(gains, have)}"))
     return flaws
+
+
+def _secrets(node: Any, secrets: Mapping[str, str], key: str = "") -> list[Flaw]:
+    """The texts of a config that hold the value of a secret variable; a short one may be an ordinary word."""
+    if isinstance(node, Mapping):
+        return [flaw for name, value in node.items() for flaw in _secrets(value, secrets, f"{key}.{name}".lstrip("."))]
+    if isinstance(node, list):
+        return [flaw for value in node for flaw in _secrets(value, secrets, key)]
+    held = [
+        name for name, secret in secrets.items() if len(secret) >= _LONG and isinstance(node, str) and secret in node
+    ]
+    text = "holds the value of the environment variable {}: a key does not belong in a config, name its variable"
+    return [Flaw(key, text.format(name)) for name in held[:1]]
 
 
 def _holds(node: Any, key: str) -> bool:

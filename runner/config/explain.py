@@ -19,6 +19,7 @@ from runner.flaws import Flaw, nearest, shown
 _EXTRAS = {"joblib": "joblib", "submitit_local": "submitit", "submitit_slurm": "submitit"}  # Hydra's plugins
 _RETIRED = {  # key -> what stands in its place
     "memory.fixed": "demonstrations are those of memory.prompts, for any agent: memory=demonstrations agent.shots=1",
+    "agent.shots": "this agent shows no demonstrations from a memory; few_shot and agents that act with tools do",
     "memory.k": "how many solved tasks are shown is agent.shots",
 }
 _MANY = re.compile(r"Ambiguous value for argument '(.*?)'|Sweep parameters '(.*?)'", re.DOTALL)

@@ -125,6 +125,16 @@ def test_a_key_put_on_the_command_line_is_refused_and_not_repeated(mistakes, kin
     assert LOOKS_LIKE_ONE not in done.out + done.err
 
 
+def test_the_value_of_a_secret_variable_is_refused_wherever_it_is_and_not_repeated(tmp_path):
+    key = "Zq8wZq8wZq8wZq8wZq8w"
+    words = (f"model.name=x/{key}", f"model.permits=[{key}]")
+    done = run(tmp_path, "tracking=off", "model=vllm", *words, env={"MISTRAL_API_KEY": key})
+    assert done.code == 2 and key not in done.out + done.err
+    for name in ("model.name", "model.permits"):
+        assert f"{name}: holds the value of the environment variable MISTRAL_API_KEY" in done.err
+    assert not (tmp_path / "outputs").exists()
+
+
 def test_a_key_given_as_a_sampling_parameter_is_refused_or_in_no_file(tmp_path):
     with Served(Server(Voice())) as served:
         words = (f"+model.extra.token={LOOKS_LIKE_ONE}", "limit=2")

@@ -34,7 +34,7 @@ from runner.results.rows import Run
 
 # What stands on the page, in this order: a module with ``section(runs: Sequence[Run]) -> Section | None`` each.
 SECTIONS = (
-    leaderboard, models, comparisons, curves, per_record, settings, strata, frontier, tools_used, checks, refusals,
+    leaderboard, models, curves, per_record, comparisons, settings, strata, frontier, tools_used, checks, refusals,
     papers, ledger, cards, episodes,
 )  # fmt: skip
 _KEPT = 1 << 24  # bytes of records that are read once and stay in memory for all sections, some 100 MB there

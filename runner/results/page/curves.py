@@ -106,6 +106,6 @@ def _plot(lines: Mapping[str, Sequence[Told]], key: str, score: str, title: str)
         })  # fmt: skip
     layout = {
         "height": 420, "xaxis": {"title": {"text": short}}, "yaxis": {"title": {"text": title}, "automargin": True},
-        "legend": LEGEND,
+        "legend": LEGEND, "scattermode": "group", "scattergap": 0.8,  # intervals of several datasets are side by side
     }  # fmt: skip
     return Plot(f"{score} by {short}", {"data": data, "layout": layout})

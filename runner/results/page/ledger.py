@@ -11,8 +11,8 @@ from runner.results.published import RELATIONS
 from runner.results.rows import Run
 
 _COLUMNS = (
-    "article", "table", "model", "method", "part", "unit", "relation", "published", "remark", "run", "this run",
-    "samples", "verdict", "why", "deviations",
+    "article", "table", "model", "method", "part", "relation", "published", "unit", "this run", "verdict", "why",
+    "samples", "run", "deviations", "remark",
 )  # fmt: skip
 READ = (
     "within: the published value lies in our 95 % interval. outside: it does not. untestable: see why. "
@@ -49,7 +49,7 @@ def sheet(title: str, entries: Sequence[Entry]) -> Sheet:
 def _line(entry: Entry) -> list[Cell]:
     ours = entry.ours
     value = Value(ours.value, ours.ci_low, ours.ci_high, ours.n if entry.run else None, ours.no_interval or "")
-    published = (RELATIONS[entry.relation].strip(), entry.published, entry.remark)
-    judged = (entry.verdict.word, entry.verdict.why, "; ".join(entry.deviations))
-    cell = (entry.article, entry.source, entry.model, entry.method, entry.part, entry.unit)
-    return [*cell, *published, entry.run, value, entry.samples, *judged]
+    cell = (entry.article, entry.source, entry.model, entry.method, entry.part)
+    published = (RELATIONS[entry.relation].strip(), entry.published, entry.unit)
+    judged = (value, entry.verdict.word, entry.verdict.why)
+    return [*cell, *published, *judged, entry.samples, entry.run, "; ".join(entry.deviations), entry.remark]
