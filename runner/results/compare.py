@@ -183,7 +183,7 @@ _EXPLAINED = (
     "single dataset for all methods, on each of several datasets for one method on all of them.",
 )
 _CHOSEN = "The best baseline is chosen on these same data, which favours it: gains are rather larger."
-_BEST_OTHER = "No compare.baselines are named: the best method is the best on these data, its gains too large."
+_BEST_OTHER = "No compare.baselines: the best other method is chosen on these data, differences are biased."
 
 
 def _line(label: str, one: Difference) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from runner.results.beside import Beside
 from runner.results.paper import UNSTATED, Line, Paper, meets
+from runner.results.published_comparison import PublishedComparison
 from runner.results.rows import Run
 
 _MISSING = "not set"
@@ -36,12 +36,12 @@ class Deviation:
         return f"{self.kind}: {self.detail}"
 
 
-def deviations(beside: Beside) -> list[str]:
+def deviations(compared: PublishedComparison) -> list[str]:
     """What differs between the runs of a row and the published ones, a line each."""
-    if beside.line is None or not beside.published:
+    if compared.line is None or not compared.published:
         return ["no published row has these settings"]
-    found = [one.text for one in of_runs(beside.paper, beside.line, beside.backbones, beside.row.runs)]
-    return list(dict.fromkeys([*found, *_sizes(beside), *beside.line.notes]))
+    found = [one.text for one in of_runs(compared.paper, compared.line, compared.backbones, compared.row.runs)]
+    return list(dict.fromkeys([*found, *_sizes(compared), *compared.line.notes]))
 
 
 def of_runs(paper: Paper, line: Line, backbones: Sequence[str], runs: Sequence[Run]) -> list[Deviation]:
@@ -52,17 +52,17 @@ def of_runs(paper: Paper, line: Line, backbones: Sequence[str], runs: Sequence[R
     return list(dict.fromkeys(found))
 
 
-def remarks(beside: Beside) -> list[str]:
+def remarks(compared: PublishedComparison) -> list[str]:
     """What is odd in the published rows: means that do not follow from their values, notes on single values."""
-    slips = [slip for one in beside.published for slip in one.slips]
-    tasks = {path[-1] for path in beside.leaves}
+    slips = [slip for one in compared.published for slip in one.slips]
+    tasks = {path[-1] for path in compared.leaves}
     notes = [
         f"{one.label}, {task}: {note.replace('_', ' ')}"
-        for one in beside.published
+        for one in compared.published
         for task, note in one.notes.items()
         if task in tasks
     ]
-    return [*slips, *notes, *(beside.line.remarks if beside.line else ())]
+    return [*slips, *notes, *(compared.line.remarks if compared.line else ())]
 
 
 def _model(paper: Paper, backbones: Sequence[str], run: Run) -> Iterator[Deviation]:
@@ -113,17 +113,19 @@ def _data(paper: Paper, line: Line, run: Run) -> Iterator[Deviation]:
         yield Deviation("metric", f"{run.folder.name} has no {paper.metric} (scorer: {have})", "not scored")
 
 
-def _sizes(beside: Beside) -> Iterator[str]:
+def _sizes(compared: PublishedComparison) -> Iterator[str]:
     """Tasks of another size, unscored samples, tasks that only one side has."""
-    tasks = [path for path in beside.paths if path in beside.leaves]
-    small = [f"{task[-1]} {beside.count(task)}" for task in tasks if beside.played(task) != beside.sizes.get(task[-1])]
-    if small and beside.sizes:
-        played, whole = (sum(numbers) for numbers in ([beside.played(t) for t in tasks], beside.sizes.values()))
+    tasks = [path for path in compared.paths if path in compared.leaves]
+    small = [
+        f"{task[-1]} {compared.count(task)}" for task in tasks if compared.played(task) != compared.sizes.get(task[-1])
+    ]
+    if small and compared.sizes:
+        played, whole = (sum(numbers) for numbers in ([compared.played(t) for t in tasks], compared.sizes.values()))
         more = f" and {len(small) - _NAMED} more tasks" if len(small) > _NAMED else ""
         yield f"size: {played:,} of {whole:,} samples; {', '.join(small[:_NAMED])}{more}"
-    if missing := [path[-1] for path in beside.paths if path not in beside.leaves and path[-1] in beside.sizes]:
+    if missing := [path[-1] for path in compared.paths if path not in compared.leaves and path[-1] in compared.sizes]:
         yield f"tasks that were not run: {', '.join(missing)}"
-    if unscored := beside.over().unscored:
+    if unscored := compared.over().unscored:
         yield f"unscored: {unscored:,} episodes, which are left out of every mean"
 
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Literal
 
 from runner.config.roots import CONF
-from runner.results.beside import Beside
 from runner.results.deviations import of_runs
 from runner.results.gains_table import gains_of
 from runner.results.intervals import Metric
 from runner.results.paper import Paper, load
 from runner.results.published import TOTAL, Cell
+from runner.results.published_comparison import PublishedComparison
 from runner.results.published_gains import Gains, load_gains
 from runner.results.rows import Run, rows_of
 
@@ -97,7 +97,11 @@ def scaled(metric: Metric, scale: float) -> Metric:
 def entries_of(paper: Paper, runs: Sequence[Run]) -> Iterator[Entry]:
     """The cells of a publication, each once for every row of runs that it can be compared with, or once without."""
     matching = [run for run in runs if paper.line(run) is not None]
-    rows = [Beside.of(paper, row) for row in rows_of(matching, by_dataset=paper.by_dataset)] if matching else []
+    rows = (
+        [PublishedComparison.of(paper, row) for row in rows_of(matching, by_dataset=paper.by_dataset)]
+        if matching
+        else []
+    )
     for cell in paper.cells:
         here = [one for one in rows if one.line and one.line.method == cell.method and cell.backbone in one.backbones]
         here = [one for one in here if (cell.path in one.leaves if len(cell.path) > 1 else one.leaves)]
@@ -118,7 +122,7 @@ def _entry(paper: Paper, cell: Cell, bars: Sequence[str], ours: Metric = _NOTHIN
     )  # fmt: skip
 
 
-def _next_to(paper: Paper, cell: Cell, one: Beside) -> Entry:
+def _next_to(paper: Paper, cell: Cell, one: PublishedComparison) -> Entry:
     """A cell and the row of runs that is compared with it."""
     assert one.line is not None, "it was chosen by its method"
     runs = one.runs(cell.path)
@@ -136,7 +140,7 @@ def _next_to(paper: Paper, cell: Cell, one: Beside) -> Entry:
     return _entry(paper, cell, bars, ours, one.row.label, samples, list(dict.fromkeys([*texts, *one.line.notes])))
 
 
-def _mean(cell: Cell, one: Beside) -> tuple[Metric, str, list[str]]:
+def _mean(cell: Cell, one: PublishedComparison) -> tuple[Metric, str, list[str]]:
     """Our mean over the tasks of a published mean, of how many of them it is, and why there is none: a mean over other
     tasks is another one."""
     values = (other.values for other in one.published if other.backbone == cell.backbone)

@@ -14,14 +14,14 @@ from typing import Any
 
 from runner.results.page import demographics
 from runner.results.page.parts import Cell, Column, Section, Sheet
-from runner.results.page.told import Told, told
+from runner.results.page.run_metrics import RunMetrics, read_metrics
 from runner.results.rows import Run
 from runner.results.tools import OWN
 from runner.stored import Unpacker
 
 _WORDED = 200  # episodes of a run whose words are counted
 _WINDOW = 50  # words
-_VALUES = 30  # of a stratum that are told
+_VALUES = 30  # of a stratum that are shown
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 
 
@@ -41,7 +41,7 @@ class Episodes:
 
 def section(runs: Sequence[Run]) -> Section | None:
     """Tables per dataset: its samples, its patients, and the episodes of the runs."""
-    found = told(runs)
+    found = read_metrics(runs)
     counted = {id(one): episodes_of(one.run) for one in found}
     there = [one for one in found if counted[id(one)].calls]
     parts: list[Sheet] = []
@@ -96,7 +96,7 @@ def _replied(record: Mapping[str, Any], unpacker: Unpacker) -> Iterator[str]:
     return (unpacker.text(step["reply"]["text"]) for step in record["steps"] if "text" in step["reply"])
 
 
-def _samples(of: Sequence[Told]) -> Sheet:
+def _samples(of: Sequence[RunMetrics]) -> Sheet:
     """What is known of the samples: the manifest, the strata, and what the dataset says of itself."""
     notes, records = of[0].run.notes, [record for one in of for record in one.run.records]
     data = notes.get("dataset") or {}
@@ -110,10 +110,10 @@ def _samples(of: Sequence[Told]) -> Sheet:
         ["class of the data", str(data.get("privacy", "unknown"))],
     ]
     if inputs:
-        rows.append(["inputs beside the question", _told(inputs)])
+        rows.append(["other inputs", _counts(inputs)])
     for stratum in dict.fromkeys(name for record in once.values() for name in record["strata"]):
         values = Counter(str(record["strata"][stratum]) for record in once.values() if stratum in record["strata"])
-        rows.append([f"{stratum}, samples of each", _told(values)])
+        rows.append([f"{stratum}, samples of each", _counts(values)])
     facts = dict.fromkeys(name for record in once.values() for name in record.get("card") or ())
     rows += [
         [name, _fact([own[name] for one in once.values() if name in (own := one.get("card") or {})])] for name in facts
@@ -125,7 +125,7 @@ def _fact(values: Sequence[str | float]) -> str:
     """What the samples say of themselves: how many say each word; of numbers mean, median and both ends."""
     numbers = [value for value in values if not isinstance(value, str)]
     if len(numbers) < len(values):
-        return _told(Counter(map(str, values)))
+        return _counts(Counter(map(str, values)))
     middle = f"mean {fmean(numbers):.4g}, median {median(numbers):g}"
     return f"{middle}, {min(numbers):g} to {max(numbers):g} (n = {len(numbers):,})"
 
@@ -134,14 +134,14 @@ def _cluster(record: Mapping[str, Any]) -> str:
     return str(record["cluster"] or record["sample_id"])
 
 
-def _told(values: Mapping[str, int]) -> str:
+def _counts(values: Mapping[str, int]) -> str:
     """Values and how many there are of each, the most first."""
     ordered = sorted(values.items(), key=lambda pair: -pair[1])
     more = f", and {len(ordered) - _VALUES} more values" if len(ordered) > _VALUES else ""
     return ", ".join(f"{name} {n:,}" for name, n in ordered[:_VALUES]) + more
 
 
-def _lengths(of: Sequence[Told], counted: Mapping[int, Episodes]) -> Sheet:
+def _lengths(of: Sequence[RunMetrics], counted: Mapping[int, Episodes]) -> Sheet:
     """How long episodes were: median and most of each."""
     names = {
         "calls": "calls of the model", "chain": "tool calls", "tools": "tools offered", "tokens_in": "tokens in",
@@ -164,7 +164,7 @@ def _middle_and_most(values: Sequence[int]) -> list[Cell]:
     return [int(found) if found == int(found) else found, max(values)]
 
 
-def _words(of: Sequence[Told], counted: Mapping[int, Episodes]) -> Sheet:
+def _words(of: Sequence[RunMetrics], counted: Mapping[int, Episodes]) -> Sheet:
     """How many words and how varied they are."""
     columns = [Column("run"), Column("episodes", "n")]
     for what in ("asked", "replied"):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from runner.results.page.figures import groups
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet, Value
-from runner.results.page.told import told
+from runner.results.page.run_metrics import read_metrics
 from runner.results.rows import Run
 from runner.results.verdicts import Verdict, verdicts_of
 
@@ -16,7 +16,9 @@ Found = Mapping[str, Sequence[Verdict]]
 
 def section(runs: Sequence[Run]) -> Section | None:
     """Choices step by step and how the checks ended; None where there was nothing to choose from."""
-    read = {one.label: [verdict for verdict in verdicts_of(one.run) if verdict is not None] for one in told(runs)}
+    read = {
+        one.label: [verdict for verdict in verdicts_of(one.run) if verdict is not None] for one in read_metrics(runs)
+    }
     found = {label: of for label, of in read.items() if any(len(one.picks) > 1 or one.chosen > 1 for one in of)}
     if not found:
         return None

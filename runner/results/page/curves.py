@@ -8,7 +8,7 @@ from typing import Any
 
 from runner.results.page.figures import LEGEND, spread
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet, Value
-from runner.results.page.told import Told, axis, column, headlines, told
+from runner.results.page.run_metrics import RunMetrics, axis, column, headlines, read_metrics
 from runner.results.rows import Run
 
 _CALLS = "calls/per_sample"
@@ -19,7 +19,7 @@ def section(runs: Sequence[Run]) -> Section | None:
     keys: Sequence[str] = (runs[0].compare.get("curves") if runs else None) or ()
     if not keys:
         return None
-    found = told(runs)
+    found = read_metrics(runs)
     parts: list[Sheet | Plot] = []
     missing = []
     for key in keys:
@@ -30,9 +30,9 @@ def section(runs: Sequence[Run]) -> Section | None:
     return Section("curves", "Curves", " ".join([intro, *missing]), parts)
 
 
-def _series(found: Sequence[Told], keys: Sequence[str]) -> dict[str, list[Told]]:
+def _series(found: Sequence[RunMetrics], keys: Sequence[str]) -> dict[str, list[RunMetrics]]:
     """Dataset, and model where there are several -> the runs that differ in nothing but the settings of curves."""
-    series: dict[tuple[Any, ...], list[Told]] = {}
+    series: dict[tuple[Any, ...], list[RunMetrics]] = {}
     for one in found:
         rest = {name: value for of in one.run.flat.values() for name, value in of.items() if name not in keys}
         series.setdefault((one.run.data, *sorted(rest.items())), []).append(one)
@@ -44,11 +44,11 @@ def _series(found: Sequence[Told], keys: Sequence[str]) -> dict[str, list[Told]]
     }
 
 
-def _dataset(one: Told) -> str:
+def _dataset(one: RunMetrics) -> str:
     return one.run.choices.get("dataset", one.dataset)
 
 
-def _points(of: Sequence[Told], key: str, keys: Sequence[str]) -> list[Told]:
+def _points(of: Sequence[RunMetrics], key: str, keys: Sequence[str]) -> list[RunMetrics]:
     """The runs on the curve of a setting, in its order; none where it has one value only."""
     held = _held(of, key, keys)
     on = [one for one in of if all(str(one.run.setting(name)) == value for name, value in held.items())]
@@ -62,7 +62,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float)
 
 
-def _held(of: Sequence[Told], key: str, keys: Sequence[str]) -> Mapping[str, str]:
+def _held(of: Sequence[RunMetrics], key: str, keys: Sequence[str]) -> Mapping[str, str]:
     """The other settings with the value that most of the runs have, as text: a value may be a list."""
     return {
         name: Counter(str(one.run.setting(name)) for one in of).most_common(1)[0][0] for name in keys if name != key
@@ -70,7 +70,7 @@ def _held(of: Sequence[Told], key: str, keys: Sequence[str]) -> Mapping[str, str
 
 
 def _parts(
-    found: Sequence[Told], key: str, keys: Sequence[str], lines: Mapping[str, Sequence[Told]]
+    found: Sequence[RunMetrics], key: str, keys: Sequence[str], lines: Mapping[str, Sequence[RunMetrics]]
 ) -> list[Sheet | Plot]:
     """The plot of a curve, then its table for each dataset."""
     names = headlines(found)[:1]
@@ -90,11 +90,11 @@ def _parts(
     return [_plot(lines, key, names[0], axis(found, names[0])), *sheets]
 
 
-def _row(one: Told, key: str, score: str) -> list[Cell]:
+def _row(one: RunMetrics, key: str, score: str) -> list[Cell]:
     return [str(one.run.setting(key)), one.value(score), len(one.run.records), one.value(_CALLS)]
 
 
-def _plot(lines: Mapping[str, Sequence[Told]], key: str, score: str, title: str) -> Plot:
+def _plot(lines: Mapping[str, Sequence[RunMetrics]], key: str, score: str, title: str) -> Plot:
     """A line per dataset, with intervals."""
     short, data = key.rpartition(".")[2], []
     for name, points in lines.items():

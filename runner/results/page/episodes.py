@@ -16,7 +16,7 @@ from runner.results.page.episodes_marks import Marker, Marks
 from runner.results.page.episodes_packed import Blocks, Texts, packed
 from runner.results.page.episodes_told import Teller, question_of
 from runner.results.page.parts import Markup, Section
-from runner.results.page.told import named, told
+from runner.results.page.run_metrics import named, read_metrics
 from runner.results.rows import Run
 from runner.stored import Unpacker
 from runner.texts import without_surrogates
@@ -87,7 +87,7 @@ class _Names:
         for run in runs:
             name = without_surrogates(run.folder.resolve().name)
             keys.append(name if name not in keys else f"{name}~{len(keys) + 1}")
-        found = told(runs)
+        found = read_metrics(runs)
         strata = dict.fromkeys(name for run in runs for record in run.records for name in record["strata"])
         headed = [run.headline for run in runs if run.headline is not None]
         scores = dict.fromkeys([*headed, *(name for run in runs for name in run.scores)])

@@ -9,7 +9,7 @@ from typing import Any
 
 from runner.results.page.figures import LEGEND, sides, spread
 from runner.results.page.parts import Better, Cell, Column, Plot, Section, Sheet, Value
-from runner.results.page.told import Told, axis, better, column, headlines, told
+from runner.results.page.run_metrics import RunMetrics, axis, better, column, headlines, read_metrics
 from runner.results.rows import Run
 from runner.results.usage import per_question
 
@@ -21,7 +21,7 @@ _WIDE = 20  # times the least cost: from there on the axis is logarithmic
 class Point:
     """A run: what a question costs it, how good it is, whether it is on the front."""
 
-    one: Told
+    one: RunMetrics
     cost: float
     quality: Value
     front: bool = False
@@ -29,7 +29,7 @@ class Point:
 
 def section(runs: Sequence[Run]) -> Section | None:
     """A plot and a table per dataset that two or more runs played; None where there is none."""
-    found = told(runs)
+    found = read_metrics(runs)
     parts: list[Sheet | Plot] = []
     for dataset in dict.fromkeys(one.dataset for one in found):
         parts += _parts([one for one in found if one.dataset == dataset], dataset)
@@ -42,7 +42,7 @@ def section(runs: Sequence[Run]) -> Section | None:
     return Section("frontier", "Cost against quality", intro, parts)
 
 
-def _parts(found: Sequence[Told], dataset: str) -> list[Sheet | Plot]:
+def _parts(found: Sequence[RunMetrics], dataset: str) -> list[Sheet | Plot]:
     """Plot and table of one dataset."""
     names = headlines(found)
     way = better(found, names[0]) if names else ""
@@ -68,7 +68,7 @@ def _parts(found: Sequence[Told], dataset: str) -> list[Sheet | Plot]:
     return [Plot(title, figure), Sheet(f"Cost and quality, {dataset}", columns, rows, below)]
 
 
-def cost_of(found: Sequence[Told]) -> tuple[str, list[float | None]]:
+def cost_of(found: Sequence[RunMetrics]) -> tuple[str, list[float | None]]:
     """The unit, and what a question costs each run in it: US dollars where all are known and not all nothing, else
     tokens, else calls."""
     used = [per_question(one.run.records) if one.run.records else {} for one in found]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from runner.results.endings import OVERFLOWS
 from runner.results.page.figures import intervals
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet
-from runner.results.page.told import Told, axis, better, column, headlines, told, value_of
+from runner.results.page.run_metrics import RunMetrics, axis, better, column, headlines, read_metrics, value_of
 from runner.results.report import status_line
 from runner.results.rows import Run
 
@@ -17,7 +17,7 @@ _PLOTTED = 2
 
 def section(runs: Sequence[Run]) -> Section | None:
     """Tables of scores and of costs, a line per run, and the first scores drawn with their intervals."""
-    found = told(runs)
+    found = read_metrics(runs)
     names = headlines(found)
     if not found:
         return None
@@ -29,7 +29,7 @@ def section(runs: Sequence[Run]) -> Section | None:
     return Section("leaderboard", "Leaderboard", intro, [_scores(found, names), *plots, _costs(found)])
 
 
-def _scores(found: Sequence[Told], names: Sequence[str]) -> Sheet:
+def _scores(found: Sequence[RunMetrics], names: Sequence[str]) -> Sheet:
     """The headline scores; what a perfect agent reaches below, where a scorer tells."""
     several = len({one.dataset for one in found}) > 1
     columns = [Column("run"), *([Column("dataset")] if several else []), Column("episodes", "n")]
@@ -41,13 +41,13 @@ def _scores(found: Sequence[Told], names: Sequence[str]) -> Sheet:
     return Sheet("Scores", [*columns, *(column(found, name) for name in names)], rows, below)
 
 
-def _episodes(one: Told) -> int | None:
+def _episodes(one: RunMetrics) -> int | None:
     """How many episodes ended without an error."""
     counts = one.run.notes.get("counts") or {}
     return None if "finished" not in counts else int(counts["finished"])
 
 
-def _costs(found: Sequence[Told]) -> Sheet:
+def _costs(found: Sequence[RunMetrics]) -> Sheet:
     """What was spent, and how long an episode took."""
     names = [name for name in _COSTS if any(one.value(name) is not None for one in found)]
     rows: list[list[Cell]] = [[one.label, *(value_of(one.metrics.get(name)) for name in names)] for one in found]
@@ -55,7 +55,7 @@ def _costs(found: Sequence[Told]) -> Sheet:
     return Sheet("Cost, tokens, time", [Column("run"), *(column(found, name) for name in names)], rows, below)
 
 
-def _plot(found: Sequence[Told], name: str) -> Plot:
+def _plot(found: Sequence[RunMetrics], name: str) -> Plot:
     """A score of every run, the best at the top."""
     there = [(one, value) for one in found if (value := one.value(name)) is not None]
     there.sort(key=lambda pair: pair[1].value or 0.0, reverse=better(found, name) == "lower")

@@ -11,7 +11,7 @@ from typing import Any
 from runner.results.labels import leaves
 from runner.results.page.figures import groups
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet, Value
-from runner.results.page.told import Told, axis, column, headlines, told
+from runner.results.page.run_metrics import RunMetrics, axis, column, headlines, read_metrics
 from runner.results.paper import meets
 from runner.results.rows import Run
 from runner.results.table import number, show, stacked
@@ -39,7 +39,7 @@ class Models:
 
     names: Sequence[str]
     settings: Sequence[str]
-    cells: Mapping[tuple[str, str], Told]
+    cells: Mapping[tuple[str, str], RunMetrics]
 
     def value(self, name: str, series: Series) -> Value | None:
         """The score of a model; None where there is none."""
@@ -55,7 +55,7 @@ class Models:
 
 def section(runs: Sequence[Run]) -> Section | None:
     """A table and plots; None for runs of one model, and for those that have no place of their own in such a table."""
-    found = told(runs)
+    found = read_metrics(runs)
     models = _models(found)
     if models is None:
         return None
@@ -67,7 +67,7 @@ def section(runs: Sequence[Run]) -> Section | None:
 
 def show_models(runs: Sequence[Run]) -> None:
     """Print the table, and the scores of ``compare.figures`` that no run has."""
-    found = told(runs)
+    found = read_metrics(runs)
     models = _models(found)
     if models is None:
         return
@@ -82,10 +82,10 @@ def show_models(runs: Sequence[Run]) -> None:
         print(f"compare.figures: no job has a value of {', '.join(missing)}")  # noqa: T201
 
 
-def _models(found: Sequence[Told]) -> Models | None:
+def _models(found: Sequence[RunMetrics]) -> Models | None:
     """The runs by model and setting; None where there is one model, or two runs of the same place."""
     names = _names([one.run for one in found])
-    cells: dict[tuple[str, str], Told] = {}
+    cells: dict[tuple[str, str], RunMetrics] = {}
     for name, one in zip(names, found, strict=True):
         if (place := (name, _setting(one.run))) in cells:
             return None
@@ -110,12 +110,12 @@ def _setting(run: Run) -> str:
     return " ".join(value for key, value in run.swept if key.partition(".")[0] != "model")
 
 
-def _asked(found: Sequence[Told]) -> Sequence[Mapping[str, Any]]:
+def _asked(found: Sequence[RunMetrics]) -> Sequence[Mapping[str, Any]]:
     """``compare.figures`` of the runs."""
     return found[0].run.compare.get("figures") or ()
 
 
-def _figures(found: Sequence[Told], models: Models) -> list[tuple[str, list[Series]]]:
+def _figures(found: Sequence[RunMetrics], models: Models) -> list[tuple[str, list[Series]]]:
     """Title and series of every plot; without any that is asked for, one of the first score."""
     asked = _asked(found) or [{"title": _UNTITLED, "scores": headlines(found, 1)}]
     return [(str(figure["title"]), list(_series(models, figure))) for figure in asked]
@@ -138,7 +138,7 @@ def _of_all(drawn: Sequence[tuple[str, Sequence[Series]]]) -> list[Series]:
     return list(dict.fromkeys(one for _, series in drawn for one in series))
 
 
-def _sheet(found: Sequence[Told], models: Models, series: Sequence[Series]) -> Sheet:
+def _sheet(found: Sequence[RunMetrics], models: Models, series: Sequence[Series]) -> Sheet:
     """A line per model: every score that is drawn, and what the model's runs took together."""
     columns = [column(found, one.score) for one in series]
     columns = [Column(one.label, of.unit, of.better) for one, of in zip(series, columns, strict=True)]
@@ -151,7 +151,7 @@ def _sheet(found: Sequence[Told], models: Models, series: Sequence[Series]) -> S
     return Sheet("By model", [Column("model"), *columns, *(Column(label) for label, _ in _TOTALS)], rows, below)
 
 
-def _plot(found: Sequence[Told], models: Models, title: str, series: Sequence[Series]) -> Plot:
+def _plot(found: Sequence[RunMetrics], models: Models, title: str, series: Sequence[Series]) -> Plot:
     """Bars with intervals: a group per model, a colour per score and setting."""
     scores = list(dict.fromkeys(one.score for one in series))
     values = {one.label: [models.value(name, one) for name in models.names] for one in series}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from runner.config.roots import CONF
-from runner.results.beside import Beside
 from runner.results.deviations import deviations, remarks
 from runner.results.intervals import Metric
 from runner.results.page.parts import Cell, Column, Section, Sheet, Value
+from runner.results.page.run_metrics import rows
 from runner.results.page.shell import PERCENT
-from runner.results.page.told import rows
 from runner.results.paper import Paper, load
 from runner.results.published import TOTAL, Published
+from runner.results.published_comparison import PublishedComparison
 from runner.results.rows import Row, Run, rows_of
 
 _HUNDRED = 100.0
@@ -36,7 +36,7 @@ def sheets_of(paper: Paper, runs: Sequence[Run]) -> list[Sheet]:
     there = [run for run in runs if paper.line(run) is not None and paper.metric in run.scores]
     if not there:
         return []
-    found = [one for one in (Beside.of(paper, row) for row in _rows(paper, there, runs)) if _meets(one)]
+    found = [one for one in (PublishedComparison.of(paper, row) for row in _rows(paper, there, runs)) if _meets(one)]
     overview = [_overview(found)] if len(found) > 1 and not paper.single else []
     return [*overview, _parts(found)] if found else []
 
@@ -48,17 +48,17 @@ def _rows(paper: Paper, there: Sequence[Run], runs: Sequence[Run]) -> Sequence[R
     return [row for row in rows(runs) if any(run in there for run in row.runs)]
 
 
-def _meets(one: Beside) -> bool:
+def _meets(one: PublishedComparison) -> bool:
     """Whether a row and its published ones have a part in common."""
     known = {path for other in one.published for path, value in other.values.items() if value is not None}
     return any(path in known and part.value is not None for path, part in one.leaves.items())
 
 
-def _parts(found: Sequence[Beside]) -> Sheet:
+def _parts(found: Sequence[PublishedComparison]) -> Sheet:
     """Every row and its published ones, part by part, with the deviations below."""
     paper, unit = found[0].paper, _unit(found[0].paper)
-    backbones = list(dict.fromkeys(one.backbone for beside in found for one in beside.published))
-    body: list[list[Cell]] = [line for beside in found for line in _lines(beside, backbones)]
+    backbones = list(dict.fromkeys(one.backbone for compared in found for one in compared.published))
+    body: list[list[Cell]] = [line for compared in found for line in _lines(compared, backbones)]
     columns = [Column("run"), Column("part"), Column("this run", unit, "higher"), Column("samples")]
     columns += [Column(f"{name}, published", unit, "higher") for name in backbones]
     methods = ", ".join(dict.fromkeys(f"{one.row.label}: {one.published[0].method}" for one in found))
@@ -78,39 +78,41 @@ def _of_all(title: str, lines: Mapping[str, Sequence[str]]) -> list[str]:
     return [f"{title}{name}: {line}" for line, name in names.items()]
 
 
-def _lines(beside: Beside, backbones: Sequence[str]) -> Iterator[list[Cell]]:
+def _lines(compared: PublishedComparison, backbones: Sequence[str]) -> Iterator[list[Cell]]:
     """A row's parts, means of them where they are grouped, and the total over what it and its published ones share."""
-    paper, label = beside.paper, beside.row.label
-    printed = [next((one for one in beside.published if one.backbone == name), None) for name in backbones]
-    for group in dict.fromkeys(path[0] for path in beside.paths):
-        paths = [path for path in beside.paths if path[0] == group]
+    paper, label = compared.paper, compared.row.label
+    printed = [next((one for one in compared.published if one.backbone == name), None) for name in backbones]
+    for group in dict.fromkeys(path[0] for path in compared.paths):
+        paths = [path for path in compared.paths if path[0] == group]
         for path in paths:
             values = [None if one is None else one.values.get((path[0], path[-1])) for one in printed]
             name = path[-1] if paper.flat else "/".join(path)
             yield [
                 label,
                 name,
-                _ours(beside.measured(path), paper),
-                beside.count(path).replace("- of", "0 of"),
+                _ours(compared.measured(path), paper),
+                compared.count(path).replace("- of", "0 of"),
                 *values,
             ]
         if not paper.flat:
             means = [one.outer[group].value if one and group in one.outer else None for one in printed]
-            yield [label, f"{group}, mean", _ours(beside.measured((group,)), paper), f"{len(paths)} tasks", *means]
+            yield [label, f"{group}, mean", _ours(compared.measured((group,)), paper), f"{len(paths)} tasks", *means]
     if paper.single:
         return
-    groups = beside.common
+    groups = compared.common
     totals = [None if one is None else one.total(groups).value for one in printed]
     name = f"{TOTAL} of what all columns share"
-    yield [label, name, _ours(beside.over(groups), paper), f"{len(groups)} parts", *totals]
+    yield [label, name, _ours(compared.over(groups), paper), f"{len(groups)} parts", *totals]
 
 
-def _overview(found: Sequence[Beside]) -> Sheet:
+def _overview(found: Sequence[PublishedComparison]) -> Sheet:
     """All rows and all that they are compared with: means per group, and the total of each over what it has."""
     paper = found[0].paper
-    printed = {one.label: one for beside in found for one in beside.published}
-    known = {group for beside in found for group in beside.outer} | {g for one in printed.values() for g in one.outer}
-    groups = list(dict.fromkeys(path[0] for beside in found for path in beside.paths if path[0] in known))
+    printed = {one.label: one for compared in found for one in compared.published}
+    known = {group for compared in found for group in compared.outer} | {
+        g for one in printed.values() for g in one.outer
+    }
+    groups = list(dict.fromkeys(path[0] for compared in found for path in compared.paths if path[0] in known))
     body: list[list[Cell]] = [
         [one.row.label, "ours", *(_ours(one.measured(path), paper) for path in [*((group,) for group in groups), ()])]
         for one in found

@@ -12,7 +12,7 @@ from typing import Any
 
 from runner.results.page.figures import LEGEND
 from runner.results.page.parts import Better, Cell, Column, Plot, Section, Sheet
-from runner.results.page.told import axis, better, rows, told
+from runner.results.page.run_metrics import axis, better, read_metrics, rows
 from runner.results.rows import Row, Run
 from runner.results.statistics.pairing import cluster_of, value_of
 from runner.results.statistics.versus import is_one, nearest
@@ -31,7 +31,7 @@ def section(runs: Sequence[Run]) -> Section | None:
         return Section("per-record", "By record", f"No run has {metric}, which compare.per_record names.", [])
     there = [row for row in rows(runs) if row.label in means]
     pairs = _pairs(there, settings.get("baselines") or ())
-    way, title = better(told(runs), metric), axis(told(runs), metric)
+    way, title = better(read_metrics(runs), metric), axis(read_metrics(runs), metric)
     parts: list[Sheet | Plot] = [_table(metric, means, way)]
     if pairs:
         parts = [_plot(title, pairs, means), *parts]

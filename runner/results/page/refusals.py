@@ -13,7 +13,7 @@ from typing import Any
 
 from runner.results.page.figures import shades
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet
-from runner.results.page.told import told
+from runner.results.page.run_metrics import read_metrics
 from runner.results.rows import Run
 
 _LACKING = ("insufficient", "withhold")  # kinds of conditions that take away what is needed
@@ -56,7 +56,7 @@ class Ending:
 
 def section(runs: Sequence[Run]) -> Section | None:
     """Tables of endings and of each field of refusals; None where nothing was missing and nothing refused."""
-    found = [ending for one in told(runs) for ending in _endings(one.run, one.label)]
+    found = [ending for one in read_metrics(runs) for ending in _endings(one.run, one.label)]
     if all(one.facts is None and one.grounds is None for one in found):
         return None
     parts: list[Sheet | Plot] = [_stops(found)]

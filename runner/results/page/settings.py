@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from runner.results.page.figures import groups
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet, Value
-from runner.results.page.told import Told, axis, headlines, named, told
+from runner.results.page.run_metrics import RunMetrics, axis, headlines, named, read_metrics
 from runner.results.rows import Run
 
 _APART = ("tracking", "scorer", "experiment", "run", "hydra", "name")
@@ -17,7 +17,7 @@ _SERIES = 8  # runs that bars tell apart
 
 def section(runs: Sequence[Run]) -> Section | None:
     """One table per field that is varied beside others: its values are columns; None where fewer than two vary."""
-    found = told(runs)
+    found = read_metrics(runs)
     fields = varied(runs)
     if len(fields) < 2:
         return None
@@ -56,7 +56,7 @@ def _setting(run: Run, name: str) -> str:
     return "-" if value is None else str(value)
 
 
-def _parts(found: Sequence[Told], field: str, values: Sequence[str], others: Sequence[str]) -> list[Sheet | Plot]:
+def _parts(found: Sequence[RunMetrics], field: str, values: Sequence[str], others: Sequence[str]) -> list[Sheet | Plot]:
     """The table of a field, and bars of the first score."""
     names = headlines(found)[:_SCORES]
     rows: list[list[Cell]] = []
@@ -75,11 +75,11 @@ def _parts(found: Sequence[Told], field: str, values: Sequence[str], others: Seq
 
 
 def _lines(
-    found: Sequence[Told], name: str, field: str, values: Sequence[str], others: Sequence[str]
+    found: Sequence[RunMetrics], name: str, field: str, values: Sequence[str], others: Sequence[str]
 ) -> Mapping[str, list[Value | None]]:
     """Setting of the other fields -> the score at every value of this one; a cell that two runs share is empty, and a
     line without any value is left out."""
-    lines: dict[str, dict[str, list[Told]]] = {}
+    lines: dict[str, dict[str, list[RunMetrics]]] = {}
     for one in found:
         setting = ", ".join(_setting(one.run, other) for other in others)
         lines.setdefault(setting, {}).setdefault(_setting(one.run, field), []).append(one)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from runner.results.page.figures import groups, shades
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet, Value
-from runner.results.page.told import Told, axis, headlines, named, told, value_of
+from runner.results.page.run_metrics import RunMetrics, axis, headlines, named, read_metrics, value_of
 from runner.results.rows import Run
 
 _SCORES = 3
@@ -17,7 +17,7 @@ _VALUES = 40  # of a stratum that are shown, those of the most samples
 
 def section(runs: Sequence[Run]) -> Section | None:
     """A table per stratum, its values are columns; None where no stratum has two values."""
-    found = told(runs)
+    found = read_metrics(runs)
     strata = dict.fromkeys(stratum for one in found for stratum in one.strata)
     parts: list[Sheet | Plot] = []
     for stratum in strata:
@@ -30,12 +30,12 @@ def section(runs: Sequence[Run]) -> Section | None:
     return Section("strata", "By task, complexity and other strata", intro, parts)
 
 
-def _values(found: Sequence[Told], stratum: str) -> list[str]:
+def _values(found: Sequence[RunMetrics], stratum: str) -> list[str]:
     """The values of a stratum in the order of their names."""
     return sorted({value for one in found for value in one.strata.get(stratum, {})})
 
 
-def _parts(found: Sequence[Told], stratum: str, values: Sequence[str]) -> list[Sheet | Plot]:
+def _parts(found: Sequence[RunMetrics], stratum: str, values: Sequence[str]) -> list[Sheet | Plot]:
     """The table of a stratum, and the first score drawn."""
     sizes: Counter[str] = Counter()
     for one in found:
@@ -55,11 +55,11 @@ def _parts(found: Sequence[Told], stratum: str, values: Sequence[str]) -> list[S
     return [*([_plot(there, stratum, shown, names[0])] if names else []), sheet]
 
 
-def _cells(one: Told, stratum: str, values: Sequence[str], name: str) -> list[Value | None]:
+def _cells(one: RunMetrics, stratum: str, values: Sequence[str], name: str) -> list[Value | None]:
     return [value_of(one.strata[stratum].get(value, {}).get(name)) for value in values]
 
 
-def _plot(found: Sequence[Told], stratum: str, values: Sequence[str], name: str) -> Plot:
+def _plot(found: Sequence[RunMetrics], stratum: str, values: Sequence[str], name: str) -> Plot:
     """Bars for few runs, shades for many."""
     title = f"{axis(found, name)} by {stratum}"
     series = {one.label: cells for one in found if any(cells := _cells(one, stratum, values, name))}

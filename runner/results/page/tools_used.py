@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from runner.results.page.figures import shades
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet
-from runner.results.page.told import rows
+from runner.results.page.run_metrics import rows
 from runner.results.rows import Run
 from runner.results.tools import ALL, Share, Used, used_of
 

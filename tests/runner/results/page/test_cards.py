@@ -25,7 +25,7 @@ def test_samples_lengths_and_words(tmp_path):
     samples, lengths, words = cards.section([Run.at(folder)]).parts
     facts = dict(samples.rows)
     assert facts["samples played"] == 3 and facts["task, samples of each"] == "one 2, two 1"
-    assert facts["inputs beside the question"] == "image 3" and facts["class of the data"] == "unknown"
+    assert facts["other inputs"] == "image 3" and facts["class of the data"] == "unknown"
     assert lengths.rows[0][1:] == [3, 2, 2, 0, 0, 2, 2, 8, 8, 4, 4]
     (row,) = cells(words)
     assert (row["asked, words"], row["asked, different words"], row["replied, different words"]) == (72.0, 6, 3)

@@ -21,7 +21,7 @@ _HEADLINES = 5
 
 
 @dataclass(frozen=True)
-class Told:
+class RunMetrics:
     """A run, what tells it from the others, and its ``metrics.json``. ``strata``: stratum -> value -> metrics."""
 
     run: Run
@@ -54,9 +54,9 @@ class _Runs:
         return all(one is two for one, two in zip(self.runs, other.runs, strict=True))
 
 
-def told(runs: Sequence[Run]) -> Sequence[Told]:
+def read_metrics(runs: Sequence[Run]) -> Sequence[RunMetrics]:
     """What these runs say, in their order. The newest answer is kept: every section asks for it."""
-    return _told(_Runs(runs))
+    return _read_metrics(_Runs(runs))
 
 
 def rows(runs: Sequence[Run]) -> Sequence[Row]:
@@ -70,9 +70,9 @@ def _rows(given: _Runs) -> Sequence[Row]:
 
 
 @lru_cache(maxsize=1)
-def _told(given: _Runs) -> Sequence[Told]:
+def _read_metrics(given: _Runs) -> Sequence[RunMetrics]:
     names = dict(_labels(given.runs))
-    return [Told(run, names[id(run)], *_metrics(run)) for run in given.runs]
+    return [RunMetrics(run, names[id(run)], *_metrics(run)) for run in given.runs]
 
 
 def _labels(runs: Sequence[Run]) -> Iterator[tuple[int, str]]:
@@ -99,7 +99,7 @@ def value_of(metric: Mapping[str, Any] | None) -> Value | None:
     return Value(metric["value"], low, high, n, metric.get("no_interval") or "")
 
 
-def headlines(found: Sequence[Told], room: int = _HEADLINES) -> list[str]:
+def headlines(found: Sequence[RunMetrics], room: int = _HEADLINES) -> list[str]:
     """The scores to show first, the one that decides before all."""
     scores = [{name: of for name, of in one.metrics.items() if name.partition("/")[0] not in _TOTALS} for one in found]
     named = dict.fromkeys(name for one in found for name in one.run.shown)
@@ -109,7 +109,7 @@ def headlines(found: Sequence[Told], room: int = _HEADLINES) -> list[str]:
     return list(dict.fromkeys([*there, *names]))[:room]
 
 
-def better(found: Sequence[Told], name: str) -> Better:
+def better(found: Sequence[RunMetrics], name: str) -> Better:
     """In which direction a metric improves. Of runs that do not say which scores are better low, those are of which a
     perfect agent reaches 0."""
     notes = [one.run.notes for one in found]
@@ -119,22 +119,22 @@ def better(found: Sequence[Told], name: str) -> Better:
     return directions.better(name, notes)
 
 
-def named(found: Sequence[Told], name: str) -> str:
+def named(found: Sequence[RunMetrics], name: str) -> str:
     """A metric's name with the sign of its direction."""
     return f"{name} {ARROWS[better(found, name)]}".strip()
 
 
-def column(found: Sequence[Told], name: str) -> Column:
+def column(found: Sequence[RunMetrics], name: str) -> Column:
     """The column of a metric."""
     return Column(name, _unit(found, name), better(found, name))
 
 
-def axis(found: Sequence[Told], name: str) -> str:
+def axis(found: Sequence[RunMetrics], name: str) -> str:
     """The title of a metric's axis: name, unit, direction."""
     way, unit = better(found, name), _unit(found, name)
     told_way = f" ({ARROWS[way]} {way} is better)" if way else ""
     return f"{name}{f' [{unit}]' if unit else ''}{told_way}"
 
 
-def _unit(found: Sequence[Told], name: str) -> str:
+def _unit(found: Sequence[RunMetrics], name: str) -> str:
     return directions.unit(name, [one.run.notes for one in found])

@@ -19,7 +19,7 @@ _TASK = "task"
 
 
 @dataclass(frozen=True)
-class Beside:
+class PublishedComparison:
     """A row, the published method that it is compared with, if any, and the published rows of that method."""
 
     paper: Paper
@@ -28,7 +28,7 @@ class Beside:
     published: Sequence[Published]
 
     @classmethod
-    def of(cls, paper: Paper, row: Row) -> Beside:
+    def of(cls, paper: Paper, row: Row) -> PublishedComparison:
         """Find the counterparts of a row."""
         line = paper.line(row.first)
         return cls(paper, row, line, paper.counterparts(line, row.first.model) if line else ())
