@@ -207,11 +207,16 @@ class Usage:
     reasoning_tokens: int | None = None
 
 
+SIMULATED = "simulated:"  # how the simulated model reports its name, whatever name it is asked for
+
+
 @dataclass(frozen=True)
 class Completion:
-    """A model's reply. ``finish`` is the provider's reason (stop, length, tool_calls, ...)."""
+    """A model's reply. ``finish`` is the provider's reason (stop, length, tool_calls, ...); ``model``: which model
+    answered, as its server reports, empty where it reports none."""
 
     message: Message
     usage: Usage
     finish: str = "stop"
     logprobs: Any = None
+    model: str = ""

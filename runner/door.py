@@ -20,6 +20,8 @@ from runner.budget import Budget, Purse, Spent
 from runner.journal import Journal
 from runner.replay import explain_miss
 
+_MOST_NAMES = 100  # of models that answered, which a server may make up for every reply
+
 
 def place_of(run_seed: int, sample_id: str, epoch: int, branch: str, occurrence: int) -> bytes:
     """Where a call is asked: with the request's own digest it makes the journal's key."""
@@ -58,6 +60,7 @@ class Door:
         self.models, self.journal, self.run_seed, self.replay = models, journal, run_seed, replay
         self.purse = Purse(Budget()) if purse is None else purse
         self.spent = Spent()
+        self.answered_by: set[tuple[str, str]] = set()  # role, and the model that its server says has answered
         self.replayed = 0  # calls that the journal answered, or the same call of somebody else
         self.beside = 0  # calls of agents that were played beside those of the records
         self._flying: Flying = {} if flying is None else flying
@@ -88,6 +91,13 @@ class Door:
 
         Raises ModelError, RunLimitReached before anything is sent.
         """
+        completion, known = await self._answer(role, request, key, n)
+        if len(self.answered_by) < _MOST_NAMES:
+            self.answered_by.add((role, completion.model))
+        return completion, known
+
+    async def _answer(self, role: str, request: Request, key: bytes, n: int) -> tuple[Completion, bool]:
+        """From the journal, from the same call of somebody else, or from the model."""
         if self.journal is not None and (payload := self.journal.get(key)) is not None:
             self.replayed += 1
             return _completion(orjson.loads(payload)["reply"]), True
@@ -198,6 +208,8 @@ def _reply(completion: Completion) -> dict[str, Any]:
         reply["reasoning"] = message.reasoning
     if completion.logprobs is not None:
         reply["logprobs"] = completion.logprobs
+    if completion.model:
+        reply["model"] = completion.model
     return reply
 
 
@@ -205,7 +217,7 @@ def _completion(reply: Mapping[str, Any]) -> Completion:
     """The inverse of ``_reply``."""
     calls = tuple(ToolCall(*call) for call in reply.get("tool_calls", ()))
     message = Message("assistant", reply["content"], tool_calls=calls, reasoning=reply.get("reasoning"))
-    return Completion(message, Usage(*reply["usage"]), reply["finish"], reply.get("logprobs"))
+    return Completion(message, Usage(*reply["usage"]), reply["finish"], reply.get("logprobs"), reply.get("model", ""))
 
 
 def common_prefix(previous: tuple[Message, ...], messages: tuple[Message, ...]) -> int:

@@ -182,6 +182,10 @@ def _session(door: Door) -> dict[str, Any]:
         "sent": spent.calls,
         "from_journal": door.replayed,
         "beside": door.beside,
+        "answered_by": {
+            role: sorted(model for one, model in door.answered_by if one == role and model)
+            for role in sorted({role for role, _ in door.answered_by})
+        },
         "usd": None if spent.unpriced else spent.usd,
         "input_tokens": None if spent.unreported else spent.input_tokens,
         "output_tokens": None if spent.unreported else spent.output_tokens,

@@ -147,7 +147,7 @@ def reply_of(response: Any) -> dict[str, Any]:
         logprobs = getattr(choice, "logprobs", None)
         choices.append({"message": body, "finish_reason": finish, "logprobs": logprobs and _plain(logprobs)})
     usage = getattr(response, "usage", None)
-    return {"choices": choices, "usage": usage and _plain(usage)}
+    return {"choices": choices, "usage": usage and _plain(usage), "model": getattr(response, "model", None)}
 
 
 def _kept(part: Any) -> Mapping[str, Any]:

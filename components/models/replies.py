@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -21,6 +22,7 @@ _FINISH = {
     "max_tokens": "length", "MAX_TOKENS": "length", "tool_use": "tool_calls", "function_call": "tool_calls",
 }  # fmt: skip
 _MOST_CALLS = 128  # what providers take as tools at the most
+_LONGEST_NAME = 200  # of a model, as its server reports it
 _BROKEN_OFF = frozenset({"error", "ERROR", "abort", "network_error"})
 
 
@@ -46,7 +48,9 @@ def read_reply(body: object, price: Price | None) -> Completion:
     finish = str(choice.get("finish_reason") or "stop")
     if finish in _BROKEN_OFF:
         raise Fault("server", f"the server broke the reply off (finish reason {finish!r})")
-    return _completion(message, _FINISH.get(finish, finish), choice.get("logprobs"), read_usage(body, price))
+    completion = _completion(message, _FINISH.get(finish, finish), choice.get("logprobs"), read_usage(body, price))
+    answered_by = body.get("model")
+    return replace(completion, model=answered_by[:_LONGEST_NAME]) if isinstance(answered_by, str) else completion
 
 
 def read_usage(body: Mapping[str, Any], price: Price | None) -> Usage:

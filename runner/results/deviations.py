@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from runner.results.paper import UNSTATED, Line, Paper, meets
 from runner.results.published_comparison import PublishedComparison
@@ -18,8 +17,6 @@ _TASK, _METHOD = (
     ("agent.strategies", "agent.build_tools", "agent.inner"),
 )
 SIMULATED = "simulated model"
-STAND_IN = "answered by this machine, not by the model's provider"
-_OPEN = ("vllm", "ollama", "litellm", "")  # of models that anybody may serve
 
 
 @dataclass(frozen=True)
@@ -71,8 +68,6 @@ def _model(paper: Paper, backbones: Sequence[str], run: Run) -> Iterator[Deviati
     theirs = ", ".join(names.get(one, one) for one in backbones)
     if run.simulated:
         yield Deviation("model", "simulated, its numbers say nothing of a real one", SIMULATED)
-    elif host := _stand_in(run):
-        yield Deviation("model", f"answered at {host}, where {run.setting('model.provider')} serves nothing", STAND_IN)
     elif not (same := [one for one in backbones if paper.is_backbone(one, run.model)]):
         yield Deviation("model", f"{run.model}; published: {theirs}", "another model")
     elif snapshots := [names[one] for one in same if one in names and names[one].lower() not in run.model.lower()]:
@@ -80,19 +75,6 @@ def _model(paper: Paper, backbones: Sequence[str], run: Run) -> Iterator[Deviati
     if paper.states:
         yield Deviation("dates", f"run {str(run.notes.get('start', 'at an unknown time'))[:10]}; "
                                  f"published: {paper.states.published}")  # fmt: skip
-
-
-def _stand_in(run: Run) -> str:
-    """The address on this machine that answered in the place of a provider; empty where the provider could. The
-    simulated model behind HTTP is one, under whatever name it is asked for."""
-    provider, address = run.setting("model.provider"), run.setting("model.api_base")
-    if provider is None or provider in _OPEN or not isinstance(address, str):
-        return ""
-    try:
-        host = urlsplit(address).hostname or ""
-    except ValueError:
-        return ""
-    return host if host in ("localhost", "::1", "0.0.0.0") or host.startswith("127.") else ""
 
 
 def _data(paper: Paper, line: Line, run: Run) -> Iterator[Deviation]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from components.errors import ConfigError
+from components.messages import SIMULATED
 from runner import manifest
 from runner.records import FILE as RECORDS
 from runner.records import read, slim
@@ -148,8 +149,11 @@ class Run:
 
     @property
     def simulated(self) -> bool:
-        """Whether its model was not a real one, also where the run repeats the replies of one."""
-        return self.notes.get("model_kind") == "simulated" or ".simulated." in str(self.setting("model._target_"))
+        """Whether its model was not a real one, also behind a server, and where the run repeats the replies of one."""
+        if self.notes.get("model_kind") == "simulated" or ".simulated." in str(self.setting("model._target_")):
+            return True
+        reported = [one.get("answered_by") or {} for one in self.notes.get("sessions") or ()]
+        return any(model.startswith(SIMULATED) for one in reported for models in one.values() for model in models)
 
     def setting(self, key: str) -> Any:
         """What the config has at a dotted key: a value, or for a group the name of the choice; None for nothing."""

@@ -78,6 +78,15 @@ def test_every_model_is_asked_at_its_address_by_its_name_with_its_settings(sweep
         assert {body["temperature"] for body in bodies} == {n / 10}
 
 
+def test_a_run_knows_that_a_simulated_model_answered_whatever_its_name(sweep):
+    for name in PRICES:
+        found = manifests(sweep[0], f"mine-{name.split('-')[1]}")
+        assert found and all(one["model_kind"] == "live" for one in found)
+        assert all(
+            session["answered_by"] == {"main": [f"simulated:{name}"]} for one in found for session in one["sessions"]
+        )
+
+
 def test_a_model_costs_what_its_own_config_says(sweep):
     folder, _, _ = sweep
     for name, price in PRICES.items():

@@ -22,6 +22,7 @@ import yaml
 from aiohttp import web
 
 from components.errors import ConfigError
+from components.messages import SIMULATED
 from components.models.simulated import Simulated
 from components.models.simulated.key import dataset_samples
 from components.models.simulated.wire import Unreadable, asked_in, body_of
@@ -137,7 +138,7 @@ class Server:
             "id": f"chatcmpl-{self.seen['answered']}",
             "object": "chat.completion",
             "created": int(time.time()),
-            "model": asked.model or self.model.name,
+            "model": f"{SIMULATED}{asked.model or self.model.name}",
             "choices": [{"index": 0, "message": said, "finish_reason": completion.finish}],
             "usage": {
                 "prompt_tokens": usage.input_tokens,

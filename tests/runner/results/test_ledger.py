@@ -156,8 +156,8 @@ def test_the_interval_is_that_of_metrics_json(tmp_path):
     ("given", "why", "said"),
     [
         ({"model_kind": "simulated"}, "simulated model", "model: simulated"),
-        ({"cfg": {"model": {"provider": "openai", "api_base": "http://127.0.0.1:8000/v1"}}, "model_kind": "live"},
-         "answered by this machine, not by the model's provider", "model: answered at 127.0.0.1"),
+        ({"sessions": [{"answered_by": {"main": ["simulated:gpt-4-0613"]}}], "model_kind": "live"},
+         "simulated model", "model: simulated"),
         ({"cfg": {"model": {"_target_": "components.models.simulated.Simulated"}}, "model_kind": "replayed"},
          "simulated model", "model: simulated"),
         ({"models": {"main": "gpt-4o"}}, "another model", "model: gpt-4o; published: "),
