@@ -58,7 +58,7 @@ def _jobs(words: list[str]) -> list[list[str]]:
 
 
 def test_it_says_what_it_is_not_and_shows_the_tree():
-    assert "no medical device" in TEXT and "make run" in TEXT and "make test" in TEXT
+    assert "not a medical device" in TEXT and "make run" in TEXT and "make test" in TEXT
     folders = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name in
                ("conf", "components", "runner", "tests", "benchmarks", "docs")}  # fmt: skip
     assert all(re.search(rf"^\s*{folder}/\s+\S", TEXT, re.M) for folder in folders)
