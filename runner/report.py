@@ -95,7 +95,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--ledger", action="store_true", help="every published cell with ours and a verdict: ledger.csv"
     )
-    parser.add_argument("--tools", action="store_true", help="which tools were used: table, tools.csv, tools.png")
+    parser.add_argument("--tools", action="store_true", help="which tools were used: table, tools.csv")
     parser.add_argument("--verifier", action="store_true", help="what checking every step changed")
     parser.add_argument("--show", metavar="SAMPLE", help="read one episode: what was said, called and observed")
     parser.add_argument("--epoch", type=int, help="with --show: which one, by default the first")

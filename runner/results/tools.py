@@ -19,7 +19,7 @@ from runner.results.rows import Row, Run
 from runner.results.table import show
 from runner.stored import Unpacker
 
-TABLE, PLOT = "tools.csv", "tools.png"
+TABLE = "tools.csv"
 ALL = "all"
 OWN = "inner"  # the dimension of tools that do nothing outside the agent: to plan, to think
 _SAID = Message("assistant")
@@ -103,9 +103,7 @@ class Used:
 
 
 def show_tools(rows: Sequence[Row], home: Path) -> list[str]:
-    """Print the shares, write them as table and bars. Returns the files' paths."""
-    from runner.results.bars import draw
-
+    """Print the shares and write them as a table. Returns its path; the page plots them."""
     found = [share for row in rows for share in shares_of(row)]
     names = [one.name for one in fields(Share)]
     with (home / TABLE).open("w", encoding="utf-8", newline="") as file:
@@ -116,8 +114,7 @@ def show_tools(rows: Sequence[Row], home: Path) -> list[str]:
         lines = [_line(share) for share in found if share.run == row.label]
         head = ("", "of dimension", "actions", "of all actions", "of tool actions", "matching", "misuse", "malformed")
         show(head, lines, f"{row.label}: committed actions")
-    draw(found, home / PLOT)
-    return [str(home / TABLE), str(home / PLOT)]
+    return [str(home / TABLE)]
 
 
 def shares_of(row: Row) -> list[Share]:

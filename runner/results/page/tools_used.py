@@ -26,7 +26,7 @@ def section(runs: Sequence[Run]) -> Section | None:
         "matching: of the part's own dimension; misuse: the input that the tool takes was not there; malformed: no "
         "tool that was offered."
     )
-    return Section("tools", "Tools", intro, [_actions(used), _plot(kinds), _by_tool(kinds)])
+    return Section("tools", "Tools", intro, [_actions(used), _bars(used), _plot(kinds), _by_tool(kinds)])
 
 
 def _actions(used: Mapping[tuple[str, str], Used]) -> Sheet:
@@ -54,6 +54,27 @@ def _by_tool(kinds: Mapping[str, Counter[str]]) -> Sheet:
         [label, kind, n, n / counts.total()] for label, counts in kinds.items() for kind, n in counts.most_common()
     ]
     return Sheet("Shares by tool", columns, lines)
+
+
+def _bars(used: Mapping[tuple[str, str], Used]) -> Plot:
+    """A bar per part and run: tool actions among all actions, stacked by tool, those of a dimension in one group."""
+    shares = [share for (label, part), one in used.items() for share in one.shares(label, part) if share.tool]
+    bars: dict[tuple[str, str], list[Share]] = {}
+    for share in sorted(shares, key=lambda one: (one.dimension, one.tool)):
+        bars.setdefault((share.dimension, share.tool), []).append(share)
+    data = [
+        {
+            "type": "bar", "name": tool, "legendgroup": dimension, "legendgrouptitle": {"text": dimension},
+            "x": [[one.part for one in of], [one.run for one in of]], "y": [one.of_actions for one in of],
+            "hovertemplate": "%{x}: %{y:.4g}<extra>%{fullData.name}</extra>",
+        }
+        for (dimension, tool), of in bars.items()
+    ]  # fmt: skip
+    layout = {
+        "barmode": "stack", "height": 460, "xaxis": {"type": "multicategory", "automargin": True},
+        "yaxis": {"title": {"text": "share of all actions"}, "range": [0, 1]},
+    }  # fmt: skip
+    return Plot("Tool actions among committed actions", {"data": data, "layout": layout})
 
 
 def _plot(kinds: Mapping[str, Counter[str]]) -> Plot:

@@ -5,7 +5,6 @@ import csv
 import pytest
 
 from runner.report import main
-from runner.results.bars import draw
 from runner.results.rows import Run, rows_of
 from runner.results.tools import Used, shares_of
 from tests.runner.results.folders import step, write
@@ -67,15 +66,14 @@ def test_tools_whose_names_are_drawn_for_every_episode_are_counted_by_category()
     assert whole.malformed == pytest.approx(1 / 5) and used.kinds == {"Segmentor": 2, "Rulers": 1}
 
 
-def test_table_and_bars_go_into_the_run_folder(tmp_path, capsys):
+def test_the_table_goes_into_the_run_folder(tmp_path, capsys):
     folder = write(tmp_path / "a", {"one": ("knowledge", [1])}, steps=STEPS)
     assert main([str(folder), "--tools"]) == 0
     out = capsys.readouterr().out
-    assert f"written to {folder / 'tools.csv'} {folder / 'tools.png'}" in out and "knowledge/Books" in out
+    assert f"written to {folder / 'tools.csv'}" in out and "knowledge/Books" in out
     with (folder / "tools.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["tool"] for row in rows] == ["", "Books", "Query"] and rows[0]["of_actions"] == "0.6"
-    assert (folder / "tools.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_runs_of_a_sweep_leave_them_in_its_folder_and_others_here(tmp_path, capsys, monkeypatch):
@@ -86,12 +84,7 @@ def test_runs_of_a_sweep_leave_them_in_its_folder_and_others_here(tmp_path, caps
         write(home / name, {"one": ("k", [1])}, steps=STEPS, sweep="sweep", cfg={"seed": n})
         for n, name in enumerate("ab")
     ]
-    assert main([*map(str, jobs), "--tools"]) == 0 and (home / "tools.png").is_file()
+    assert main([*map(str, jobs), "--tools"]) == 0 and (home / "tools.csv").is_file()
     alone = write(tmp_path / "alone", {"one": ("k", [1])}, steps=STEPS)
     assert main([str(jobs[0]), str(alone), "--tools"]) == 0 and (here / "tools.csv").is_file()
-    assert "written to tools.csv tools.png" in capsys.readouterr().out
-
-
-def test_bars_of_nothing_can_be_drawn(tmp_path):
-    draw([], tmp_path / "empty.png")
-    assert (tmp_path / "empty.png").is_file()
+    assert "written to tools.csv" in capsys.readouterr().out
