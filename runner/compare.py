@@ -20,7 +20,7 @@ from runner.results.folders import run_folders
 from runner.results.grid import Grid, grid_of
 from runner.results.page.written import markdown
 from runner.results.paired import played
-from runner.results.rows import Run
+from runner.results.runs import Run
 from runner.results.statistics.versus import is_one
 from runner.results.table import plain
 from runner.terminal import told

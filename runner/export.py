@@ -16,7 +16,7 @@ from components.errors import ConfigError
 from components.types import Sample, Trajectory
 from runner.ending import before_judging
 from runner.rescore import beside, reopened
-from runner.results.rows import Run
+from runner.results.runs import Run
 from runner.stored import Unpacker
 from runner.texts import TextReader
 

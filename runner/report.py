@@ -15,7 +15,7 @@ from runner.results.folders import config_of, run_folders
 from runner.results.kinds import kinds_of
 from runner.results.metrics import as_json, summarise
 from runner.results.report import report, status_line
-from runner.results.rows import Run, measured
+from runner.results.runs import Run, measured
 from runner.results.table import present
 from runner.terminal import told
 

@@ -15,7 +15,7 @@ from runner.rating.result import Result
 from runner.rating.rubrics import load
 from runner.rating.sheets import KEY, SHEETS, Key, write_sheets, write_table
 from runner.results.compare import Table
-from runner.results.rows import Run
+from runner.results.runs import Run
 from runner.results.table import interval, number, plain
 
 FILE, READ, OPEN = "ratings.json", "ratings.md", "disagreements.csv"

@@ -14,7 +14,8 @@ from components.rubric_texts import texts_of
 from components.types import Sample
 from runner.records import read
 from runner.rescore import reopened
-from runner.results.rows import Row, Run, rows_of
+from runner.results.rows import Row, rows_of
+from runner.results.runs import Run
 from runner.stored import Unpacker
 from runner.texts import TextReader
 

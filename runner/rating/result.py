@@ -14,7 +14,8 @@ from runner.rating.reading import Sheet
 from runner.rating.sheets import Key
 from runner.results.intervals import Metric, mean
 from runner.results.kinds import Scale
-from runner.results.rows import Run, rows_of
+from runner.results.rows import rows_of
+from runner.results.runs import Run
 
 ALL, JUDGE = "all", "judge"
 _SCORE = "judged/{}/{}/{}"  # how a scorer that grades by a rubric names its scores: rubric, field, category

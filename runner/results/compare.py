@@ -14,9 +14,8 @@ from typing import Any
 from components.errors import ConfigError
 from runner.results.grid import MEAN, Grid, grid_of
 from runner.results.intervals import Metric
-from runner.results.labels import leaves
 from runner.results.paired import Difference, Differences, differences, played
-from runner.results.rows import Run
+from runner.results.runs import Run, leaves
 from runner.results.statistics.versus import is_one
 from runner.results.table import interval, markdown, plain, show, stacked
 from runner.results.usage import WHAT, by_purpose, per_question, purpose_lines, said

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from runner.results.paper import UNSTATED, Line, Paper, meets
 from runner.results.published_comparison import PublishedComparison
-from runner.results.rows import Run
+from runner.results.runs import Run
 
 _MISSING = "not set"
 _NAMED = 5  # tasks of another size that are named; the table has all

@@ -16,7 +16,8 @@ from runner.config.roots import CONF
 from runner.results.grid import Column, Grid, grid_of
 from runner.results.intervals import Metric, mean_of
 from runner.results.published_gains import TOTAL, GainCell, Gains, Printed, load_gains, numbers
-from runner.results.rows import Row, Run
+from runner.results.rows import Row
+from runner.results.runs import Run
 from runner.results.statistics.gains import Gain
 from runner.results.statistics.pairing import value_of
 from runner.results.statistics.versus import Versus, compared, is_one

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Sequence
 
-if TYPE_CHECKING:
-    from runner.results.rows import Run
+from runner.results.runs import Run, is_one_of
 
 
 def labels_of(runs: Sequence[Run]) -> list[str]:
@@ -41,11 +38,6 @@ def _label(run: Run, others: Sequence[Run], only: Collection[str] = ()) -> str:
     return " ".join(words) or run.folder.name
 
 
-def is_one_of(key: str, names: Collection[str]) -> bool:
-    """Whether a dotted key is one of these, which may be last parts of keys."""
-    return key in names or key.rpartition(".")[2] in names
-
-
 def _within(run: Run, group: str) -> list[str]:
     """The choices of parts within a group's: a condition's ``condition.then``."""
     return [key for key in run.choices if key.startswith(f"{group}.")]
@@ -53,12 +45,3 @@ def _within(run: Run, group: str) -> list[str]:
 
 def _alike(one: Run, other: Run, group: str) -> bool:
     return one.choices.get(group) == other.choices.get(group)
-
-
-def leaves(node: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Dotted key and value of everything in a config."""
-    if isinstance(node, Mapping):
-        for name, inner in node.items():
-            yield from leaves(inner, f"{key}.{name}")
-    else:
-        yield key, json.dumps(node, default=str).strip('"')

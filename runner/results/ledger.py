@@ -22,7 +22,8 @@ from runner.results.paper import Paper, load
 from runner.results.published import TOTAL, Cell
 from runner.results.published_comparison import PublishedComparison
 from runner.results.published_gains import Gains, load_gains
-from runner.results.rows import Run, rows_of
+from runner.results.rows import rows_of
+from runner.results.runs import Run
 
 Word = Literal["within", "outside", "untestable"]
 WORDS: Sequence[Word] = ("within", "outside", "untestable")

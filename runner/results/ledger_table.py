@@ -9,7 +9,7 @@ from runner.results.ledger import Entry, ledger
 from runner.results.page.ledger import READ, counts, sheet
 from runner.results.page.written import comma
 from runner.results.published import RELATIONS
-from runner.results.rows import Run
+from runner.results.runs import Run
 from runner.results.table import show
 
 FILE = "ledger.csv"

@@ -8,7 +8,8 @@ from typing import Any
 
 from runner.results.intervals import Metric, mean_of
 from runner.results.levels import Nested, Part
-from runner.results.rows import Row, Run
+from runner.results.rows import Row
+from runner.results.runs import Run
 from runner.results.table import number, show, stacked
 
 TOTAL, ALL = "total", "all samples"

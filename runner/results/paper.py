@@ -12,7 +12,7 @@ from components.errors import ConfigError
 from components.hand_written import read_yaml
 from runner.build import check
 from runner.results.published import Cell, Columns, Published, Scopes, cells_in, rows_in
-from runner.results.rows import Run
+from runner.results.runs import Run
 
 UNSTATED: Literal["unstated"] = "unstated"
 _HUNDRED = 100.0

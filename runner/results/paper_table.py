@@ -10,7 +10,8 @@ from runner.results.levels import Part
 from runner.results.paper import Paper
 from runner.results.published import TOTAL, Published, two
 from runner.results.published_comparison import PublishedComparison, common
-from runner.results.rows import Run, rows_of
+from runner.results.rows import rows_of
+from runner.results.runs import Run
 from runner.results.table import show
 
 _ROOM = 70  # characters for published columns beside a run's

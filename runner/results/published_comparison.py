@@ -13,7 +13,8 @@ from runner.results.levels import Nested, Part
 from runner.results.means import shared
 from runner.results.paper import Line, Paper
 from runner.results.published import Published
-from runner.results.rows import Row, Run
+from runner.results.rows import Row
+from runner.results.runs import Run
 
 _TASK = "task"
 

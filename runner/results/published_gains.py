@@ -12,7 +12,7 @@ from components.hand_written import read_yaml
 from runner.build import check
 from runner.results.intervals import Metric
 from runner.results.paper import Line, Paper
-from runner.results.rows import Run
+from runner.results.runs import Run
 
 TOTAL = "total"
 

@@ -15,7 +15,8 @@ from typing import Any
 from components.messages import Message, ToolCall, Usage
 from components.tool_distribution import INNER, MALFORMED, MIXED, action_names, distribution, is_misuse
 from components.types import Action, Refusal, Step, Trajectory
-from runner.results.rows import Row, Run
+from runner.results.rows import Row
+from runner.results.runs import Run
 from runner.results.table import show
 from runner.stored import Unpacker
 

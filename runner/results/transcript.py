@@ -14,7 +14,7 @@ from components.messages import Image, Message, ToolCall
 from components.types import Observed, Step, Trajectory
 from runner.flaws import nearest
 from runner.records import read
-from runner.results.rows import Run
+from runner.results.runs import Run
 from runner.results.table import plain, tokens_told
 from runner.stored import Unpacker
 from runner.texts import TextReader

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.errors import ConfigError
-from runner.results.rows import Row, Run
+from runner.results.rows import Row
+from runner.results.runs import Run
 from runner.results.table import show
 from runner.results.usage import APART
 from runner.stored import Unpacker

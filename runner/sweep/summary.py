@@ -12,7 +12,7 @@ from runner.facts import sweep_id
 from runner.sweep.plan import Cell
 
 if TYPE_CHECKING:
-    from runner.results.rows import Run
+    from runner.results.runs import Run
 
 MEANS = "means.json"
 _COLUMNS = 7
@@ -24,7 +24,8 @@ def summarise(plan: Sequence[Cell]) -> None:
     from runner.results.gains_table import show_gains
     from runner.results.means import show_means
     from runner.results.page.models import show_models
-    from runner.results.rows import Run, rows_of
+    from runner.results.rows import rows_of
+    from runner.results.runs import Run
     from runner.results.table import headline, show
     from runner.tracking import finish_sweep
 

@@ -8,7 +8,7 @@ from components.models.simulated.serve import from_arguments
 from runner.rating.drawing import draw
 from runner.rating.rubrics import load
 from runner.report import main as report
-from runner.results.rows import Run
+from runner.results.runs import Run
 from tests.acceptance.command import ROOT, Served, endpoint, here, told
 
 WORDS = ("experiment=hello", "tracking=off", "limit=4", "hydra.run.dir=run")

@@ -30,7 +30,7 @@ from runner.results.page import (
 from runner.results.page.parts import Section
 from runner.results.page.shell import page
 from runner.results.page.written import comma, latex, markdown, sheets
-from runner.results.rows import Run
+from runner.results.runs import Run
 
 # What stands on the page, in this order: a module with ``section(runs: Sequence[Run]) -> Section | None`` each.
 SECTIONS = (

@@ -15,7 +15,7 @@ from typing import Any
 from runner.results.page import demographics
 from runner.results.page.parts import Cell, Column, Section, Sheet
 from runner.results.page.run_metrics import RunMetrics, read_metrics
-from runner.results.rows import Run
+from runner.results.runs import Run
 from runner.results.tools import OWN
 from runner.stored import Unpacker
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from runner.results.page.figures import groups
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet, Value
 from runner.results.page.run_metrics import read_metrics
-from runner.results.rows import Run
+from runner.results.runs import Run
 from runner.results.verdicts import Verdict, verdicts_of
 
 Found = Mapping[str, Sequence[Verdict]]

@@ -8,7 +8,7 @@ from components.errors import ConfigError
 from runner.results.grid import grid_of
 from runner.results.page.parts import Section
 from runner.results.paired import played
-from runner.results.rows import Run
+from runner.results.runs import Run
 from runner.results.statistics.sheets import effects_of, section_of
 from runner.results.statistics.versus import compared
 

@@ -9,7 +9,7 @@ from typing import Any
 from runner.results.page.figures import LEGEND, spread
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet, Value
 from runner.results.page.run_metrics import RunMetrics, axis, column, headlines, read_metrics
-from runner.results.rows import Run
+from runner.results.runs import Run
 
 _CALLS = "calls/per_sample"
 

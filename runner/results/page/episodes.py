@@ -17,7 +17,7 @@ from runner.results.page.episodes_packed import Blocks, Texts, packed
 from runner.results.page.episodes_told import Teller, question_of
 from runner.results.page.parts import Markup, Section
 from runner.results.page.run_metrics import named, read_metrics
-from runner.results.rows import Run
+from runner.results.runs import Run
 from runner.stored import Unpacker
 from runner.texts import without_surrogates
 

@@ -10,7 +10,7 @@ from typing import Any
 from runner.results.page.figures import LEGEND, sides, spread
 from runner.results.page.parts import Better, Cell, Column, Plot, Section, Sheet, Value
 from runner.results.page.run_metrics import RunMetrics, axis, better, column, headlines, read_metrics
-from runner.results.rows import Run
+from runner.results.runs import Run
 from runner.results.usage import per_question
 
 _NAMED = 10  # points that all have their names beside them; of more only those of the front have

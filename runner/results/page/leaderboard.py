@@ -9,7 +9,7 @@ from runner.results.page.figures import intervals
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet
 from runner.results.page.run_metrics import RunMetrics, axis, better, column, headlines, read_metrics, value_of
 from runner.results.report import status_line
-from runner.results.rows import Run
+from runner.results.runs import Run
 
 _COSTS = ("errors/rate", OVERFLOWS, "calls/per_sample", "tokens/input", "tokens/output", "cost/usd", "time/seconds_p50")
 _PLOTTED = 2

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from runner.results.ledger import WORDS, Entry, ledger
 from runner.results.page.parts import Cell, Column, Section, Sheet, Value
 from runner.results.published import RELATIONS
-from runner.results.rows import Run
+from runner.results.runs import Run
 
 _COLUMNS = (
     "article", "table", "model", "method", "part", "relation", "published", "unit", "this run", "verdict", "why",

@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runner.results.labels import leaves
 from runner.results.page.figures import groups
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet, Value
 from runner.results.page.run_metrics import RunMetrics, axis, column, headlines, read_metrics
 from runner.results.paper import meets
-from runner.results.rows import Run
+from runner.results.runs import Run, leaves
 from runner.results.table import number, show, stacked
 
 _TOTALS = (("calls", "calls/total"), ("cost/usd", "cost/usd"))

@@ -13,7 +13,8 @@ from runner.results.page.shell import PERCENT
 from runner.results.paper import Paper, load
 from runner.results.published import TOTAL, Published
 from runner.results.published_comparison import PublishedComparison
-from runner.results.rows import Row, Run, rows_of
+from runner.results.rows import Row, rows_of
+from runner.results.runs import Run
 
 _HUNDRED = 100.0
 

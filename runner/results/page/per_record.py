@@ -13,7 +13,8 @@ from typing import Any
 from runner.results.page.figures import LEGEND
 from runner.results.page.parts import Better, Cell, Column, Plot, Section, Sheet
 from runner.results.page.run_metrics import axis, better, read_metrics, rows
-from runner.results.rows import Row, Run
+from runner.results.rows import Row
+from runner.results.runs import Run
 from runner.results.statistics.pairing import cluster_of, value_of
 from runner.results.statistics.versus import is_one, nearest
 

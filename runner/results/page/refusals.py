@@ -14,7 +14,7 @@ from typing import Any
 from runner.results.page.figures import shades
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet
 from runner.results.page.run_metrics import read_metrics
-from runner.results.rows import Run
+from runner.results.runs import Run
 
 _LACKING = ("insufficient", "withhold")  # kinds of conditions that take away what is needed
 _FACT = {"category": "accepted"}  # field of a refusal -> the fact that says what is right, where it has another name

@@ -12,7 +12,8 @@ import orjson
 from runner.results import directions
 from runner.results.directions import ARROWS
 from runner.results.page.parts import Better, Column, Value
-from runner.results.rows import Row, Run, rows_of
+from runner.results.rows import Row, rows_of
+from runner.results.runs import Run
 from runner.results.table import headline
 
 METRICS = "metrics.json"

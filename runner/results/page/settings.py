@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from runner.results.page.figures import groups
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet, Value
 from runner.results.page.run_metrics import RunMetrics, axis, headlines, named, read_metrics
-from runner.results.rows import Run
+from runner.results.runs import Run
 
 _APART = ("tracking", "scorer", "experiment", "run", "hydra", "name")
 _FIRST = ("condition", "agent", "model", "verifier", "dataset")

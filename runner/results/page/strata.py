@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from runner.results.page.figures import groups, shades
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet, Value
 from runner.results.page.run_metrics import RunMetrics, axis, headlines, named, read_metrics, value_of
-from runner.results.rows import Run
+from runner.results.runs import Run
 
 _SCORES = 3
 _SERIES = 6  # runs that bars tell apart; more are shades

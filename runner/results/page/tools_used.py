@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from runner.results.page.figures import shades
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet
 from runner.results.page.run_metrics import rows
-from runner.results.rows import Run
+from runner.results.runs import Run
 from runner.results.tools import ALL, Share, Used, used_of
 
 _KINDS = 24  # that are shades; all of them stand in the table

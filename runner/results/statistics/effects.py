@@ -17,7 +17,7 @@ from typing import Any
 from runner.results.directions import improved
 from runner.results.kinds import Scale
 from runner.results.page.parts import Better
-from runner.results.rows import Run
+from runner.results.runs import Run
 from runner.results.significance import holm
 from runner.results.statistics.gains import Gain, gain_of
 from runner.results.statistics.pairing import Pairs, Record, value_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from runner.results.grid import grid_of
 from runner.results.page.parts import Better, Cell, Column, Section, Sheet, Value
-from runner.results.rows import Run
+from runner.results.runs import Run
 from runner.results.statistics.effects import Effect, Effects, factors_of, short
 from runner.results.statistics.effects import effects_of as _effects
 from runner.results.statistics.gains import Gain

@@ -6,7 +6,7 @@ import pytest
 from components.errors import ConfigError
 from components.rubric import Draw, Rubric
 from runner.rating.drawing import draw, unnamed
-from runner.results.rows import Run
+from runner.results.runs import Run
 from tests.runner.rating.cases import CAUSE
 
 

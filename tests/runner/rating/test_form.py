@@ -4,7 +4,7 @@ from pathlib import Path
 from runner.rating.drawing import Item
 from runner.rating.form import form
 from runner.rating.reading import read_sheets
-from runner.results.rows import Run
+from runner.results.runs import Run
 from tests.browser import needs_browser, opened
 from tests.runner.rating.cases import SMALL, key
 

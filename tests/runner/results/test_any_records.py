@@ -20,7 +20,8 @@ from runner.results.page.written import comma, latex, markdown, sheets
 from runner.results.paper import load
 from runner.results.paper_table import show_paper
 from runner.results.report import report
-from runner.results.rows import Run, rows_of
+from runner.results.rows import rows_of
+from runner.results.runs import Run
 from tests.runner.results.folders import write
 
 KINDS = {"completion/rate": "proportion", "response/f1": "share", "planning/levenshtein": "count", "own/x": "number"}

@@ -10,7 +10,7 @@ from runner.report import main
 from runner.results.compare import show_compare, warnings_of
 from runner.results.grid import MEAN, deciding, grid_of
 from runner.results.paired import differences
-from runner.results.rows import Run
+from runner.results.runs import Run
 from tests.runner.results.folders import CHOICES, write
 
 DATA = {"medicine": "sets/medicine", "surgery": "sets/surgery"}

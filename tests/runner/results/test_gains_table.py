@@ -10,7 +10,7 @@ from runner.config.roots import CONF
 from runner.results.gains_table import show_gains
 from runner.results.ledger import ledger, of_gains
 from runner.results.published_gains import Gains, Printed, load_gains
-from runner.results.rows import Run
+from runner.results.runs import Run
 from tests.runner.results.statistics.sweeps import job
 
 SETTINGS = {"[]": [], "[few_shot]": ["few_shot"], "[b,few_shot]": ["multi_agent", "few_shot"]}

@@ -13,7 +13,7 @@ from runner.results.intervals import Metric
 from runner.results.ledger import NO_RUN, entries_of, ledger, verdict
 from runner.results.paper import load
 from runner.results.published_gains import load_gains, numbers
-from runner.results.rows import Run
+from runner.results.runs import Run
 from tests.runner.results.folders import CFG, CHOICES, write
 from tests.runner.results.page.pages import HOSTILE, made, parsed
 

@@ -9,7 +9,7 @@ from components.errors import ConfigError
 from runner.config.roots import CONF
 from runner.report import main
 from runner.results.paper import load
-from runner.results.rows import Run
+from runner.results.runs import Run
 from tests.runner.results.folders import CFG, CHOICES, write
 
 PAPERS = CONF / "papers"

@@ -7,7 +7,7 @@ import pytest
 from runner.config.roots import CONF
 from runner.results.paper import load
 from runner.results.paper_table import show_paper
-from runner.results.rows import Run
+from runner.results.runs import Run
 from tests.runner.results.folders import CHOICES, write
 
 PAPERS = {name: load(CONF / "papers", name) for name in ("ehragent", "ehragent_levels", "ehragent_completion")}

@@ -6,7 +6,7 @@ from runner.config.roots import CONF
 from runner.report import main
 from runner.results.page.papers import sheets_of
 from runner.results.paper import load
-from runner.results.rows import Run
+from runner.results.runs import Run
 from tests.runner.results.folders import CHOICES, write
 from tests.runner.results.page.pages import cells
 

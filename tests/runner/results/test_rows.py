@@ -4,7 +4,8 @@ import pytest
 
 from components.errors import ConfigError
 from runner.results.means import shared, show_means
-from runner.results.rows import Run, rows_of
+from runner.results.rows import rows_of
+from runner.results.runs import Run
 from tests.runner.results.folders import CFG, CHOICES, write
 
 

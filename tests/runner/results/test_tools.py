@@ -5,7 +5,8 @@ import csv
 import pytest
 
 from runner.report import main
-from runner.results.rows import Run, rows_of
+from runner.results.rows import rows_of
+from runner.results.runs import Run
 from runner.results.tools import Used, shares_of
 from tests.runner.results.folders import step, write
 

@@ -2,7 +2,7 @@
 
 import json
 
-from runner.results.rows import Run
+from runner.results.runs import Run
 from runner.sweep.summary import measured
 from tests.runner.results.folders import write
 

@@ -7,7 +7,7 @@ from lxml import html
 from runner.records import read, slim
 from runner.results.kinds import kinds_of
 from runner.results.metrics import summarise
-from runner.results.rows import Run
+from runner.results.runs import Run
 from tests.runner.results.folders import CFG, CHOICES, write
 
 HOSTILE = '</script><script>alert("1")</script><img src=x onerror=alert(2)> & a|b $_{x}$ \\input{y} =1+1'

@@ -8,7 +8,7 @@ import yaml
 from components.messages import Message, ToolCall, ToolSpec, Usage
 from components.types import Action, Observation, Observed, Problem, Refusal, Sample, Score, Step, Trajectory
 from runner.records import RecordWriter, record_of
-from runner.results.rows import Run
+from runner.results.runs import Run
 from tests.runner.results import folders
 from tests.runner.results.page.test_episodes_packed import unpacked
 

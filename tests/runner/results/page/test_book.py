@@ -8,7 +8,7 @@ import pytest
 from components.errors import ConfigError
 from runner.report import main
 from runner.results.page import book
-from runner.results.rows import Run
+from runner.results.runs import Run
 from tests.runner.results.folders import write
 from tests.runner.results.page.pages import HOSTILE, grid, made, parsed
 

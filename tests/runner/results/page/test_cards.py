@@ -5,7 +5,7 @@ import pytest
 from components.messages import Message, Usage
 from components.types import Step
 from runner.results.page import cards, demographics
-from runner.results.rows import Run
+from runner.results.runs import Run
 from tests.runner.results.folders import step, write
 from tests.runner.results.page.pages import cells
 

@@ -1,7 +1,7 @@
 """What the verifier chose."""
 
 from runner.results.page import checks
-from runner.results.rows import Run
+from runner.results.runs import Run
 from tests.runner.results.folders import step, write
 from tests.runner.results.page.pages import cells
 

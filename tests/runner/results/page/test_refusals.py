@@ -4,7 +4,7 @@ import json
 
 from runner.results.page import refusals
 from runner.results.page.parts import Sheet
-from runner.results.rows import Run
+from runner.results.runs import Run
 from tests.runner.results.folders import write
 from tests.runner.results.page.pages import cells
 

@@ -3,7 +3,7 @@
 import pytest
 
 from runner.results.page import tools_used
-from runner.results.rows import Run
+from runner.results.runs import Run
 from tests.runner.results.folders import step, write
 from tests.runner.results.page.pages import cells
 

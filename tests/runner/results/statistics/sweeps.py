@@ -2,7 +2,7 @@
 
 import json
 
-from runner.results.rows import Run
+from runner.results.runs import Run
 from tests.runner.results.folders import CHOICES, write
 
 

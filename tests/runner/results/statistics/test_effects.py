@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from runner.results.rows import Run
+from runner.results.runs import Run
 from runner.results.statistics.effects import effects_of, factors_of
 from tests.runner.results.statistics.sweeps import job
 

@@ -1,0 +1,212 @@
+"""A run as results read it: its folder, manifest, config and records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from components.errors import ConfigError
+from components.messages import SIMULATED
+from runner import manifest
+from runner.records import FILE as RECORDS
+from runner.records import read, slim
+from runner.results.directions import better
+from runner.results.folders import config_of
+from runner.results.kinds import Kinds, Scale, kind_of, kinds_of
+from runner.results.page.parts import Better
+from runner.texts import TextReader
+
+_NEEDED = {"cluster", "strata", "scores", "usage", "seconds"}
+_PLACES = ("path", "sqlite")  # where data lie: the same are elsewhere on another machine
+_APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "compare")  # may differ within a row
+
+
+def measured(folder: Path, whole: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The records of a folder without their steps. Raises ConfigError for one that lacks what metrics are made of."""
+    found = [slim(record) for record in whole]
+    for record in found:
+        if missing := _NEEDED - record.keys():
+            said = f"the record of {record['sample_id']!r} has no {' and no '.join(sorted(missing))}"
+            raise ConfigError(f"{folder / RECORDS}: {said}; delete its line and resume")
+    return found
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder, its manifest and its config. ``keeps``: records and texts are read once and stay in memory."""
+
+    folder: Path
+    notes: Mapping[str, Any]
+    cfg: Mapping[str, Any]
+    keeps: bool = False
+
+    @classmethod
+    def at(cls, folder: Path, cfg: Mapping[str, Any] | None = None) -> Run:
+        """Read a run folder; its config too, where it is not given. Raises ConfigError for one that is damaged."""
+        if cfg is None:
+            cfg = config_of(folder)
+        return cls(folder, manifest.read(folder), cfg)
+
+    @cached_property
+    def records(self) -> list[dict[str, Any]]:
+        """The records without their steps. Raises ConfigError for one that lacks what metrics are made of."""
+        return measured(self.folder, self.whole())
+
+    def whole(self) -> Iterable[dict[str, Any]]:
+        """The records with their steps, as they stand in the folder."""
+        return self._whole if self.keeps else read(self.folder)
+
+    def texts(self) -> TextReader:
+        """The texts that the records refer to."""
+        return self._texts if self.keeps else TextReader(self.folder)
+
+    @cached_property
+    def _whole(self) -> list[dict[str, Any]]:
+        return list(read(self.folder))
+
+    @cached_property
+    def _texts(self) -> TextReader:
+        return TextReader(self.folder)
+
+    @property
+    def levels(self) -> Mapping[str, Sequence[str]]:
+        """Score -> strata, of the scores of which means of means are wanted."""
+        found: Mapping[str, Sequence[str]] = self.notes.get("levels") or {}
+        return found
+
+    @property
+    def by(self) -> Mapping[str, Sequence[str]]:
+        """Score -> strata, of the scores that are wanted per value of a stratum."""
+        found: Mapping[str, Sequence[str]] = self.notes.get("by") or {}
+        return found
+
+    @property
+    def choices(self) -> Mapping[str, str]:
+        """Group -> choice."""
+        found: Mapping[str, str] = self.notes.get("choices") or {}
+        return found
+
+    @property
+    def data(self) -> tuple[str, str]:
+        """What was played: choice and settings of the dataset, and what was found; of one that changes another, that
+        one's. The same files in another place are the same data."""
+        node, place = self.cfg.get("dataset"), "dataset"
+        while isinstance(node, Mapping) and isinstance(node.get("inner"), Mapping):
+            node, place = node["inner"], f"{place}.inner"
+        if isinstance(node, Mapping):
+            node = {"": self.content} | {key: node[key] for key in node if not (self.content and key in _PLACES)}
+        return self.choices.get(place, ""), json.dumps(node, sort_keys=True, default=str)
+
+    @property
+    def content(self) -> str | None:
+        """The fingerprint of what was played, or of that which it is a change of; None of a run that has none."""
+        noted: Mapping[str, str] = self.notes.get("dataset") or {}
+        return noted.get("base", noted.get("fingerprint"))
+
+    @cached_property
+    def headline(self) -> str | None:
+        """The score that decides: the one that the first scorer names, else its first."""
+        named: str | None = self.notes.get("decides")
+        return named if named in self.scores or not self.scores else next(iter(self.scores))
+
+    @cached_property
+    def scores(self) -> dict[str, None]:
+        """The names of its scores, in the scorers' order."""
+        return dict.fromkeys(name for record in self.records for name in record["scores"])
+
+    @property
+    def compare(self) -> Mapping[str, Any]:
+        """What its config says of tables and pages over several runs (``runner.config.schema.Compare``)."""
+        return self.cfg.get("compare") or {}
+
+    @property
+    def shown(self) -> Sequence[str]:
+        """The scores that its config names for tables (``compare.scores``)."""
+        return self.compare.get("scores") or ()
+
+    def better(self, metric: str) -> Better:
+        """In which direction a metric of this run improves; empty where in none."""
+        return better(metric, [self.notes])
+
+    @cached_property
+    def kinds(self) -> Kinds:
+        """What the values of its scores can be."""
+        return kinds_of(self.notes, self.records)
+
+    def scale(self, metric: str) -> Scale:
+        """What the values of a metric can be."""
+        return Scale(kind_of(metric, self.kinds))
+
+    @property
+    def model(self) -> str:
+        """The name of the main model."""
+        return str((self.notes.get("models") or {}).get("main", ""))
+
+    @property
+    def simulated(self) -> bool:
+        """Whether its model was not a real one, also behind a server, and where the run repeats the replies of one."""
+        if self.notes.get("model_kind") == "simulated" or ".simulated." in str(self.setting("model._target_")):
+            return True
+        reported = [one.get("answered_by") or {} for one in self.notes.get("sessions") or ()]
+        return any(model.startswith(SIMULATED) for one in reported for models in one.values() for model in models)
+
+    def setting(self, key: str) -> Any:
+        """What the config has at a dotted key: a value, or for a group the name of the choice; None for nothing."""
+        value: Any = self.cfg
+        for step in key.split("."):
+            value = value.get(step) if isinstance(value, Mapping) else None
+        return self.choices.get(key) if isinstance(value, Mapping) else value
+
+    @cached_property
+    def same(self) -> dict[str, Any]:
+        """The part of the config that makes a row."""
+        kept = {key: value for key, value in self.cfg.items() if key not in _APART}
+        if "inner" in (data := self.cfg.get("dataset") or {}):  # what is done to a dataset is a setting
+            kept["dataset"] = {key: value for key, value in data.items() if key != "inner"}
+        return kept | {"budget": (kept.get("budget") or {}).get("sample")}
+
+    @cached_property
+    def settings(self) -> str:
+        """The same as one text."""
+        return json.dumps(self.same, sort_keys=True, default=str)
+
+    @cached_property
+    def flat(self) -> dict[str, dict[str, str]]:
+        """The same group by group: dotted key -> value."""
+        return {group: dict(leaves(of, group)) for group, of in self.same.items()}
+
+    @property
+    def swept(self) -> list[tuple[str, str]]:
+        """What its sweep varied: dotted key and value."""
+        names, varied = self.notes.get("swept") or (), self.notes.get("varied") or {}
+        return [(key, str(value)) for key, value in varied.items() if is_one_of(key, names)]
+
+    @cached_property
+    def method(self) -> tuple[Any, ...] | None:
+        """Its sweep, and what that varies beside the dataset; what comes with a dataset is no other method.
+
+        None for a run of no sweep.
+        """
+        swept, varied = self.notes.get("swept") or (), self.notes.get("varied") or {}
+        if not swept or not all(any(is_one_of(key, (name,)) for key in varied) for name in swept):
+            return None
+        kept = [(key, varied[key]) for key in varied if is_one_of(key, swept) and key.partition(".")[0] not in _APART]
+        return self.notes.get("sweep"), *sorted(kept)
+
+
+def is_one_of(key: str, names: Collection[str]) -> bool:
+    """Whether a dotted key is one of these, which may be last parts of keys."""
+    return key in names or key.rpartition(".")[2] in names
+
+
+def leaves(node: Any, key: str) -> Iterator[tuple[str, str]]:
+    """Dotted key and value of everything in a config."""
+    if isinstance(node, Mapping):
+        for name, inner in node.items():
+            yield from leaves(inner, f"{key}.{name}")
+    else:
+        yield key, json.dumps(node, default=str).strip('"')
