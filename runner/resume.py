@@ -19,6 +19,7 @@ from runner import manifest, records
 CONFIG = "config.yaml"
 COMPLETE = "complete"
 _FREE = {"run", "tracking", "hydra", "compare"}
+_NOTHING = {"null", "0", "false", '""', "[]", "{}"}
 _FREE_OF_A_MODEL = {
     "max_connections", "api_base", "api_key_env", "key_optional", "timeout_seconds", "retries", "transport", "permits",
     "requests_per_minute", "tokens_per_minute", "latency_seconds", "context", "retired",
@@ -84,8 +85,12 @@ def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """What can change a score and is not the same: ``key was x, now is y``."""
+    """What can change a score and is not the same: ``key was x, now is y``.
+
+    A key that a later version has added, and that asks for nothing, is no difference.
+    """
     before, after = settled(old), settled(new)
+    after = {key: text for key, text in after.items() if key in before or text not in _NOTHING}
     return [
         f"{key} was {before.get(key, 'not there')}, now is {after.get(key, 'not there')}"
         for key in sorted(before.keys() | after.keys())
@@ -162,6 +167,8 @@ def _free(key: str) -> bool:
         ["budget", "run"], ["budget", "ask_above_usd"],
         ["toolset", "demonstrations"],  # what is shown of it is memory.prompts
     ):  # fmt: skip
+        return True
+    if steps[0] == "profile" and steps[1:] != ["name"]:  # its switches are compared where they are used
         return True
     inner = steps[1:] if steps[0] == "model" else steps[2:] if steps[0] == "models" else []
     return bool(inner) and inner[0] in _FREE_OF_A_MODEL

@@ -138,6 +138,20 @@ def test_a_run_with_errored_samples_is_not_complete(tmp_path, manifest, complete
     assert is_complete(tmp_path) is complete
 
 
+def test_a_key_that_a_later_version_added_and_that_asks_for_nothing_is_no_difference():
+    new = {
+        **CFG,
+        "agent": {"shots": 0},
+        "dataset": {"records": None},
+        "profile": {"name": "paper", "radabench": {"a": 1}},
+    }
+    old = {**CFG, "profile": {"name": "paper"}}
+    assert differences(old, new) == []
+    assert differences(old, new | {"agent": {"shots": 1}}) == ["agent.shots was not there, now is 1"]
+    assert differences(old | {"agent": {"shots": 1}}, new) == ["agent.shots was 1, now is 0"]
+    assert differences({**old, "profile": {"name": "code"}}, new) == ['profile.name was "code", now is "paper"']
+
+
 def test_paths_on_the_command_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert quoted(tmp_path / "a-b+c.d") == "a-b+c.d"
