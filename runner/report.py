@@ -179,7 +179,9 @@ def _report(folder: Path, *, rescore: bool, track: bool, quiet: bool = False) ->
         _rewrite(folder, rescored(folder, cfg))
     notes = manifest.read(folder)
     if missing := {"name", "choices", "dataset", "status"} - notes.keys():
-        raise ConfigError(f"{folder / manifest.FILE} is no manifest of a run: it has no {', '.join(sorted(missing))}")
+        raise ConfigError(
+            f"{folder / manifest.FILE} is not the manifest of a run: it lacks {', '.join(sorted(missing))}"
+        )
     records = measured(folder, read(folder))
     summary = summarise(records, notes.get("levels"), notes.get("by"), kinds_of(notes, records))
     (folder / "metrics.json").write_text(as_json(summary), encoding="utf-8")

@@ -58,7 +58,7 @@ class PromptSet:
         """A file of the set. Raises ConfigError."""
         try:
             if not path.is_file() and not path.is_dir():  # of a pipe or a device, reading has no end
-                raise ConfigError(f"prompt {self.name}/{path.name}: is no file, nor a link to one")
+                raise ConfigError(f"prompt {self.name}/{path.name}: must be a file or a link to one")
             return path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise ConfigError(f"prompt {self.name}/{path.name}: byte {error.start} is not UTF-8") from None

@@ -141,7 +141,7 @@ def _data(
 def _config(folder: Path) -> dict[str, Any]:
     cfg = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
     if not isinstance(cfg, dict) or not isinstance(cfg.get("run"), dict):
-        raise ConfigError(f"{folder / CONFIG} is damaged: it is no config of a run")
+        raise ConfigError(f"{folder / CONFIG} is damaged: it is not the config of a run")
     return cfg
 
 

@@ -32,10 +32,11 @@ def standard_error(spread: NDArray[np.float64], n: int) -> float:
 
 
 def wilson(successes: float, n: float, z: float = Z) -> Ends:
-    """Wilson's score interval of a proportion, in [0, 1]."""
+    """Wilson's score interval of a proportion, in [0, 1]; it holds the proportion, whatever rounding does."""
     p, z2 = successes / n, z * z
     centre, half = p + z2 / (2 * n), z * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-    return max(0.0, (centre - half) / (1 + z2 / n)), min(1.0, (centre + half) / (1 + z2 / n))
+    low, high = (centre - half) / (1 + z2 / n), (centre + half) / (1 + z2 / n)
+    return max(0.0, min(p, low)), min(1.0, max(p, high))
 
 
 def clustered_wilson(p: float, spread: NDArray[np.float64], n: int) -> Ends:

@@ -41,9 +41,9 @@ def config_of(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise ConfigError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
     if not isinstance(found, dict):
-        raise ConfigError(f"{path} is no config of a run: it holds {type(found).__name__}, not names and values")
+        raise ConfigError(f"{path} is not the config of a run: it holds {type(found).__name__}, not names and values")
     if not isinstance(compare := found.get("compare") or {}, dict):
-        raise ConfigError(f"{path} is no config of a run: compare is {compare!r:.40}, not names and values")
+        raise ConfigError(f"{path} is not the config of a run: compare is {compare!r:.40}, not names and values")
     return found
 
 

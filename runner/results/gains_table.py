@@ -31,17 +31,17 @@ def show_gains(runs: Sequence[Run], home: Path) -> None:
     settings = runs[0].compare if runs else {}
     if not (name := settings.get("gains")):
         return
-    published, told = load_gains(name, CONF / "papers"), dict[str, Any]()
+    published, summary = load_gains(name, CONF / "papers"), dict[str, Any]()
     if not (tables := _tables(runs, published)):
         print("compare.gains: none of compare.baselines was run")  # noqa: T201
         return
     for table in tables:
         if table.found[TOTAL]:
             table.show()
-            told.setdefault(table.metric, {})[table.column.label] = table.as_dict()
-    if told:
+            summary.setdefault(table.metric, {})[table.column.label] = table.as_dict()
+    if summary:
         print(f"published: {published.citation};\n{published.what}")  # noqa: T201
-        (home / FILE).write_text(json.dumps(told, indent=1), encoding="utf-8")
+        (home / FILE).write_text(json.dumps(summary, indent=1), encoding="utf-8")
 
 
 def _tables(runs: Sequence[Run], published: Gains) -> list[_Table]:
@@ -90,7 +90,7 @@ class _Table:
 
     @property
     def _by(self) -> str:
-        """The stratum by which the score is told; empty for none."""
+        """The stratum that the score is split by; empty for none."""
         return next((run.by[self.metric][0] for row in self.grid.rows for run in row.runs if self.metric in run.by), "")
 
     @property

@@ -43,11 +43,11 @@ def _show(compared: PublishedComparison) -> None:
         print(f"{_FEWER} a mean of fewer parts than there are")  # noqa: T201
     if len(groups := compared.common) < len({path[0] for path in compared.paths}) and groups:
         print(f"shared by all columns: {', '.join(groups)}")  # noqa: T201
-    told = (
+    notes = (
         ("deviations from the published setting:", deviations(compared)),
         ("of the published values:", remarks(compared)),
     )
-    for title, lines in told:
+    for title, lines in notes:
         if lines:
             print(title, *(f"- {line}" for line in lines), sep="\n")  # noqa: T201
     print()  # noqa: T201

@@ -68,7 +68,7 @@ def test_a_folder_with_a_foreign_manifest_is_refused_in_one_line(tmp_path, capsy
     folder = write(tmp_path / "a", {"one": ("k", [1])})
     (folder / "manifest.json").write_text('{"a": 1}')
     assert main([str(folder)]) == 2
-    assert "is no manifest of a run: it has no choices, dataset, name, status" in capsys.readouterr().err
+    assert "is not the manifest of a run: it lacks choices, dataset, name, status" in capsys.readouterr().err
 
 
 def test_a_record_without_strata_is_refused_in_one_line(tmp_path, capsys):

@@ -24,7 +24,7 @@ MCNEMAR = "McNemar"
 class Gain:
     """``metric``: mean gain over ``n`` pairs, positive where better; won, tied and lost clusters (patients, or samples
     over their epochs); ``p`` by ``test``, two-sided; ``t`` with its p over the clusters' mean gains; ``p_holm``: p
-    adjusted for all comparisons made. None where it cannot be told."""
+    adjusted for all comparisons made. None where it is unknown."""
 
     metric: Metric
     clusters: int
@@ -40,9 +40,9 @@ class Gain:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        told = {key: value for key, value in asdict(self).items() if key != "metric"}
+        facts = {key: value for key, value in asdict(self).items() if key != "metric"}
         metric = {key: value for key, value in self.metric.as_dict().items() if key not in ("n", "unscored", "value")}
-        return {"gain": self.metric.value, **metric, "pairs": self.metric.n, **told}
+        return {"gain": self.metric.value, **metric, "pairs": self.metric.n, **facts}
 
 
 def gain_of(pairs: Pairs, levels: Sequence[str] = ()) -> Gain:

@@ -85,8 +85,8 @@ def _versus(found: Compared) -> list[Sheet]:
 
 
 def _title(metric: str, dataset: str, direction: str) -> str:
-    told = f"{direction} is taken for better" if direction else "neither way is better, a gain is a higher one"
-    return f"{metric} on {dataset}: {told}"
+    text = f"{direction} is taken for better" if direction else "neither way is better, a gain is a higher one"
+    return f"{metric} on {dataset}: {text}"
 
 
 def _gain_columns(direction: Better) -> list[Column]:
@@ -141,5 +141,5 @@ def _text(cell: Cell) -> str:
     if not isinstance(cell, Value):
         return number(cell)
     ends = interval({"ci_low": cell.low, "ci_high": cell.high, "no_interval": cell.no_interval})
-    told = "-" if cell.value is None else f"{round(cell.value, 4) + 0.0:+.4f}"
-    return f"{told}\n{ends}" if ends else told
+    text = "-" if cell.value is None else f"{round(cell.value, 4) + 0.0:+.4f}"
+    return f"{text}\n{ends}" if ends else text

@@ -206,5 +206,5 @@ def test_a_template_s_names_are_those_of_what_it_includes_too(tmp_path):
 
 def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "tasks.yaml")
-    with pytest.raises(ConfigError, match=r"tasks\.yaml: is no file"):
+    with pytest.raises(ConfigError, match=r"tasks\.yaml: must be a file"):
         load(str(tmp_path))

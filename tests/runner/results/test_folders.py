@@ -56,5 +56,5 @@ def test_a_name_that_can_be_no_folder_is_refused():
 def test_a_config_whose_comparison_is_no_mapping_is_refused(tmp_path):
     folder = write(tmp_path / "a", {"t": ("k", [1])})
     (folder / "config.yaml").write_text("compare: x\n")
-    with pytest.raises(ConfigError, match=r"config\.yaml is no config of a run: compare is 'x'"):
+    with pytest.raises(ConfigError, match=r"config\.yaml is not the config of a run: compare is 'x'"):
         config_of(folder)

@@ -95,6 +95,14 @@ def test_patients_that_are_alike_on_average_prove_no_more_than_their_number():
     assert (found.ci_low, found.ci_high) == pytest.approx((0.3 - 0.3 * others, 0.3 + 0.7 * others))
 
 
+def test_wilsons_interval_holds_its_proportion_to_the_last_digit():
+    for n in range(1, 200):
+        for successes in range(n + 1):
+            low, high = wilson(successes, n)
+            assert 0.0 <= low <= successes / n <= high <= 1.0
+        assert wilson(0, n)[0] == 0.0 and wilson(n, n)[1] == 1.0
+
+
 def test_few_shares_have_wilsons_interval_of_as_many_samples_as_their_spread_is_worth():
     values = [0.1, 0.5, 0.2, 0.9, 0.3]
     found = mean(values, list(range(5)), Scale("share"))
