@@ -14,7 +14,19 @@ from components.at_once import together
 from components.errors import ActionError
 from components.messages import Message, Purpose, Request, Sampling, ToolCall, ToolSpec
 from components.task_text import written_out
-from components.types import Action, Answer, Failure, Observation, Observed, Offer, Problem, Refusal, Step, Trajectory
+from components.types import (
+    Action,
+    Answer,
+    Failure,
+    Observation,
+    Observed,
+    Offer,
+    Problem,
+    Refusal,
+    Step,
+    Trajectory,
+    Verdict,
+)
 from runner.attempt import Attempt
 from runner.calls import run_calls, try_calls, use_control
 from runner.door import check_whole, common_prefix, counted, place_of, seed_of
@@ -217,7 +229,7 @@ class Episode:
         """Run the action on a fork of the offer; None when one of its tools cannot be tried."""
         return await try_calls(self, action)
 
-    def note(self, action: Action, verdict: str) -> None:
+    def note(self, action: Action, verdict: Verdict | str) -> None:
         """Write the verifier's verdict to the step that proposed an action."""
         self.shared.note(action, verdict)
 

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
-from runner.results.endings import OVERFLOWS, overflowed
-from runner.results.intervals import Mean, Metric, numbered, settle, unsettled
+from components.types import CONTEXT_LENGTH
+from runner.results.intervals import Mean, Metric, MetricJSON, numbered, settle, unsettled
 from runner.results.kinds import Kinds, Scale, kind_of
 from runner.results.levels import Levels, nested_metrics
 from runner.results.usage import by_purpose, total
+
+OVERFLOWS = "errors/context_length"
+
+
+class Summary(TypedDict):
+    """The content of ``metrics.json``: metric -> value, and stratum -> value of it -> metric -> value."""
+
+    metrics: dict[str, MetricJSON]
+    strata: dict[str, dict[str, dict[str, MetricJSON]]]
 
 
 def summarise(
     records: Sequence[Mapping[str, Any]], levels: Levels | None = None, by: Levels | None = None,
     kinds: Kinds | None = None,
-) -> dict[str, Any]:  # fmt: skip
-    """Everything for ``metrics.json``: {"metrics": {name: ...}, "strata": {stratum: {value: {name: ...}}}}.
+) -> Summary:  # fmt: skip
+    """Everything for ``metrics.json``.
 
     ``levels``: the scores of which means of means are wanted, ``by``: those wanted per value of a stratum too (see
     ``runner.results.levels``), ``kinds``: what their values can be (see ``runner.results.kinds``). A part has every
@@ -33,7 +42,7 @@ def summarise(
         for value in sorted(rows[stratum])
     }
     settle([one for part in (whole, *parts.values()) for one in part.values()])
-    strata: dict[str, dict[str, Any]] = {}
+    strata: dict[str, dict[str, dict[str, MetricJSON]]] = {}
     for (stratum, value), part in parts.items():
         strata.setdefault(stratum, {})[value] = {name: one.metric.as_dict() for name, one in part.items()}
     nested = nested_metrics(
@@ -49,13 +58,13 @@ def summarise(
         for (of, value), part in parts.items()
         if of == stratum
     }
-    told = {name: one.metric for name, one in scores.items()} | nested | grouped
-    told |= {name: one.metric for name, one in endings.items()} | _totals(records)
-    return {"metrics": {name: metric.as_dict() for name, metric in told.items()}, "strata": strata}
+    found = {name: one.metric for name, one in scores.items()} | nested | grouped
+    found |= {name: one.metric for name, one in endings.items()} | _totals(records)
+    return {"metrics": {name: metric.as_dict() for name, metric in found.items()}, "strata": strata}
 
 
-def as_json(summary: Mapping[str, Any]) -> str:
-    """What ``summarise`` made as the text of ``metrics.json``."""
+def as_json(summary: Summary) -> str:
+    """The text of ``metrics.json``."""
     import orjson  # its thousands of numbers in a tenth of the time
 
     return orjson.dumps(summary, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY).decode()
@@ -147,3 +156,19 @@ def _totals(records: Sequence[Mapping[str, Any]]) -> dict[str, Metric]:
 
 def _quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def overflowed(record: Mapping[str, Any]) -> float | None:
+    """1 where an episode failed because a request was longer than the model takes, else 0; None after an error."""
+    if record["stop"] == "error":
+        return None
+    return float(record["stop"] == "failed" and record.get("failure") == CONTEXT_LENGTH)
+
+
+def overflow_line(metrics: Mapping[str, MetricJSON]) -> str | None:
+    """How many episodes failed so, in words; None where none did."""
+    share = metrics.get(OVERFLOWS)
+    if share is None or not share["value"]:
+        return None
+    n = share["n"]
+    return f"context:    {round(share['value'] * n)} of {n} episodes failed: longer than the model's context window"

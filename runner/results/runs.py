@@ -17,7 +17,7 @@ from runner.records import read, slim
 from runner.results.directions import better
 from runner.results.folders import config_of
 from runner.results.kinds import Kinds, Scale, kind_of, kinds_of
-from runner.results.page.parts import Better
+from runner.results.sheets import Better
 from runner.texts import TextReader
 
 _NEEDED = {"cluster", "strata", "scores", "usage", "seconds"}
@@ -210,3 +210,27 @@ def leaves(node: Any, key: str) -> Iterator[tuple[str, str]]:
             yield from leaves(inner, f"{key}.{name}")
     else:
         yield key, json.dumps(node, default=str).strip('"')
+
+
+def warnings_of(runs: Sequence[Run]) -> list[str]:
+    """What a reader of several runs must know: simulated models, notes with their methods, missing records."""
+    found: dict[str, list[str]] = {}
+    for run in runs:
+        for note in run.notes.get("notes") or ():
+            found.setdefault(str(note), []).append(str(run.choices.get("agent", "?")))
+    lines = [f"note: {note} ({', '.join(dict.fromkeys(of))})" for note, of in found.items()]
+    lines += [line for run in runs if (line := _cut(run))]
+    if any(run.simulated for run in runs):
+        lines.insert(0, "simulated model: these numbers say nothing about any real model")
+    return lines
+
+
+def _cut(run: Run) -> str:
+    """That records of a run are gone, where its manifest counts more."""
+    counted = (run.notes.get("counts") or {}).get("finished") or 0
+    if run.notes.get("status") != "complete" or counted <= len(run.records):
+        return ""
+    return (
+        f"note: {run.folder} was complete with {counted} records and holds {len(run.records)}: records.jsonl was "
+        "cut or changed; run.resume runs what is missing, with the journal's replies where it has them"
+    )

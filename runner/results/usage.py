@@ -1,4 +1,4 @@
-"""What a question costs: calls, tokens and US dollars, by purpose of the calls and by method."""
+"""What a question costs: calls, tokens and US dollars, in total and by purpose of the calls."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.results.intervals import Metric
+from runner.results.sheets import USD, Column
 
 APART = "judge"  # the purpose of calls that ask about the agent; they are in no total
-WHAT = ("calls", "tokens in", "tokens out", "USD")
-HEAD = ("purpose", *WHAT)
-TITLE = "per question, by purpose"
-_COUNTS = {"calls/{}": "calls", "tokens/{}/input": "input_tokens", "tokens/{}/output": "output_tokens"}
+COLUMNS = (Column("calls", "calls"), Column("tokens in", "tokens"), Column("tokens out", "tokens"), Column("USD", USD))
+TOTALS = ("calls/total", "tokens/input", "tokens/output", "cost/usd")
+_OF_A_PURPOSE = {
+    "calls/{}": "calls", "tokens/{}/input": "input_tokens", "tokens/{}/output": "output_tokens", "cost/{}": "cost_usd",
+}  # fmt: skip
 
 
 def by_purpose(records: Sequence[Mapping[str, Any]]) -> dict[str, Metric]:
@@ -21,13 +23,11 @@ def by_purpose(records: Sequence[Mapping[str, Any]]) -> dict[str, Metric]:
     A call whose price or tokens are not known makes that sum of its purpose None, never 0.
     """
     used = [record["usage"]["purposes"] for record in records]
-    found: dict[str, Metric] = {}
-    for purpose in dict.fromkeys(purpose for purposes in used for purpose in purposes):
-        parts = [purposes[purpose] for purposes in used if purpose in purposes]
-        for name, key in _COUNTS.items():
-            found[name.format(purpose)] = total([part[key] for part in parts], len(records))
-        found[f"cost/{purpose}"] = total([part["cost_usd"] for part in parts], len(records))
-    return found
+    return {
+        name.format(purpose): total([of[purpose][key] for of in used if purpose in of], len(records))
+        for purpose in dict.fromkeys(purpose for purposes in used for purpose in purposes)
+        for name, key in _OF_A_PURPOSE.items()
+    }
 
 
 def total(values: Sequence[float | None], n: int | None = None) -> Metric:
@@ -39,8 +39,8 @@ def total(values: Sequence[float | None], n: int | None = None) -> Metric:
     return Metric(found, n=(len(values) if n is None else n) - unknown, unscored=unknown)
 
 
-def purposes_of(metrics: Mapping[str, Any]) -> list[str]:
-    """The purposes that metrics tell of."""
+def purposes_of(metrics: Mapping[str, object]) -> list[str]:
+    """The purposes that metrics have totals of."""
     names = (name.split("/") for name in metrics)
     return [parts[1] for parts in names if parts[0] == "tokens" and parts[2:] == ["input"]]
 
@@ -51,37 +51,21 @@ def is_of_a_purpose(name: str, purposes: Sequence[str]) -> bool:
     return parts[0] in ("calls", "tokens", "cost") and len(parts) > 1 and parts[1] in purposes
 
 
-def lines(metrics: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, ...]]:
-    """One line per purpose and one for all; none where there is one purpose only."""
-    purposes = purposes_of(metrics)
+def per_purpose(values: Mapping[str, float | None], n: int) -> dict[str, list[float | None]]:
+    """Purpose -> calls, tokens in, tokens out and dollars per question, of totals over n questions; empty where there
+    is one purpose only."""
+    purposes = purposes_of(values)
     if len(purposes) < 2:
-        return []
-    keys = [[name.format(purpose) for name in (*_COUNTS, "cost/{}")] for purpose in purposes]
-    keys.append(["calls/total", "tokens/input", "tokens/output", "cost/usd"])
-    n = metrics["calls/total"]["n"]
-    names = [f"{purpose} (not in all)" if purpose == APART else purpose for purpose in purposes]
-    return [
-        (name, *said([metrics[key]["value"] for key in of], n)) for name, of in zip([*names, "all"], keys, strict=True)
-    ]
+        return {}
+    return {purpose: divided([values[name.format(purpose)] for name in _OF_A_PURPOSE], n) for purpose in purposes}
 
 
-def purpose_lines(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
-    """One line per purpose of the calls of episodes; none where there is one purpose only."""
-    found = by_purpose(records)
-    purposes = list(dict.fromkeys(name.split("/")[1] for name in found))
-    keys = {purpose: [name.format(purpose) for name in (*_COUNTS, "cost/{}")] for purpose in purposes}
-    told = [(purpose, *said([found[key].value for key in of], len(records))) for purpose, of in keys.items()]
-    return told if len(told) > 1 else []
+def divided(values: Sequence[float | None], n: int) -> list[float | None]:
+    """Totals per question; None for what is not known."""
+    return [None if value is None else value / n for value in values]
 
 
 def per_question(records: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
     """Calls, tokens and US dollars per episode; None for what is not known of a call."""
-    keys = ("calls", "input_tokens", "output_tokens", "cost_usd")
-    sums = [total([record["usage"][key] for record in records]).value for key in keys]
-    return {what: None if one is None else one / len(records) for what, one in zip(WHAT, sums, strict=True)}
-
-
-def said(values: Sequence[float | None], n: int = 1) -> list[str]:
-    """Calls, tokens in, tokens out and dollars, each over n questions."""
-    shown = zip(values, (".2f", ",.0f", ",.0f", ".3g"), strict=True)
-    return ["-" if value is None else format(value / n, form) for value, form in shown]
+    sums = [total([record["usage"][key] for record in records]).value for key in _OF_A_PURPOSE.values()]
+    return dict(zip((column.name for column in COLUMNS), divided(sums, len(records)), strict=True))

@@ -48,10 +48,10 @@ def test_shards_are_merged_only_when_all_are_there(shards, capsys, monkeypatch):
     assert report([*folders, "--merge", str(shards / "whole")]) == 0
     merged = json.loads((shards / "whole" / "manifest.json").read_text())
     assert merged["counts"] == {"finished": 44, "wanted": 44, "errored": 0} and merged["calls"]["sent"] == 44
-    assert report([str(shards / "whole"), "--rescore"]) == 0
+    assert report(["rescore", str(shards / "whole")]) == 0
 
 
 def test_a_folder_without_a_run_is_refused(shards, capsys):
     assert here(shards, *WORDS, "run.resume=prompts").code == 2
-    assert report([str(shards / "prompts")]) == 2
+    assert report(["table", str(shards / "prompts")]) == 2
     assert "is no run folder" in capsys.readouterr().err

@@ -27,7 +27,7 @@ from components.scorers.orchestration import (
 from components.scorers.refusal import Refusals
 from components.scorers.response import Response, conclusion, mentions_error, overlap
 from components.types import Action, Observation, Observed, Refusal, Sample, Score, Step, Trajectory
-from runner.results.significance import compare
+from runner.results.statistics.significance import compare
 from tests.golden.vectors import CODE, PAPER, Unit, all_vectors, golden_card, units
 
 SCORERS = (Chain, InputOutput, Orchestration, Completion, Response, Refusals)

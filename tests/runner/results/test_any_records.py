@@ -7,21 +7,21 @@ from io import StringIO
 import orjson
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from runner.results.paper_table import show_paper
 
 from components.types import CONTEXT_LENGTH
 from runner.config.roots import CONF
-from runner.results.compare import show_compare
-from runner.results.gains_table import show_gains
-from runner.results.means import show_means
 from runner.results.metrics import as_json, summarise
-from runner.results.page import episodes, ledger, papers
-from runner.results.page.book import SECTIONS
-from runner.results.page.written import comma, latex, markdown, sheets
-from runner.results.paper import load
-from runner.results.paper_table import show_paper
+from runner.results.page import SECTIONS
+from runner.results.publications.paper import load
+from runner.results.render.written import comma, latex, markdown, sheets
 from runner.results.report import report
 from runner.results.rows import rows_of
 from runner.results.runs import Run
+from runner.results.sections import episodes, ledger, papers
+from runner.results.sections.gains import show_gains
+from runner.results.sections.means import show_means
+from runner.results.sections.methods import show_compare
 from tests.runner.results.folders import write
 
 KINDS = {"completion/rate": "proportion", "response/f1": "share", "planning/levenshtein": "count", "own/x": "number"}

@@ -7,10 +7,10 @@ import pytest
 
 from components.errors import ConfigError
 from runner.report import main
-from runner.results.compare import show_compare, warnings_of
 from runner.results.grid import MEAN, deciding, grid_of
-from runner.results.paired import differences
 from runner.results.runs import Run
+from runner.results.sections.methods import show_compare, warnings_of
+from runner.results.statistics.best_baseline import differences
 from tests.runner.results.folders import CHOICES, write
 
 DATA = {"medicine": "sets/medicine", "surgery": "sets/surgery"}
@@ -155,8 +155,8 @@ def test_epochs_of_a_sample_are_one_vote(tmp_path):
 def test_the_end_of_a_sweep_shows_all_and_writes_compare_json(sweep, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     runs = sweep(cfg={"compare": {"baselines": ["plain", "chain"]}})
-    assert main([str(tmp_path), "--verifier"]) == 2, "there is no verdict"
-    assert main([str(tmp_path)]) == 0
+    assert main(["verifier", str(tmp_path)]) == 2, "there is no verdict"
+    assert main(["table", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     for said in (
         "score/x, 95 % interval below", "per question, by method", "paired differences to the best of plain, chain",

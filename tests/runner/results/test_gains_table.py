@@ -7,10 +7,10 @@ import pytest
 
 from components.errors import ConfigError
 from runner.config.roots import CONF
-from runner.results.gains_table import show_gains
-from runner.results.ledger import ledger, of_gains
-from runner.results.published_gains import Gains, Printed, load_gains
+from runner.results.publications.gains import Gains, Printed, load_gains
+from runner.results.publications.ledger import ledger, of_gains
 from runner.results.runs import Run
+from runner.results.sections.gains import show_gains
 from tests.runner.results.statistics.sweeps import job
 
 SETTINGS = {"[]": [], "[few_shot]": ["few_shot"], "[b,few_shot]": ["multi_agent", "few_shot"]}

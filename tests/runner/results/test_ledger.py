@@ -10,9 +10,9 @@ from components.errors import ConfigError
 from runner.config.roots import CONF
 from runner.report import main
 from runner.results.intervals import Metric
-from runner.results.ledger import NO_RUN, entries_of, ledger, verdict
-from runner.results.paper import load
-from runner.results.published_gains import load_gains, numbers
+from runner.results.publications.gains import load_gains, numbers
+from runner.results.publications.ledger import NO_RUN, entries_of, ledger, verdict
+from runner.results.publications.paper import load
 from runner.results.runs import Run
 from tests.runner.results.folders import CFG, CHOICES, write
 from tests.runner.results.page.pages import HOSTILE, made, parsed
@@ -242,7 +242,7 @@ def test_no_simulated_run_is_ever_within_or_outside(tmp_path):
 def test_paper_lists_every_kind_of_deviation_of_a_real_run(tmp_path, capsys):
     cfg = {"model": {"temperature": 0.0}, "agent": {"shots": 1}, "memory": {"samples": 40}}
     folder = plain(tmp_path, cfg=cfg, epochs=2, choices=CHOSEN | {"profile": "code"}).folder
-    assert main([str(folder), "--paper", "medagents"]) == 0
+    assert main(["paper", "medagents", str(folder)]) == 0
     listed = capsys.readouterr().out.split("deviations from the published setting:\n")[1]
     kinds = {line[2:].partition(":")[0] for line in listed.splitlines() if line.startswith("- ")}
     assert kinds >= {
@@ -272,7 +272,7 @@ def test_the_command_prints_counts_first_and_writes_a_csv_and_a_page(tmp_path, c
 
 
 def test_a_page_of_runs_that_no_publication_is_about_has_no_ledger(tmp_path):
-    main([str(write(tmp_path / "a", {"one": ("k", [1])}, choices={"agent": "none"})), "--page"])
+    main(["page", str(write(tmp_path / "a", {"one": ("k", [1])}, choices={"agent": "none"}))])
     assert "Reproduction ledger" not in (tmp_path / "a" / "report.html").read_text()
 
 
@@ -282,7 +282,7 @@ def test_without_a_folder_every_cell_is_listed_and_nothing_else_can_be_asked_for
     assert "no run given" in capsys.readouterr().out and (tmp_path / "ledger.csv").is_file()
     assert main(["--tools"]) == 2 and "no FOLDER is given" in capsys.readouterr().err
     assert main([]) == 2
-    assert main(["--ledger", "--page", "--out", "here"]) == 2
+    assert main(["page", "--ledger", "--out", "here"]) == 2
 
 
 def test_bad_statements_of_a_setting_are_refused(tmp_path):

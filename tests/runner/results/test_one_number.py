@@ -5,6 +5,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from runner.results.paper_table import show_paper
 
 from components.protocols import DeclaresKinds
 from components.scorers import (
@@ -23,18 +24,17 @@ from components.scorers import (
 from components.scorers.ehr import Ehr
 from runner.config.roots import CONF
 from runner.results.bounds import wilson
-from runner.results.compare import show_compare
 from runner.results.kinds import Scale, declared_kinds, kinds_of
-from runner.results.means import show_means
-from runner.results.page import papers, strata
-from runner.results.page.parts import Column, Sheet, Value
-from runner.results.page.shell import page
-from runner.results.page.written import comma, latex, sheets
-from runner.results.page.written import markdown as written
-from runner.results.paper import load
-from runner.results.paper_table import show_paper
+from runner.results.publications.paper import load
+from runner.results.render.html import page
+from runner.results.render.written import comma, latex, sheets
+from runner.results.render.written import markdown as written
 from runner.results.report import report
 from runner.results.rows import rows_of
+from runner.results.sections import papers, strata
+from runner.results.sections.means import show_means
+from runner.results.sections.methods import show_compare
+from runner.results.sheets import Column, Sheet, Value
 from tests.runner.results.page.pages import cells
 from tests.runner.results.test_any_records import KINDS, USAGE, folder
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from runner.results.compare import show_compare
 from runner.results.grid import MEAN, grid_of
-from runner.results.paired import differences
+from runner.results.sections.methods import show_compare
+from runner.results.statistics.best_baseline import differences
 from runner.results.statistics.versus import compared
 from tests.runner.results.statistics.sweeps import job
 

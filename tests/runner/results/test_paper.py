@@ -8,7 +8,7 @@ from components.cab_tasks import DIMENSIONS, TASKS
 from components.errors import ConfigError
 from runner.config.roots import CONF
 from runner.report import main
-from runner.results.paper import load
+from runner.results.publications.paper import load
 from runner.results.runs import Run
 from tests.runner.results.folders import CFG, CHOICES, write
 
@@ -129,7 +129,7 @@ def test_a_run_next_to_published_values(mine, capsys):
     folder = write(
         mine / "run", {"easy": ("know", [1, 1, 0]), "notes": ("data", [1, None])}, models={"main": "x/big-7b"}
     )
-    assert main([str(folder), "--paper", paper(mine)]) == 0
+    assert main(["paper", paper(mine), str(folder)]) == 0
     out = capsys.readouterr().out
     found = table(out)
     assert "Big-7B" in out and "Huge" not in out
@@ -158,7 +158,7 @@ def test_deviations_are_named(mine, capsys):
     }
     scored = {"easy": ("know", [1])}
     folder = write(mine / "run", scored, cfg={"verifier": CFG["verifier"] | {"n": 4}}, **given)
-    assert main([str(folder), "--paper", paper(mine)]) == 0
+    assert main(["paper", paper(mine), str(folder)]) == 0
     out = capsys.readouterr().out
     for line in (
         "prompts: the project's own", "model: simulated, its numbers say nothing of a real one",
@@ -171,7 +171,7 @@ def test_deviations_are_named(mine, capsys):
 def test_rows_are_shown_together_and_one_without_a_counterpart_alone(mine, capsys):
     one = write(mine / "a", {"easy": ("know", [1]), "notes": ("data", [1])})
     two = write(mine / "b", {"easy": ("know", [1])}, choices=CHOICES | {"agent": "other"})
-    assert main([str(one), str(two), "--paper", paper(mine)]) == 0
+    assert main(["paper", paper(mine), str(one), str(two)]) == 0
     out = capsys.readouterr().out
     assert "no published counterpart" in out and "no published row has these settings" in out
     assert "all rows, in percent" in out and "published: Huge react" in out
@@ -180,7 +180,7 @@ def test_rows_are_shown_together_and_one_without_a_counterpart_alone(mine, capsy
 
 def test_a_run_without_the_metric_is_shown_with_nothing_and_says_why(mine, capsys):
     folder = write(mine / "run", {"easy": ("know", [1])}, levels={})
-    assert main([str(folder), "--paper", paper(mine)]) == 0
+    assert main(["paper", paper(mine), str(folder)]) == 0
     out = capsys.readouterr().out
     assert "metric: run has no score/x (scorer: x)" in out and table(out)["know/easy"] == [
         "-",
@@ -194,7 +194,7 @@ def test_a_run_without_the_metric_is_shown_with_nothing_and_says_why(mine, capsy
 
 def test_bad_papers_are_refused_in_one_line(mine, capsys):
     folder = str(write(mine / "run", {"easy": ("know", [1])}))
-    assert main([folder, "--paper", "nobody"]) == 2
+    assert main(["paper", "nobody", folder]) == 2
     have = ", ".join(sorted(path.stem for path in PAPERS.glob("*.yaml")))
     assert capsys.readouterr().err == f"error: --paper nobody: there is no such paper; there are {have}\n"
     for old, new, said in (
@@ -224,7 +224,7 @@ def test_many_published_rows_make_several_tables_and_all_columns_are_whole(tmp_p
     folder = write(tmp_path / "a", scored, choices=CHOICES | {"agent": "direct"}, levels=levels, models={"main": "new"})
     path = folder / "records.jsonl"
     path.write_text(path.read_text().replace("score/x", "score/official"))
-    assert main([str(folder), "--paper", "reflectool"]) == 0
+    assert main(["paper", "reflectool", str(folder)]) == 0
     out = capsys.readouterr().out
     assert "\u2026" not in out and out.count("knowledge/medqa") == out.count("total, shared") == 4
     assert "and 10 more tasks" in out and "- tasks that were not run: vqarad, slake, omnimedqa" in out
@@ -281,7 +281,7 @@ def test_runs_of_single_datasets_are_one_row_of_their_names(tmp_path, capsys):
         )  # fmt: skip
         path = folder / "records.jsonl"
         path.write_text(path.read_text().replace("score/x", "score/strict"))
-    assert main([str(tmp_path), "--paper", "medagents"]) == 0
+    assert main(["paper", "medagents", str(tmp_path)]) == 0
     found = table(out := capsys.readouterr().out)
     assert found["medqa"] == ["50.00", "9.5", "to", "90.5", "2", "of", "300", "83.70"]
     assert found["mmlu/college_biology"][-2:] == ["144", "94.30"] and "mean" not in found
@@ -296,7 +296,7 @@ def test_a_number_of_unnamed_data_stands_beside_its_own_row_only(tmp_path, capsy
                        choices=CHOICES | {"agent": agent, "dataset": "medqa"})  # fmt: skip
         path = folder / "records.jsonl"
         path.write_text(path.read_text().replace("score/x", "score/strict"))
-    assert main([str(tmp_path), "--paper", "medagents"]) == 0
+    assert main(["paper", "medagents", str(tmp_path)]) == 0
     alone, together = capsys.readouterr().out.split("all rows, in percent")
     assert "62.00" in alone and "neither data nor model nor sample" in alone and "of 0 samples" not in alone
     assert "not named" not in together and "total, shared" in together and "published: GPT-4 zero_shot" in together

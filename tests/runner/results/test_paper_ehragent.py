@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from runner.results.paper_table import show_paper
 
 from runner.config.roots import CONF
-from runner.results.paper import load
-from runner.results.paper_table import show_paper
+from runner.results.publications.paper import load
 from runner.results.runs import Run
 from tests.runner.results.folders import CHOICES, write
 

@@ -3,9 +3,9 @@
 import pytest
 
 from components.errors import ConfigError
-from runner.results.means import shared, show_means
 from runner.results.rows import rows_of
 from runner.results.runs import Run
+from runner.results.sections.means import shared, show_means
 from tests.runner.results.folders import CFG, CHOICES, write
 
 

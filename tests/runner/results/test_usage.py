@@ -66,7 +66,7 @@ def test_terminal_and_report_have_the_table_and_no_single_purposes_elsewhere(tmp
     checked = step(answer="A")
     checked.purpose = "verify"
     folder = write(tmp_path / "a", {"one": ("k", [1, 0])}, steps=[step(answer="A"), checked])
-    assert main([str(folder)]) == 0
+    assert main(["table", str(folder)]) == 0
     out, report = capsys.readouterr().out, (folder / "report.md").read_text()
     assert "per question, by purpose" in out
     assert "## Per question, by purpose\n\n| purpose | calls |" in report and "| verify | 1.00 | 1 | 1 | 0 |" in report

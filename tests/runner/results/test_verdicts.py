@@ -3,7 +3,7 @@
 import pytest
 
 from runner.report import main
-from runner.results.verdicts import read_verdict
+from runner.results.sections.verifier import read_verdict
 from tests.runner.results.folders import step, write
 
 
@@ -37,7 +37,7 @@ def test_shares_per_step_reasons_and_calls(tmp_path, capsys):
     ]  # fmt: skip
     steps[1].purpose = "judge"
     folder = write(tmp_path / "a", {"one": ("k", [1, 0])}, steps=steps)
-    assert main([str(folder), "--verifier"]) == 0
+    assert main(["verifier", str(folder)]) == 0
     out = capsys.readouterr().out
     first, third, whole = (lines(out)[name] for name in ("1", "3", "all"))
     assert first[:6] == ["1", "2", "1.000", "(2)", "1.000", "(2)"] and first[6:8] == ["0.000", "(0)"]
@@ -50,5 +50,5 @@ def test_shares_per_step_reasons_and_calls(tmp_path, capsys):
 
 def test_runs_without_verdicts_are_refused_in_one_line(tmp_path, capsys):
     folder = write(tmp_path / "a", {"one": ("k", [1])})
-    assert main([str(folder), "--verifier"]) == 2
+    assert main(["verifier", str(folder)]) == 2
     assert capsys.readouterr().err == "error: react openai: no step has a verdict (verifier: accept)\n"

@@ -56,7 +56,7 @@ def test_reports_count_what_is_merged_and_not_its_parts(home, capsys):
     out = capsys.readouterr().out
     assert out.count("run folder: ") == 2
     assert "parts" not in out
-    assert main(["sweep/name-a", "--show", "q3", "--prompts"]) == 0
+    assert main(["episode", "q3", "sweep/name-a", "--prompts"]) == 0
     assert "question 3?" in capsys.readouterr().out
 
 

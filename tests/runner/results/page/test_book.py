@@ -70,7 +70,7 @@ def test_hostile_names_and_strata_stay_texts_in_every_format(tmp_path):
 
 def test_a_run_keeps_its_own_report(tmp_path, capsys):
     run = made(tmp_path / "a", {"one": ("k", [1, 0])})
-    assert main([str(run.folder), "--page"]) == 0
+    assert main(["page", str(run.folder)]) == 0
     assert (run.folder / "report.md").read_text().startswith("# a\n\nStatus complete")
     out = capsys.readouterr().out.splitlines()
     assert out[0] == "written to" and out[-1] == str(run.folder / "report.html"), (
@@ -83,7 +83,7 @@ def test_runs_of_no_common_sweep_need_a_folder(tmp_path, capsys):
     with pytest.raises(ConfigError, match="--out FOLDER"):
         book.home_of(runs)
     words = [str(run.folder) for run in runs]
-    assert main([*words, "--page"]) == 2 and main([*words, "--page", "--out", str(tmp_path / "z")]) == 0
+    assert main(["page", *words, "--page"]) == 2 and main([*words, "--out", str(tmp_path / "z")]) == 0
     assert (tmp_path / "z/report.html").is_file() and (tmp_path / "z/report.md").is_file()
 
 

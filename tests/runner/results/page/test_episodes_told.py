@@ -1,9 +1,10 @@
 """An episode is told whole, and what it lacks is not told."""
 
-from components.messages import Image, Message, ToolCall, Usage
-from components.types import Action, Observation, Observed, Refusal, Step, Trajectory
 from runner.results.page.episodes_packed import Texts
 from runner.results.page.episodes_told import Teller, question_of
+
+from components.messages import Image, Message, ToolCall, Usage
+from components.types import Action, Observation, Observed, Refusal, Step, Trajectory
 
 BOOKS, OTHER, NATIVE = ToolCall("1", "Books", '{"q": 1}'), ToolCall("2", "Image", "{}"), ToolCall("3", "Native", "{}")
 USED = {"purposes": {"act": {"calls": 1, "input_tokens": 10, "output_tokens": 5, "cost_usd": None}}}

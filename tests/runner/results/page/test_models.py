@@ -2,8 +2,8 @@
 
 import plotly.graph_objects as go
 
-from runner.results.page.models import section, show_models
-from runner.results.page.parts import Plot, Value
+from runner.results.sections.models import section, show_models
+from runner.results.sheets import Plot, Value
 from tests.runner.results.folders import CHOICES
 from tests.runner.results.page.pages import cells, made
 
@@ -97,4 +97,4 @@ def test_the_table_is_printed_with_what_no_run_has(tmp_path, capsys):
 def test_simulated_models_are_named_as_such(tmp_path):
     runs = swept(tmp_path, VALUES)
     runs[0].notes["model_kind"] = "simulated"
-    assert section(runs).parts[0].below == ["simulated, says nothing about a real model: lab/big"]
+    assert section(runs).parts[0].notes == ["simulated, says nothing about a real model: lab/big"]

@@ -3,7 +3,7 @@
 import pytest
 
 from runner.results.kinds import NUMBER
-from runner.results.statistics.pairing import OWN, pairs_of, value_of
+from runner.results.statistics.pairs import OWN, pairs_of, value_of
 from tests.runner.results.statistics.records import record, records
 
 
