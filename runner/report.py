@@ -106,7 +106,7 @@ def _commands() -> dict[str, Command]:
         "export": (_export, "episodes in the layout of their method's authors: export.jsonl", [_FOLDERS]),
         "bundle": (_bundle, "pack all that a replay elsewhere needs: docs/bundles.md", [
             _argument("file", metavar="FILE.zip"), _FOLDERS,
-            _argument("--with-data", action="store_true", help="also data and texts that the licence would leave out")]),
+            _argument("--with-data", action="store_true", help="also data and texts that stay here otherwise")]),
         "annotate": (_annotate, "write blinded sheets for raters", [
             _argument("rubric", metavar="RUBRIC", help="a name in conf/rubrics"), _FOLDERS,
             _argument("--n", type=int, help="how many items, by default the rubric's number"),

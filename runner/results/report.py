@@ -26,9 +26,9 @@ Metrics = Mapping[str, MetricJSON]
 
 def report(manifest: Mapping[str, Any], summary: Summary, resume: str | None) -> str:
     """The text of ``report.md``."""
-    metrics, purposes = summary["metrics"], usage.purposes_of(summary["metrics"])
-    whole = {name: metric for name, metric in metrics.items() if not usage.is_of_a_purpose(name, purposes)}
-    sheets = [_results("Results", whole), *_purposes(metrics)]
+    metrics, named = summary["metrics"], usage.purposes_of(summary["metrics"])
+    whole = {name: metric for name, metric in metrics.items() if not usage.is_of_a_purpose(name, named)}
+    sheets = [_results("Results", whole), *purposes(metrics)]
     sheets += [_stratum(name, values) for name, values in summary["strata"].items()]
     lines = [f"# {manifest['name']}", status_line(manifest), "\n".join(_facts(manifest, resume))]
     for sheet in sheets:
@@ -65,7 +65,7 @@ def present(title: str, metrics: Metrics) -> None:
         print(f"not defined here: {plain(', '.join(undefined))}")  # noqa: T201
     if metrics:
         print(totals(metrics))  # noqa: T201
-    for sheet in _purposes(metrics):
+    for sheet in purposes(metrics):
         show_sheet(sheet)
 
 
@@ -81,7 +81,7 @@ def _results(title: str, metrics: Metrics) -> Sheet:
     return Sheet(title, [Column(name) for name in names], rows)
 
 
-def _purposes(metrics: Metrics) -> list[Sheet]:
+def purposes(metrics: Metrics) -> list[Sheet]:
     """What a question costs by purpose, and in all; nothing where there is one purpose only."""
     n = metrics["calls/total"]["n"] if "calls/total" in metrics else 0
     values = {name: one["value"] for name, one in metrics.items()}

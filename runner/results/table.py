@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from shutil import get_terminal_size
 from textwrap import fill
 from typing import Any
 
@@ -95,7 +96,8 @@ def show_sheet(sheet: Sheet) -> None:
 
 def show_text(text: str) -> None:
     """Print a text in lines of a readable length."""
-    print(fill(plain(text), _TEXT, break_long_words=False, break_on_hyphens=False))  # noqa: T201
+    room = min(_TEXT, get_terminal_size((_TEXT, 0)).columns)
+    print(fill(plain(text), room, break_long_words=False, break_on_hyphens=False))  # noqa: T201
 
 
 def _head(column: Column) -> str:

@@ -40,7 +40,7 @@ def test_each_episode_is_written_as_its_method_writes_it(played, capsys):
 
 def test_an_agent_without_a_layout_is_refused_in_one_line(played, capsys):
     assert main(["export", str(played / "agent-asks")]) == 2
-    assert capsys.readouterr().err == "error: --export: the agent asks has no layout of its own (a method export)\n"
+    assert capsys.readouterr().err == "error: export: the agent asks has no layout of its own (a method export)\n"
     assert not (played / "agent-asks" / "export.jsonl").exists()
     assert main(["export", str(played)]) == 0
     assert "without a layout of their own, left out: asks" in capsys.readouterr().out

@@ -42,7 +42,7 @@ def markdown_of(sheet: Sheet) -> str:
 
 def _md(text: str) -> str:
     """A text of one line in which Markdown finds no markup."""
-    return re.sub(r"([\\`*_\[\]<>])", r"\\\1", plain(text))
+    return re.sub(r"([\\`*\[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))", r"\\\1", plain(text))
 
 
 def _head(column: Column) -> str:

@@ -50,7 +50,7 @@ def section(runs: Sequence[Run]) -> Section | None:
     for data in dict.fromkeys(one.run.data for one in there):
         of = [one for one in there if one.run.data == data]
         records = {record["sample_id"]: record for one in of for record in one.run.records}
-        people = _patients(of[0].dataset, [*records.values()])
+        people = patients(of[0].dataset, [*records.values()])
         parts += [_samples(of), *people, _lengths(of, counted), _words(of, counted)]
     if not parts:
         return None
@@ -200,7 +200,7 @@ def diversity(words: Sequence[str], window: int = _WINDOW) -> float | None:
     return total / (last + 1) / window
 
 
-def _patients(dataset: str, records: Sequence[Record]) -> list[Sheet]:
+def patients(dataset: str, records: Sequence[Record]) -> list[Sheet]:
     """Sex and age by each stratum that is a property of the patient, as the anatomy is; none without these facts.
 
     Source: Zheng et al. 2024, arXiv 2412.09529, Figure 2a-b, which has both by anatomy.

@@ -101,7 +101,7 @@ class Home:
     def report(self, *words) -> tuple[int, str, str]:
         """Exit code and output of ``python -m runner.report``."""
         self.capsys.readouterr()
-        return main(["table", str(word) for word in words]), *self.capsys.readouterr()
+        return main([str(word) for word in words]), *self.capsys.readouterr()
 
     def changed(self, lines=slice(None), **dataset) -> Path:
         """A copy of the first run with some of its records, and with other facts of its data set."""

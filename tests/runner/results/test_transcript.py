@@ -101,7 +101,8 @@ def test_what_is_not_there_is_one_line_with_the_nearest(folder, capsys):
     assert main(["episode", "case-3\x1b", str(folder)]) == 2
     err = capsys.readouterr().err
     assert (
-        err.startswith("error: --show 'case-3\\x1b': there is no such sample; did you mean case-") and "\x1b" not in err
+        err.startswith("error: episode 'case-3\\x1b': there is no such sample; did you mean case-")
+        and "\x1b" not in err
     )
     assert main(["episode", "case-1", str(folder), "--epoch", "7"]) == 2
     assert capsys.readouterr().err == "error: --epoch 7: sample 'case-1' has the epochs 0, 1\n"

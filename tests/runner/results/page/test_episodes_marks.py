@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from runner.results.page.episodes_marks import Marker
 
 from components.messages import Message, ToolCall
 from components.types import Action, Observation, Observed, Refusal, Trajectory
+from runner.results.sections.episode_data import Marker
 from tests.runner.results.folders import step
 
 RECORD = {"sample_id": "a", "epoch": 0}

@@ -6,7 +6,8 @@ import json
 import re
 
 import pytest
-from runner.results.page.episodes_packed import Blocks, Texts, packed
+
+from runner.results.render.blocks import Blocks, Texts, packed
 
 HOSTILE = '</script><!-- <script> \u2028 \x1b[31m \u202e"\\'
 

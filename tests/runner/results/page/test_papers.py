@@ -35,7 +35,7 @@ def test_parts_means_and_totals_stand_next_to_the_published_ones(tmp_path, paper
     run = made(tmp_path / "a", {"one": ("k", [1, 0, 0, 0]), "two": ("k", [1, 1])})
     (sheet,) = papers.sheets_of(paper, [run])
     rows = {row["part"]: row for row in cells(sheet)}
-    assert list(rows) == ["k/one", "k/two", "k, mean", "total of what all columns share"]
+    assert list(rows) == ["k/one", "k/two", "k, mean", "total"]
     assert (rows["k/one"]["this run"].value, rows["k/one"]["samples"]) == (25.0, "4 of 4")
     assert (rows["k/one"]["Big, published"], rows["k/two"]["Small, published"]) == (50.0, None)
     assert (rows["k, mean"]["this run"].value, rows["k, mean"]["Big, published"]) == (62.5, 40.0)

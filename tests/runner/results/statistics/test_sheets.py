@@ -3,9 +3,10 @@
 from itertools import product
 
 from runner.results.grid import grid_of
-from runner.results.sections.comparisons import effects_of, p_text, section_of, show_section
+from runner.results.sections.comparisons import effects_of, section_of
 from runner.results.sheets import Value
 from runner.results.statistics.versus import compared
+from runner.results.table import p_text, show_section
 from tests.runner.results.statistics.sweeps import job
 
 
