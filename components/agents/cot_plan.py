@@ -12,13 +12,13 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 
-from components.action_lines import action_lines, described
-from components.demonstrations import shown_plans
-from components.planned_actions import Carrying
+from components.acting.action_lines import action_lines, described
+from components.acting.demonstrations import shown_plans
+from components.acting.planned_actions import Carrying
+from components.acting.solved import SEEDS
+from components.core.protocols import Episode
+from components.core.types import Answer, Failure, Refusal
 from components.prompts import load
-from components.protocols import Episode
-from components.solved import SEEDS
-from components.types import Answer, Failure, Refusal
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 
-from components.acting import Acting
-from components.inner_actions import INNER
-from components.protocols import Episode, Tool
-from components.types import Answer, Failure, Refusal
+from components.acting.inner_actions import INNER
+from components.acting.loop import Acting
+from components.core.protocols import Episode, Tool
+from components.core.types import Answer, Failure, Refusal
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from typing import Annotated
 
 from annotated_types import Ge
 
-from components.acting import Acting, Shown, shown_images
+from components.acting.loop import Acting, Shown, shown_images
 from components.agents.direct import plain_answer
-from components.errors import ToolError
-from components.protocols import Episode
-from components.types import Answer, Failure, Refusal
+from components.core.errors import ToolError
+from components.core.protocols import Episode
+from components.core.types import Answer, Failure, Refusal
 
 
 @dataclass(frozen=True)

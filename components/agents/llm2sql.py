@@ -12,11 +12,11 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 
+from components.acting.solved import SEEDS, seeds_of
+from components.acting.sql_replies import answered, known, refused_in, statement_in
+from components.core.protocols import Episode
+from components.core.types import Answer, Failure, Refusal
 from components.prompts import load
-from components.protocols import Episode
-from components.solved import SEEDS, seeds_of
-from components.sql_replies import answered, known, refused_in, statement_in
-from components.types import Answer, Failure, Refusal
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import Annotated
 
 from annotated_types import Ge
 
-from components.drawing import Drawn, Outcome, Temperature, Unit, Wrapping, draw, settle, spent
-from components.protocols import Agent, Episode
+from components.acting.voting import Drawn, Outcome, Temperature, Unit, Wrapping, draw, settle, spent
+from components.core.protocols import Agent, Episode
 
 
 @dataclass(frozen=True)

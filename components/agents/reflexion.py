@@ -14,11 +14,11 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge
 
-from components.acting import Acting, Shown, Trial
+from components.acting.loop import Acting, Shown, Trial
+from components.core.protocols import Episode
+from components.core.task_text import Chain, chain_text, task_text, written
+from components.core.types import Answer, Failure, Refusal
 from components.prompts import load
-from components.protocols import Episode
-from components.task_text import Chain, chain_text, task_text, written
-from components.types import Answer, Failure, Refusal
 
 
 @dataclass(frozen=True)

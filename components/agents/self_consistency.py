@@ -11,8 +11,8 @@ from typing import Annotated
 
 from annotated_types import Ge
 
-from components.drawing import Outcome, Temperature, Wrapping, draw, settle
-from components.protocols import Episode
+from components.acting.voting import Outcome, Temperature, Wrapping, draw, settle
+from components.core.protocols import Episode
 
 
 @dataclass(frozen=True)

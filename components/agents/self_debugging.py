@@ -13,12 +13,12 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 
-from components.messages import Message
+from components.acting.python_cell import PythonCell, cell_of
+from components.acting.solved import SEEDS, seeds_of
+from components.core.messages import Message
+from components.core.protocols import Episode, Tool
+from components.core.types import Action, Answer, Failure, Refusal
 from components.prompts import PromptSet, load
-from components.protocols import Episode, Tool
-from components.python_cell import PythonCell, cell_of
-from components.solved import SEEDS, seeds_of
-from components.types import Action, Answer, Failure, Refusal
 
 
 @dataclass(frozen=True)

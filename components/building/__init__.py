@@ -13,13 +13,13 @@ from typing import Any
 from components.building.specification import written
 from components.building.tools import FIELDS, NAME, BuildTool
 from components.building.workshop import Building, Mode
-from components.errors import ConfigError, ToolError
-from components.messages import Message
+from components.core.errors import ConfigError, ToolError
+from components.core.messages import Message
+from components.core.protocols import Episode, Tool
+from components.core.turns import continued
+from components.core.types import Action, Observation, Offer
 from components.prompts import load
-from components.protocols import Episode, Tool
 from components.sandbox import Sandbox
-from components.turns import continued
-from components.types import Action, Observation, Offer
 
 _DECLINED = re.compile(r"\s*+(?:```\w*+)?\s*+\{\s*+\}\s*+(?:```)?\s*+")  # as the prompt tells: no function can do it
 CONTROL = "build"  # the builder on the toolset's side, which knows what is missing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from components.types import Observed, Refusal, Trajectory
+from components.core.types import Observed, Refusal, Trajectory
 
 
 def may_build(trajectory: Trajectory) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from components.errors import ToolError
+from components.core.errors import ToolError
 
 LEAST = 2  # examples
 MOST = 20

@@ -15,7 +15,7 @@ from typing import Any
 
 from components.building.specification import Example, Specification, is_finite, is_plain, kind
 from components.building.trials import trials
-from components.errors import ModelError
+from components.core.errors import ModelError
 from components.sandbox import Library, Ran, Sandbox, SandboxError, Session
 
 LIBRARY = Library("components.sandbox.probe", {})  # nothing stands in the namespace but Python's own names

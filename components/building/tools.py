@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 from components.building.specification import LABEL, Specification, fault, read
 from components.building.testing import called, fits
 from components.building.workshop import Building
-from components.errors import ToolError
-from components.messages import ToolSpec
+from components.core.errors import ToolError
+from components.core.messages import ToolSpec
+from components.core.protocols import Context
+from components.core.types import Effect, Observation
 from components.prompts import load
-from components.protocols import Context
 from components.sandbox import Sandbox
-from components.types import Effect, Observation
 
 NAME, FIELDS = "BuildTool", ("name", "description", "parameters", "examples")
 _ENDS = ("finish", "refuse")  # what grammars call the actions that end an episode

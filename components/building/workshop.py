@@ -13,8 +13,8 @@ from annotated_types import Ge, Gt
 
 from components.building.specification import Specification
 from components.building.testing import Verdict, verdict_on
+from components.core.protocols import Context
 from components.prompts import load
-from components.protocols import Context
 from components.sandbox import Sandbox
 
 Mode = Literal["none", "simulated", "code"]

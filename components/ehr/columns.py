@@ -16,9 +16,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from components.core.errors import ConfigError
 from components.ehr.metadata import Kind, Metadata
 from components.ehr.tables import ARROW_TYPES, SUFFIX
-from components.errors import ConfigError
 from components.sql import SqlError
 from components.sql.reading import opened, readable
 from components.sql.schema import Database

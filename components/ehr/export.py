@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from components.acting.python_cell import cell_of
+from components.core.types import Observed, Sample, Step, Trajectory
 from components.ehr.outcome import Outcome
-from components.python_cell import cell_of
-from components.types import Observed, Sample, Step, Trajectory
 
 
 def exported(sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:

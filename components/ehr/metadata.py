@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from components.errors import ConfigError
-from components.hand_written import read_yaml
+from components.core.errors import ConfigError
+from components.files.yaml_files import read_yaml
 from components.sql.cleaning import CURRENT_TIMES
 
 Kind = Literal["int", "float", "text"]

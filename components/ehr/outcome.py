@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from components.core.messages import cached
+from components.core.types import Observed, Step, Trajectory
 from components.ehr.errors import KINDS
-from components.messages import cached
-from components.types import Observed, Step, Trajectory
 
 END = "TERMINATE"
 LIMITS = ("timeout", "killed", "too_large")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.models.redaction import redact
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import Any
 
 import orjson
 
-from components.errors import OVERFLOW
-from components.messages import Request
+from components.core.errors import OVERFLOW
+from components.core.messages import Request
 from components.models.overflow import is_overflow
 from components.models.redaction import redact, without_echo
 

@@ -8,8 +8,8 @@ from datetime import date
 from functools import cached_property, partial
 from typing import Any, Literal
 
-from components.errors import ModelError
-from components.messages import Completion, Request, Sampling
+from components.core.errors import ModelError
+from components.core.messages import Completion, Request, Sampling
 from components.models.deadlines import Deadlines
 from components.models.endpoints import Endpoint, Transports, check_settings, key_in_environment
 from components.models.faults import Fault

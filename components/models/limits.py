@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from math import inf
 
-from components.messages import Image, Request
+from components.core.messages import Image, Request
 
 _IMAGE_TOKENS = 1_000
 _REPLY_TOKENS = 256

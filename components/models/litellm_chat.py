@@ -17,7 +17,7 @@ from weakref import WeakSet
 
 import orjson
 
-from components.messages import Completion, Request
+from components.core.messages import Completion, Request
 from components.models.faults import Complaint, Fault, from_complaint
 from components.models.overflow import FINISH
 from components.models.prices import Price

@@ -19,7 +19,7 @@ import aiohttp
 import orjson
 from yarl import URL
 
-from components.messages import Completion, Request
+from components.core.messages import Completion, Request
 from components.models.faults import Fault, from_status
 from components.models.prices import Price
 from components.models.replies import read_reply

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 
 _FILE = "model_prices_and_context_window_backup.json"
 _NOT_MODELS = frozenset({"sample_spec", "fallback_generalizations"})

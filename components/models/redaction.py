@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cache
 from os.path import exists
 
-from components.messages import Completion, Message
+from components.core.messages import Completion, Message
 
 HIDDEN = "[hidden]"
 _LONGEST = 400

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from components.messages import Completion, Message, ToolCall, Usage
+from components.core.messages import Completion, Message, ToolCall, Usage
 from components.models.faults import Fault, from_error_body
 from components.models.prices import Price
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 
 
 @dataclass(frozen=True)

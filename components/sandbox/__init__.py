@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.sandbox import detect, landlock, seccomp
 from components.sandbox.api import CellError, Library, Limits, Ran, SandboxError, Status, Tier
 from components.sandbox.episode import Episode

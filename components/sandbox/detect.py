@@ -76,7 +76,7 @@ def tested(tier: Tier) -> Found:
         secret.write_text("secret")
         places_of: Mapping[str, object] = {
             "outside": str(Path(folder, "outside")), "secret": str(secret), "parent": os.getpid(),
-            "source": str(places.project() / "components" / "types.py"),
+            "source": str(places.project() / "components" / "core" / "types.py"),
         }  # fmt: skip
         return _attacked(tier, _CELL.format(**places_of))
 

@@ -1,6 +1,6 @@
 import pytest
 
-from components.messages import ToolCall, Usage
+from components.core.messages import ToolCall, Usage
 from components.models.faults import Fault
 from components.models.prices import Price
 from components.models.replies import read_reply
