@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.records import FILE as RECORDS
 from runner.results.folders import run_folders
 from runner.results.grid import Grid, grid_of

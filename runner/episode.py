@@ -10,11 +10,11 @@ from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
-from components.at_once import together
-from components.errors import ActionError
-from components.messages import Message, Purpose, Request, Sampling, ToolCall, ToolSpec
-from components.task_text import written_out
-from components.types import (
+from components.core.concurrency import together
+from components.core.errors import ActionError
+from components.core.messages import Message, Purpose, Request, Sampling, ToolCall, ToolSpec
+from components.core.task_text import written_out
+from components.core.types import (
     Action,
     Answer,
     Failure,
@@ -34,12 +34,12 @@ from runner.play import play_beside
 from runner.proposing import Proposing
 
 if TYPE_CHECKING:
-    from components.protocols import Agent, Memory
+    from components.core.protocols import Agent, Memory
     from runner.shared import Shared
 
 
 class Episode:
-    """One attempt at one sample, or a branch of it (see ``components.protocols.Episode``)."""
+    """One attempt at one sample, or a branch of it (see ``components.core.protocols.Episode``)."""
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from components.types import CONTEXT_LENGTH
+from components.core.types import CONTEXT_LENGTH
 from runner.results.intervals import Mean, Metric, MetricJSON, numbered, settle, unsettled
 from runner.results.kinds import Kinds, Scale, kind_of
 from runner.results.levels import Levels, nested_metrics

@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from components.errors import ConfigError
-from components.hand_written import read_yaml
+from components.core.errors import ConfigError
+from components.files.yaml_files import read_yaml
 from runner.build import check
 from runner.results.grid import Column, Grid, grid_of
 from runner.results.intervals import Metric, mean_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.results.grid import grid_of
 from runner.results.runs import Run
 from runner.results.sheets import Better, Cell, Column, Section, Sheet, Value

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.results.grid import MEAN, Grid, grid_of
 from runner.results.render.written import markdown
 from runner.results.runs import Run, leaves, warnings_of

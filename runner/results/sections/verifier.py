@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from components.types import Verdict
+from components.core.types import Verdict
 from runner.results.render.figures import groups
 from runner.results.rows import Row
 from runner.results.run_metrics import rows

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.report import main
 from runner.results.grid import MEAN, deciding, grid_of
 from runner.results.runs import Run, warnings_of

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.config.roots import CONF
 from runner.results.publications.gains import Gains, Printed, load_gains
 from runner.results.publications.ledger import ledger, of_gains

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.types import Verdict
+from components.core.types import Verdict
 from runner.report import main
 from runner.results.runs import Run
 from runner.results.sections.verifier import read_old, section
