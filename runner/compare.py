@@ -14,10 +14,9 @@ from tempfile import TemporaryDirectory
 
 from components.core.errors import ConfigError
 from runner.records import FILE as RECORDS
-from runner.results.folders import run_folders
 from runner.results.grid import Grid, grid_of
 from runner.results.render.written import markdown
-from runner.results.runs import Run, warnings_of
+from runner.results.runs import Run, run_folders, warnings_of
 from runner.results.sections.methods import FILE, READ
 from runner.results.statistics.best_baseline import present_among
 from runner.results.statistics.versus import is_one

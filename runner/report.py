@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 from components.core.errors import ConfigError
 from runner import manifest
-from runner.records import FILE, RecordWriter, read
-from runner.results.folders import config_of, run_folders
+from runner.records import read
 from runner.results.kinds import kinds_of
 from runner.results.metrics import as_json, summarise
 from runner.results.report import present, report, status_line
-from runner.results.runs import Run, measured
+from runner.results.runs import Run, config_of, measured, run_folders
 from runner.terminal import told
 
 _PROGRAM = "python -m runner.report"
@@ -130,7 +129,7 @@ def _folders(given: Given) -> list[Path]:
 
 
 def _home(runs: Sequence[Run], out: str | None = None) -> Path:
-    """Where files of these runs go: the run's folder, the folder of the sweep that they share, or the current one."""
+    """Where files of these runs go: the folder of the run, of the sweep that they share, or the current one."""
     if out is not None or len(runs) == 1:
         return runs[0].folder if out is None else Path(out)
     homes = {run.folder.resolve().parent for run in runs if run.notes.get("sweep")}
@@ -224,11 +223,11 @@ def _episode(given: Given) -> None:
 
 
 def _rescore(given: Given) -> None:
-    from runner.rescore import rescored
+    from runner.rescore import rescored, rewrite
 
     folders = _folders(given)
     for folder in folders:
-        _rewrite(folder, rescored(folder, config_of(folder)))
+        rewrite(folder, rescored(folder, config_of(folder)))
     _show_tables(folders)
 
 
@@ -294,19 +293,6 @@ def refresh(folder: Path, *, show: bool = False) -> None:
     if show:
         present(f"{notes['name']}: {status_line(notes)}", summary["metrics"])
         print(*graded, f"run folder: {folder}", sep="\n")  # noqa: T201
-
-
-def _rewrite(folder: Path, records: Sequence[Mapping[str, Any]]) -> None:
-    """Replace the records of a folder, in one move."""
-    import orjson
-
-    writer = RecordWriter(folder)
-    fresh = folder / (FILE + ".tmp")
-    with fresh.open("wb") as file:
-        for record in records:
-            file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
-    fresh.replace(folder / FILE)
-    writer.close()
 
 
 if __name__ == "__main__":

@@ -25,19 +25,21 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from runner.results.bounds import (
+    FEWEST_DRAWN,
     Ends,
     clustered_wilson,
+    moments,
     paired_binary,
     poisson,
     score_count,
     score_share,
     standard_error,
     student,
+    studentised,
     unvaried,
     wilson,
 )
 from runner.results.kinds import Scale
-from runner.results.resampling import FEWEST_DRAWN, moments, studentised
 from runner.results.statistics.significance import NOTHING
 
 if TYPE_CHECKING:

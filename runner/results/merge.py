@@ -15,7 +15,7 @@ import yaml
 from components.core.errors import ConfigError
 from runner import manifest
 from runner.records import FILE, read
-from runner.results.folders import config_of
+from runner.results.runs import config_of
 from runner.resume import differences, setting
 
 _CALLS = ("sent", "from_journal", "beside")

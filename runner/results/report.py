@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runner.results import usage
+from runner.results import metrics as usage
 from runner.results.intervals import MetricJSON
 from runner.results.kinds import INFERRED, KEY
 from runner.results.metrics import Summary

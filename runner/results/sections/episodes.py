@@ -11,11 +11,10 @@ from typing import Any
 import orjson
 
 from runner.results.grid import deciding
-from runner.results.render.blocks import Blocks, Texts, packed
 from runner.results.render.html import asset, render
 from runner.results.run_metrics import named, read_metrics
 from runner.results.runs import Run
-from runner.results.sections.episode_data import Marker, Marks, Writer, question_of
+from runner.results.sections.episode_data import Blocks, Marker, Marks, Texts, Writer, packed, question_of
 from runner.results.sheets import Markup, Section
 from runner.stored import Unpacker
 from runner.texts import without_surrogates

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from math import log10
 from typing import Any
 
+from runner.results.metrics import per_question
 from runner.results.render.figures import scatter, sides, spread
 from runner.results.run_metrics import RunMetrics, axis, better, column, headlines, read_metrics
 from runner.results.runs import Run
 from runner.results.sheets import USD, Better, Cell, Column, Plot, Section, Sheet, Value
-from runner.results.usage import per_question
 
 _NAMED = 10  # points that all have their names beside them; of more only those of the front have
 _WIDE = 20  # times the least cost: from there on the axis is logarithmic

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from components.core.types import Verdict
+from runner.results.metrics import APART
 from runner.results.render.figures import groups
 from runner.results.rows import Row
 from runner.results.run_metrics import rows
 from runner.results.runs import Run
 from runner.results.sheets import Cell, Column, Plot, Section, Sheet, Value
-from runner.results.usage import APART
 from runner.stored import Unpacker
 
 # Records written before verdicts were data have them as texts: ``select: candidate 2 of 3, picked; curve 1=1, 2=2``.

@@ -3,9 +3,8 @@
 import pytest
 
 from runner.report import main
-from runner.results.metrics import summarise
+from runner.results.metrics import per_purpose, per_question, summarise
 from runner.results.report import purposes, totals
-from runner.results.usage import per_purpose, per_question
 from tests.runner.results.folders import step, write
 from tests.runner.results.test_metrics import record
 

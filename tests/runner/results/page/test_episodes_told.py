@@ -2,8 +2,7 @@
 
 from components.core.messages import Image, Message, ToolCall, Usage
 from components.core.types import Action, Observation, Observed, Refusal, Step, Trajectory
-from runner.results.render.blocks import Texts
-from runner.results.sections.episode_data import Writer, question_of
+from runner.results.sections.episode_data import Texts, Writer, question_of
 
 BOOKS, OTHER, NATIVE = ToolCall("1", "Books", '{"q": 1}'), ToolCall("2", "Image", "{}"), ToolCall("3", "Native", "{}")
 USED = {"purposes": {"act": {"calls": 1, "input_tokens": 10, "output_tokens": 5, "cost_usd": None}}}
