@@ -237,7 +237,7 @@ def test_the_house_is_made_of_small_pieces():
         n.end_lineno - n.lineno + 1 for path in CODE_FILES for n in ast.walk(tree_of(path)) if isinstance(n, FUNCTIONS)
     )
     assert median(lengths) <= 10 and lengths[int(0.9 * len(lengths))] <= 30
-    assert median(len(path.read_text().splitlines()) for path in CODE_FILES) <= 100
+    assert median(len(path.read_text().splitlines()) for path in CODE_FILES) <= 150
 
 
 @each_file(path for path in CODE_FILES if module(path).startswith("runner"))
