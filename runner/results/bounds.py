@@ -20,7 +20,7 @@ Z = 1.959963984540054
 _TAIL = 0.025
 Ends = tuple[float, float]
 RESAMPLES = 1000
-_BLOCK = 50_000  # weights held at a time
+_BLOCK = 50_000  # weights in memory at a time
 FEWEST_DRAWN = 10  # clusters to draw from
 _FLAT = 0.01  # share of resamples that may come without any spread
 _FARTHEST = 2.5  # quantiles of Student's t: what a studentised end is at most away
@@ -106,7 +106,7 @@ def unvaried_variance(value: float, k: int, bounds: Ends) -> float:
 
 
 def moments(spread: NDArray[np.float64], sizes: NDArray[np.intp]) -> Iterator[NDArray[Any]]:
-    """What sums over drawn clusters are needed of: deviations, sizes, and their products."""
+    """The columns that are summed over resampled clusters: deviations, sizes, and their products."""
     import numpy as np
 
     unit = float(np.abs(spread).max()) or 1.0
@@ -143,7 +143,7 @@ def _ends(sums: NDArray[np.float64], k: int) -> tuple[float, float]:
 
 
 def drawn_sums(columns: NDArray[Any], resamples: int, rng: Generator) -> NDArray[np.float64]:
-    """Sums of every column (rows: clusters) over as many clusters, drawn again: (resamples, columns)."""
+    """Sums of every column (rows: clusters) over as many clusters, sampled again: (resamples, columns)."""
     import numpy as np
 
     matrix = columns.astype(np.float64)
@@ -152,7 +152,7 @@ def drawn_sums(columns: NDArray[Any], resamples: int, rng: Generator) -> NDArray
 
 
 def _draws(n: int, resamples: int, rng: Generator) -> Iterator[NDArray[np.float64]]:
-    """How often each of n clusters is drawn in each resample, in blocks of resamples of about 1 MB."""
+    """How often each of n clusters is in each resample, in blocks of resamples of about 1 MB."""
     import numpy as np
 
     block = max(1, _BLOCK // n)

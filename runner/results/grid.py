@@ -52,7 +52,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Grid:
-    """``cells``: (row, column) -> the records of that method on that dataset, where it played it."""
+    """``cells``: (row, column) -> the records of that method on that dataset, where it was run."""
 
     rows: Sequence[Row]
     columns: Sequence[Column]
@@ -87,7 +87,7 @@ class Grid:
 
 
 def grid_of(runs: Sequence[Run]) -> Grid:
-    """Put runs into rows by what varies beside the dataset, and into columns by dataset."""
+    """Put runs into rows by what varies apart from the dataset, and into columns by dataset."""
     rows = rows_of(runs, by_dataset=True)
     data = list(dict.fromkeys(run.data for run in runs))
     columns, cells = [], {}
@@ -104,7 +104,7 @@ def grid_of(runs: Sequence[Run]) -> Grid:
 
 
 def deciding(run: Run) -> str | None:
-    """The score by which an episode of a run is told to be solved: the headline, where the run has values of it, else
+    """The score by which an episode of a run counts as solved: the headline, where the run has values of it, else
     the first that it has values of."""
     valued = dict.fromkeys(name for one in run.records for name, value in one["scores"].items() if value is not None)
     return run.headline if run.headline in valued else next(iter(valued), run.headline)

@@ -89,10 +89,10 @@ class Metric:
 
 @dataclass
 class Mean:
-    """A metric on its way: without an interval yet where clusters have to be drawn for it.
+    """A metric in progress: without an interval yet where clusters have to be resampled for it.
 
     ``spread`` and ``sizes`` say of each scored cluster the sum of the deviations from the mean and the number, where
-    there are two clusters or more; ``bounds``: between which the interval is; ``drawn``: it has to be drawn.
+    there are two clusters or more; ``bounds``: of the interval; ``resampled``: its interval is by resampling.
     """
 
     metric: Metric
@@ -100,7 +100,7 @@ class Mean:
     sizes: NDArray[np.intp] | None = None
     bounds: Ends = (-math.inf, math.inf)
     varies: bool = False
-    drawn: bool = False
+    resampled: bool = False
 
     @property
     def clusters(self) -> int:
@@ -125,7 +125,7 @@ def mean_of(records: Sequence[Mapping[str, Any]], score: str, scale: Scale) -> M
 
 
 def unsettled_of(records: Sequence[Mapping[str, Any]], score: str, scale: Scale) -> Mean:
-    """The same before its interval is drawn."""
+    """The same before its interval is resampled."""
     import numpy as np
 
     ordered = sorted(records, key=lambda one: (str(one["sample_id"]), one["epoch"]))
@@ -145,7 +145,7 @@ def mean(values: Sequence[float | None], clusters: Sequence[int], scale: Scale, 
 def unsettled(
     values: NDArray[np.float64], clusters: NDArray[np.intp], scale: Scale, ceiling: float | None = None
 ) -> Mean:
-    """Mean of the values that are not NaN, and what ``settle`` needs for an interval that has to be drawn."""
+    """Mean of the values that are not NaN, and what ``settle`` needs for an interval by resampling."""
     import numpy as np
 
     there = ~np.isnan(values)
@@ -155,27 +155,29 @@ def unsettled(
         return Mean(Metric(None, unscored=missing, ceiling=ceiling))
     value = math.fsum(scored.tolist()) / n
     sizes = np.bincount(clusters[there])
-    drawable = sizes > 0
+    scored_clusters = sizes > 0
     metric = Metric(value, None, None, n, missing, ceiling)
-    if int(drawable.sum()) < FEWEST:
+    if int(scored_clusters.sum()) < FEWEST:
         return Mean(replace(metric, no_interval=TOO_SMALL))
-    spread: NDArray[np.float64] = np.bincount(clusters[there], weights=scored - value).astype(np.float64)[drawable]
+    spread: NDArray[np.float64] = np.bincount(clusters[there], weights=scored - value).astype(np.float64)[
+        scored_clusters
+    ]
     low, high = scale.bounds  # a score that breaks its declared bounds, as some published ones do, widens them
     unit = float(np.abs(scored).max()) if scale.kind == "number" else 1.0
     varies = float(np.abs(spread).max()) > NOTHING * n * unit and standard_error(spread, n) > 0.0
     bounds = min(low, float(scored.min())), max(high, float(scored.max()))
-    found = Mean(metric, spread, sizes[drawable], bounds, varies)
+    found = Mean(metric, spread, sizes[scored_clusters], bounds, varies)
     if (ends := _closed(found, scored, scale)) is not None:
         found.metric = metric.between(ends)
     elif varies:
-        found.drawn = True
+        found.resampled = True
     else:
         found.metric = replace(metric, no_interval=ALIKE)
     return found
 
 
 def _closed(one: Mean, scored: NDArray[np.float64], scale: Scale) -> Ends | None:
-    """The ends that a formula gives; None where the interval is drawn, or there is none."""
+    """The ends that a formula gives; None where the interval is resampled, or there is none."""
     value, n, k = one.metric.value, one.metric.n, one.clusters
     assert value is not None and one.spread is not None, "it has clusters"
     if scale.kind == "proportion" and one.bounds == scale.bounds:
@@ -217,24 +219,24 @@ def of_means(metric: Metric, variance: float | None, df: float, size: float, sca
 
 
 def settle(means: Sequence[Mean]) -> None:
-    """Give the means their intervals by drawing whole clusters: one draw per number of clusters."""
+    """Give the means their intervals by resampling whole clusters: one set of resamples per number of clusters."""
     import numpy as np
 
     alike: dict[int, list[Mean]] = {}
     for one in means:
-        if one.drawn:
+        if one.resampled:
             alike.setdefault(one.clusters, []).append(one)
     for k, group in alike.items():
         columns = [column for one in group for column in _columns(one)]
         reaches = studentised(np.stack(columns, axis=1), k)
         for one, (below, above) in zip(group, reaches, strict=True):
-            assert one.spread is not None and one.metric.value is not None, "it is to be drawn"
+            assert one.spread is not None and one.metric.value is not None, "it is to be resampled"
             se = standard_error(one.spread, one.metric.n)
             low, high = one.metric.value - below * se, one.metric.value + above * se
             one.metric = one.metric.between((max(one.bounds[0], low), min(one.bounds[1], high)))
 
 
 def _columns(one: Mean) -> Iterator[NDArray[Any]]:
-    """What is summed over drawn clusters."""
-    assert one.spread is not None and one.sizes is not None, "it is to be drawn"
+    """What is summed over resampled clusters."""
+    assert one.spread is not None and one.sizes is not None, "it is to be resampled"
     return moments(one.spread, one.sizes)

@@ -68,9 +68,11 @@ def _declared(found: object) -> Kinds:
     """What a manifest declares. Raises ConfigError."""
     known = get_args(ScoreKind)
     if not isinstance(found, Mapping) or (wrong := [name for name, kind in found.items() if kind not in known]):
-        said = f"{str(wrong[0])!r} is {str(found[wrong[0]])[:40]!r}" if isinstance(found, Mapping) else repr(found)[:40]
+        found_as = (
+            f"{str(wrong[0])!r} is {str(found[wrong[0]])[:40]!r}" if isinstance(found, Mapping) else repr(found)[:40]
+        )
         raise ConfigError(
-            f"manifest.json is damaged: {KEY} must name one of {', '.join(known)} per score, found {said}"
+            f"manifest.json is damaged: {KEY} must name one of {', '.join(known)} per score, found {found_as}"
         )
     return found
 

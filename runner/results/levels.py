@@ -38,7 +38,7 @@ def declared(scorers: Mapping[str, Any], what: str = "levels") -> dict[str, list
 
 @dataclass(frozen=True)
 class Part:
-    """A mean and how sure it is. ``variance`` of the mean, None where nothing tells it; ``df``: the degrees of freedom
+    """A mean and how sure it is. ``variance`` of the mean, None where it is unknown; ``df``: the degrees of freedom
     behind the variance; ``size``: of how many independent samples of one group the mean would be as sure; ``plain``:
     the mean of a single group."""
 

@@ -24,9 +24,9 @@ _SAME = ("name", "choices", "seed", "epochs", "limit", "prompts", "scorers", "id
 
 def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
     """Put the records and texts of several folders into a new one. Raises ConfigError, naming the difference,
-    when they are not shards of one run or a sample stands in two of them.
+    when they are not shards of one run or a sample is in two of them.
 
-    Records stand in the order of ``ids``, the whole run's samples; without it as the shards took turns.
+    Records are in the order of ``ids``, the whole run's samples; without it as the shards took turns.
     """
     if new.exists():
         raise ConfigError(f"merge {new}: the folder exists; name a new one")
@@ -66,7 +66,7 @@ class _Line:
 
 
 def _lines(folders: Sequence[Path], ids: Sequence[str]) -> list[_Line]:
-    """Where the records of all folders are, in order. Raises ConfigError for one that stands in two folders."""
+    """Where the records of all folders are, in order. Raises ConfigError for one that is in two folders."""
     ranks = {name: n for n, name in enumerate(ids)}
     found: list[_Line] = []
     seen: dict[tuple[str, int], Path] = {}
@@ -77,7 +77,7 @@ def _lines(folders: Sequence[Path], ids: Sequence[str]) -> list[_Line]:
             for record, line in zip(read(folder), file, strict=False):  # a torn last line is no record
                 name, epoch = record["sample_id"], record["epoch"]
                 if (first := seen.setdefault((name, epoch), folder)) != folder:
-                    raise ConfigError(f"sample {name!r} stands in {first} and in {folder}")
+                    raise ConfigError(f"sample {name!r} is in {first} and in {folder}")
                 turn = turns.setdefault(name, len(turns))
                 found.append(_Line(ranks.get(name, turn), n, epoch, begin, begin + len(line)))
                 begin += len(line)

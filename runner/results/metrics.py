@@ -143,7 +143,7 @@ def _endings(records: Sequence[Mapping[str, Any]], table: _Table) -> dict[str, M
 
 
 def _totals(records: Sequence[Mapping[str, Any]]) -> dict[str, Metric]:
-    """Cost, tokens, calls and time; where a call did not tell, a sum is unknown, not zero."""
+    """Cost, tokens, calls and time; where a call did not report them, a sum is unknown, not zero."""
     n = len(records)
     if not n:
         return {}

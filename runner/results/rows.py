@@ -24,7 +24,7 @@ class Row:
 
     @property
     def first(self) -> Run:
-        """A run that stands for the settings of all."""
+        """A run with the settings of all."""
         return self.runs[0]
 
 

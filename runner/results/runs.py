@@ -35,8 +35,8 @@ def measured(folder: Path, whole: Iterable[Mapping[str, Any]]) -> list[dict[str,
     found = [slim(record) for record in whole]
     for record in found:
         if missing := _NEEDED - record.keys():
-            said = f"the record of {record['sample_id']!r} has no {' and no '.join(sorted(missing))}"
-            raise ConfigError(f"{folder / RECORDS}: {said}; delete its line and resume")
+            missing_text = f"the record of {record['sample_id']!r} has no {' and no '.join(sorted(missing))}"
+            raise ConfigError(f"{folder / RECORDS}: {missing_text}; delete its line and resume")
     return found
 
 
@@ -62,7 +62,7 @@ class Run:
         return measured(self.folder, self.whole())
 
     def whole(self) -> Iterable[dict[str, Any]]:
-        """The records with their steps, as they stand in the folder."""
+        """The records with their steps, as they are in the folder."""
         return self._whole if self.keeps else read(self.folder)
 
     def texts(self) -> TextReader:
@@ -97,7 +97,7 @@ class Run:
 
     @property
     def data(self) -> tuple[str, str]:
-        """What was played: choice and settings of the dataset, and what was found; of one that changes another, that
+        """Its data: choice and settings of the dataset, and what was found; of one that changes another, that
         one's. The same files in another place are the same data."""
         node, place = self.cfg.get("dataset"), "dataset"
         while isinstance(node, Mapping) and isinstance(node.get("inner"), Mapping):
@@ -108,7 +108,7 @@ class Run:
 
     @property
     def content(self) -> str | None:
-        """The fingerprint of what was played, or of that which it is a change of; None of a run that has none."""
+        """The fingerprint of the data, or of those that they are a change of; None of a run that has none."""
         noted: Mapping[str, str] = self.notes.get("dataset") or {}
         return noted.get("base", noted.get("fingerprint"))
 
@@ -192,7 +192,7 @@ class Run:
 
     @cached_property
     def method(self) -> tuple[Any, ...] | None:
-        """Its sweep, and what that varies beside the dataset; what comes with a dataset is no other method.
+        """Its sweep, and what that varies apart from the dataset; settings that come with a dataset do not count.
 
         None for a run of no sweep.
         """

@@ -1,4 +1,4 @@
-"""One episode as a text to read: who said what for which purpose, which tools were called, how it ended.
+"""One episode as a text to read: messages by purpose, which tools were called, how it ended.
 
 The texts of models and data are shown as they are, but for characters that a terminal would obey.
 """

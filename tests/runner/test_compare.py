@@ -54,7 +54,7 @@ def test_runs_may_be_named_one_by_one_and_twice(sweep, tmp_path, capsys):
     ("given", "said"),
     [
         ("{one}", "nothing to compare: there is one method"),
-        ("{one} {other}", "nothing can be paired: react, direct played other data"),
+        ("{one} {other}", "nothing can be paired: react, direct were run on different data"),
         ("{sweep}/nothing", "is no run folder"),
         ("{sweep} --metric score/y", "no run here has 'score/y'"),
         ("{sweep} --out {sweep}", "is the folder of a run or a sweep"),

@@ -100,10 +100,10 @@ class PublishedComparison:
 
     def count(self, path: tuple[str, ...]) -> str:
         """``n of N`` samples of a task."""
-        n = f"{self.played(path):,}" if path in self.leaves else "-"
+        n = f"{self.n_scored(path):,}" if path in self.leaves else "-"
         return f"{n} of {self.sizes[path[-1]]:,}" if path[-1] in self.sizes else n
 
-    def played(self, path: tuple[str, ...]) -> int:
+    def n_scored(self, path: tuple[str, ...]) -> int:
         """How many samples of a task were scored, whatever the number of epochs."""
         scored = (one for one in self._records(path) if one["scores"].get(self.paper.metric) is not None)
         return len({one["sample_id"] for one in scored})

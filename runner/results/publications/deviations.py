@@ -99,12 +99,14 @@ def _sizes(compared: PublishedComparison) -> Iterator[str]:
     """Tasks of another size, unscored samples, tasks that only one side has."""
     tasks = [path for path in compared.paths if path in compared.leaves]
     small = [
-        f"{task[-1]} {compared.count(task)}" for task in tasks if compared.played(task) != compared.sizes.get(task[-1])
+        f"{task[-1]} {compared.count(task)}"
+        for task in tasks
+        if compared.n_scored(task) != compared.sizes.get(task[-1])
     ]
     if small and compared.sizes:
-        played, whole = (sum(numbers) for numbers in ([compared.played(t) for t in tasks], compared.sizes.values()))
+        scored, whole = (sum(numbers) for numbers in ([compared.n_scored(t) for t in tasks], compared.sizes.values()))
         more = f" and {len(small) - _NAMED} more tasks" if len(small) > _NAMED else ""
-        yield f"size: {played:,} of {whole:,} samples; {', '.join(small[:_NAMED])}{more}"
+        yield f"size: {scored:,} of {whole:,} samples; {', '.join(small[:_NAMED])}{more}"
     if missing := [path[-1] for path in compared.paths if path not in compared.leaves and path[-1] in compared.sizes]:
         yield f"tasks that were not run: {', '.join(missing)}"
     if unscored := compared.over().unscored:

@@ -131,7 +131,7 @@ def _next_to(paper: Paper, cell: Cell, one: PublishedComparison) -> Entry:
     if len(cell.path) > 1:
         ours, samples = one.measured(cell.path), f"{one.count(cell.path)} samples"
         size = paper.tables[cell.table].sizes.get(cell.path[-1]) if cell.table in paper.tables else None
-        texts += ["size: not the published number of samples"] if size and size != one.played(cell.path) else []
+        texts += ["size: not the published number of samples"] if size and size != one.n_scored(cell.path) else []
     else:
         ours, samples, other = _mean(cell, one)
         bars += other

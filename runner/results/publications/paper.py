@@ -1,4 +1,4 @@
-"""Published results: a YAML in ``conf/papers`` says how to read the CSV beside it, and which rows a run compares to."""
+"""Published results: a YAML in ``conf/papers`` describes the CSV next to it, and which rows a run compares to."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Line:
-    """A published method and the settings of the runs that are held against it.
+    """A published method and the settings of the runs that are compared with it.
 
     ``where`` chooses such runs, ``settings`` are listed where a run has others: key -> value, or a list of those that
     will do. ``{key}`` in ``method`` is the run's setting. ``notes`` are differences of every such run, ``remarks``
@@ -90,7 +90,7 @@ class Paper:
     """A publication (see ``conf/papers``). ``scale``: the CSV's values are so many times a run's score. A YAML of the
     CSV's name in ``articles`` states the setting of all its runs.
 
-    ``by``: a task is the choice of a group (dataset, condition) that a run was played with; else the strata ``levels``,
+    ``by``: a task is the choice of a group (dataset, condition) of a run; else the strata ``levels``,
     from the inner to the outer one, are its tasks and groups (twice the same where there are no groups), and without
     them those of the runs' score.
     """
@@ -136,7 +136,7 @@ class Paper:
         return bool(self.by) and not self.by_dataset
 
     def line(self, run: Run) -> Line | None:
-        """The published method that a run is held against."""
+        """The published method that a run is compared with."""
         for line in self.rows:
             if all(meets(run.setting(key), value) for key, value in line.where.items()):
                 method = re.sub(r"\{([\w.]+)\}", lambda found: str(run.setting(found[1])), line.method)
@@ -184,6 +184,6 @@ def load(folder: Path, name: str) -> Paper:
 
 
 def _article(path: Path) -> Article | None:
-    """The setting of a CSV's publication; None where nobody has written it down."""
+    """The setting of a CSV's publication; None where it is not recorded."""
     place = path.parent / "articles" / f"{path.stem}.yaml"
     return check(Article, read_yaml(place), place.name) if place.is_file() else None

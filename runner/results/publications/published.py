@@ -95,9 +95,9 @@ class Published:
         for table, name, value in self.printed:
             mean = (self.total() if name == TOTAL else self.outer[name]).value
             if mean is None or abs(mean - value) > 1.01 * 10**-self.digits:  # two roundings
-                said = "nothing" if mean is None else two(mean)
+                computed = "nothing" if mean is None else two(mean)
                 found.append(
-                    f"{self.label}: {name} is {two(value)} in {table}, and {said} by its values in {self.table}"
+                    f"{self.label}: {name} is {two(value)} in {table}, and {computed} by its values in {self.table}"
                 )
         return found
 

@@ -21,7 +21,7 @@ _SIDES = (
     "middle left",
     "top center",
     "bottom center",
-)  # fmt: skip; beside error bars, above and below lines that begin at the point
+)  # fmt: skip; next to error bars, above and below lines that begin at the point
 LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}  # above the plot
 Figure = dict[str, Any]
 Box: TypeAlias = tuple[float, float, float, float]
@@ -69,7 +69,7 @@ def groups(names: Sequence[str], series: Mapping[str, Sequence[Value | None]], t
 
 
 def shades(rows: Sequence[str], columns: Sequence[str], z: Sequence[Sequence[float | None]]) -> Figure:
-    """A field of shades, the first row at the top; numbers stand in it where they have room."""
+    """A field of shades, the first row at the top; with numbers where they have room."""
     longest = max((len(name) for name in columns), default=0)
     trace = {
         "type": "heatmap", "x": list(columns), "y": list(rows), "z": [list(line) for line in z],
@@ -88,7 +88,7 @@ def shades(rows: Sequence[str], columns: Sequence[str], z: Sequence[Sequence[flo
 
 
 def sides(names: Sequence[str], xs: Sequence[float], ys: Sequence[float]) -> list[str]:
-    """On which side of its point each name stands, so that names cover each other and other points least.
+    """On which side of its point each name is, so that names cover each other and other points least.
 
     ``xs``, ``ys``: places in the plot, each from 0 to 1.
     """
@@ -105,7 +105,7 @@ def sides(names: Sequence[str], xs: Sequence[float], ys: Sequence[float]) -> lis
 
 
 def _box(x: float, y: float, wide: float, side: str) -> Box:
-    """Left, right, lower and upper end of a name beside its point."""
+    """Left, right, lower and upper end of a name next to its point."""
     up, across = side.split()
     left = {"right": x + _GAP, "left": x - _GAP - wide, "center": x - wide / 2}[across]
     middle = y + {"top": _TALL, "middle": 0, "bottom": -_TALL}[up]

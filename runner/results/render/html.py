@@ -26,7 +26,7 @@ _ESCAPED = {ord(one): f"\\u{ord(one):04x}" for one in "<>&\u2028\u2029"}  # ends
 
 
 def page(title: str, about: str, warnings: Sequence[str], sections: Sequence[Section]) -> str:
-    """The page. ``about`` describes in a line what is reported on, ``warnings`` stand above everything else."""
+    """The page. ``about`` describes in a line what is reported on, ``warnings`` are above everything else."""
     parts = [part for section in sections for part in section.parts]
     own = [part for part in parts if isinstance(part, Markup)]
     scripts = [asset("page.js"), *dict.fromkeys(part.script for part in own if part.script)]
@@ -76,7 +76,7 @@ def _digest(script: str) -> str:
 
 
 def _json(value: Mapping[str, object]) -> Html:
-    """A value as JSON that can stand in a script element."""
+    """A value as JSON for a script element."""
     return Html(orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY).decode().translate(_ESCAPED))
 
 

@@ -1,6 +1,6 @@
 """A card per dataset: what its samples are, how long its conversations and chains of calls are, how varied its words.
 
-The records tell of episodes; what only the dataset knows stands in their ``card``: fact -> word or number of a sample.
+Episodes are in the records; what only the dataset knows is in their ``card``: fact -> word or number of a sample.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _asked(record: Mapping[str, Any], unpacker: Unpacker) -> Iterator[str]:
 
 
 def _replied(record: Mapping[str, Any], unpacker: Unpacker) -> Iterator[str]:
-    """What the model said."""
+    """The replies of the model."""
     return (unpacker.text(step["reply"]["text"]) for step in record["steps"] if "text" in step["reply"])
 
 

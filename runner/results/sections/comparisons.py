@@ -106,12 +106,12 @@ def _cells(gain: Gain) -> list[Cell]:
 
 def _lost(found: Sequence[Versus]) -> list[str]:
     """Episodes without a partner, by reason; pairs of methods that lost the same ones are named once."""
-    said: dict[str, list[str]] = {}
+    lines: dict[str, list[str]] = {}
     for one in found:
         for reason, names in one.lost.items():
             shown = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
-            said.setdefault(f"{len(names):,} left out, {reason}: {shown}", []).append(f"{one.mine} - {one.theirs}")
-    return [f"{line} ({'; '.join(of[:3])}{'' if len(of) <= 3 else '; ...'})" for line, of in said.items()]
+            lines.setdefault(f"{len(names):,} left out, {reason}: {shown}", []).append(f"{one.mine} - {one.theirs}")
+    return [f"{line} ({'; '.join(of[:3])}{'' if len(of) <= 3 else '; ...'})" for line, of in lines.items()]
 
 
 def _effects_sheet(one: Effects) -> Sheet:

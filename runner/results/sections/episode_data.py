@@ -20,7 +20,7 @@ from runner.texts import paragraphs, without_surrogates
 
 Text: TypeAlias = str | list[int]  # as it is, or the numbers of its paragraphs
 
-_INLINE = 120  # characters; shorter texts stand where they are used
+_INLINE = 120  # characters; shorter texts are stored where they are used
 _LONG = 4_000  # characters; longer paragraphs are remembered by digest
 _BLOCK = 1 << 19  # bytes of JSON, from which on a block is closed
 Plain = dict[str, Any]
@@ -56,7 +56,7 @@ class Blocks:
         return self.count - 1
 
     def close(self) -> None:
-        """Write what is held as a block."""
+        """Write the values so far as a block."""
         if self._open:
             self.written.append(packed(self._open))
             self.size += len(self.written[-1])
@@ -71,13 +71,13 @@ class Texts:
         self._numbers: dict[str | bytes, int] = {}
 
     def add(self, text: str) -> Text:
-        """What stands for a text. Lone surrogates, which cannot be written to a file, become ``?``."""
+        """Store a text. Returns its reference. Lone surrogates, which cannot be written to a file, become ``?``."""
         if len(text) < _INLINE:
             return without_surrogates(text)
         return self.lines(paragraphs(text))
 
     def lines(self, parts: list[str]) -> list[int]:
-        """What stands for a text that is given by its paragraphs."""
+        """Store a text that is given by its paragraphs. Returns its reference."""
         known = self._numbers
         return [known[part] if part in known else self._number(part) for part in parts]
 

@@ -13,7 +13,7 @@ from runner.results.run_metrics import RunMetrics, axis, better, column, headlin
 from runner.results.runs import Run
 from runner.results.sheets import USD, Better, Cell, Column, Plot, Section, Sheet, Value
 
-_NAMED = 10  # points that all have their names beside them; of more only those of the front have
+_NAMED = 10  # points that all have labels; of more only those of the front have
 _WIDE = 20  # times the least cost: from there on the axis is logarithmic
 
 
@@ -136,7 +136,7 @@ def _figure(points: Sequence[Point], unit: str, title: str) -> dict[str, Any]:
 
 
 def _labels(points: Sequence[Point], logarithmic: bool) -> dict[int, tuple[str, str]]:
-    """Identity of a point -> what stands at it, and on which side: its run without the dataset, which the title says;
+    """Identity of a point -> its label, and on which side: its run without the dataset, which the title has;
     of those in one place the first and how many more there are; of very many those on the front."""
     xs = _unit([log10(point.cost) if logarithmic else point.cost for point in points])
     ends = [end for point in points for end in (point.quality.low, point.quality.high)]

@@ -51,8 +51,8 @@ def _sheet(table: GainTable) -> Sheet:
     rows: list[list[Cell]] = []
     for row in table.grid.rows:
         for part in table.found:
-            said = [one.text for one in table.printed if one.part == part and one.fits(row.first)]
-            rows.append([row.label, part, *_cells(table, row.label, part), "; ".join(said)])
+            published = [one.text for one in table.printed if one.part == part and one.fits(row.first)]
+            rows.append([row.label, part, *_cells(table, row.label, part), "; ".join(published)])
             if is_one(row, table.baselines):
                 rows[-1][2] = table.mean(row.label, part).value
     columns = [

@@ -16,7 +16,7 @@ _PLOTTED = 2
 
 
 def section(runs: Sequence[Run]) -> Section | None:
-    """Tables of scores and of costs, a line per run, and the first scores drawn with their intervals."""
+    """Tables of scores and of costs, a line per run, and plots of the first scores with their intervals."""
     found = read_metrics(runs)
     names = headlines(found)
     if not found:

@@ -57,13 +57,13 @@ def section(runs: Sequence[Run]) -> Section | None:
     models = _models(found)
     if models is None:
         return None
-    drawn = [(title, series) for title, series in _figures(found, models) if series]
-    plots = [_plot(found, models, title, series) for title, series in drawn]
-    shown = {one.score for one in _of_all(drawn)}
+    plotted = [(title, series) for title, series in _figures(found, models) if series]
+    plots = [_plot(found, models, title, series) for title, series in plotted]
+    shown = {one.score for one in _of_all(plotted)}
     missing = dict.fromkeys(score for figure in _asked(found) for score in figure["scores"] if score not in shown)
     lost = f" compare.figures: no job has a value of {', '.join(missing)}." if missing else ""
     intro = "A line per model. The plots have a group per model, and a colour per score and setting." + lost
-    return Section("models", "Models", intro, [_sheet(found, models, _of_all(drawn)), *plots])
+    return Section("models", "Models", intro, [_sheet(found, models, _of_all(plotted)), *plots])
 
 
 def _models(found: Sequence[RunMetrics]) -> Models | None:
@@ -117,13 +117,13 @@ def _series(models: Models, figure: Mapping[str, Any]) -> Iterator[Series]:
                 yield one
 
 
-def _of_all(drawn: Sequence[tuple[str, Sequence[Series]]]) -> list[Series]:
+def _of_all(plotted: Sequence[tuple[str, Sequence[Series]]]) -> list[Series]:
     """The series of all plots, each once."""
-    return list(dict.fromkeys(one for _, series in drawn for one in series))
+    return list(dict.fromkeys(one for _, series in plotted for one in series))
 
 
 def _sheet(found: Sequence[RunMetrics], models: Models, series: Sequence[Series]) -> Sheet:
-    """A line per model: every score that is drawn, and what the model's runs took together."""
+    """A line per model: every score that is plotted, and what the model's runs took together."""
     columns = [column(found, one.score) for one in series]
     columns = [Column(one.label, of.unit, of.better) for one, of in zip(series, columns, strict=True)]
     rows: list[list[Cell]] = [

@@ -1,4 +1,4 @@
-"""What was missing against what the agent said: refusals by what a condition took away.
+"""What was missing against what the agent named: refusals by what a condition took away.
 
 The facts of a record say what its condition did: ``kind`` whether anything is missing, a field such as ``ability`` what
 a right refusal says there; ``accepted`` are the categories that will do, ``withheld`` the tools that were taken away.
@@ -20,7 +20,7 @@ _LACKING = ("insufficient", "withhold")  # kinds of conditions that take away wh
 _FACT = {"category": "accepted"}  # field of a refusal -> the fact that says what is right, where it has another name
 _STOPS = ("answered", "limit", "failed")
 NOTHING, SILENT = "nothing", "no refusal"
-_ROWS, _SAID = 40, 16  # of the drawn field
+_ROWS, _NAMED = 40, 16  # of the plotted field
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Ending:
         """The same in words."""
         return NOTHING if self.facts is None else " or ".join(self.right(field))
 
-    def said(self, field: str) -> str:
-        """What the agent said there."""
+    def named(self, field: str) -> str:
+        """What the agent named there."""
         return SILENT if self.grounds is None else str(self.grounds.get(field) or "-")
 
     @property
@@ -65,7 +65,7 @@ def section(runs: Sequence[Run]) -> Section | None:
         sheet = _confusion(found, field)
         parts += [_plot(sheet, field), sheet] if n == 0 and len(sheet.rows) <= _ROWS else [sheet]
     intro = (
-        "Rows say what was missing, columns what the agent said. Where nothing was missing, every refusal is wrong; a "
+        "Rows say what was missing, columns what the agent named. Where nothing was missing, every refusal is wrong; a "
         "scorer may also count a doubt that is not a refusal."
     )
     return Section("refusals", "Refusals", intro, parts)
@@ -96,7 +96,7 @@ def _stops(found: Sequence[Ending]) -> Sheet:
     rows: list[list[Cell]] = []
     for (label, missing), of in groups.items():
         refused = [one for one in of if one.grounds is not None]
-        grounded = sum(all(one.said(field) in one.right(field) for field in fields) for one in refused)
+        grounded = sum(all(one.named(field) in one.right(field) for field in fields) for one in refused)
         lacking = missing != NOTHING
         rows.append([
             label, missing, len(of), len(refused) / len(of), grounded / len(of) if lacking and fields else None,
@@ -108,34 +108,34 @@ def _stops(found: Sequence[Ending]) -> Sheet:
 
 
 def _confusion(found: Sequence[Ending], field: str) -> Sheet:
-    """Counts of what was said, for every run and what was missing."""
+    """Counts of what was named, for every run and what was missing."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     right: Counter[tuple[str, str]] = Counter()
     there = [one for one in found if one.facts is None or one.right(field)]
     for one in there:
         key = one.label, one.missing(field)
-        counts.setdefault(key, Counter())[one.said(field)] += 1
-        right[key] += one.grounds is not None and one.said(field) in one.right(field)
-    said = sorted({value for of in counts.values() for value in of} - {SILENT})
+        counts.setdefault(key, Counter())[one.named(field)] += 1
+        right[key] += one.grounds is not None and one.named(field) in one.right(field)
+    named = sorted({value for of in counts.values() for value in of} - {SILENT})
     rows: list[list[Cell]] = []
     for key, of in counts.items():
         share = None if key[1] == NOTHING else right[key] / of.total()
-        rows.append([*key, of.total(), share, *(of[name] for name in (SILENT, *said))])
+        rows.append([*key, of.total(), share, *(of[name] for name in (SILENT, *named))])
     columns = [Column("run"), Column("missing"), Column("episodes", "n"), Column("right", "share", "higher")]
     return Sheet(
-        f"{field}: missing against said", [*columns, *(Column(name, "n") for name in (SILENT, *said))], rows, keys=2
+        f"{field}: missing against named", [*columns, *(Column(name, "n") for name in (SILENT, *named))], rows, keys=2
     )
 
 
 def _plot(sheet: Sheet, field: str) -> Plot:
-    """The same as shades: shares of a line's episodes; of very many values those said most."""
+    """The same as shades: shares of a line's episodes; of very many values the most frequent."""
     names = [column.name for column in sheet.columns[4:]]
     sums = [sum(_number(row[4 + n]) for row in sheet.rows) for n in range(len(names))]
-    shown = sorted(sorted(range(len(names)), key=lambda n: -sums[n])[:_SAID])
+    shown = sorted(sorted(range(len(names)), key=lambda n: -sums[n])[:_NAMED])
     labels = [f"{row[0]}: {row[1]}" for row in sheet.rows]
     z = [[_number(row[4 + n]) / max(1, _number(row[2])) for n in shown] for row in sheet.rows]
     figure = shades(labels, [names[n] for n in shown], z)
-    return Plot(f"{field}: what was missing (left), and the shares of what was said (below)", figure)
+    return Plot(f"{field}: what was missing (left), and the shares of what was named (below)", figure)
 
 
 def _number(cell: Cell) -> float:

@@ -12,7 +12,7 @@ from runner.results.sheets import Cell, Column, Plot, Section, Sheet, Value
 _APART = ("tracking", "scorer", "experiment", "run", "hydra", "name")
 _FIRST = ("condition", "agent", "model", "verifier", "dataset")
 _SCORES = 4
-_SERIES = 8  # runs that bars tell apart
+_SERIES = 8  # runs that are bars
 
 
 def section(runs: Sequence[Run]) -> Section | None:
@@ -60,17 +60,17 @@ def _parts(found: Sequence[RunMetrics], field: str, values: Sequence[str], other
     """The table of a field, and bars of the first score."""
     names = headlines(found)[:_SCORES]
     rows: list[list[Cell]] = []
-    drawn: dict[str, list[Value | None]] = {}
+    series: dict[str, list[Value | None]] = {}
     for name in names:
         lines = _lines(found, name, field, values, others)
         rows += [[named(found, name), setting, *cells] for setting, cells in lines.items()]
-        drawn = drawn or dict(lines)
+        series = series or dict(lines)
     sheet = Sheet(f"By {field}", [Column("score"), Column(", ".join(others)), *map(Column, values)], rows, keys=2)
-    if not names or not 1 <= len(drawn) <= _SERIES:
+    if not names or not 1 <= len(series) <= _SERIES:
         return [sheet]
-    shown = [n for n in range(len(values)) if any(cells[n] for cells in drawn.values())]
-    drawn = {setting: [cells[n] for n in shown] for setting, cells in drawn.items()}
-    figure = groups([values[n] for n in shown], drawn, axis(found, names[0]), field)
+    shown = [n for n in range(len(values)) if any(cells[n] for cells in series.values())]
+    series = {setting: [cells[n] for n in shown] for setting, cells in series.items()}
+    figure = groups([values[n] for n in shown], series, axis(found, names[0]), field)
     return [Plot(f"{names[0]} by {field}", figure), sheet]
 
 

@@ -11,7 +11,7 @@ from runner.results.runs import Run
 from runner.results.sheets import Cell, Column, Plot, Section, Sheet, Value
 
 _SCORES = 3
-_SERIES = 6  # runs that bars tell apart; more are shades
+_SERIES = 6  # runs that are bars; more are shades
 _VALUES = 40  # of a stratum that are shown, those of the most samples
 
 
@@ -36,7 +36,7 @@ def _values(found: Sequence[RunMetrics], stratum: str) -> list[str]:
 
 
 def _parts(found: Sequence[RunMetrics], stratum: str, values: Sequence[str]) -> list[Sheet | Plot]:
-    """The table of a stratum, and the first score drawn."""
+    """The table of a stratum, and a plot of the first score."""
     sizes: Counter[str] = Counter()
     for one in found:
         sizes.update(str(record["strata"].get(stratum)) for record in one.run.records)

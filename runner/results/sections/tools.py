@@ -113,7 +113,7 @@ def section(runs: Sequence[Run]) -> Section | None:
         return None
     shares = [share for (label, part), one in used.items() for share in one.shares(label, part)]
     intro = (
-        "Counted are the committed actions. Tools of a category are taken together, others stand by their names; "
+        "Counted are the committed actions. Tools of a category are taken together, others have their names; "
         "matching: of the part's own dimension; misuse: the input that the tool takes was not there; malformed: not a "
         "tool that was offered."
     )

@@ -1,4 +1,4 @@
-"""Main effects and two-way interactions of the fields that a sweep varied, where every combination was played.
+"""Main effects and two-way interactions of the fields that a sweep varied, where every combination was run.
 
 An effect is a contrast of cells on the same sample: a level less the first one, averaged over all other fields; an
 interaction is by how much that contrast changes with a level of another field. Its mean over the samples, interval and
@@ -30,7 +30,7 @@ _NAMED = 8  # missing cells that are named
 @dataclass(frozen=True)
 class Factors:
     """The fields that runs on the same data vary, with their levels; ``cells``: levels -> records; ``twice``:
-    those that two runs played; ``notes``: what else differs between them."""
+    those of two runs; ``notes``: what else differs between them."""
 
     dataset: str
     levels: Mapping[str, Sequence[str]]
@@ -41,7 +41,7 @@ class Factors:
 
     @property
     def missing(self) -> list[Cell]:
-        """Combinations that nobody played."""
+        """Combinations without a run."""
         return [cell for cell in product(*self.levels.values()) if cell not in self.cells]
 
 
@@ -72,9 +72,9 @@ class Effects:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        told = {"dataset": self.dataset, "metric": self.metric, "better": self.direction or "not said"}
+        facts = {"dataset": self.dataset, "metric": self.metric, "better": self.direction or "not said"}
         counts = {"samples": self.samples, "left_out": self.left_out, "notes": list(self.notes)}
-        return {**told, **counts, "effects": [one.as_dict() for one in self.found]}
+        return {**facts, **counts, "effects": [one.as_dict() for one in self.found]}
 
 
 def factors_of(runs: Sequence[Run], dataset: str) -> Factors | None:
@@ -87,23 +87,23 @@ def factors_of(runs: Sequence[Run], dataset: str) -> Factors | None:
     if len(levels) < 2 or not all({key, short(key)} & names for key in levels for names in swept):
         return None
     cells: dict[Cell, list[Record]] = {}
-    played: dict[Cell, list[Run]] = {}
+    runs_of: dict[Cell, list[Run]] = {}
     for run, of in zip(runs, varied, strict=True):
         cell = tuple(of[key] for key in levels)
         cells.setdefault(cell, []).extend(run.records)
-        played.setdefault(cell, []).append(run)
-    twice = [cell for cell, of in played.items() if len({str(run.notes.get("shard")) for run in of}) < len(of)]
+        runs_of.setdefault(cell, []).append(run)
+    twice = [cell for cell, of in runs_of.items() if len({str(run.notes.get("shard")) for run in of}) < len(of)]
     return Factors(dataset, levels, cells, runs[0], twice, _uneven(runs, levels))
 
 
 def effects_of(factors: Factors, metric: str, strata: Sequence[str] = ()) -> Effects:
     """Main effects and interactions of a full grid. ``strata``: of a metric that is a mean of means."""
     direction, scale = factors.first.better(metric), factors.first.scale(metric)
-    for said, wrong in (("not played", factors.missing), ("played twice", factors.twice)):
+    for what, wrong in (("not run", factors.missing), ("run twice", factors.twice)):
         if wrong:
             named = "; ".join(", ".join(cell) for cell in wrong[:_NAMED])
             more = f" and {len(wrong) - _NAMED} more" if len(wrong) > _NAMED else ""
-            return Effects(factors.dataset, metric, direction, [], 0, 0, [f"no effects: {said}: {named}{more}"])
+            return Effects(factors.dataset, metric, direction, [], 0, 0, [f"no effects: {what}: {named}{more}"])
     values = {cell: _values(records, metric) for cell, records in factors.cells.items()}
     levels, notes = _scored(factors.levels, values, metric)
     notes = [*notes, *factors.notes]
@@ -138,7 +138,7 @@ def _scored(
 
 
 def _uneven(runs: Sequence[Run], levels: Mapping[str, Sequence[str]]) -> list[str]:
-    """Settings beside the fields in which runs of several sweeps differ; one sweep varies its fields alone."""
+    """Settings other than the fields in which runs of several sweeps differ; one sweep varies its fields alone."""
     if len({run.notes.get("sweep") for run in runs}) < 2:
         return []
     groups = {key.partition(".")[0] for key in levels}
@@ -174,11 +174,13 @@ def _pairs(
 
 
 def _contrasts(levels: Mapping[str, Sequence[str]]) -> Iterator[tuple[tuple[str, ...], str, dict[Cell, float]]]:
-    """Fields, what is said, and the weight of each cell: of every level but the first, and of every two of them."""
+    """Fields, name, and the weight of each cell: of every level but the first, and of every two of them."""
     for fields in [*((name,) for name in levels), *combinations(levels, 2)]:
         for chosen in product(*(levels[name][1:] for name in fields)):
-            told = [f"{short(name)} {level} less {levels[name][0]}" for name, level in zip(fields, chosen, strict=True)]
-            yield fields, " x ".join(told), _weights(levels, dict(zip(fields, chosen, strict=True)))
+            names = [
+                f"{short(name)} {level} less {levels[name][0]}" for name, level in zip(fields, chosen, strict=True)
+            ]
+            yield fields, " x ".join(names), _weights(levels, dict(zip(fields, chosen, strict=True)))
 
 
 def _weights(levels: Mapping[str, Sequence[str]], chosen: Mapping[str, str]) -> dict[Cell, float]:

@@ -107,7 +107,7 @@ def pairs_of(
 
 
 def _less(value: float, other: float) -> float:
-    """A difference to as many digits as both numbers tell: 0.3 less 0.2 is 0.4 less 0.3."""
+    """A difference to as many digits as both numbers have: 0.3 less 0.2 is 0.4 less 0.3."""
     size = max(abs(value), abs(other))
     return round(value - other, _DIGITS - math.ceil(math.log10(size))) if size else 0.0
 
@@ -165,13 +165,13 @@ def gain_of(pairs: Pairs, levels: Sequence[str] = ()) -> Gain:
     means = [math.fsum(of) / len(of) for of in sums.values()]
     size = max((abs(one["scores"][pairs.metric]) for one in pairs.records), default=0.0)
     means = [0.0 if abs(one) <= NOTHING * size else one for one in means]
-    said = compare(means, [0.0] * len(means), lower_is_better=False)
+    tested = compare(means, [0.0] * len(means), lower_is_better=False)
     alone = pairs.scale.kind == "proportion" and len(sums) == len(pairs.records) and nested is None
     p = sign_flip_p(list(shares.values())) if len(shares) > 1 and metric.value is not None else None
     test = MCNEMAR if alone and set(pairs.values) <= {-1.0, 0.0, 1.0} else "permutation"
     se = _standard_error(pairs, shares, levels if nested is not None else (), metric.value)
     se = 0.0 if se is not None and se <= NOTHING * size else se
-    return Gain(metric, len(sums), said.win, said.tie, said.loss, test, p, said.t, said.p_value, se)
+    return Gain(metric, len(sums), tested.win, tested.tie, tested.loss, test, p, tested.t, tested.p_value, se)
 
 
 def shares_of(records: Sequence[Record], levels: Sequence[str]) -> dict[str, float]:

@@ -1,5 +1,5 @@
-"""How much paired samples can tell: the smallest difference found with a power of 80 %, and how many samples more would
-tell two methods apart at the difference observed. At 5 %, two-sided, without adjustment.
+"""The power of paired samples: the smallest difference found with a power of 80 %, and how many more samples
+would distinguish two methods at the difference observed. At 5 %, two-sided, without adjustment.
 
 Of McNemar's exact test the power is summed over the numbers of pairs that differ (Connor 1987), their share being the
 one observed. Of the others it is that of the paired t-test, by the noncentral t distribution (SciPy); the far side of
@@ -16,7 +16,7 @@ from runner.results.bounds import Z
 from runner.results.statistics.pairs import MCNEMAR, Gain
 
 ALPHA, POWER = 0.05, 0.80
-_FEWEST, _FEWEST_SEEN = 6, 3  # clusters: 2 / 2^6 is below 5 %; those that tell how much they vary
+_FEWEST, _FEWEST_SEEN = 6, 3  # clusters: 2 / 2^6 is below 5 %; those that show how much they vary
 _NOTHING = 1e-6  # standard deviations
 _FAR = 8.0  # standard deviations of the number of pairs that differ
 _STEPS = 16  # halvings: gains to 0.00002
@@ -24,7 +24,7 @@ _STEPS = 16  # halvings: gains to 0.00002
 
 def detectable(gain: Gain, reach: float = math.inf) -> float | None:
     """The smallest true difference that as many clusters find with a power of 80 %; None where nothing varies,
-    too few clusters differ to find or tell any, or it is beyond the ``reach`` of a gain."""
+    too few clusters differ to find any, or it is beyond the ``reach`` of a gain."""
     if not gain.standard_error or gain.clusters < _FEWEST:
         return None
     if gain.test == MCNEMAR:

@@ -37,10 +37,10 @@ class Versus:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        told = {"mine": self.mine, "theirs": self.theirs, "dataset": self.dataset, "metric": self.metric}
-        told |= {"better": self.direction or "not said"}
+        facts = {"mine": self.mine, "theirs": self.theirs, "dataset": self.dataset, "metric": self.metric}
+        facts |= {"better": self.direction or "not said"}
         rest = {"detectable": self.detectable, "more_samples": self.more_samples, "lost": dict(self.lost)}
-        return {**told, **self.gain.as_dict(), **rest}
+        return {**facts, **self.gain.as_dict(), **rest}
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ def compared(
 ) -> Compared:
     """Compare the rows of a grid by these metrics, else by the headline of each dataset.
 
-    ``baselines``: agents, labels or folders; each other row is held against them. Without: every pair, but where there
-    are more than 66 and ``every`` is not said, each against the best.
+    ``baselines``: agents, labels or folders; each other row is compared with them. Without: every pair, but where there
+    are more than 66 and not ``every``, each against the best.
 
     Raises:
         ConfigError: a metric or baseline that is not there, or not one pair of samples.
@@ -96,9 +96,9 @@ def _versus(grid: Grid, column: Column, metric: str, mine: Row, theirs: Row) -> 
     cells = grid.cells[mine.label, column.label], grid.cells[theirs.label, column.label]
     pairs = pairs_of(*cells, metric, mine.first.scale(metric), directed(mine, metric))
     gain = gain_of(pairs, levels_of(column, mine, metric))
-    told = (detectable(gain, pairs.scale.bounds[1]), more_samples(gain)) if gain.metric.n else (None, None)
+    estimates = (detectable(gain, pairs.scale.bounds[1]), more_samples(gain)) if gain.metric.n else (None, None)
     return Versus(
-        mine.label, theirs.label, column.label, metric, directed(mine, metric), pairs.lost, gain, *told,
+        mine.label, theirs.label, column.label, metric, directed(mine, metric), pairs.lost, gain, *estimates,
     )  # fmt: skip
 
 
@@ -122,13 +122,13 @@ def _replayed(rows: Sequence[Row], metric: str) -> Iterator[str]:
     """Where the journal answered, a run's time is not its method's."""
     found = [row.label for row in rows if any((run.notes.get("calls") or {}).get("from_journal") for run in row.runs)]
     if metric.startswith("time/") and found:
-        yield f"{metric} tells little of {', '.join(found)}: the journal answered calls of theirs at once"
+        yield f"{metric} says little about {', '.join(found)}: the journal answered calls of theirs at once"
 
 
 def _wanted(
     grid: Grid, column: Column, rows: Sequence[Row], metric: str, baselines: Collection[str] | None, every: bool
 ) -> tuple[list[tuple[Row, Row]], list[str]]:
-    """The pairs of rows to compare, and what has to be said of the choice."""
+    """The pairs of rows to compare, and notes on the choice."""
     if baselines:
         named = [row for row in rows if is_one(row, baselines)]
         return [(row, other) for row in rows if row not in named for other in nearest(row, named)], []
@@ -192,16 +192,16 @@ def _check(
     if len(grid.rows) < 2:
         raise ConfigError("nothing to compare: there is one method; give two or more runs, or a sweep's folder")
     if baselines and all(is_one(row, baselines) for row in grid.rows):
-        raise ConfigError(f"--baselines: all methods are among them ({', '.join(_names(grid))}); leave one out")
-    said = [*notes, *_empty(found)] or [f"{', '.join(_names(grid))} played other data: {_played(grid)}"]
-    raise ConfigError(f"nothing can be paired: {said[0]}")
+        raise ConfigError(f"--baselines: all methods are among them ({', '.join(_names(grid))}); name fewer")
+    reasons = [*notes, *_empty(found)] or [f"{', '.join(_names(grid))} were run on different data: {_cells(grid)}"]
+    raise ConfigError(f"nothing can be paired: {reasons[0]}")
 
 
 def _names(grid: Grid) -> list[str]:
     return [row.label for row in grid.rows]
 
 
-def _played(grid: Grid) -> str:
+def _cells(grid: Grid) -> str:
     return "; ".join(f"{row} {column}" for row, column in grid.cells)
 
 

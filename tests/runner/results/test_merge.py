@@ -66,7 +66,7 @@ def test_a_torn_last_line_is_no_record(two, tmp_path):
 
 def test_a_sample_in_two_shards_is_refused(two, tmp_path):
     other = shard(tmp_path / "c", "2/2", ("q0", 0))
-    with pytest.raises(ConfigError, match="sample 'q0' stands in"):
+    with pytest.raises(ConfigError, match="sample 'q0' is in"):
         merge([two[0], other], tmp_path / "whole")
     assert not (tmp_path / "whole").exists()
 

@@ -30,10 +30,10 @@ def test_refusals_are_counted_by_what_was_missing_and_field(tmp_path):
         row["missing"]: (row["refused"], row["refused, every field right"]) for row in sheets["How episodes ended"]
     }
     assert ended == {"some": (0.75, 0.5), "nothing": (1.0, None)}
-    ability = {row["missing"]: row for row in sheets["ability: missing against said"]}
+    ability = {row["missing"]: row for row in sheets["ability: missing against named"]}
     assert (ability["Missing"]["right"], ability["Missing"]["Weak"], ability["Missing"]["no refusal"]) == (0.5, 1, 1)
     assert ability["nothing"]["Weak"] == 1
-    category = {row["missing"]: row["right"] for row in sheets["category: missing against said"]}
+    category = {row["missing"]: row["right"] for row in sheets["category: missing against named"]}
     assert category == {"Scales or Rulers": 0.75, "nothing": None} and len(sheets) == 3, "purpose is nobody's fact"
 
 

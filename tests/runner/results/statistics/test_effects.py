@@ -79,9 +79,9 @@ def test_estimates_and_standard_errors_are_those_of_a_clustered_regression(runs)
 
 def test_a_grid_with_holes_names_them_and_gives_no_effects(runs):
     found = effects_of(factors_of(runs[:-1], "cab"), "score/x")
-    assert found.found == [] and found.notes == ["no effects: not played: direct, all"]
+    assert found.found == [] and found.notes == ["no effects: not run: direct, all"]
     found = effects_of(factors_of([*runs, runs[0]], "cab"), "score/x")
-    assert found.found == [] and found.notes == ["no effects: played twice: react, few"]
+    assert found.found == [] and found.notes == ["no effects: run twice: react, few"]
 
 
 def test_one_field_or_another_difference_is_no_grid(runs, tmp_path):

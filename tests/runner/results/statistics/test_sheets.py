@@ -42,7 +42,7 @@ def test_tables_are_shown_on_a_terminal(tmp_path, capsys, monkeypatch):
     ]
     show_section(section(runs[:-1]))
     out = capsys.readouterr().out
-    assert "score/x on cab" in out and "won:tied:lost" in out and "no effects: not played: b, y" in out
+    assert "score/x on cab" in out and "won:tied:lost" in out and "no effects: not run: b, y" in out
     assert max(map(len, out.splitlines())) <= 101
 
 

@@ -90,12 +90,14 @@ def test_what_is_not_there_is_refused_by_name(three, given, said):
 
 def test_other_data_cannot_be_paired(tmp_path):
     runs = [job(tmp_path, [1, 0], "a", "medicine"), job(tmp_path, [1, 0], "b", "surgery")]
-    with pytest.raises(ConfigError, match="nothing can be paired: a, b played other data: a medicine; b surgery"):
+    with pytest.raises(
+        ConfigError, match="nothing can be paired: a, b were run on different data: a medicine; b surgery"
+    ):
         compared(grid_of(runs))
     changed = {"name": "cab", "split": "test", "samples": 2, "fingerprint": "1" * 16}
     runs = [job(tmp_path, [1, 0], "a"), job(tmp_path, [1, 0], "b", dataset="cab")]
     runs[1] = type(runs[1])(runs[1].folder, {**runs[1].notes, "dataset": changed}, runs[1].cfg)
-    with pytest.raises(ConfigError, match=r"a, b played other data: a cab .*; b cab 11111111"):
+    with pytest.raises(ConfigError, match=r"a, b were run on different data: a cab .*; b cab 11111111"):
         compared(grid_of(runs))
 
 
@@ -125,7 +127,7 @@ def test_methods_without_any_score_are_named_once(tmp_path):
 
 
 def test_baselines_that_are_all_there_is_are_refused(three):
-    with pytest.raises(ConfigError, match=r"--baselines: all methods are among them .react, direct, cot.; leave one"):
+    with pytest.raises(ConfigError, match=r"--baselines: all methods are among them .react, direct, cot.; name fewer"):
         compared(three, baselines=["react", "direct", "cot"])
 
 
@@ -140,7 +142,7 @@ def test_the_time_of_what_the_journal_answered_is_pointed_out(tmp_path):
     grid = grid_of([job(tmp_path, [1, 0], agent, calls=of) for agent, of in zip("ab", calls, strict=True)])
     assert compared(grid).notes == []
     assert compared(grid, ["time/seconds"]).notes == [
-        "time/seconds tells little of b: the journal answered calls of theirs at once"
+        "time/seconds says little about b: the journal answered calls of theirs at once"
     ]
 
 
@@ -151,5 +153,7 @@ def test_changed_questions_are_held_against_the_plain_ones(tmp_path):
         run.notes["dataset"] |= prints[agent]
     assert who(compared(grid_of(runs))) == [("react", "direct")]
     del runs[1].notes["dataset"]["base"]
-    with pytest.raises(ConfigError, match="react, direct played other data: react cab plain; direct cab changed"):
+    with pytest.raises(
+        ConfigError, match="react, direct were run on different data: react cab plain; direct cab changed"
+    ):
         compared(grid_of(runs))
