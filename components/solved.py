@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from Levenshtein import distance
+from rapidfuzz.distance.Levenshtein import distance
 
 from components.errors import ConfigError
 from components.prompts import load

@@ -2,6 +2,8 @@ import pytest
 
 from components.tools.web_pages import read_page
 
+pytest.importorskip("lxml", reason="needs the extra web")
+
 
 @pytest.mark.parametrize(
     ("html", "expected"),
