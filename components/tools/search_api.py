@@ -12,7 +12,7 @@ from yarl import URL
 
 from components.errors import ToolError
 from components.tools.web import REDIRECTS, Reply, Web, base, is_public, key, no_key, unavailable
-from components.tools.web_pages import WebPage, missing_reader, read_page
+from components.tools.web_pages import WebPage, read_page
 from components.types import Effect
 
 _MOST_REDIRECTS = 3
@@ -54,8 +54,8 @@ class SearchApi:
 
     @property
     def missing(self) -> str:
-        """The key, when it is not in the environment; or the extra that reads pages."""
-        return missing_reader() or no_key(self.key_variable, f"the search service at {base(self.base_url).host}")
+        """The key, when it is not in the environment."""
+        return no_key(self.key_variable, f"the search service at {base(self.base_url).host}")
 
     async def search(self, query: str, k: int) -> Sequence[WebPage]:
         """The first ``k`` pages that may be read. Raises ToolError."""

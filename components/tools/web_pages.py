@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from components.errors import missing_extra
 from components.tools.backends import Backend
 
 _SILENT = ("script", "style", "noscript", "template", "svg")
@@ -28,11 +27,6 @@ class WebSource(Backend, Protocol):
 
     async def search(self, query: str, k: int) -> Sequence[WebPage]:
         """The first ``k`` pages for a query; none when nothing is found. Raises ToolError."""
-
-
-def missing_reader() -> str:
-    """What to install before pages can be read; empty when nothing is missing."""
-    return missing_extra("the reader of HTML pages", "lxml", "web")
 
 
 def read_page(url: str, html: str, title: str = "") -> WebPage:

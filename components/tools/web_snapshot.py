@@ -14,11 +14,10 @@ from components.bm25 import Bm25
 from components.errors import ConfigError
 from components.rows import Row, json_lines
 from components.tools.data_files import Shipped, Stamp, first_rows, lacking, located, stamps
-from components.tools.web_pages import WebPage, missing_reader, read_page
+from components.tools.web_pages import WebPage, read_page
 from components.types import Effect
 
-_HTML = (".html", ".htm")
-_KINDS = (".jsonl", *_HTML)
+_KINDS = (".jsonl", ".html", ".htm")
 _HOW = "give a .jsonl file with url, title and paragraphs in each line, or a folder of such files and saved .html pages"
 _LOADING = Lock()
 
@@ -47,12 +46,10 @@ class WebSnapshot:
 
     @property
     def missing(self) -> str:
-        """What is absent: the place, any page in it, or the extra that reads saved pages."""
+        """What is absent: the place, or any page in it."""
         if found := lacking(self.place, _HOW):
             return found
-        if not stamps(self.place, _KINDS):
-            return f"no page in {self.place}: {_HOW}"
-        return missing_reader() if stamps(self.place, _HTML) else ""
+        return "" if stamps(self.place, _KINDS) else f"no page in {self.place}: {_HOW}"
 
     async def search(self, query: str, k: int) -> Sequence[WebPage]:
         """The best ``k`` pages."""

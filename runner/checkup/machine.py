@@ -21,7 +21,6 @@ _EXTRAS = {
     "embedding": ("sentence_transformers", "pictures of records by sentence embeddings"),
     "datasets": ("datasets", "data sets in Arrow files"),
     "text": ("presidio_analyzer", "identifiers by Presidio, entities by spaCy, toxicity by a linear model"),
-    "web": ("lxml", "pages of the web and saved HTML pages"),
 }
 
 

@@ -1,4 +1,4 @@
-"""What the tools do where the optional extras text and web are not installed."""
+"""What the tools do where the optional extra text is not installed."""
 
 import sys
 from importlib.machinery import PathFinder
@@ -7,15 +7,13 @@ import pytest
 
 from components.tools.entity_recognizor import EntityRecognizor
 from components.tools.privacy_detector import PrivacyDetector
-from components.tools.search_api import SearchApi
 from components.tools.toxicity_detector import ToxicityDetector
-from components.tools.web_snapshot import WebSnapshot
 
-HIDDEN = {"lxml", "presidio_analyzer", "profanity_check", "spacy", "tldextract"}
+HIDDEN = {"presidio_analyzer", "profanity_check", "spacy", "tldextract"}
 
 
 class Lean(PathFinder):
-    """Finds all modules but those of the extras."""
+    """Finds all modules but those of the extra."""
 
     @classmethod
     def find_spec(cls, name, path=None, target=None):
@@ -33,17 +31,14 @@ def lean(monkeypatch):
     ("tool", "parameter"),
     [(EntityRecognizor(shipped="vocabulary"), "sentence"), (PrivacyDetector(), "response"), (ToxicityDetector(), "sentence")],
 )  # fmt: skip
-async def test_shipped_settings_need_no_extra(lean, tool, parameter):
+async def test_the_shipped_settings_work_without_it(lean, tool, parameter):
     assert tool.missing == "" and (await tool(None, **{parameter: "Ms Jane Doe coughs since 12/03/2020."})).text
 
 
-def test_what_needs_an_extra_names_it(lean, tmp_path):
-    (tmp_path / "page.html").write_text("<p>a</p>")
-    for tool, extra in (
-        (EntityRecognizor(model="en_core_sci_sm"), "text"),
-        (PrivacyDetector(engine="presidio"), "text"),
-        (ToxicityDetector(classifier=True), "text"),
-        (SearchApi(), "web"),
-        (WebSnapshot(path=str(tmp_path)), "web"),
+def test_what_needs_the_extra_names_it(lean):
+    for tool in (
+        EntityRecognizor(model="en_core_sci_sm"),
+        PrivacyDetector(engine="presidio"),
+        ToxicityDetector(classifier=True),
     ):
-        assert tool.missing.endswith(f"needs the optional extra '{extra}': pip install 'wardround[{extra}]'")
+        assert tool.missing.endswith("needs the optional extra 'text': pip install 'wardround[text]'")

@@ -2,8 +2,6 @@ import pytest
 
 from components.tools.web_pages import read_page
 
-pytest.importorskip("lxml", reason="needs the extra web")
-
 
 @pytest.mark.parametrize(
     ("html", "expected"),
