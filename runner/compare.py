@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import fill
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.records import FILE as RECORDS
 from runner.results.compare import FILE, READ, warnings_of
 from runner.results.folders import run_folders

@@ -14,12 +14,12 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge
 
-from components.ehr.complexity import tables_of
+from components.acting.solved import SEEDS, seeds_of
+from components.acting.sql_replies import NONE_GIVEN, answered, known, refused_in, statement_in
+from components.core.protocols import Episode
+from components.core.types import Answer, Failure, Refusal
 from components.prompts import load
-from components.protocols import Episode
-from components.solved import SEEDS, seeds_of
-from components.sql_replies import NONE_GIVEN, answered, known, refused_in, statement_in
-from components.types import Answer, Failure, Refusal
+from components.sql.complexity import tables_of
 
 Kind = Literal["easy", "non_nested", "nested"]
 _KINDS: Mapping[str, Kind] = {"easy": "easy", "nonnested": "non_nested", "nested": "nested"}

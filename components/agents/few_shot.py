@@ -14,13 +14,13 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 
+from components.acting.examples import Example, fitting
 from components.agents.direct import plain_answer
-from components.answers import after_lead
-from components.errors import ConfigError
-from components.examples import Example, fitting
-from components.protocols import Episode, Memory
-from components.task_text import task_text
-from components.types import Answer, Failure, Problem
+from components.core.errors import ConfigError
+from components.core.protocols import Episode, Memory
+from components.core.task_text import task_text
+from components.core.types import Answer, Failure, Problem
+from components.text.answers import after_lead
 
 
 @dataclass(frozen=True)

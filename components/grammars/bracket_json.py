@@ -14,10 +14,10 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from components.errors import ActionError
-from components.messages import Message, ToolCall, ToolSpec
+from components.core.errors import ActionError
+from components.core.messages import Message, ToolCall, ToolSpec
+from components.core.types import Action, Observation, Offer, Refusal
 from components.prompts import load
-from components.types import Action, Observation, Offer, Refusal
 
 FORM = 'Action: Name[{"parameter": value}]'
 

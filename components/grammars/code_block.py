@@ -15,11 +15,11 @@ from typing import Literal
 
 import orjson
 
-from components.errors import ActionError, ConfigError
+from components.core.errors import ActionError, ConfigError
+from components.core.messages import Message, ToolCall, ToolSpec
+from components.core.types import Action, Observation, Offer
 from components.grammars.bracket_json import read_call, refusal_of
-from components.messages import Message, ToolCall, ToolSpec
 from components.prompts import load
-from components.types import Action, Observation, Offer
 
 TERMINATE = "TERMINATE"
 _FENCE = re.compile(r"^[ \t]*```[ \t]*(\w*)[^\n`]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)

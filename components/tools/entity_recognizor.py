@@ -18,14 +18,14 @@ from typing import Annotated, Any, Literal
 import orjson
 from annotated_types import MinLen
 
-from components.errors import ToolError
-from components.messages import ToolSpec
-from components.protocols import Context
+from components.acting.text_arguments import LOADING, given_text, missing_model, text_spec
+from components.core.errors import ToolError
+from components.core.messages import ToolSpec
+from components.core.protocols import Context
+from components.core.types import Effect, Observation
 from components.tools.data_files import Shipped, Stamp, lacking, located, stamp
 from components.tools.entity_rules import Word, abbreviations, phrases, rules, split
 from components.tools.entity_terms import Entry, entries
-from components.tools.texts import LOADING, given_text, missing_model, text_spec
-from components.types import Effect, Observation
 
 _SPEC = text_spec(
     "EntityRecognizor",

@@ -18,12 +18,12 @@ from typing import Any, Protocol, runtime_checkable
 
 import orjson
 
-from components.errors import ConfigError, ToolError, missing_extra
-from components.hand_written import read_yaml
-from components.messages import ToolSpec
-from components.protocols import Context
-from components.tools.texts import LOADING, given_text, text_spec
-from components.types import Effect, Observation
+from components.acting.text_arguments import LOADING, given_text, text_spec
+from components.core.errors import ConfigError, ToolError, missing_extra
+from components.core.messages import ToolSpec
+from components.core.protocols import Context
+from components.core.types import Effect, Observation
+from components.files.yaml_files import read_yaml
 
 _SPEC = text_spec(
     "ToxicityDetector",

@@ -12,8 +12,8 @@ from typing import get_args
 
 import pytest
 
-from components.agents.radagent import Radagent, Strategy
-from components.types import Step
+from components.core.types import Step
+from components.radiology.agent import Radagent, Strategy
 from components.verifiers.reflect import Reflect
 from tests.acceptance.test_radabench import episodes, few, parts
 from tests.golden.vectors import CODE, PAPER

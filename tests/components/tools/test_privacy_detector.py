@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from components.errors import ConfigError, ToolError
-from components.protocols import Tool
+from components.core.errors import ConfigError, ToolError
+from components.core.protocols import Tool
 from components.tools.privacy_detector import PrivacyDetector, joined, redacted
 from components.tools.privacy_rules import Finding
 
