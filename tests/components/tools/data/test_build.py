@@ -6,8 +6,8 @@ import re
 import pytest
 
 from components.files.written_facts import load_facts
-from tests.slow import slow
 from components.tools.data import build as builder
+from tests.slow import slow
 
 FOLDER = builder.HERE
 BUILT = builder.build()
