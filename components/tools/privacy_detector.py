@@ -86,9 +86,10 @@ class PrivacyDetector:
             found = find(text, self.threshold)
         else:
             with LOADING:
-                from components.tools import privacy_presidio
+                from components.tools.privacy_presidio import analyze, engine
 
-                found = privacy_presidio.find(text, self.threshold, self.model, self.regions)
+                analyzer = engine(self.model, tuple(self.regions))
+            found = analyze(analyzer, text, self.threshold)
         return joined([*found, *_repeated(text, found)])
 
 

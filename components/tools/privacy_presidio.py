@@ -38,9 +38,9 @@ _KINDS = {"DATE_TIME": "DATE", "PHONE_NUMBER": "PHONE", "EMAIL_ADDRESS": "EMAIL"
 _LEARNT = ("PERSON", "LOCATION")  # what an installed pipeline is asked for
 
 
-def find(text: str, threshold: float, model: str | None, regions: Sequence[str]) -> list[Finding]:
-    """What Presidio finds; ``model`` is an installed spaCy pipeline that finds names. Findings may overlap."""
-    results = _engine(model, tuple(regions)).analyze(text, "en", score_threshold=threshold)
+def analyze(analyzer: AnalyzerEngine, text: str, threshold: float) -> list[Finding]:
+    """What Presidio finds with at least this score; findings may overlap."""
+    results = analyzer.analyze(text, "en", score_threshold=threshold)
     return [Finding(_KINDS.get(r.entity_type, r.entity_type), r.start, r.end, round(r.score, 2)) for r in results]
 
 
@@ -65,7 +65,7 @@ class _Pipeline(SpacyNlpEngine):
 
 
 @lru_cache(maxsize=2)
-def _engine(model: str | None, regions: Sequence[str]) -> AnalyzerEngine:
+def engine(model: str | None, regions: Sequence[str]) -> AnalyzerEngine:
     """Presidio with the recognisers for clinical notes; ``model`` an installed spaCy pipeline that finds names."""
     numbers = [CreditCardRecognizer(), IbanRecognizer(), NhsRecognizer(), UsSsnRecognizer()]
     phones = PhoneRecognizer(supported_regions=regions)

@@ -1,4 +1,4 @@
-"""Rules that find what identifies a person in clinical notes, with Python's regular expressions alone.
+"""Rules that find what identifies a person in clinical notes, by regular expressions alone.
 
 The kinds follow the identifiers of the US Safe Harbor rule, 45 CFR 164.514(b)(2): names, addresses, dates but for the
 year, ages above 89, phone numbers, e-mail and other electronic addresses, record, account and card numbers.

@@ -12,7 +12,7 @@ def found(engine, text, **settings):
         results = find(text, 0.4)
     else:
         presidio = pytest.importorskip("components.tools.privacy_presidio", reason="needs the extra text")
-        results = presidio.find(text, 0.4, settings.get("model"), ("US", "GB"))
+        results = presidio.analyze(presidio.engine(settings.get("model"), ("US", "GB")), text, 0.4)
     return {(one.kind, text[one.start : one.end]) for one in joined(results)}
 
 
