@@ -1,18 +1,23 @@
-# Wardround: make run | test | check | bench | ui
+# Wardround: make run | test | test-all | check | bench | ui | lock
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 ARGS ?=
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN)
+INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint requirements.lock --editable
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-unexport PYTHONDONTWRITEBYTECODE  # tests start many processes: each would compile everything anew
+unexport PYTHONDONTWRITEBYTECODE  # tests start many processes: without bytecode, each compiles everything again
 
-.PHONY: run test check format bench ui clean
+.PHONY: run test test-all check format bench ui lock clean
 
 run: .venv/.installed  ## install and run the main job on the embedded default
 	@$(BIN)/python -m runner $(ARGS)
 
-test: .venv/.installed  ## the default test suite
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+test: .venv/.test  ## the default test suite
+	@$(PYTEST)
+
+test-all: check  ## every check and every test, the slow ones and the whole attack matrix of the sandbox too
+	@WARDROUND_TEST_SLOW=1 $(PYTEST)
 
 check: .venv/.dev  ## linters, types, import contracts
 	$(BIN)/ruff format --check .
@@ -30,15 +35,24 @@ bench: .venv/.installed  ## speed and memory against the bare loop
 ui: .venv/.installed  ## the MLflow UI over outputs/
 	@$(BIN)/python -m runner.ui $(ARGS)
 
-.venv/.installed: pyproject.toml constraints.txt
+.venv/.installed: pyproject.toml requirements.lock
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed"; exit 2; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock uv
+	$(INSTALL) .
 	@touch $@
 
-.venv/.dev: .venv/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,dev]'
+.venv/.test: .venv/.installed
+	$(INSTALL) '.[test]'
 	@touch $@
+
+.venv/.dev: .venv/.test
+	$(INSTALL) '.[test,dev]'
+	@touch $@
+
+lock: .venv/.installed  ## pin the newest releases that pyproject.toml allows
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --strip-extras --no-annotate \
+	  --custom-compile-command 'make lock' --extra test --extra dev pyproject.toml --output-file requirements.lock
 
 clean:
 	rm -rf .venv build *.egg-info

@@ -1,12 +1,19 @@
-"""What tools over one text share: their spec, how the text is read, and which spaCy pipeline they need."""
+"""What tools over one text share: their spec, how the text is read, and how optional libraries are loaded.
+
+These libraries import each other's parts (spaCy its plug-ins, these spaCy), and tools run in threads: two that import
+at the same time can end up with half-loaded modules. Hence one lock for all of them.
+"""
 
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, distribution
+from threading import Lock
 
 from components.acting.arguments import text_argument
+from components.core.errors import missing_extra
 from components.core.messages import ToolSpec
 
+LOADING = Lock()  # held while an optional library is imported and its model is built
 LONGEST = 100_000
 
 
@@ -29,6 +36,8 @@ def missing_model(tool: str, model: str | None) -> str:
     """What to install when a spaCy pipeline that is named is not there; found without loading spaCy."""
     if model is None:
         return ""
+    if lacking := missing_extra(f"{tool} with model: {model}", "spacy", "text"):
+        return lacking
     try:
         distribution(model)
     except PackageNotFoundError:

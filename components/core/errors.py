@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any
 
 OVERFLOW = "context_window"  # the kind of a ModelError: a request was longer than the model takes
@@ -59,3 +60,10 @@ class ModelError(Exception):
     def __init__(self, text: str, kind: str) -> None:
         super().__init__(text)
         self.kind = kind
+
+
+def missing_extra(subject: str, module: str, extra: str) -> str:
+    """What to install when an optional module is not there; empty when it is. The module is not imported."""
+    return (
+        "" if find_spec(module) else f"{subject} needs the optional extra {extra!r}: pip install 'wardround[{extra}]'"
+    )

@@ -12,14 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from annotated_types import Gt
 from pydantic import StringConstraints
 
-from components.core.errors import ConfigError
+from components.core.errors import ConfigError, missing_extra
 from components.core.learning import Bench, Made
 from components.core.types import Sample
 from components.files.made_folder import NEW, MadeFolder
@@ -30,7 +29,6 @@ PICTURE, POINTS = "records.svg", "records.csv"
 _LEAST, _SIZE, _EDGE, _LEGEND = 5, 640, 20, 200
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#000000")  # Okabe & Ito 2008
 _REPORT = ("Finding", "Impression")
-_NO_SKLEARN = "t-SNE needs the optional extra 'embedding': pip install 'wardround[embedding]'"
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class EmbedRecords:
         home, notes = MadeFolder(self.place), {**bench.facts, "begun": bench.begun, "embedding": self.embedding.name}
         with home.held():
             home.notes(bench.begun, "stage.name")
-            if why := self.embedding.missing or (None if find_spec("sklearn") else _NO_SKLEARN):
+            if why := self.embedding.missing or missing_extra("t-SNE", "sklearn", "embedding"):
                 home.note({**notes, "status": NEW, "skipped": why})
                 return Made(self.place, [f"skipped:    {why}"])
             samples = _records(bench.evaluated)

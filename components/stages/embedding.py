@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, Protocol, runtime_checkable
 
-from components.core.errors import ConfigError
+from components.core.errors import ConfigError, missing_extra
 
-_LIBRARY, _EXTRA = "sentence_transformers", "pip install 'wardround[embedding]'"
+_LIBRARY = "sentence_transformers"
 
 
 @runtime_checkable
@@ -25,8 +24,8 @@ class Embedding(Protocol):
         """The model, as it is named in what is made."""
 
     @property
-    def missing(self) -> str | None:
-        """What has to be installed first, in one line; None where nothing is missing."""
+    def missing(self) -> str:
+        """What has to be installed first, in one line; empty where nothing is missing."""
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """A vector per text, all of one length. Raises ConfigError."""
@@ -40,9 +39,9 @@ class SentenceEmbedding:
     device: str | None = None
 
     @property
-    def missing(self) -> str | None:
+    def missing(self) -> str:
         """The extra, where it is not installed."""
-        return None if find_spec(_LIBRARY) else f"sentence embeddings need the optional extra 'embedding': {_EXTRA}"
+        return missing_extra("the sentence embedding", _LIBRARY, "embedding")
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Vectors of length 1. Raises ConfigError where the model cannot be loaded."""

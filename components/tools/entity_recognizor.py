@@ -1,35 +1,31 @@
 """EntityRecognizor: the medical mentions in a text, with their places; works without a network or a model.
 
 Source: item 14 of ReflecTool's tools ("Spacy"), Liao et al. 2024, arXiv 2410.17657, which runs scispaCy's
-en_core_sci_sm; the spelling of the name is the paper's. Here a blank spaCy pipeline, a vocabulary and rules;
-an installed pipeline such as scispaCy's takes the rules' place when it is named.
+en_core_sci_sm; the spelling of the name is the paper's. Here a vocabulary and rules; an installed spaCy pipeline such
+as scispaCy's takes the rules' place when it is named.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import orjson
 from annotated_types import MinLen
 
-from components.acting.text_arguments import given_text, missing_model, text_spec
+from components.acting.text_arguments import LOADING, given_text, missing_model, text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.protocols import Context
 from components.core.types import Effect, Observation
 from components.tools.data_files import Shipped, Stamp, lacking, located, stamp
+from components.tools.entity_rules import Word, abbreviations, phrases, rules, split
 from components.tools.entity_terms import Entry, entries
-from components.tools.loading import LOADING
-
-if TYPE_CHECKING:
-    from spacy.language import Language
-    from spacy.matcher import PhraseMatcher
-    from spacy.tokens import Doc
 
 _SPEC = text_spec(
     "EntityRecognizor",
@@ -53,21 +49,12 @@ class Mention:
     entry: Entry | None = None
     long_form: str = ""
 
-    def told(self, text: str) -> dict[str, Any]:
+    def as_dict(self, text: str) -> dict[str, Any]:
         """What the model sees."""
         found: dict[str, Any] = {"entity": text[self.start : self.end], "start": self.start, "end": self.end}
         if self.entry is not None:
             found |= {"cui": self.entry.cui, "name": self.entry.name, "type": self.entry.semantic_type}
         return found | ({"long_form": self.long_form} if self.long_form else {})
-
-
-@dataclass(frozen=True)
-class _Reader:
-    """A pipeline with what it matches; ``entries``: lower-cased term -> its concept."""
-
-    pipeline: Language
-    matcher: PhraseMatcher
-    entries: Mapping[str, Entry]
 
 
 @dataclass(frozen=True)
@@ -91,7 +78,7 @@ class EntityRecognizor:
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model is told."""
+        """What the model sees of the tool."""
         return _SPEC
 
     @property
@@ -122,17 +109,15 @@ class EntityRecognizor:
         if self.missing:
             raise ToolError(self.missing, "unavailable")
         mentions = await asyncio.to_thread(self._find, text)
-        told = [mention.told(text) for mention in mentions]
-        listed = [one | {"origin": mention.origin} for one, mention in zip(told, mentions, strict=True)]
-        return Observation(orjson.dumps(told).decode(), {"mentions": listed})
+        shown = [mention.as_dict(text) for mention in mentions]
+        listed = [one | {"origin": mention.origin} for one, mention in zip(shown, mentions, strict=True)]
+        return Observation(orjson.dumps(shown).decode(), {"mentions": listed})
 
     def _find(self, text: str) -> list[Mention]:
         """The mentions in the order of the text."""
-        with LOADING:
-            reader = _reader(self._stamps, self.model)
-        doc = reader.pipeline(text)
-        found = [*_known(doc, reader), *_shortened(doc, reader)]
-        found += _modelled(doc) if self.model is not None else _phrases(doc, found)
+        words, terms = split(text), _terms(self._stamps)
+        found = [*_known(words, terms), *_abbreviated(text, entries(self._stamps))]
+        found += _phrases(text, words, found) if self.model is None else _modelled(text, self.model)
         return longest(found, len(text))
 
 
@@ -146,57 +131,60 @@ def longest(mentions: Iterable[Mention], length: int) -> list[Mention]:
     return sorted(kept, key=lambda m: m.start)
 
 
-def _known(doc: Doc, reader: _Reader) -> Iterable[Mention]:
-    """What the vocabulary holds."""
-    for term, first, after in reader.matcher(doc):
-        span = doc[first:after]
-        yield Mention(span.start_char, span.end_char, "vocabulary", reader.entries[doc.vocab.strings[term]])
+@dataclass(frozen=True)
+class _Terms:
+    """Terms as their lower-cased tokens, with the number of tokens of the longest one."""
 
-
-def _shortened(doc: Doc, reader: _Reader) -> Iterable[Mention]:
-    """Abbreviations that the text explains, wherever they stand, and their long forms."""
-    from components.tools.entity_rules import abbreviations
-
-    text = doc.text
-    explained = abbreviations(text)
-    for span in explained.values():
-        yield Mention(span.start, span.end, "abbreviation", reader.entries.get(text[span.start : span.end].lower()))
-    for token in doc:
-        if token.text in explained:
-            long_form = text[explained[token.text].start : explained[token.text].end]
-            entry = reader.entries.get(long_form.lower())
-            yield Mention(token.idx, token.idx + len(token), "abbreviation", entry, long_form)
-
-
-def _modelled(doc: Doc) -> Iterable[Mention]:
-    """What the pipeline itself found."""
-    return [Mention(span.start_char, span.end_char, "model") for span in doc.ents]
-
-
-def _phrases(doc: Doc, surer: Sequence[Mention]) -> Iterable[Mention]:
-    """What the rules find; a phrase that holds a surer mention must end with it ("acute heart failure")."""
-    from spacy.lang.en.stop_words import STOP_WORDS
-
-    from components.tools.entity_rules import Word, phrases, rules
-
-    ends, taken = {mention.end for mention in surer}, bytearray(len(doc.text))
-    for mention in surer:
-        taken[mention.start : mention.end] = b"\1" * (mention.end - mention.start)
-    words = [Word(token.text, token.idx, bool(token.whitespace_)) for token in doc]
-    for span in phrases(words, rules(frozenset(STOP_WORDS))):
-        if span.end in ends or not any(taken[span.start : span.end]):
-            yield Mention(span.start, span.end, "phrase")
+    entries: Mapping[tuple[str, ...], Entry]
+    n_longest: int
 
 
 @lru_cache(maxsize=4)
-def _reader(files: tuple[Stamp, ...], model: str | None) -> _Reader:
-    """The pipeline and the terms of these files."""
-    import spacy
-    from spacy.matcher import PhraseMatcher
+def _terms(files: tuple[Stamp, ...]) -> _Terms:
+    """The terms of these files."""
+    found = {tuple(word.text for word in split(term)): entry for term, entry in entries(files).items()}
+    return _Terms(found, max(map(len, found), default=0))
 
-    pipeline = spacy.load(model) if model is not None else spacy.blank("en")
-    known = entries(files)
-    matcher = PhraseMatcher(pipeline.vocab, attr="LOWER")
-    for term in known:
-        matcher.add(term, [pipeline.make_doc(term)])
-    return _Reader(pipeline, matcher, known)
+
+def _known(words: Sequence[Word], terms: _Terms) -> Iterable[Mention]:
+    """What the vocabulary holds."""
+    lowered = [word.text.lower() for word in words]
+    for first, word in enumerate(words):
+        for after in range(first + 1, min(first + terms.n_longest, len(words)) + 1):
+            if (entry := terms.entries.get(tuple(lowered[first:after]))) is not None:
+                yield Mention(word.start, words[after - 1].end, "vocabulary", entry)
+
+
+def _abbreviated(text: str, known: Mapping[str, Entry]) -> Iterable[Mention]:
+    """Abbreviations that the text explains, wherever they stand, and their long forms."""
+    for short, span in abbreviations(text).items():
+        long_form = text[span.start : span.end]
+        entry = known.get(long_form.lower())
+        yield Mention(span.start, span.end, "abbreviation", entry)
+        for match in re.finditer(rf"(?<!\w){re.escape(short)}(?!\w)", text):
+            yield Mention(match.start(), match.end(), "abbreviation", entry, long_form)
+
+
+def _modelled(text: str, model: str) -> Iterable[Mention]:
+    """What the pipeline finds."""
+    with LOADING:
+        pipeline = _pipeline(model)
+    return [Mention(span.start_char, span.end_char, "model") for span in pipeline(text).ents]
+
+
+@lru_cache(maxsize=4)
+def _pipeline(model: str) -> Any:
+    """An installed pipeline; spaCy is an extra."""
+    import spacy
+
+    return spacy.load(model)
+
+
+def _phrases(text: str, words: Sequence[Word], surer: Sequence[Mention]) -> Iterable[Mention]:
+    """What the rules find; a phrase that holds a surer mention must end with it ("acute heart failure")."""
+    ends, taken = {mention.end for mention in surer}, bytearray(len(text))
+    for mention in surer:
+        taken[mention.start : mention.end] = b"\1" * (mention.end - mention.start)
+    for span in phrases(words, rules()):
+        if span.end in ends or not any(taken[span.start : span.end]):
+            yield Mention(span.start, span.end, "phrase")

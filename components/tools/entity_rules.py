@@ -16,6 +16,11 @@ from components.files.yaml_files import read_yaml
 
 _WORDS = Path(__file__).parent / "data" / "entity_rules.yaml"
 _CODE = re.compile(r"(?=.*[A-Z].*[A-Z\d])(?=.*[A-Za-z])[A-Za-z\d.]{2,12}")
+_TOKEN = re.compile(
+    r"\w+?(?=n['’]t\b)|n['’]t\b|['’](?:s|m|re|ve|ll|d)\b|\d+(?:[.,]\d+)+"
+    r"|\b(?:\w\.)+\w+|\w*[^\W\d_]-\d\w*|\w+|\S|\s{2,}|[^\S ]",
+    re.IGNORECASE,
+)
 _REACH = 300  # characters before an abbreviation in which its long form is looked for
 _SHORT = re.compile(r"\(\s*([A-Za-z][A-Za-z\d/-]{1,9})\s*\)")
 
@@ -68,16 +73,23 @@ class Rules:
 
 
 @lru_cache(maxsize=1)
-def rules(stop_words: frozenset[str]) -> Rules:
-    """The rules over these stop words."""
+def rules() -> Rules:
+    """The shipped rules."""
     lists = read_yaml(_WORDS)
     return Rules(
         frozenset(lists["heads"]),
         tuple(lists["endings"]),
         tuple(lists["beginnings"]),
-        frozenset(lists["breaks"]) | stop_words,
+        frozenset(lists["breaks"]) | frozenset(lists["stop_words"]),
         frozenset(lists["general"]),
     )
+
+
+def split(text: str) -> list[Word]:
+    """The tokens of a text: words, numbers and single signs; white space other than one blank, "n't" and "'s" too."""
+    return [
+        Word(match[0], match.start(), text[match.end() : match.end() + 1].isspace()) for match in _TOKEN.finditer(text)
+    ]
 
 
 def phrases(words: Sequence[Word], known: Rules) -> Iterator[Span]:

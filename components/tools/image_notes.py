@@ -9,7 +9,7 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
-from components.core.errors import ToolError
+from components.core.errors import ToolError, missing_extra
 from components.files.image_files import MAX_PIXELS
 
 # DICOM keyword -> how it is called here.
@@ -42,11 +42,11 @@ def image_note(raw: bytes) -> dict[str, Any]:
 
 def _dicom(raw: bytes) -> dict[str, Any]:
     """The tags of a DICOM file, without its pixels."""
-    try:
-        import pydicom
-        from pydicom.errors import InvalidDicomError
-    except ImportError:
-        raise ToolError("DICOM files need the package pydicom, which is not installed.", "unavailable") from None
+    if lacking := missing_extra("a DICOM file", "pydicom", "dicom"):
+        raise ToolError(lacking, "unavailable")
+    import pydicom
+    from pydicom.errors import InvalidDicomError
+
     try:
         found = pydicom.dcmread(io.BytesIO(raw), stop_before_pixels=True, specific_tags=list(TAGS))
         values = {name: text for keyword, name in TAGS.items() if (text := str(found.get(keyword, "")))}

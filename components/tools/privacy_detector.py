@@ -1,8 +1,8 @@
 """PrivacyDetector: what in a text tells who a patient is, and the text without it; works without a network.
 
 Source: item 17 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657, which calls a commercial service and
-puts made-up values in; here Presidio (Microsoft, MIT) with rules for clinical notes, and the kind of what was
-taken out stands in its place.
+puts made-up values in; here rules for clinical notes, or Presidio (Microsoft, MIT) with these rules, and the kind of
+what was taken out stands in its place.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import asyncio
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import orjson
 from annotated_types import Interval, MinLen
 
-from components.acting.text_arguments import given_text, missing_model, text_spec
-from components.core.errors import ToolError
+from components.acting.text_arguments import LOADING, given_text, missing_model, text_spec
+from components.core.errors import ConfigError, ToolError, missing_extra
 from components.core.messages import ToolSpec
 from components.core.protocols import Context
 from components.core.types import Effect, Observation
-from components.tools.loading import LOADING
+from components.tools.privacy_rules import Finding, find
 
 _SPEC = text_spec(
     "PrivacyDetector",
@@ -33,14 +33,7 @@ _SPEC = text_spec(
 )
 
 
-@dataclass(frozen=True)
-class Finding:
-    """``kind`` at characters ``start`` to ``end`` (exclusive); ``score`` in 0-1 is the recogniser's trust in it."""
-
-    kind: str
-    start: int
-    end: int
-    score: float
+_REGIONS = ("US", "GB")
 
 
 @dataclass(frozen=True)
@@ -48,25 +41,34 @@ class PrivacyDetector:
     """Identifiers of a person in a text.
 
     Output: JSON with ``text``, where ``<KIND>`` stands for each identifier, and ``findings`` with offsets into the
-    text that was given. ``threshold`` is the least score of a finding; ``regions`` whose phone numbers are known
-    without a country's prefix; ``model`` an installed spaCy pipeline that finds further names, by its package.
+    text that was given. ``threshold`` is the least score of a finding. ``engine``: the rules alone, or presidio (the
+    extra ``text``), which checks domains and digits too; with it, ``regions`` are those whose phone numbers are known
+    without a country's prefix, and ``model`` is an installed spaCy pipeline that finds further names, by its package.
     Limits: without a model, names are found after titles and labels (and wherever they are repeated) only.
+    Raises: ConfigError for ``regions`` or ``model`` without presidio.
     """
 
     threshold: Annotated[float, Interval(ge=0, le=1)] = 0.4
-    regions: Sequence[str] = ("US", "GB")
+    engine: Literal["rules", "presidio"] = "rules"
+    regions: Sequence[str] = _REGIONS
     model: Annotated[str, MinLen(1)] | None = None
     effect: Effect = "pure"
 
+    def __post_init__(self) -> None:
+        if self.engine == "rules" and (self.model is not None or tuple(self.regions) != _REGIONS):
+            raise ConfigError("PrivacyDetector: regions and model need engine: presidio; found engine: rules")
+
     @property
     def spec(self) -> ToolSpec:
-        """What the model is told."""
+        """What the model sees of the tool."""
         return _SPEC
 
     @property
     def missing(self) -> str:
         """What must be installed first."""
-        return missing_model(_SPEC.name, self.model)
+        if self.engine == "rules":
+            return ""
+        return missing_extra(_SPEC.name, "presidio_analyzer", "text") or missing_model(_SPEC.name, self.model)
 
     async def __call__(self, context: Context, response: Any) -> Observation:
         """Take out what identifies. Raises ToolError."""
@@ -80,12 +82,14 @@ class PrivacyDetector:
 
     def _find(self, text: str) -> list[Finding]:
         """The findings in the order of the text, none overlapping."""
-        with LOADING:
-            from components.tools.privacy_rules import KINDS, engine
+        if self.engine == "rules":
+            found = find(text, self.threshold)
+        else:
+            with LOADING:
+                from components.tools.privacy_presidio import analyze, engine
 
-            analyzer = engine(self.model, tuple(self.regions))
-        results = analyzer.analyze(text, "en", score_threshold=self.threshold)
-        found = [Finding(KINDS.get(r.entity_type, r.entity_type), r.start, r.end, round(r.score, 2)) for r in results]
+                analyzer = engine(self.model, tuple(self.regions))
+            found = analyze(analyzer, text, self.threshold)
         return joined([*found, *_repeated(text, found)])
 
 

@@ -1,37 +1,29 @@
-"""What Presidio is made of here: its pattern recognisers, and further ones for clinical notes; nothing is downloaded.
+"""Rules that find what identifies a person in clinical notes, by regular expressions alone.
 
-Loaded with the first text that is checked, since Presidio and spaCy take a second. The kinds follow the
-identifiers of the US Safe Harbor rule, 45 CFR 164.514(b)(2): names, addresses, dates but for the year, ages
-above 89, phone numbers, e-mail and other electronic addresses, record, account and card numbers.
+The kinds follow the identifiers of the US Safe Harbor rule, 45 CFR 164.514(b)(2): names, addresses, dates but for the
+year, ages above 89, phone numbers, e-mail and other electronic addresses, record, account and card numbers.
 """
 
 from __future__ import annotations
 
-import logging
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
-import spacy
-import tldextract
-from presidio_analyzer import AnalyzerEngine, Pattern, PatternRecognizer, RecognizerRegistry
-from presidio_analyzer.nlp_engine import SpacyNlpEngine
-from presidio_analyzer.predefined_recognizers import (
-    CreditCardRecognizer,
-    DateRecognizer,
-    EmailRecognizer,
-    IbanRecognizer,
-    IpRecognizer,
-    MacAddressRecognizer,
-    NhsRecognizer,
-    PhoneRecognizer,
-    SpacyRecognizer,
-    UrlRecognizer,
-    UsSsnRecognizer,
-)
+import regex  # type: ignore[import-untyped]  # it ships no types; lookbehinds of any length
 
-logging.getLogger("presidio-analyzer").setLevel(logging.ERROR)
-_DOMAINS = tldextract.TLDExtract(cache_dir=None, suffix_list_urls=())
+
+@dataclass(frozen=True)
+class Finding:
+    """``kind`` at characters ``start`` to ``end`` (exclusive); ``score`` in 0-1 is the recogniser's trust in it."""
+
+    kind: str
+    start: int
+    end: int
+    score: float
+
+
+Rules = Mapping[str, Sequence[tuple[str, float, bool]]]
 
 _MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
@@ -68,8 +60,8 @@ _RECORD = (
     r"|licen[cs]e|device|serial) ?(?:number|num|no\.?|id|\#)|(?:subject|hadm|stay|icustay)_id|patientunitstayid)"
 )
 _IS = rf"{_MAY_SPACE}(?:[:#=]|is|was)?{_MAY_SPACE}"
-# kind -> (pattern, score, whether letters' case counts); Presidio's regex module reads lookbehinds of any length
-RULES: dict[str, tuple[tuple[str, float, bool], ...]] = {
+# kind -> (pattern, score, whether letters' case counts)
+NOTES: Rules = {
     "PERSON": (
         (rf"(?<=\b{_TITLE}\.?{_GAP}){_INITIALS}{_NAME}", 0.85, True),
         (rf"(?<=\b{_LABEL}{_MAY_GAP}:{_MAY_GAP})(?:{_TITLE}\.?{_GAP})?{_INITIALS}{_NAME}", 0.8, True),
@@ -93,48 +85,48 @@ RULES: dict[str, tuple[tuple[str, float, bool], ...]] = {
         (r"\bP\.?\s?O\.? Box \d+\b", 0.8, False),
     ),
 }
-KINDS = {"DATE_TIME": "DATE", "PHONE_NUMBER": "PHONE", "EMAIL_ADDRESS": "EMAIL", "LOCATION": "ADDRESS"} | {
-    kind: "RECORD_NUMBER" for kind in ("US_SSN", "UK_NHS", "CREDIT_CARD", "IBAN_CODE")
+_BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
+# identifiers of any text; Presidio has recognisers of its own for them, which also check digits and domains
+GENERAL: Rules = {
+    "DATE": (
+        (r"(?<![\d./-])(?:[0-3]?\d([./-])[0-3]?\d\1(?:\d{2}|\d{4})|\d{4}([/-])[01]?\d\2[0-3]?\d)(?![\d/-])", 0.6, True),
+    ),
+    "PHONE": (
+        (r"(?<![\w.+])\+\d{1,3}(?:[ .-]?\(?\d{2,4}\)?){3,5}(?!\w)", 0.5, True),
+        (r"(?<![\w.-])(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[ .-])\d{3}[ .-]\d{4}(?![\w-])", 0.5, True),
+        (r"(?<![\w.-])\(?0\d{2,4}\)?[ -]\d{3,4}[ -]?\d{3,4}(?![\w-])", 0.5, True),
+    ),
+    "EMAIL": ((r"[\w.+%-]{1,64}@(?:[\w-]+\.)+[A-Za-z]{2,24}\b", 1.0, True),),
+    "URL": ((r"\bhttps?://[^\s,;<>\"']+", 0.6, False),),
+    "IP_ADDRESS": (
+        (rf"(?<![\w.]){_BYTE}(?:\.{_BYTE}){{3}}(?![\w.]*\d)", 0.6, True),
+        (r"(?<![\w:])(?:[0-9A-F]{1,4}:){7}[0-9A-F]{1,4}(?![\w:])", 0.6, False),
+    ),
+    "MAC_ADDRESS": ((r"(?<![\w:-])[0-9A-F]{2}([:-])(?:[0-9A-F]{2}\1){4}[0-9A-F]{2}(?![\w:-])", 0.6, False),),
+    "RECORD_NUMBER": (
+        (r"(?<![\w-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])", 0.5, True),
+        (r"(?<![\w-])(?:\d{4}[ -]){3}\d{4}(?![\w-])", 0.5, True),
+        (r"\b[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?\b", 0.5, True),
+    ),
 }
-LEARNT = ("PERSON", "LOCATION")  # what an installed pipeline is asked for
 
 
-class _Email(EmailRecognizer):
-    """Presidio's, with the list of domains that tldextract brings along in place of one from the network."""
-
-    def validate_result(self, pattern_text: str) -> bool:
-        """Whether the domain may exist."""
-        return bool(_DOMAINS(pattern_text).fqdn)
-
-
-class _Pipeline(SpacyNlpEngine):
-    """A blank spaCy pipeline, or one that is installed; never one that must be fetched."""
-
-    def __init__(self, model: str | None) -> None:
-        super().__init__()
-        self._pipeline = spacy.load(model) if model else spacy.blank("en")
-
-    def load(self) -> None:
-        """Take the pipeline that is there."""
-        self.nlp = {"en": self._pipeline}  # type: ignore[assignment]  # Presidio declares None
+@lru_cache(maxsize=1)
+def _compiled() -> Sequence[tuple[str, regex.Pattern[str], float]]:
+    """Every rule as kind, pattern and score."""
+    return [
+        (kind, regex.compile(pattern, regex.MULTILINE | (0 if cased else regex.IGNORECASE)), score)
+        for table in (NOTES, GENERAL)
+        for kind, entries in table.items()
+        for pattern, score, cased in entries
+    ]
 
 
-@lru_cache(maxsize=2)
-def engine(model: str | None, regions: Sequence[str]) -> AnalyzerEngine:
-    """Presidio with the recognisers for clinical notes; ``model`` an installed spaCy pipeline that finds names."""
-    numbers = [CreditCardRecognizer(), IbanRecognizer(), NhsRecognizer(), UsSsnRecognizer()]
-    phones = PhoneRecognizer(supported_regions=regions)
-    links = UrlRecognizer(patterns=[one for one in UrlRecognizer.PATTERNS if "Non schema" not in one.name])
-    electronic = [_Email(), links, IpRecognizer(), MacAddressRecognizer()]
-    own = [_recognizer(kind, number, rule) for kind, rules in RULES.items() for number, rule in enumerate(rules)]
-    learnt = [SpacyRecognizer(supported_entities=list(LEARNT))] if model else []
-    registry = RecognizerRegistry([DateRecognizer(), phones, *numbers, *electronic, *own, *learnt])
-    return AnalyzerEngine(registry=registry, nlp_engine=_Pipeline(model), supported_languages=["en"])
-
-
-def _recognizer(kind: str, number: int, rule: tuple[str, float, bool]) -> PatternRecognizer:
-    """One rule as a recogniser."""
-    pattern, score, cased = rule
-    flags = re.MULTILINE if cased else re.MULTILINE | re.IGNORECASE
-    name = f"{kind.lower()}_{number}"
-    return PatternRecognizer(kind, name=name, patterns=[Pattern(name, pattern, score)], global_regex_flags=flags)
+def find(text: str, threshold: float) -> list[Finding]:
+    """What the rules with at least this score find; findings may overlap."""
+    return [
+        Finding(kind, match.start(), match.end(), score)
+        for kind, pattern, score in _compiled()
+        if score >= threshold
+        for match in pattern.finditer(text)
+    ]

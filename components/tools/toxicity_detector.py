@@ -1,9 +1,9 @@
 """ToxicityDetector: how abusive a text is, with the words that say so; works without a network.
 
 Source: item 16 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657, which asks the Perspective service.
-Here a linear model over character and word counts (alt-profanity-check, learnt from web comments) and the
-project's lexicon; words of medicine and identity, which such models take for abuse (Dixon et al. 2018,
-doi 10.1145/3278721.3278729), are kept from the model.
+Here the project's lexicon, and on request a linear model over character and word counts (alt-profanity-check, learnt
+from web comments); words of medicine and identity, which such models take for abuse (Dixon et al. 2018,
+doi 10.1145/3278721.3278729), are kept from that model.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ from typing import Any, Protocol, runtime_checkable
 
 import orjson
 
-from components.acting.text_arguments import given_text, text_spec
-from components.core.errors import ToolError
+from components.acting.text_arguments import LOADING, given_text, text_spec
+from components.core.errors import ConfigError, ToolError, missing_extra
 from components.core.messages import ToolSpec
 from components.core.protocols import Context
 from components.core.types import Effect, Observation
 from components.files.yaml_files import read_yaml
-from components.tools.loading import LOADING
 
 _SPEC = text_spec(
     "ToxicityDetector",
@@ -66,16 +65,22 @@ class Lexicon:
 class ToxicityDetector:
     """How abusive a text is.
 
-    Output: JSON with ``score`` in 0-1 and ``matched`` terms with kind and offsets. The score is the greater of the
-    linear model's and that of the matched terms' kinds; with a ``backend``, which is a service, its greatest score, and
-    ``kinds`` holds all of them.
+    Output: JSON with ``score`` in 0-1 and ``matched`` terms with kind and offsets. The score is the greatest of the
+    matched terms' kinds (0 without a match) and, with ``classifier``, the linear model's (the extra ``text``); with a
+    ``backend``, which is a service, its greatest score, and ``kinds`` holds all of them.
+    Raises: ConfigError for ``classifier`` with a ``backend``.
     """
 
     backend: ToxicityService | None = None
+    classifier: bool = False
+
+    def __post_init__(self) -> None:
+        if self.classifier and self.backend is not None:
+            raise ConfigError("ToxicityDetector: backend and classifier are both set; set only one of them")
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model is told."""
+        """What the model sees of the tool."""
         return _SPEC
 
     @property
@@ -90,8 +95,12 @@ class ToxicityDetector:
 
     @property
     def missing(self) -> str:
-        """What the service needs first."""
-        return "" if self.backend is None else self.backend.missing
+        """What the service or the linear model needs first."""
+        if self.backend is not None:
+            return self.backend.missing
+        return (
+            missing_extra(f"{_SPEC.name} with classifier: true", "profanity_check", "text") if self.classifier else ""
+        )
 
     async def __call__(self, context: Context, sentence: Any) -> Observation:
         """Judge a text. Raises ToolError."""
@@ -101,8 +110,9 @@ class ToxicityDetector:
         matched = matches(text)
         found: dict[str, Any]
         if self.backend is None:
-            model = await asyncio.to_thread(model_score, text)
-            found = {"score": round(max([model, *(lexicon().scores[one["kind"]] for one in matched)]), 3)}
+            scores = [0.0, *(lexicon().scores[one["kind"]] for one in matched)]
+            scores += [await asyncio.to_thread(model_score, text)] if self.classifier else []
+            found = {"score": round(max(scores), 3)}
         else:
             kinds = await self.backend.score(text)
             found = {"score": round(max(kinds.values()), 3), "kinds": dict(kinds)}
@@ -136,7 +146,7 @@ def matches(text: str) -> list[dict[str, Any]]:
 def model_score(text: str) -> float:
     """The linear model's probability of abuse of the text's worst sentence, without neutral words, in 0-1."""
     with LOADING:
-        from profanity_check import predict_prob  # type: ignore[import-untyped]  # it brings no types
+        from profanity_check import predict_prob  # type: ignore[import-untyped]  # it ships no types
     return float(max(predict_prob(_SENTENCE.split(lexicon().neutral.sub(" ", text)))))
 
 

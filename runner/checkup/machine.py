@@ -20,6 +20,7 @@ _EXTRAS = {
     "ratescore": ("RaTEScore", "a scorer of free text with models of its own"),
     "embedding": ("sentence_transformers", "pictures of records by sentence embeddings"),
     "datasets": ("datasets", "data sets in Arrow files"),
+    "text": ("presidio_analyzer", "identifiers by Presidio, entities by spaCy, toxicity by a linear model"),
 }
 
 

@@ -55,6 +55,7 @@ def letters(folder):
     return {path.name: " ".join(path.read_text("utf-8").split()) for path in sorted((HERE / folder).glob("*.txt"))}
 
 
+@slow
 def test_the_script_gives_the_committed_files(built):
     assert build_files.stale(HERE, built) == []
     assert build_files.build().keys() == built.keys()
@@ -71,6 +72,7 @@ def test_the_script_writes_what_is_missing_and_removes_what_is_not_built(tmp_pat
     assert build_files.main(["--check"], tmp_path) == 0
 
 
+@slow
 def test_a_picture_or_database_packed_differently_is_the_same(tmp_path, built):
     name = "images/study_01.png"
     stream = io.BytesIO()

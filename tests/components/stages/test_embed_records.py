@@ -32,7 +32,7 @@ class Regions:
     """Vectors that say which of two words a text holds."""
 
     name: str = "two words"
-    missing: None = None
+    missing: str = ""
 
     def embed(self, texts):
         noise = np.random.default_rng(0).normal(scale=0.01, size=(len(texts), 4))
@@ -89,7 +89,7 @@ async def test_without_the_extra_it_is_skipped_with_a_line(tmp_path, monkeypatch
     stage = EmbedRecords(SentenceEmbedding(), folder=str(tmp_path / "map"))
     made = await stage.make(Desk())
     assert not made.empty and [*made.said] == [
-        "skipped:    sentence embeddings need the optional extra 'embedding': pip install 'wardround[embedding]'"
+        "skipped:    the sentence embedding needs the optional extra 'embedding': pip install 'wardround[embedding]'"
     ]
     assert not (stage.place / PICTURE).exists()
     stage.check(Desk(begun="other settings"))  # a skipped one may be begun with others

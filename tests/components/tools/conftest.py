@@ -11,8 +11,7 @@ PIPELINE = "tests_small_pipeline"
 @pytest.fixture(scope="session")
 def pipeline(tmp_path_factory):
     """The name of a package, found as pip would install one, whose pipeline knows two names and one disease."""
-    import spacy
-
+    spacy = pytest.importorskip("spacy", reason="needs the extra text")
     root = Path(tmp_path_factory.mktemp("site"))
     nlp = spacy.blank("en")
     ruler = nlp.add_pipe("entity_ruler")

@@ -1,23 +1,28 @@
-from functools import cache
-
 import pytest
 
-from components.tools.entity_rules import Word, abbreviations, phrases, rules
-
-
-@cache
-def language():
-    """spaCy's tokens, and our rules over its stop words; loaded where they are tested only."""
-    from spacy import blank
-    from spacy.lang.en.stop_words import STOP_WORDS
-
-    return blank("en"), rules(frozenset(STOP_WORDS))
+from components.tools.entity_rules import abbreviations, phrases, rules, split
 
 
 def found(text):
-    tokens, given = language()
-    words = [Word(token.text, token.idx, bool(token.whitespace_)) for token in tokens(text)]
-    return [text[span.start : span.end] for span in phrases(words, given)]
+    return [text[span.start : span.end] for span in phrases(split(text), rules())]
+
+
+@pytest.mark.parametrize(
+    "text,tokens",
+    [
+        ("He doesn't, it's 13.5 mg.", ["He", "does", "n't", ",", "it", "'s", "13.5", "mg", "."]),
+        (
+            "beta-blockers  rise in COVID-19.\nThey",
+            ["beta", "-", "blockers", "  ", "rise", "in", "COVID-19", ".", "\n", "They"],
+        ),
+        ("the fever.The U.S p.Tyr263Cys", ["the", "fever", ".", "The", "U.S", "p.Tyr263Cys"]),
+    ],
+)
+def test_a_text_is_split_into_words_numbers_and_signs(text, tokens):
+    words = split(text)
+    assert [word.text for word in words] == tokens
+    assert all(text[word.start : word.end] == word.text for word in words)
+    assert all(word.spaced == (text[word.end : word.end + 1].isspace()) for word in words)
 
 
 @pytest.mark.parametrize(

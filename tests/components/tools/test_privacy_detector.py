@@ -2,9 +2,10 @@ import json
 
 import pytest
 
-from components.core.errors import ToolError
+from components.core.errors import ConfigError, ToolError
 from components.core.protocols import Tool
-from components.tools.privacy_detector import Finding, PrivacyDetector, joined, redacted
+from components.tools.privacy_detector import PrivacyDetector, joined, redacted
+from components.tools.privacy_rules import Finding
 
 DETECTOR = PrivacyDetector()
 
@@ -38,15 +39,21 @@ async def test_the_tool_refuses_what_is_no_text_and_says_what_is_missing():
     with pytest.raises(ToolError) as caught:
         await DETECTOR(None, response=7)
     assert caught.value.label == "bad_arguments"
-    lacking = PrivacyDetector(model="no_such_pipeline")
+    lacking = PrivacyDetector(engine="presidio", model="no_such_pipeline")
     with pytest.raises(ToolError, match="not installed") as caught:
         await lacking(None, response="a")
     assert caught.value.label == "unavailable" and lacking.missing == str(caught.value)
 
 
 async def test_an_installed_pipeline_is_used(pipeline):
-    seen = await PrivacyDetector(model=pipeline)(None, response="Ada Quill has gout. Quill is well.")
+    seen = await PrivacyDetector(engine="presidio", model=pipeline)(None, response="Ada Quill has gout. Quill is well.")
     assert json.loads(seen.text)["text"] == "<PERSON> has gout. <PERSON> is well."
+
+
+@pytest.mark.parametrize("settings", [{"model": "x"}, {"regions": ("DE",)}])
+def test_settings_of_presidio_are_refused_without_it(settings):
+    with pytest.raises(ConfigError, match="regions and model need engine: presidio"):
+        PrivacyDetector(**settings)
 
 
 def test_overlapping_findings_become_one_of_the_best_kind():

@@ -1,21 +1,19 @@
 import pytest
 
+from components.tools.privacy_detector import joined
+from components.tools.privacy_rules import GENERAL, NOTES, find
 
-@pytest.fixture(scope="module")
-def rules():
-    from components.tools import privacy_rules  # with spaCy: two seconds, for the one worker that needs it
-
-    return privacy_rules
+ENGINES = ("rules", "presidio")
 
 
-@pytest.fixture(scope="module")
-def analyzer(rules):
-    return rules.engine(None, ("US", "GB"))
-
-
-def found(rules, analyzer, text):
-    results = sorted(analyzer.analyze(text, "en", score_threshold=0.4), key=lambda r: r.start)
-    return {(rules.KINDS.get(r.entity_type, r.entity_type), text[r.start : r.end]) for r in results}
+def found(engine, text, **settings):
+    """What an engine finds; Presidio is imported by the tests that need it, because that takes a second."""
+    if engine == "rules":
+        results = find(text, 0.4)
+    else:
+        presidio = pytest.importorskip("components.tools.privacy_presidio", reason="needs the extra text")
+        results = presidio.analyze(presidio.engine(settings.get("model"), ("US", "GB")), text, 0.4)
+    return {(one.kind, text[one.start : one.end]) for one in joined(results)}
 
 
 SHOWN = [
@@ -43,9 +41,25 @@ SHOWN = [
 ]
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("text,kinds", SHOWN)
-def test_identifiers_are_found(rules, analyzer, text, kinds):
-    assert found(rules, analyzer, text) == kinds
+def test_identifiers_are_found(engine, text, kinds):
+    assert found(engine, text) == kinds
+
+
+FURTHER = [
+    ("on 1950-04-03", {("DATE", "1950-04-03")}),
+    ("call +44 20 7946 0143 or 020 7946 0143", {("PHONE", "+44 20 7946 0143"), ("PHONE", "020 7946 0143")}),
+    ("card 4111 1111 1111 1111", {("RECORD_NUMBER", "4111 1111 1111 1111")}),
+    ("GB82 WEST 1234 5698 7654 32", {("RECORD_NUMBER", "GB82 WEST 1234 5698 7654 32")}),
+    ("see https://example.org/a?b", {("URL", "https://example.org/a?b")}),
+    ("00:1B:44:11:3A:B7", {("MAC_ADDRESS", "00:1B:44:11:3A:B7")}),
+]
+
+
+@pytest.mark.parametrize("text,kinds", FURTHER)
+def test_general_identifiers_are_found_without_presidio(text, kinds):
+    assert found("rules", text) == kinds
 
 
 CLINICAL = [
@@ -57,15 +71,16 @@ CLINICAL = [
 ]
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("text", CLINICAL)
-def test_clinical_figures_are_left_alone(rules, analyzer, text):
-    assert found(rules, analyzer, text) == set()
+def test_clinical_figures_are_left_alone(engine, text):
+    assert found(engine, text) == set()
 
 
-def test_every_kind_of_rule_is_shown(rules):
-    assert set(rules.RULES) <= {kind for _, kinds in SHOWN for kind, _ in kinds}
+def test_every_kind_of_rule_is_shown():
+    assert {*NOTES, *GENERAL} <= {kind for _, kinds in [*SHOWN, *FURTHER] for kind, _ in kinds}
 
 
-def test_an_installed_pipeline_finds_names_without_a_title(rules, pipeline):
+def test_an_installed_pipeline_finds_names_without_a_title(pipeline):
     text = "Ada Quill of Norwich has gout."
-    assert found(rules, rules.engine(pipeline, ("US",)), text) == {("PERSON", "Ada Quill"), ("ADDRESS", "Norwich")}
+    assert found("presidio", text, model=pipeline) == {("PERSON", "Ada Quill"), ("ADDRESS", "Norwich")}

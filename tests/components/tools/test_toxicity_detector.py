@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from components.core.errors import ToolError
+from components.core.errors import ConfigError, ToolError
 from components.core.protocols import Tool
 from components.tools.toxicity_detector import ToxicityDetector, lexicon, matches
 from components.tools.toxicity_services import Moderation
@@ -12,8 +12,8 @@ from tests.components.tools.service import serving
 DETECTOR = ToxicityDetector()
 
 
-async def judged(text):
-    return json.loads((await DETECTOR(None, sentence=text)).text)
+async def judged(text, classifier=False):
+    return json.loads((await ToxicityDetector(classifier=classifier)(None, sentence=text)).text)
 
 
 @pytest.mark.parametrize(
@@ -25,8 +25,11 @@ async def judged(text):
         "The wound is clean and dry.\nYou are fat and ugly, go to hell.",
     ],
 )
-async def test_abuse_scores_high(text):
-    assert (await judged(text))["score"] >= 0.8
+@pytest.mark.parametrize(("classifier", "least"), [(False, 0.6), (True, 0.8)])
+async def test_abuse_scores_high(text, classifier, least):
+    if classifier:
+        pytest.importorskip("profanity_check", reason="needs the extra text")
+    assert (await judged(text, classifier))["score"] >= least
 
 
 @pytest.mark.parametrize(
@@ -39,8 +42,11 @@ async def test_abuse_scores_high(text):
         "Thank you for your help.",
     ],
 )
-async def test_clinical_language_scores_low(text):
-    assert await judged(text) == {"score": pytest.approx(0.1, abs=0.2), "matched": []}
+@pytest.mark.parametrize("classifier", [False, True])
+async def test_clinical_language_scores_low(text, classifier):
+    if classifier:
+        pytest.importorskip("profanity_check", reason="needs the extra text")
+    assert await judged(text, classifier) == {"score": pytest.approx(0.1, abs=0.2), "matched": []}
 
 
 async def test_matched_terms_have_kind_and_offsets():
@@ -50,7 +56,7 @@ async def test_matched_terms_have_kind_and_offsets():
         {"term": "idiot", "kind": "insult", "start": 12, "end": 17},
         {"term": "I’ll  kill you", "kind": "threat", "start": 19, "end": 33},
     ]
-    assert json.loads(seen.text) == seen.data and seen.data["score"] >= 0.9
+    assert json.loads(seen.text) == seen.data and seen.data["score"] == 0.9
 
 
 def test_terms_are_whole_words_of_a_kind_that_has_a_score():
@@ -75,6 +81,11 @@ async def test_a_service_judges_in_the_models_place():
     assert told["score"] == 0.7 and told["kinds"] == {"hate": 0.12345, "violence": 0.7}
     assert [one["term"] for one in told["matched"]] == ["idiot"]
     assert tool.effect == "external" and "moderation" in tool.identity
+
+
+def test_a_service_and_the_linear_model_exclude_each_other():
+    with pytest.raises(ConfigError, match="set only one of them"):
+        ToxicityDetector(Moderation("http://localhost/v1", "m"), classifier=True)
 
 
 async def test_a_service_without_its_key_is_unavailable():

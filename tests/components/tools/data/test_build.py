@@ -7,6 +7,7 @@ import pytest
 
 from components.files.written_facts import load_facts
 from components.tools.data import build as builder
+from tests.slow import slow
 
 FOLDER = builder.HERE
 BUILT = builder.build()
@@ -21,6 +22,7 @@ def test_committed_file_is_what_the_facts_give(name):
     assert (FOLDER / name).read_text(encoding="utf-8") == builder.render(BUILT[name])
 
 
+@slow
 def test_check_passes_on_current_files_and_names_a_changed_one(tmp_path, monkeypatch, capsys):
     assert builder.main(["--check"]) == 0
     monkeypatch.setattr(builder, "HERE", tmp_path)

@@ -17,12 +17,14 @@ def files():
     return build.build()
 
 
+@slow
 def test_the_shipped_files_hold_what_is_built(files):
     shipped = {path.relative_to(HERE).as_posix() for path in HERE.glob("*/*") if path.suffix in (".json", ".sqlite")}
     assert shipped == set(files)
     assert [name for name, content in files.items() if not build.same(HERE / name, content)] == []
 
 
+@slow
 def test_the_shipped_files_are_small(files):
     assert len(files) == 4 * len(DATABASES)
     assert sum((HERE / name).stat().st_size for name in files) < 3_000_000
@@ -33,6 +35,7 @@ def test_the_seed_decides(files):
     assert build.build(n_patients=30) == build.build(n_patients=30) != build.build(seed=1, n_patients=30)
 
 
+@slow
 def test_a_database_is_compared_by_its_content(tmp_path, files):
     name, path = "treqs/treqs.sqlite", tmp_path / "t.sqlite"
     assert not build.same(path, files[name])

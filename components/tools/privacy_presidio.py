@@ -1,0 +1,85 @@
+"""Presidio (Microsoft, MIT) with this project's rules for clinical notes; nothing is downloaded.
+
+Needs the extra ``text``. Imported with the first text that is checked, because Presidio and spaCy take a second.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+import spacy
+import tldextract
+from presidio_analyzer import AnalyzerEngine, Pattern, PatternRecognizer, RecognizerRegistry
+from presidio_analyzer.nlp_engine import SpacyNlpEngine
+from presidio_analyzer.predefined_recognizers import (
+    CreditCardRecognizer,
+    DateRecognizer,
+    EmailRecognizer,
+    IbanRecognizer,
+    IpRecognizer,
+    MacAddressRecognizer,
+    NhsRecognizer,
+    PhoneRecognizer,
+    SpacyRecognizer,
+    UrlRecognizer,
+    UsSsnRecognizer,
+)
+
+from components.tools.privacy_rules import NOTES, Finding
+
+logging.getLogger("presidio-analyzer").setLevel(logging.ERROR)
+_DOMAINS = tldextract.TLDExtract(cache_dir=None, suffix_list_urls=())
+_KINDS = {"DATE_TIME": "DATE", "PHONE_NUMBER": "PHONE", "EMAIL_ADDRESS": "EMAIL", "LOCATION": "ADDRESS"} | {
+    kind: "RECORD_NUMBER" for kind in ("US_SSN", "UK_NHS", "CREDIT_CARD", "IBAN_CODE")
+}
+_LEARNT = ("PERSON", "LOCATION")  # what an installed pipeline is asked for
+
+
+def analyze(analyzer: AnalyzerEngine, text: str, threshold: float) -> list[Finding]:
+    """What Presidio finds with at least this score; findings may overlap."""
+    results = analyzer.analyze(text, "en", score_threshold=threshold)
+    return [Finding(_KINDS.get(r.entity_type, r.entity_type), r.start, r.end, round(r.score, 2)) for r in results]
+
+
+class _Email(EmailRecognizer):
+    """Presidio's, with the list of domains that tldextract ships, not one from the network."""
+
+    def validate_result(self, pattern_text: str) -> bool:
+        """Whether the domain may exist."""
+        return bool(_DOMAINS(pattern_text).fqdn)
+
+
+class _Pipeline(SpacyNlpEngine):
+    """A blank spaCy pipeline, or one that is installed; never one that must be fetched."""
+
+    def __init__(self, model: str | None) -> None:
+        super().__init__()
+        self._pipeline = spacy.load(model) if model else spacy.blank("en")
+
+    def load(self) -> None:
+        """Take the pipeline that is there."""
+        self.nlp = {"en": self._pipeline}  # type: ignore[assignment]  # Presidio declares None
+
+
+@lru_cache(maxsize=2)
+def engine(model: str | None, regions: Sequence[str]) -> AnalyzerEngine:
+    """Presidio with the recognisers for clinical notes; ``model`` an installed spaCy pipeline that finds names."""
+    numbers = [CreditCardRecognizer(), IbanRecognizer(), NhsRecognizer(), UsSsnRecognizer()]
+    phones = PhoneRecognizer(supported_regions=regions)
+    links = UrlRecognizer(patterns=[one for one in UrlRecognizer.PATTERNS if "Non schema" not in one.name])
+    electronic = [_Email(), links, IpRecognizer(), MacAddressRecognizer()]
+    own = [_recognizer(kind, number, rule) for kind, rules in NOTES.items() for number, rule in enumerate(rules)]
+    learnt = [SpacyRecognizer(supported_entities=list(_LEARNT))] if model else []
+    registry = RecognizerRegistry([DateRecognizer(), phones, *numbers, *electronic, *own, *learnt])
+    return AnalyzerEngine(registry=registry, nlp_engine=_Pipeline(model), supported_languages=["en"])
+
+
+def _recognizer(kind: str, number: int, rule: tuple[str, float, bool]) -> PatternRecognizer:
+    """One rule as a recogniser."""
+    pattern, score, cased = rule
+    flags = re.MULTILINE if cased else re.MULTILINE | re.IGNORECASE
+    name = f"{kind.lower()}_{number}"
+    return PatternRecognizer(kind, name=name, patterns=[Pattern(name, pattern, score)], global_regex_flags=flags)
