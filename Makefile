@@ -1,4 +1,4 @@
-# Wardround: make run | test | check | bench | ui
+# Wardround: make run | test | check | docs | bench | ui
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 ARGS ?=
@@ -6,7 +6,7 @@ WORKERS ?= $(shell getconf _NPROCESSORS_ONLN)
 
 unexport PYTHONDONTWRITEBYTECODE  # tests start many processes: each would compile everything anew
 
-.PHONY: run test check format bench ui clean
+.PHONY: run test check docs format bench ui clean
 
 run: .venv/.installed  ## install and run the main job on the embedded default
 	@$(BIN)/python -m runner $(ARGS)
@@ -24,6 +24,9 @@ format: .venv/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+docs: .venv/.docs  ## the documentation site, in site/
+	$(BIN)/mkdocs build --strict $(ARGS)
+
 bench: .venv/.installed  ## speed and memory against the bare loop
 	@$(BIN)/python -m benchmarks $(ARGS)
 
@@ -40,5 +43,9 @@ ui: .venv/.installed  ## the MLflow UI over outputs/
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,dev]'
 	@touch $@
 
+.venv/.docs: .venv/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	@touch $@
+
 clean:
-	rm -rf .venv build *.egg-info
+	rm -rf .venv build site *.egg-info
