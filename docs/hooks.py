@@ -29,7 +29,9 @@ def on_files(files: Files, config: Any) -> Files:
 
 def pages() -> dict[str, str]:
     """Path below docs/ -> text."""
-    found = {name: repository_page(path) for name, path in (("index.md", "README.md"), ("changelog.md", "CHANGELOG.md"))}
+    found = {
+        name: repository_page(path) for name, path in (("index.md", "README.md"), ("changelog.md", "CHANGELOG.md"))
+    }
     found |= {f"reference/{reference.page_of(group)}": reference.group_page(group, of)
               for group, of in reference.groups().items()}  # fmt: skip
     found["reference/index.md"] = reference.index_page()
@@ -46,7 +48,12 @@ def repository_page(path: str) -> str:
 
 def commands_page() -> str:
     """The help of each command."""
-    lines = ["# Commands", "", "`python -m runner` takes keys and choices, as [the reference](index.md) lists them.", ""]
+    lines = [
+        "# Commands",
+        "",
+        "`python -m runner` takes keys and choices, as [the reference](index.md) lists them.",
+        "",
+    ]
     for name in COMMANDS:
         words = [sys.executable, "-m", name, "--help"]
         help_text = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout

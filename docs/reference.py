@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -25,8 +25,30 @@ UNITS = {
     "seconds": "seconds", "usd": "US dollars", "tokens": "tokens", "bytes": "bytes", "per_minute": "per minute",
     "minutes": "minutes", "min": "minutes",
 }  # fmt: skip
-WORDS = {bool: "true or false", int: "integer", float: "number", str: "text", NoneType: "null", Any: "any", Path: "path"}
+WORDS = {
+    bool: "true or false",
+    int: "integer",
+    float: "number",
+    str: "text",
+    NoneType: "null",
+    Any: "any",
+    Path: "path",
+}
 AS_FILE = ("experiment", "rubrics")  # groups whose files say more than a table of their keys
+INDEX = """# Reference
+
+Generated from `conf/` and the classes that it names. On the command line: `python -m runner --info choices`.
+
+- [Top-level keys](config.md): name, seed, limit, budgets, `run`, `compare`, sandbox.
+- [Commands](commands.md): the options of `runner.report`, `runner.compare` and the others.
+
+| group | choices |
+|---|---|
+{rows}
+
+Choose with `GROUP=NAME`, set a key with `GROUP.KEY=VALUE`: `agent=react agent.max_steps=10`. `null` means none or
+automatic, as the meaning of the key states. A default such as `${{sandbox}}` is taken from another key.
+"""
 _KEY = re.compile(r"^(?P<indent>\s*)(?P<key>[\w./@-]+):(?:\s|$)")
 _COMMENT = re.compile(r"(?:\"[^\"]*\"|'[^']*'|[^\"'#]|(?<=\S)#)*?(?:^|\s)#\s?(?P<text>.*)$")
 
@@ -88,7 +110,9 @@ class Choice:
         """The choices of other groups that come with this one."""
         pairs = [pair for one in self._content.get("defaults", ()) if isinstance(one, dict) for pair in one.items()]
         chosen = {str(key).removeprefix("override ").partition("@")[0].lstrip("/"): value for key, value in pairs}
-        return {key: f"[{', '.join(value)}]" if isinstance(value, list) else str(value) for key, value in chosen.items()}
+        return {
+            key: f"[{', '.join(value)}]" if isinstance(value, list) else str(value) for key, value in chosen.items()
+        }
 
     @property
     def target(self) -> str | None:
@@ -129,7 +153,7 @@ class Row:
 def groups() -> dict[str, list[Choice]]:
     """Group -> its choices, by name."""
     folders = sorted(path for path in CONF.iterdir() if path.is_dir() and path.name not in (*APART, "hydra"))
-    folders += sorted((CONF / "hydra").iterdir())
+    folders += [CONF / "hydra" / "launcher", CONF / "hydra" / "sweeper"]
     names = [folder.relative_to(CONF).as_posix() for folder in folders]
     return {name: [Choice(name, path) for path in sorted((CONF / name).rglob("*.yaml"))] for name in names}
 
@@ -179,11 +203,8 @@ def type_of(hint: Any) -> str:
 def bound_of(limit: Any) -> str:
     """A limit of a number or text, such as ``>= 1``."""
     signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<", "min_length": "at least", "max_length": "at most"}
-    parts = [
-        f"{sign} {getattr(limit, name)}" for name, sign in signs.items() if getattr(limit, name, None) not in (None, 0.0)
-        or (name in ("ge", "gt") and getattr(limit, name, None) == 0)
-    ]  # fmt: skip
-    return ", ".join(parts)
+    values = {name: getattr(limit, name, None) for name in signs}
+    return ", ".join(f"{signs[name]} {value}" for name, value in values.items() if value is not None)
 
 
 def unit_of(key: str) -> str:
@@ -196,7 +217,10 @@ def sentence_on(key: str, factory: Callable[..., Any] | None) -> str:
     """What the docstrings of a class and its bases say of an argument."""
     owners = factory.__mro__ if inspect.isclass(factory) else (factory,)
     for owner in owners:
-        text = " ".join((getattr(owner, "__doc__", None) or "").split())
+        text = inspect.getdoc(owner) or ""
+        if described := re.search(rf"^    {key}: (.+(?:\n      .+)*)", text, re.M):  # in Args:
+            return " ".join(described[1].split()).replace("``", "`").rstrip(".")
+        text = " ".join(text.partition("Args:")[0].partition("Raises:")[0].split())
         for sentence in re.split(r"(?<=[.;])\s+(?=``|[A-Z])", text):
             if f"``{key}``" in sentence and not sentence.startswith(f"{getattr(owner, '__name__', '')}("):
                 return sentence.removeprefix(f"``{key}``: ").replace("``", "`").rstrip(".")
@@ -227,7 +251,9 @@ def argument(name: str, parameter: inspect.Parameter, factory: Callable[..., Any
     return Row(name, hint, shown, sentence_on(name, factory))
 
 
-def walk(node: Mapping[str, Any], factory: Callable[..., Any] | None, comments: Mapping[str, str], at: str) -> Iterator[Row]:
+def walk(
+    node: Mapping[str, Any], factory: Callable[..., Any] | None, comments: Mapping[str, str], at: str
+) -> Iterator[Row]:
     """The keys of a mapping and of the mappings in it."""
     hints = hints_of(factory)
     for name, value in node.items():
@@ -236,13 +262,20 @@ def walk(node: Mapping[str, Any], factory: Callable[..., Any] | None, comments: 
             continue
         hint, meaning = hints.get(str(name), Any), comments.get(key, "") or sentence_on(str(name), factory)
         inner = located(value.get("_target_")) if isinstance(value, dict) else None
-        inner = inner or next((one for one in (hint, *get_args(hint)) if inspect.isclass(one) and is_dataclass(one)), None)
+        inner = inner or next(
+            (one for one in (hint, *get_args(hint)) if inspect.isclass(one) and is_dataclass(one)), None
+        )
         if isinstance(value, dict) and value and (inner or has_keys_to_describe(value, comments, key)):
             target = value.get("_target_")
             yield Row(key, "part" if target else "mapping", f"`{target.rpartition('.')[2]}`" if target else "", meaning)
             yield from walk(value, inner, comments, key)
         else:
-            yield Row(key, type_of(hint) + unit_of(key) if hint is not Any else kind_of(value, key), f"`{written(value)}`", meaning)
+            yield Row(
+                key,
+                type_of(hint) + unit_of(key) if hint is not Any else kind_of(value, key),
+                f"`{written(value)}`",
+                meaning,
+            )
 
 
 def has_keys_to_describe(value: Mapping[str, Any], comments: Mapping[str, str], key: str) -> bool:
@@ -268,7 +301,9 @@ def table(found: Sequence[Row]) -> list[str]:
     """Rows as Markdown."""
     if not found:
         return []
-    cells = [f"| `{one.key}` | {one.type} | {one.default} | {one.meaning.replace('|', chr(92) + '|')} |" for one in found]
+    cells = [
+        f"| `{one.key}` | {one.type} | {one.default} | {one.meaning.replace('|', chr(92) + '|')} |" for one in found
+    ]
     return ["| key | type | default | meaning |", "|---|---|---|---|", *cells, ""]
 
 
@@ -309,22 +344,19 @@ def config_page(settings: type) -> str:
     """The page of the keys that belong to no group, from conf/config.yaml and the dataclass of a whole config."""
     choice = Choice("", CONF / "config.yaml")
     found = [row for row in walk(choice.node, settings, choice.comments, "") if not row.key.startswith("hydra")]
-    lines = ["# Top-level keys", "", "Set one on the command line: `limit=20`, `budget.run.usd=5`, `run.resume=last`.", ""]
+    lines = [
+        "# Top-level keys",
+        "",
+        "Set one on the command line: `limit=20`, `budget.run.usd=5`, `run.resume=last`.",
+        "",
+    ]
     return "\n".join([*lines, *table(found)])
 
 
 def index_page() -> str:
     """The start of the reference: what stands for what."""
     rows = [f"| [`{group}`]({page_of(group)}) | {len(of)} |" for group, of in groups().items()]
-    return "\n".join([
-        "# Reference", "",
-        "Generated from `conf/` and the classes that it names. On the command line: `python -m runner --info choices`.", "",
-        "- [Top-level keys](config.md): name, seed, limit, budgets, `run`, `compare`, sandbox.",
-        "- [Commands](commands.md): the options of `runner.report`, `runner.compare` and the others.", "",
-        "| group | choices |", "|---|---|", *rows, "",
-        "A key is set as `GROUP.KEY=VALUE`, for example `agent.max_steps=10`. `null` means none or automatic, as the"
-        " meaning says. A default such as `${sandbox}` is taken from another key.", "",
-    ])  # fmt: skip
+    return INDEX.format(rows="\n".join(rows))
 
 
 def page_of(group: str) -> str:
