@@ -6,6 +6,7 @@ That they run is shown by ``test_runs``.
 import io
 import re
 import shlex
+import sys
 import tomllib
 from collections.abc import Sequence
 from contextlib import redirect_stdout, suppress
@@ -16,9 +17,11 @@ from pathlib import Path
 import pytest
 from hydra import compose
 
+from runner.config.roots import CONF
 from tests.composing import composing
-from tests.docs.pages import ROOT, WITH_COMMANDS, named
+from tests.docs.pages import ADDING, ROOT, WITH_COMMANDS, named
 
+COMPOSED = [page for page in WITH_COMMANDS if page not in ADDING]  # which run
 _PYTHON = re.compile(r"(?:\.venv/bin/)?python -m ([\w.]+)")
 _NOT_COMPOSED = re.compile(r"hydra/|hydra\.|search\.|-|[^=]+=(?:\w+\()")  # extras, options, spaces of a search
 
@@ -29,7 +32,7 @@ def hydra():
         yield
 
 
-@pytest.mark.parametrize("page", named(WITH_COMMANDS))
+@pytest.mark.parametrize("page", named(COMPOSED))
 def test_commands_of_a_page_are_valid(page, desk, hydra, monkeypatch):
     monkeypatch.setenv("CLINICAL_DATA_DIR", "/data")
     for command in page.commands:
@@ -46,32 +49,41 @@ def check(line: str, folder: Path) -> None:
         check_other(words)
     elif module[1] == "runner":
         check_runner(words[3:], folder)
-    elif not (folder / f"{module[1].replace('.', '/')}.py").is_file():  # else a page writes it
-        given = [word for word in words[3:] if word.startswith("--")]
+    elif given := [word for word in words[3:] if word.startswith("--")]:
         known = help_of(module[1])
         assert not (unknown := [word for word in given if word not in known]), f"no option {unknown} in its --help"
 
 
 def check_runner(words: Sequence[str], folder: Path) -> None:
-    """Compose the first and the last job of a command."""
-    if "--config-dir" in words:
-        own = (folder / words[words.index("--config-dir") + 1]).resolve()
-        assert own.is_dir(), f"no block of the page writes {own.name}/"
-        search = [f"hydra.searchpath=[file://{own}]"]
-    else:
-        search = []
+    """Compose the first job of a command, and look up the other choices of a sweep."""
+    own = (folder / words[words.index("--config-dir") + 1]).resolve() if "--config-dir" in words else None
+    assert own is None or own.is_dir(), f"no page writes {own}"
     settings = [word for word in words if "=" in word and not _NOT_COMPOSED.match(word)]
-    for job in jobs(settings):
+    if not any(word.endswith(".zip") for word in settings):  # a bundle has its own config
+        job = tuple(first(word, [CONF, *([own] if own else [])]) for word in settings)
+        composed([f"hydra.searchpath=[file://{own}]"] if own else [], job)
+
+
+_COMPOSED: set[tuple[str, ...]] = set()
+
+
+def composed(search: Sequence[str], job: tuple[str, ...]) -> None:
+    """Compose a job, once."""
+    if job not in _COMPOSED:
         assert compose("config", [*search, *job]).name
+        _COMPOSED.add(job)
 
 
-def jobs(words: Sequence[str]) -> list[list[str]]:
-    """The first and the last value of every list of choices."""
-    pairs = [word.partition("=")[::2] for word in words]
-    ends = [
-        [f"{key}={value if value[:1] in '[{$' else value.split(',')[end]}" for key, value in pairs] for end in (0, -1)
-    ]
-    return ends[:1] if ends[0] == ends[1] else ends
+def first(word: str, roots: Sequence[Path]) -> str:
+    """A word with the first of its values; each of them must be a choice, where the key is a group."""
+    key, _, value = word.partition("=")
+    values = value.split("],[") if value[:1] == "[" else [value] if value[:1] in "{$" else value.split(",")
+    group = key.lstrip("+").partition("@")[0]
+    if value[:1] != "[" and any((root / group).is_dir() for root in roots):
+        choices = [name for name in values if name != "null"]
+        missing = [name for name in choices if not any((root / group / f"{name}.yaml").is_file() for root in roots)]
+        assert not missing, f"{group} has no choice {missing}"
+    return f"{key}={values[0]}{']' if len(values) > 1 and value[:1] == '[' else ''}"
 
 
 def check_other(words: Sequence[str]) -> None:
@@ -89,6 +101,7 @@ def help_of(module: str) -> str:
     """What ``--help`` prints."""
     found = import_module(module if module != "benchmarks" else "benchmarks.__main__")
     out = io.StringIO()
-    with redirect_stdout(out), suppress(SystemExit):
-        found.main(["--help"])
+    with redirect_stdout(out), suppress(SystemExit), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", [module, "--help"])
+        found.main()
     return out.getvalue()
