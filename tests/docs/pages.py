@@ -24,6 +24,11 @@ class Command:
     line: str
     needs: str = ""
 
+    @property
+    def sweeps(self) -> bool:
+        """Whether it runs several jobs."""
+        return " -m " in self.line.removeprefix("python -m ")
+
 
 @dataclass(frozen=True)
 class Page:
@@ -61,7 +66,7 @@ def named(pages: Sequence[Page]) -> list[object]:
 
 
 def _command(line: str) -> Command:
-    code, _, comment = line.partition("  #")
+    code, comment = [*re.split(r"\s#\s", line, maxsplit=1), ""][:2]
     needs = re.search(r"\bneeds (.+)$", comment)
     return Command(" ".join(code.split()), needs[1] if needs else "")
 
