@@ -15,7 +15,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from benchmarks.figures import Figure, Settings
-from components.types import ScoreKind
+from components.core.types import ScoreKind
 from runner.results.intervals import Mean, Metric, settle, unsettled
 from runner.results.kinds import Scale
 from runner.results.levels import Nested

@@ -12,14 +12,14 @@ from benchmarks import panel_tasks
 from benchmarks.bare import run_loop
 from benchmarks.processes import Usage, measured, resident_mb
 from benchmarks.tasks import Chart, Exact, Intact, Questions, Stepper
-from components.agents.medagents import MedAgents
+from components.core.protocols import Scorer
+from components.core.types import Sample
 from components.grammars.bracket_json import BracketJson
 from components.models.gateway import Gateway
-from components.protocols import Scorer
+from components.panel.agent import MedAgents
+from components.panel.scorer import Panel
 from components.scorers.choice import Choice
-from components.scorers.panel import Panel
 from components.toolsets.none import NoTools
-from components.types import Sample
 from components.verifiers.accept import Accept
 from runner import records
 from runner.budget import Budget

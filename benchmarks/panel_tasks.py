@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.types import Problem, Sample
+from components.core.types import Problem, Sample
 
 AGREED, DISPUTED = "panel-agreed", "panel-disputed"
 _CLOCKS = 3e-4  # start and length of a stored step are rounded and told by two clocks

@@ -15,13 +15,13 @@ import sacrebleu.metrics.bleu  # noqa: F401
 import yaml
 
 from benchmarks.processes import ROOT, measured, one_core, resident_mb
-from components.agents.radagent import Radagent
-from components.datasets.radabench import RadABench
+from components.core.types import Sample
 from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
+from components.radiology.agent import Radagent
+from components.radiology.dataset import RadABench
 from components.radiology.profile import as_switches
-from components.toolsets.radiology import Radiology
-from components.types import Sample
+from components.radiology.toolset import Radiology
 from components.verifiers.accept import Accept
 from runner.budget import Budget
 from runner.build import construct
@@ -32,7 +32,7 @@ from runner.play import Parts
 from runner.records import RecordWriter
 from runner.results.metrics import summarise
 
-_MINI = ROOT / "components" / "datasets" / "radabench_mini" / "test.json"
+_MINI = ROOT / "components" / "radiology" / "radabench_mini" / "test.json"
 
 
 def records(path: str, n: int) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from components.core.messages import Message, ToolSpec
+from components.core.protocols import Context, Episode, Tool
+from components.core.types import Answer, Effect, Observation, Offer, Problem, Refusal, Sample, Score, Trajectory
 from components.grammars.bracket_json import BracketJson
-from components.messages import Message, ToolSpec
-from components.protocols import Context, Episode, Tool
-from components.types import Answer, Effect, Observation, Offer, Problem, Refusal, Sample, Score, Trajectory
 
 CALLS = 5
 ANSWER = 'Finish[{"response": "The dose is 40 mg once a day, given the clearance of 62 ml/min."}]'

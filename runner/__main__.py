@@ -36,7 +36,7 @@ class Task:
 
     def __call__(self, config: DictConfig) -> int:
         """Play one job: a single run, or one that a launcher of another kind took to another process."""
-        from components.errors import ConfigError
+        from components.core.errors import ConfigError
         from runner.disk import Unwritable
         from runner.experiment import PREPARED, job
         from runner.flaws import complain
@@ -141,7 +141,7 @@ def _guarded(task: Task, words: list[str]) -> int:
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
-    from components.errors import ConfigError
+    from components.core.errors import ConfigError
     from runner.config.explain import explain, refuse_dashes
     from runner.config.haste import hasten
     from runner.config.legible import too_deep
@@ -188,7 +188,7 @@ def _guarded(task: Task, words: list[str]) -> int:
 
 def _replayed(task: Task, words: list[str]) -> int:
     """Play a bundle again."""
-    from components.errors import ConfigError
+    from components.core.errors import ConfigError
     from runner.bundle.again import replay
     from runner.flaws import complain
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from components.errors import AttemptOver, LimitReached
-from components.messages import Usage
+from components.core.errors import AttemptOver, LimitReached
+from components.core.messages import Usage
 from runner.budget import Budget, Spent
 
 

@@ -6,7 +6,7 @@ import asyncio
 import time
 from dataclasses import dataclass, field, replace
 
-from components.messages import Usage
+from components.core.messages import Usage
 
 _UNREPORTED = "replies come without the number of their tokens, so that nobody knows what is spent"
 _ROUNDED = 1 + 1e-9  # a sum of prices may be a little more than it is

@@ -14,7 +14,7 @@ from functools import lru_cache
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.models.redaction import redact
 from runner.flaws import Flaw, Flaws, nearest, of_argument, shown
 from runner.targets import locate
@@ -45,7 +45,7 @@ def part(node: object, where: str, allow: Sequence[str], protocol: type[T]) -> T
     built = construct(node, where, allow)
     if lacking := [name for name in _members(protocol) if inspect.getattr_static(built, name, _BROKEN) is _BROKEN]:
         kind = type(built).__qualname__
-        text = f"{kind} is no {protocol.__name__}: it lacks {', '.join(lacking)} (see components/protocols.py)"
+        text = f"{kind} is no {protocol.__name__}: it lacks {', '.join(lacking)} (see components/core/protocols.py)"
         raise Flaws([Flaw(where, text)])
     return built  # type: ignore[return-value]  # it has the protocol's members
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from components.errors import ConfigError, ModelError, ToolError
-from components.foreseen import tool_of
-from components.messages import Image, Message, Purpose, Sampling, ToolCall
-from components.protocols import Tool
-from components.types import Action, Observation, Observed, Offer, Problem, State
+from components.acting.foreseen import tool_of
+from components.core.errors import ConfigError, ModelError, ToolError
+from components.core.messages import Image, Message, Purpose, Sampling, ToolCall
+from components.core.protocols import Tool
+from components.core.types import Action, Observation, Observed, Offer, Problem, State
 from runner.texts import without_surrogates
 
 if TYPE_CHECKING:

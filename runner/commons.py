@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from components.errors import ConfigError
-from components.protocols import Model
+from components.core.errors import ConfigError
+from components.core.protocols import Model
 from runner.budget import Budget, Purse, Spent
 from runner.door import Door, Flying
 from runner.journal import Journal

@@ -1,6 +1,7 @@
 """``python -m runner.compare RUN RUN ...``: what methods gain over each other on the same samples, and how surely.
 
-A RUN is a run folder, a sweep's folder, or ``mlflow:NAME``, the runs of an experiment in MLflow. See docs/comparing.md.
+A RUN is a run folder, a sweep's folder, or ``mlflow:NAME``, the runs of an experiment in MLflow. See
+docs/guides/comparing.md.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import fill
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.records import FILE as RECORDS
 from runner.results.compare import FILE, READ, warnings_of
 from runner.results.folders import run_folders

@@ -11,11 +11,11 @@ from typing import Any, NoReturn, TypeAlias
 
 import orjson
 
-from components.errors import OVERFLOW, ModelError, RunLimitReached
-from components.messages import Completion, Message, Request, ToolCall, Usage
+from components.core.errors import OVERFLOW, ModelError, RunLimitReached
+from components.core.messages import Completion, Message, Request, ToolCall, Usage
+from components.core.protocols import Model
 from components.models.overflow import FINISH
 from components.models.redaction import redact
-from components.protocols import Model
 from runner.budget import Budget, Purse, Spent
 from runner.journal import Journal
 from runner.replay import explain_miss

@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
-from components.errors import ConfigError, LimitReached, ModelError, RunLimitReached
+from components.core.errors import ConfigError, LimitReached, ModelError, RunLimitReached
+from components.core.overflow import as_failure
+from components.core.types import Answer, Failure, Refusal, Sample, Score, Step, Trajectory
 from components.models.redaction import redact
-from components.overflow import as_failure
-from components.types import Answer, Failure, Refusal, Sample, Score, Step, Trajectory
 from runner.disk import Unwritable
 
 if TYPE_CHECKING:
-    from components.consulting import Consulting
-    from components.protocols import Scorer
+    from components.core.consulting import Consulting
+    from components.core.protocols import Scorer
     from runner.episode import Episode
     from runner.play import Parts
 

@@ -10,11 +10,22 @@ from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
-from components.at_once import together
-from components.errors import ActionError
-from components.messages import Message, Purpose, Request, Sampling, ToolCall, ToolSpec
-from components.task_text import written_out
-from components.types import Action, Answer, Failure, Observation, Observed, Offer, Problem, Refusal, Step, Trajectory
+from components.core.concurrency import together
+from components.core.errors import ActionError
+from components.core.messages import Message, Purpose, Request, Sampling, ToolCall, ToolSpec
+from components.core.task_text import written_out
+from components.core.types import (
+    Action,
+    Answer,
+    Failure,
+    Observation,
+    Observed,
+    Offer,
+    Problem,
+    Refusal,
+    Step,
+    Trajectory,
+)
 from runner.attempt import Attempt
 from runner.calls import run_calls, try_calls, use_control
 from runner.door import check_whole, common_prefix, counted, place_of, seed_of
@@ -22,12 +33,12 @@ from runner.play import play_beside
 from runner.proposing import Proposing
 
 if TYPE_CHECKING:
-    from components.protocols import Agent, Memory
+    from components.core.protocols import Agent, Memory
     from runner.shared import Shared
 
 
 class Episode:
-    """One attempt at one sample, or a branch of it (see ``components.protocols.Episode``)."""
+    """One attempt at one sample, or a branch of it (see ``components.core.protocols.Episode``)."""
 
     def __init__(
         self,

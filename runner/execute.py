@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from components.errors import RunLimitReached
-from components.types import Sample, Trajectory
+from components.core.errors import RunLimitReached
+from components.core.types import Sample, Trajectory
 from runner.door import Door
 from runner.ending import shortly
 from runner.growing import GrowingMemory, Growth

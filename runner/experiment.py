@@ -18,10 +18,10 @@ from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, read_write
 from omegaconf.errors import OmegaConfBaseException
 
-from components.errors import ConfigError
-from components.practice import Craft, Source
-from components.protocols import Dataset, Model
-from components.types import Sample
+from components.core.errors import ConfigError
+from components.core.learning import Craft, Source
+from components.core.protocols import Dataset, Model
+from components.core.types import Sample
 from runner import build as builder
 from runner import config as configs
 from runner.config.explain import explain

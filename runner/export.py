@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from components.errors import ConfigError
-from components.types import Sample, Trajectory
+from components.core.errors import ConfigError
+from components.core.types import Sample, Trajectory
 from runner.ending import before_judging
 from runner.rescore import beside, reopened
 from runner.results.runs import Run

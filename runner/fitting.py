@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from components.errors import ConfigError
-from components.protocols import Agent, Model, Scorer, Tool, Toolset
-from components.types import Offer, Sample
+from components.core.errors import ConfigError
+from components.core.protocols import Agent, Model, Scorer, Tool, Toolset
+from components.core.types import Offer, Sample
 from runner.ending import consults
 from runner.flaws import Flaw, Flaws
 

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.models.redaction import redact
-from components.near_names import meant
+from components.text.near_names import meant
 
 _SHOWN = 12
 _LONGEST = 200  # characters of a path

@@ -11,8 +11,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Protocol, runtime_checkable
 
-from components.solved import learnt_in
-from components.types import Sample, Trajectory
+from components.acting.solved import learnt_in
+from components.core.types import Sample, Trajectory
 from runner import records
 from runner.ending import before_judging
 

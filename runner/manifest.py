@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.models.redaction import redact
 from runner import disk
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.errors import OVERFLOW
+from components.core.errors import OVERFLOW
 
 _FEW = 10
 _OF_THE_ENDPOINT = frozenset({"auth", "connection", "quota", "rate_limit", "server", "timeout"})

@@ -11,10 +11,10 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
-from components.errors import ConfigError, LimitReached, ModelError, RunLimitReached
+from components.core.errors import ConfigError, LimitReached, ModelError, RunLimitReached
+from components.core.protocols import Agent, Condition, Grammar, Memory, Scorer, Toolset, Verifier
+from components.core.types import Offer, Sample, Score, Trajectory
 from components.models.redaction import redact
-from components.protocols import Agent, Condition, Grammar, Memory, Scorer, Toolset, Verifier
-from components.types import Offer, Sample, Score, Trajectory
 from runner.budget import Budget
 from runner.disk import Unwritable
 from runner.door import Door

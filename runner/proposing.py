@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from components.at_once import together
-from components.messages import Message, Sampling
-from components.types import Action
+from components.core.concurrency import together
+from components.core.messages import Message, Sampling
+from components.core.types import Action
 
 if TYPE_CHECKING:
     from runner.episode import Episode
 
 
 class Proposing:
-    """What a verifier asks for proposals (see ``components.protocols.Propose``)."""
+    """What a verifier asks for proposals (see ``components.core.protocols.Propose``)."""
 
     def __init__(self, episode: Episode, messages: Sequence[Message], sampling: Sampling) -> None:
         self._episode, self._messages, self._sampling = episode, messages, sampling

@@ -12,10 +12,10 @@ from typing import Any
 
 import orjson
 
-from components.errors import ConfigError
-from components.tool_distribution import input_kinds
-from components.types import Sample, Score, Trajectory
-from components.usage import usage_of
+from components.acting.tool_distribution import input_kinds
+from components.core.errors import ConfigError
+from components.core.types import Sample, Score, Trajectory
+from components.core.usage import usage_of
 from runner import disk
 from runner.stored import Packer
 from runner.texts import TextWriter

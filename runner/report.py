@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner import manifest
 from runner.records import FILE, RecordWriter, read
 from runner.results.folders import config_of, run_folders
@@ -101,7 +101,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--epoch", type=int, help="with --show: which one, by default the first")
     parser.add_argument("--prompts", action="store_true", help="with --show: what was asked, too")
     parser.add_argument("--export", action="store_true", help="episodes in their method's own layout: export.jsonl")
-    parser.add_argument("--bundle", metavar="FILE.zip", help="pack all that a replay elsewhere needs: docs/bundles.md")
+    parser.add_argument("--bundle", metavar="FILE.zip", help="one file for a replay elsewhere: docs/guides/bundles.md")
     parser.add_argument("--with-data", action="store_true", help="with --bundle: data and texts that would stay here")
     parser.add_argument("--baselines", metavar="AGENTS", help="what a sweep's methods are held against: direct,cot")
     parser.add_argument("--annotate", metavar="RUBRIC", help="blinded sheets for raters: a name in conf/rubrics")

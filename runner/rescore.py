@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.errors import ConfigError
-from components.types import Sample
+from components.core.errors import ConfigError
+from components.core.types import Sample
 from runner.ending import scored
 from runner.records import read
 from runner.stored import Unpacker

@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
-from components.errors import ConfigError
-from components.hand_written import parsed
+from components.core.errors import ConfigError
+from components.files.yaml_files import parsed
 from components.models.redaction import HIDDEN, redact
 from runner import manifest, records
 

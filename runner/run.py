@@ -12,8 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.errors import ConfigError, ModelError, RunLimitReached
-from components.protocols import Model
+from components.core.errors import ConfigError, ModelError, RunLimitReached
+from components.core.protocols import Model
 from runner import disk, manifest
 from runner.commons import Commons
 from runner.door import Door

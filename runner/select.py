@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from components.errors import ConfigError
-from components.protocols import Dataset
-from components.types import Sample
+from components.core.errors import ConfigError
+from components.core.protocols import Dataset
+from components.core.types import Sample
 from runner.texts import encodable, without_surrogates
 
 

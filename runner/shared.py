@@ -8,10 +8,10 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from components.errors import LimitReached
-from components.practice import task_of
-from components.protocols import ByTask, Memory, Tool
-from components.types import Action, Answer, Failure, Observed, Offer, Refusal, Sample, Step, Trajectory
+from components.core.errors import LimitReached
+from components.core.learning import task_of
+from components.core.protocols import ByTask, Memory, Tool
+from components.core.types import Action, Answer, Failure, Observed, Offer, Refusal, Sample, Step, Trajectory
 from runner.budget import Spent
 from runner.door import Door, counted
 from runner.ending import deciding, ended, scored

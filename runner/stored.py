@@ -9,8 +9,8 @@ from typing import Any
 
 import orjson
 
-from components.messages import Image, Message, ToolCall, ToolSpec, Usage
-from components.types import Action, Observation, Observed, Refusal, Step, Trajectory
+from components.core.messages import Image, Message, ToolCall, ToolSpec, Usage
+from components.core.types import Action, Observation, Observed, Refusal, Step, Trajectory
 from runner.texts import TextReader, TextWriter
 
 _INLINE = 120  # shorter texts stand in the record itself

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
 from typing import Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.flaws import nearest, shown
 
 _HOME = "components"

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 
 
 def told(tell: Callable[[], None]) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner import disk
 
 _LONG = 160  # a line this long is a paragraph of its own, such as a tool's card

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from components.protocols import Model, Verifier
-from components.types import Sample
+from components.core.protocols import Model, Verifier
+from components.core.types import Sample
 from components.verifiers.accept import Accept
 from runner.fitting import within
 from runner.flaws import Flaw, Flaws

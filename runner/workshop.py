@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.practice import Craft, Source
-from components.protocols import Agent, Condition, Dataset, Grammar, Model, Scorer, Toolset, Verifier
+from components.core.learning import Craft, Source
+from components.core.protocols import Agent, Condition, Dataset, Grammar, Model, Scorer, Toolset, Verifier
 from runner import build as builder
 from runner.fitting import noting
 from runner.flaws import Flaw, nearest

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from components.acting import Acting, Shown, Trial
+from components.acting.loop import Acting, Shown, Trial
+from components.core.messages import ToolSpec
+from components.core.types import Observation, Offer, Problem, Sample, Trajectory
 from components.grammars.bracket_json import BracketJson
-from components.messages import ToolSpec
 from components.models.scripted import Scripted
-from components.types import Observation, Offer, Problem, Sample, Trajectory
 from components.verifiers.accept import Accept
 from runner.episode import Episode
 from runner.play import Parts

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.conditions.intact import Intact
-from components.errors import ToolError
-from components.messages import ToolSpec
-from components.toolsets.radiology import Radiology
-from components.types import NoState, Observation, Observed, Offer, Sample
+from components.core.errors import ToolError
+from components.core.messages import ToolSpec
+from components.core.types import NoState, Observation, Observed, Offer, Sample
+from components.radiology.toolset import Radiology
 from runner.play import play
 from tests.golden.vectors import PAPER, dev
 from tests.parts import Rows, Speaker, door, parts

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.agents.medagents import MedAgents
-from components.messages import Request
+from components.core.messages import Request
+from components.core.types import Problem, Trajectory
+from components.panel.agent import MedAgents
 from components.panel.rules import Level
-from components.types import Problem, Trajectory
 from tests.attempts import Attempt
 
 QUESTION = Problem("q", "A man of 40 cannot swallow. What comes next", {"A": "Biopsy", "B": "Rest"}, "He smokes.")

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from components.errors import ActionError, ToolError
-from components.messages import Completion, Message, Request, Sampling, ToolCall, ToolSpec, Usage
-from components.types import Action, Answer, NoState, Observation, Offer, Problem, Refusal, Sample, Score
+from components.core.errors import ActionError, ToolError
+from components.core.messages import Completion, Message, Request, Sampling, ToolCall, ToolSpec, Usage
+from components.core.types import Action, Answer, NoState, Observation, Offer, Problem, Refusal, Sample, Score
 from components.verifiers.accept import Accept
 from runner.budget import Budget, Purse
 from runner.door import Door

@@ -10,15 +10,15 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Any
 
+from components.acting.solved import Entry, SolvedQuestions
+from components.core.messages import ToolSpec
+from components.core.types import Observation, Offer, Problem, Sample, Trajectory
+from components.ehr import actions as actions
 from components.ehr.metadata import metadata
 from components.ehr.state import EhrState
 from components.ehr.tables import Tables
 from components.grammars.bracket_text import BracketText
-from components.messages import ToolSpec
 from components.models.scripted import Scripted
-from components.solved import Entry, SolvedQuestions
-from components.tools import ehr_actions as actions
-from components.types import Observation, Offer, Problem, Sample, Trajectory
 from tests.attempts import Attempt
 
 TOOLS = (

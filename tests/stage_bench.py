@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from components.core.types import Answer, Problem, Sample
 from components.prompts import load
-from components.types import Answer, Problem, Sample
 from runner.budget import Budget
 from runner.experiment import Experiment, Launch
 from runner.learning.bench import Bench

@@ -9,13 +9,13 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+from components.acting.solved import Entry, SolvedQuestions
+from components.core.types import Problem, Sample, Trajectory
+from components.ehr.scorer import Ehr as EhrScorer
+from components.ehr.toolset import Ehr
 from components.grammars.code_block import CodeBlock
 from components.models.scripted import Scripted
 from components.sandbox import Limits, Sandbox
-from components.scorers.ehr import Ehr as EhrScorer
-from components.solved import Entry, SolvedQuestions
-from components.toolsets.ehr import Ehr
-from components.types import Problem, Sample, Trajectory
 from components.verifiers.accept import Accept
 from runner.door import Door
 from runner.play import Parts, play

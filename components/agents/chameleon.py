@@ -1,7 +1,7 @@
 """Chameleon: first the names of the modules in their order, then each module's input in a call of its own.
 
 Source: Lu et al. 2023, arXiv 2304.09842, as a baseline in Shi et al. 2024 (EHRAgent), EMNLP, arXiv 2401.07128; rules of
-docs/ehragent.md, since the baseline's own code is not published. Departure: the modules are the tools on offer.
+docs/papers/ehragent.md, since the baseline's own code is not published. Departure: the modules are the tools on offer.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge
 
-from components.action_lines import FINISH, REFUSE, ActionLine, action_lines, described
-from components.demonstrations import shown_plans
-from components.errors import ActionError
-from components.planned_actions import Carrying
+from components.acting.action_lines import FINISH, REFUSE, ActionLine, action_lines, described
+from components.acting.demonstrations import shown_plans
+from components.acting.planned_actions import Carrying
+from components.acting.solved import SEEDS
+from components.core.errors import ActionError
+from components.core.protocols import Episode
+from components.core.types import Answer, Failure, Refusal
 from components.prompts import load
-from components.protocols import Episode
-from components.solved import SEEDS
-from components.types import Answer, Failure, Refusal
 
 _BETWEEN = re.compile(r"[,;\n]|->")
 _AROUND = " \t\r`'\"*[](){}<>.-#:0123456789"
@@ -30,7 +30,7 @@ _LABEL = re.compile(r"(?<!\s)\s*+(?:plan|modules)\s*+:", re.IGNORECASE)
 @dataclass(frozen=True)
 class Chameleon:
     """Plans names, below at most ``shots`` solved questions, then fills in one after the other; nothing is tried again
-    or planned anew. The answer is that of ``Finish``, else the last result."""
+    or planned again. The answer is that of ``Finish``, else the last result."""
 
     needs_controls: ClassVar[Sequence[str]] = ("metadata",)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from components.agents.direct import plain_answer
-from components.protocols import Episode
-from components.types import Answer, Failure
+from components.core.protocols import Episode
+from components.core.types import Answer, Failure
 
 
 @dataclass(frozen=True)

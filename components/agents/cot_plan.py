@@ -1,7 +1,7 @@
 """Chain of thought as an open plan: one call writes thoughts and the whole list of actions, which is then run.
 
 Source: Wei et al. 2022, arXiv 2201.11903, as a baseline in Shi et al. 2024 (EHRAgent), EMNLP, arXiv 2401.07128; rules
-of docs/ehragent.md, since the baseline's own code is not published.
+of docs/papers/ehragent.md, since the baseline's own code is not published.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 
-from components.action_lines import action_lines, described
-from components.demonstrations import shown_plans
-from components.planned_actions import Carrying
+from components.acting.action_lines import action_lines, described
+from components.acting.demonstrations import shown_plans
+from components.acting.planned_actions import Carrying
+from components.acting.solved import SEEDS
+from components.core.protocols import Episode
+from components.core.types import Answer, Failure, Refusal
 from components.prompts import load
-from components.protocols import Episode
-from components.solved import SEEDS
-from components.types import Answer, Failure, Refusal
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ class CotPlan:
         prompts, offer = load(self.prompts), episode.offer
         metadata = (await episode.control("metadata")).data
         shown = {"demonstrations": shown_plans(episode, metadata["database"], self.shots), "max_steps": self.max_steps}
-        told = prompts.system(
+        system = prompts.system(
             "system", metadata=metadata, actions=described(offer.tools), refusal_fields=offer.refusal_fields, **shown
         )
-        reply = await episode.ask([told, prompts.user("problem", question=episode.problem.question)], "plan")
+        reply = await episode.ask([system, prompts.user("problem", question=episode.problem.question)], "plan")
         plan = list(action_lines(reply.text))
         episode.remark(label=f"plan: {', '.join(line.name for line in plan) or 'unreadable'}")
         if not plan:

@@ -12,15 +12,15 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 
-from components.acting import Acting
-from components.inner_actions import INNER
-from components.protocols import Episode, Tool
-from components.types import Answer, Failure, Refusal
+from components.acting.inner_actions import INNER
+from components.acting.loop import Acting
+from components.core.protocols import Episode, Tool
+from components.core.types import Answer, Failure, Refusal
 
 
 @dataclass(frozen=True)
 class CotSteps(Acting):
-    """One attempt; whatever the toolset offers, only Plan and Think are there (``bare``)."""
+    """One attempt; only Plan and Think are there, with any toolset (``bare``)."""
 
     prompts: str = "cot_steps"
     max_steps: Annotated[int, Ge(1)] | None = 15

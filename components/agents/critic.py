@@ -1,7 +1,7 @@
 """CRITIC: answer at once, then check the answer with tools and correct it.
 
 Source: Gou et al. 2024, arXiv 2305.11738; as a baseline in Liao et al. 2024 (ReflecTool), arXiv 2410.17657,
-with one round. The original goes on until a round changes nothing, at most three times.
+with one round. The original repeats until a round changes nothing, at most three times.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Annotated
 
 from annotated_types import Ge
 
-from components.acting import Acting, Shown, shown_images
+from components.acting.loop import Acting, Shown, shown_images
 from components.agents.direct import plain_answer
-from components.errors import ToolError
-from components.protocols import Episode
-from components.types import Answer, Failure, Refusal
+from components.core.errors import ToolError
+from components.core.protocols import Episode
+from components.core.types import Answer, Failure, Refusal
 
 
 @dataclass(frozen=True)

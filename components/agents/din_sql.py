@@ -1,8 +1,8 @@
 """DIN-SQL: links the schema, classifies the question, writes SQL in the way of its class, and corrects it once.
 
 Source: Pourreza and Rafiei 2023, NeurIPS, arXiv 2304.11015, as a baseline in Shi et al. 2024 (EHRAgent), EMNLP, arXiv
-2401.07128; rules of docs/ehragent.md. Departures: every call is shown the same demonstrations, whose classes are read
-off their SQL; they have no intermediate forms and no sub-questions.
+2401.07128; rules of docs/papers/ehragent.md. Departures: every call is shown the same demonstrations, whose classes are
+read off their SQL; they have no intermediate forms and no sub-questions.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge
 
-from components.ehr.complexity import tables_of
+from components.acting.solved import SEEDS, seeds_of
+from components.acting.sql_replies import NONE_GIVEN, answered, known, refused_in, statement_in
+from components.core.protocols import Episode
+from components.core.types import Answer, Failure, Refusal
 from components.prompts import load
-from components.protocols import Episode
-from components.solved import SEEDS, seeds_of
-from components.sql_replies import NONE_GIVEN, answered, known, refused_in, statement_in
-from components.types import Answer, Failure, Refusal
+from components.sql.complexity import tables_of
 
 Kind = Literal["easy", "non_nested", "nested"]
 _KINDS: Mapping[str, Kind] = {"easy": "easy", "nonnested": "non_nested", "nested": "nested"}

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from components.answers import after_mark, chosen
+from components.core.protocols import Episode
+from components.core.types import Answer, Failure
 from components.prompts import load
-from components.protocols import Episode
-from components.types import Answer, Failure
+from components.text.answers import after_mark, chosen
 
 
 @dataclass(frozen=True)

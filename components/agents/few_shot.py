@@ -3,7 +3,7 @@
 Source: Brown et al. 2020, arXiv 2005.14165, and Wei et al. 2022, arXiv 2201.11903 (with rationales), as baselines
 in Tang et al. 2024 (MedAgents), arXiv 2311.10537. Examples stand as "Q: ... A: The answer is ..." with
 the rationale before these words, and nothing else instructs the model. Departure: the examples and their rationales are
-the project's choice (docs/medagents.md §2), not the published lists.
+the project's choice (docs/papers/medagents.md §2), not the published lists.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 
+from components.acting.examples import Example, fitting
 from components.agents.direct import plain_answer
-from components.answers import after_lead
-from components.errors import ConfigError
-from components.examples import Example, fitting
-from components.protocols import Episode, Memory
-from components.task_text import task_text
-from components.types import Answer, Failure, Problem
+from components.core.errors import ConfigError
+from components.core.protocols import Episode, Memory
+from components.core.task_text import task_text
+from components.core.types import Answer, Failure, Problem
+from components.text.answers import after_lead
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """LLM2SQL: one call writes one statement, which is run once.
 
 Source: Nan et al. 2023, arXiv 2305.12586 (prompts of schema, demonstrations and question), as a baseline in Shi et al.
-2024 (EHRAgent), EMNLP, arXiv 2401.07128; rules of docs/ehragent.md, since the baseline's own code is not published.
+2024 (EHRAgent), EMNLP, arXiv 2401.07128; rules of docs/papers/ehragent.md, since the baseline's own code is not
+published.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 
+from components.acting.solved import SEEDS, seeds_of
+from components.acting.sql_replies import answered, known, refused_in, statement_in
+from components.core.protocols import Episode
+from components.core.types import Answer, Failure, Refusal
 from components.prompts import load
-from components.protocols import Episode
-from components.solved import SEEDS, seeds_of
-from components.sql_replies import answered, known, refused_in, statement_in
-from components.types import Answer, Failure, Refusal
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,11 @@ class Llm2Sql:
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Write, then run."""
         prompts, metadata = load(self.prompts), await known(episode)
-        told = prompts.system(
+        system = prompts.system(
             "system",
             metadata=metadata,
             demonstrations=seeds_of(episode, metadata["database"], "sql")[: self.shots],
             refusal_fields=episode.offer.refusal_fields,
         )
-        reply = await episode.ask([told, prompts.user("problem", question=episode.problem.question.strip())], "act")
+        reply = await episode.ask([system, prompts.user("problem", question=episode.problem.question.strip())], "act")
         return refused_in(reply.text, episode.offer) or await answered(episode, reply, statement_in(reply.text))

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from components.acting import Acting
-from components.protocols import Episode
-from components.types import Answer, Failure, Refusal
+from components.acting.loop import Acting
+from components.core.protocols import Episode
+from components.core.types import Answer, Failure, Refusal
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from typing import Annotated
 
 from annotated_types import Ge
 
+from components.acting.inner_actions import INNER
 from components.agents.react import ReAct
-from components.inner_actions import INNER
-from components.protocols import Tool
+from components.core.protocols import Tool
 
 
 @dataclass(frozen=True)

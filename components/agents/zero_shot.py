@@ -12,10 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from components.agents.direct import plain_answer, plain_reply
-from components.answers import after_lead
-from components.errors import ConfigError
-from components.protocols import Episode
-from components.types import Answer, Failure
+from components.core.errors import ConfigError
+from components.core.protocols import Episode
+from components.core.types import Answer, Failure
+from components.text.answers import after_lead
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 
-from components.errors import ToolError
+from components.core.errors import ToolError
 
 Value = bool | int | float | str | date | Sequence["Value"]
 Function = Callable[..., Value]

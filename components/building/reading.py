@@ -1,11 +1,11 @@
-"""What a trajectory tells of tools that were asked for, built and used."""
+"""Tools that were requested, built and used in a trajectory."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from components.types import Observed, Refusal, Trajectory
+from components.core.types import Observed, Refusal, Trajectory
 
 
 def may_build(trajectory: Trajectory) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from components.protocols import Condition
-from components.types import Offer, Sample
+from components.core.protocols import Condition
+from components.core.types import Offer, Sample
 
 
 @dataclass(frozen=True)

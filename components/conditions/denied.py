@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from components.core.types import Observation
 from components.faults.marks import failed
 from components.faults.striking import Striking
 from components.faults.wrapping import Struck
-from components.types import Observation
 
 
 @dataclass(frozen=True)

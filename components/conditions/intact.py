@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from random import Random
 
-from components.types import Offer, Sample
+from components.core.types import Offer, Sample
 
 
 @dataclass(frozen=True)

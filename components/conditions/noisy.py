@@ -7,12 +7,12 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Gt, Le
 
+from components.core.types import Observation
 from components.faults.altering import has_values, revalued
 from components.faults.marks import marked
 from components.faults.numbers import shifted
 from components.faults.striking import Striking
 from components.faults.wrapping import Struck
-from components.types import Observation
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import ClassVar
 
+from components.core.messages import ToolSpec
+from components.core.types import Offer, Sample
 from components.faults.cards import recarded
 from components.faults.striking import Share
-from components.messages import ToolSpec
-from components.types import Offer, Sample
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge, Gt
 
+from components.core.types import Observation
 from components.faults.marks import failed, marked
 from components.faults.striking import Striking
 from components.faults.wrapping import Struck, innermost
-from components.types import Observation
 
 _LIMITS = ("timeout_seconds", "seconds")  # what tools call the time that they allow themselves
 

@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 
+from components.core.types import Observation
 from components.faults.marks import failed
 from components.faults.striking import Striking
 from components.faults.wrapping import Struck
-from components.types import Observation
 
 
 @dataclass(frozen=True)

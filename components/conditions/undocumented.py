@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, ClassVar
 
+from components.core.messages import ToolSpec
+from components.core.types import Offer, Sample
 from components.faults.cards import recarded
 from components.faults.striking import Share
-from components.messages import ToolSpec
-from components.types import Offer, Sample
 
 _INTERFACE = ("Category", "Compulsory Input", "Optional Input", "Output")  # of a radiology card; the rest is prose
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from components.errors import ConfigError
+from components.acting.tool_names import known_names, named
+from components.core.errors import ConfigError
+from components.core.types import Offer, Sample
 from components.faults.wrapping import told_by
-from components.tool_names import known_names, named
-from components.types import Offer, Sample
 
 
 @dataclass(frozen=True)

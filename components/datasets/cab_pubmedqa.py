@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from components.answers import DECISIONS
+from components.core.types import Privacy, Sample
 from components.datasets.pubmedqa import PubMedQA
-from components.lettered import letter_of, lettered
-from components.types import Privacy, Sample
+from components.text.answers import DECISIONS
+from components.text.lettered import letter_of, lettered
 
 _CHOICES = lettered(DECISIONS)
 _OPEN = ("decisions", "explanation")  # metadata of the open book

@@ -14,12 +14,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from components.cab_samples import check_split
-from components.choice_rows import explanation_of, row_letter, row_options
-from components.errors import ConfigError
-from components.lettered import letter_of
-from components.rows import Row, files_digest, json_lines
-from components.types import Privacy, Problem, Sample
+from components.core.errors import ConfigError
+from components.core.types import Privacy, Problem, Sample
+from components.files.choice_rows import explanation_of, row_letter, row_options
+from components.files.rows import Row, files_digest, json_lines
+from components.files.task_samples import check_split
+from components.text.lettered import letter_of
 
 _FILES: Mapping[str, str] = {"test_hard": "test_hard.jsonl", "train": "train.jsonl"}
 _HOW = (

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from components.choice_rows import explanation_of
-from components.errors import ConfigError
-from components.lettered import lettered
-from components.rows import Row, existing, files_digest, json_lines
-from components.types import Privacy, Problem, Sample
+from components.core.errors import ConfigError
+from components.core.types import Privacy, Problem, Sample
+from components.files.choice_rows import explanation_of
+from components.files.rows import Row, existing, files_digest, json_lines
+from components.text.lettered import lettered
 
 _FILES: Mapping[str, str] = {"dev": "dev.json", "train": "train.json", "pool": "fewshot_pool_from_dev.json"}
 _OPTIONS = ("opa", "opb", "opc", "opd")

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from components.choice_rows import explanation_of, row_letter, row_options
-from components.errors import ConfigError
-from components.rows import Row, existing, files_digest, json_lines
-from components.types import Privacy, Problem, Sample
+from components.core.errors import ConfigError
+from components.core.types import Privacy, Problem, Sample
+from components.files.choice_rows import explanation_of, row_letter, row_options
+from components.files.rows import Row, existing, files_digest, json_lines
 
 _FILES: Mapping[int, Mapping[str, str]] = {
     4: {

@@ -14,11 +14,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from components.cab_samples import check_split
-from components.choice_rows import row_letter, row_options
-from components.errors import ConfigError
-from components.rows import Row, existing, files_digest, json_groups
-from components.types import Privacy, Problem, Sample
+from components.core.errors import ConfigError
+from components.core.types import Privacy, Problem, Sample
+from components.files.choice_rows import row_letter, row_options
+from components.files.rows import Row, existing, files_digest, json_groups
+from components.files.task_samples import check_split
 
 MirageSet = Literal["medqa", "medmcqa", "pubmedqa", "bioasq", "mmlu"]
 _HOW = (

@@ -18,10 +18,10 @@ from typing import Annotated, Literal
 
 from annotated_types import Gt, Lt
 
-from components.errors import ConfigError
-from components.hand_written import read_yaml
-from components.protocols import Dataset
-from components.types import Privacy, Problem, Sample
+from components.core.errors import ConfigError
+from components.core.protocols import Dataset
+from components.core.types import Privacy, Problem, Sample
+from components.files.yaml_files import read_yaml
 
 Kind = Literal["options", "paraphrase", "context"]
 _WORDS = Path(__file__).with_name("perturbed_words.yaml")

@@ -13,13 +13,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from components.answers import DECISIONS
-from components.cab_samples import asked
-from components.choice_rows import explanation_of
-from components.errors import ConfigError
-from components.lettered import letter_of, lettered
-from components.rows import Row, existing, files_digest, json_mapping, json_object
-from components.types import Privacy, Problem, Sample
+from components.core.errors import ConfigError
+from components.core.types import Privacy, Problem, Sample
+from components.files.choice_rows import explanation_of
+from components.files.rows import Row, existing, files_digest, json_mapping, json_object
+from components.files.task_samples import asked
+from components.text.answers import DECISIONS
+from components.text.lettered import letter_of, lettered
 
 _CHOICES = lettered(DECISIONS)
 _HOW = (

@@ -9,10 +9,10 @@ from functools import cached_property
 from math import isfinite
 from pathlib import Path
 
-from components.errors import ConfigError
-from components.lettered import letter_of, lettered
-from components.rows import Row, existing, files_digest, json_lines
-from components.types import Privacy, Problem, Sample
+from components.core.errors import ConfigError
+from components.core.types import Privacy, Problem, Sample
+from components.files.rows import Row, existing, files_digest, json_lines
+from components.text.lettered import letter_of, lettered
 
 ALL = "all"
 _MOST = 26

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 from components.arithmetic.evaluate import evaluate, parse
 from components.arithmetic.functions import FUNCTIONS, Function, Value, invalid, number, numbers
+from components.core.errors import ToolError
 from components.ehr.errors import EhrError, quoted
-from components.errors import ToolError
 
 LENGTH, BASE, EXPONENT = 500, 1e6, 64
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.UAdd, ast.USub)

@@ -16,9 +16,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from components.core.errors import ConfigError
 from components.ehr.metadata import Kind, Metadata
 from components.ehr.tables import ARROW_TYPES, SUFFIX
-from components.errors import ConfigError
 from components.sql import SqlError
 from components.sql.reading import opened, readable
 from components.sql.schema import Database
@@ -48,7 +48,7 @@ def prepare(file: Path, metadata: Metadata, folder: Path) -> Path:
     if home.is_dir():
         if _is_whole(home):
             return home
-        shutil.rmtree(home, ignore_errors=True)  # damaged since: written anew
+        shutil.rmtree(home, ignore_errors=True)  # damaged since: written again
     readable(file)
     draft = folder / f".{home.name}.{secrets.token_hex(8)}"
     try:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from components.core.errors import ModelError
 from components.ehr.metadata import Metadata
-from components.errors import ModelError
 from components.sandbox import Ran, SandboxError, Session
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class EhrState:
-    """The state behind an offer of EHR tools (``components.types.State``).
+    """The state behind an offer of EHR tools (``components.core.types.State``).
 
     ``tables`` are shared by all questions of a process and only read; ``table`` is what ``LoadDB`` and ``FilterDB``
     leave for the next action. ``begin`` opens a session of the sandbox; ``keep``: variables survive from cell to cell.
@@ -41,7 +41,7 @@ class EhrState:
 
     async def run(self, cell: str) -> Ran:
         """Run a cell in the question's own process, begun when it is first needed. Raises ModelError (sandbox)
-        where the machine gives no process: that is nobody's answer."""
+        where the machine gives no process: that is not an answer."""
         try:
             if self._session is None:
                 self._session = self.begin()

@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 
+from components.core.types import Observation, State
 from components.faults.marks import marked
 from components.radiology.memory import RadiologyMemory
-from components.types import Observation, State
 
 Change = Callable[[str, Any], Any]  # (variable with dollar signs, right value) -> what is shown in its place
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from components.errors import ToolError
+from components.core.errors import ToolError
+from components.core.messages import ToolSpec
+from components.core.protocols import Context, Tool
+from components.core.types import Effect, Observation, Offer
 from components.faults.marks import marked, with_mark
 from components.faults.placed import placed
 from components.faults.wrapping import OnTools, chosen, innermost, noted
-from components.messages import ToolSpec
-from components.protocols import Context, Tool
-from components.types import Effect, Observation, Offer
 
 Change = Callable[[ToolSpec, Random], ToolSpec]
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from components.errors import ToolError
-from components.types import Observation, Observed, Trajectory
+from components.core.errors import ToolError
+from components.core.types import Observation, Observed, Trajectory
 
 KEY = "faults"  # of an observation's data, and of an offer's facts
 

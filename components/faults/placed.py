@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, TypeGuard
 
-from components.messages import ToolCall
-from components.protocols import Context, Tool
-from components.types import Observation, Observed
+from components.core.messages import ToolCall
+from components.core.protocols import Context, Tool
+from components.core.types import Observation, Observed
 
 
 class Placed(Context, Protocol):

@@ -10,8 +10,8 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge, Le
 
+from components.core.types import Observation, Offer, Sample
 from components.faults.wrapping import Struck, faulty
-from components.types import Observation, Offer, Sample
 
 Share = Annotated[float, Ge(0), Le(1)]
 

@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Protocol
 
-from components.errors import ConfigError
+from components.acting.tool_names import category_of, named
+from components.core.errors import ConfigError
+from components.core.messages import ToolSpec
+from components.core.protocols import Context, Tool
+from components.core.types import Effect, Observation, Offer, Sample
 from components.faults.marks import KEY
 from components.faults.placed import Placed, placed
-from components.messages import ToolSpec
-from components.protocols import Context, Tool
 from components.radiology.memory import RadiologyMemory
 from components.radiology.tasks import CATEGORIES
-from components.tool_names import category_of, named
-from components.types import Effect, Observation, Offer, Sample
 
 
 @dataclass(frozen=True)

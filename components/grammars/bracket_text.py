@@ -1,6 +1,6 @@
 """Actions in plain lines: ``Thought: ...``, then ``Name[argument]``, ended by ``Finish[answer]``.
 
-Source: Yao et al. 2023 (ReAct), arXiv 2210.03629; reading rules of docs/ehragent.md (``components.action_lines``).
+Source: Yao et al. 2023 (ReAct), arXiv 2210.03629; reading rules of docs/papers/ehragent.md (``acting.action_lines``).
 Departures: ``Action:``, bullets and numbers may stand before the name; ``Refuse[reason]`` where a task may be refused.
 """
 
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from components.action_lines import FINISH, FORM, REFUSE, ActionLine, action_lines, call_of, described
-from components.errors import ActionError
+from components.acting.action_lines import FINISH, FORM, REFUSE, ActionLine, action_lines, call_of, described
+from components.core.errors import ActionError
+from components.core.messages import Message, ToolCall, ToolSpec
+from components.core.types import Action, Observation, Offer
 from components.grammars.bracket_json import Call, read_call, refusal_of
-from components.messages import Message, ToolCall, ToolSpec
 from components.prompts import load
-from components.types import Action, Observation, Offer
 
 
 @dataclass(frozen=True)

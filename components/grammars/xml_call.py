@@ -13,10 +13,10 @@ from typing import ClassVar
 
 import orjson
 
-from components.errors import ActionError
-from components.messages import Message, ToolCall, ToolSpec
+from components.core.errors import ActionError
+from components.core.messages import Message, ToolCall, ToolSpec
+from components.core.types import Action, Observation, Offer, Refusal
 from components.prompts import load
-from components.types import Action, Observation, Offer, Refusal
 
 _OPENING = re.compile(r"<(Call|EndCall|NoCall)>")
 

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from components.arithmetic.evaluate import shown
-from components.errors import ConfigError, ToolError
+from components.core.errors import ConfigError, ToolError
 from components.medcalc.registry import CALCULATORS
 from components.medcalc.rows import PARTS, Part, Row, agrees, arguments, read_rows
 

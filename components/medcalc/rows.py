@@ -18,9 +18,9 @@ from typing import Any, Literal, get_origin
 import orjson
 
 from components.arithmetic.functions import Value
-from components.errors import ConfigError
+from components.core.errors import ConfigError
+from components.files.rows import existing, json_object
 from components.medcalc.calculator import Calculator
-from components.rows import existing, json_object
 
 Part = Literal["test", "one_shot", "worked"]
 PARTS: tuple[Part, ...] = ("test", "one_shot", "worked")

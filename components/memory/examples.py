@@ -1,7 +1,7 @@
 """Few-shot demonstrations as a memory: examples of the training split, or the project's own.
 
-Source: docs/medagents.md §2 (Tang et al. 2024, arXiv 2311.10537). Departure: where there is no training split, or
-no rationale for what is in it, the project's own examples are shown, and that is said.
+Source: docs/papers/medagents.md §2 (Tang et al. 2024, arXiv 2311.10537). Departure: where there is no training split,
+or no rationale for what is in it, the project's own examples are shown, and that is said.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typing import Annotated, ClassVar
 import orjson
 from annotated_types import Ge
 
-from components.bm25 import Bm25
-from components.errors import ConfigError
-from components.examples import FILE, Example, as_examples, kind, own_examples
-from components.practice import Stage
-from components.protocols import Memory
-from components.task_text import task_text
-from components.types import Demonstration
+from components.acting.examples import FILE, Example, as_examples, kind, own_examples
+from components.core.errors import ConfigError
+from components.core.learning import Stage
+from components.core.protocols import Memory
+from components.core.task_text import task_text
+from components.core.types import Demonstration
+from components.text.bm25 import Bm25
 
 
 @dataclass(frozen=True)
 class Examples:
-    """A memory by its config (a ``components.practice.Source``).
+    """A memory by its config (a ``components.core.learning.Source``).
 
     ``reason``: only what has a rationale is shown. ``prompts``: the prompt set that holds the project's own
     examples.
@@ -68,7 +68,7 @@ class Examples:
 
 @dataclass(frozen=True)
 class Shown:
-    """A memory that is only read (``components.protocols.Memory``); ``own`` stand in where no example fits."""
+    """A memory that is only read (``components.core.protocols.Memory``); ``own`` stand in where no example fits."""
 
     digest: str
     examples: Sequence[Example]

@@ -1,6 +1,6 @@
 """What a stage learnt: solved tasks, found by BM25, and lessons on each tool.
 
-Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657, §3.4 and §4.1 of docs/reflectool.md; files in the
+Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657, §3.4 and §4.1 of docs/papers/reflectool.md; files in the
 layout of the published code. Departure: the task is searched once per episode, not at every step.
 """
 
@@ -17,19 +17,19 @@ from urllib.parse import unquote
 import orjson
 from annotated_types import Ge
 
-from components.bm25 import Bm25
-from components.demonstrations import fixed_demonstrations, solved_task
-from components.errors import ConfigError
-from components.practice import LEARNT, Stage
-from components.protocols import Memory
-from components.solved import TASKS
-from components.task_text import Chain
-from components.types import Demonstration
+from components.acting.demonstrations import fixed_demonstrations, solved_task
+from components.acting.solved import TASKS
+from components.core.errors import ConfigError
+from components.core.learning import LEARNT, Stage
+from components.core.protocols import Memory
+from components.core.task_text import Chain
+from components.core.types import Demonstration
+from components.text.bm25 import Bm25
 
 
 @dataclass(frozen=True)
 class Learnt:
-    """A memory by its config (a ``components.practice.Source``).
+    """A memory by its config (a ``components.core.learning.Source``).
 
     ``per`` task: one memory for each task (the stratum ``task`` of a sample), of at most ``samples`` training samples
     each; all: one for all of them. ``long_term``: show the nearest of at most ``max_items`` solved tasks (null = all),
@@ -97,7 +97,7 @@ class Learnt:
 
 @dataclass(frozen=True)
 class Recalled:
-    """A memory that is only read (``components.protocols.Memory``): the nearest solved tasks, else the ``fixed``
+    """A memory that is only read (``components.core.protocols.Memory``): the nearest solved tasks, else the ``fixed``
     demonstrations. ``tasks``: task -> what was learnt for it alone."""
 
     digest: str

@@ -1,8 +1,8 @@
 """Long-term memory of solved questions: the demonstrations that every method begins with, and what an agent solved.
 
-Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128; docs/ehragent.md. The article stores what was solved successfully
-while it is tested; read without gold, that is what the agent ended by itself, its last run without an error
-(``update: executed``). The published code asks the gold answers of the questions under test (``update: gold``).
+Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128; docs/papers/ehragent.md. The article stores what was solved
+successfully while it is tested; read without gold, that is what the agent ended by itself, its last run without an
+error (``update: executed``). The published code asks the gold answers of the questions under test (``update: gold``).
 Departure: ``learn`` solves training questions before the evaluation, judged by their gold answers, which no baseline
 gets.
 """
@@ -18,11 +18,11 @@ from typing import Annotated
 import orjson
 from annotated_types import Ge
 
-from components.demonstrations import FixedTasks, own_tasks
-from components.errors import ConfigError
-from components.practice import Stage
-from components.protocols import Memory
-from components.solved import FILE, MEMORY, SEEDS, TASKS, TRAINED, Entry, SolvedQuestions, Update, own_seeds
+from components.acting.demonstrations import FixedTasks, own_tasks
+from components.acting.solved import FILE, MEMORY, SEEDS, TASKS, TRAINED, Entry, SolvedQuestions, Update, own_seeds
+from components.core.errors import ConfigError
+from components.core.learning import Stage
+from components.core.protocols import Memory
 
 _MARK = "the memory grew while it was tested, by {how}: questions were asked one after the other"
 _HOW = {
@@ -33,7 +33,7 @@ _HOW = {
 
 @dataclass(frozen=True)
 class Solved:
-    """A memory by its config (a ``components.practice.Source``).
+    """A memory by its config (a ``components.core.learning.Source``).
 
     It begins with the first ``shots`` demonstrations of ``prompts`` for each database, those that the baselines show.
     ``update``: see ``SolvedQuestions``. ``learn``: training questions are solved first, at most ``samples`` of

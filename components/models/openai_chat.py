@@ -19,7 +19,7 @@ import aiohttp
 import orjson
 from yarl import URL
 
-from components.messages import Completion, Request
+from components.core.messages import Completion, Request
 from components.models.faults import Fault, from_status
 from components.models.prices import Price
 from components.models.replies import read_reply
@@ -35,7 +35,7 @@ class OpenAIChat:
     """Sends requests to one endpoint. It has no timeout of its own: see ``deadlines``.
 
     ``seeded``: send the request's seed. ``renames_max_tokens``: say ``max_completion_tokens``, which
-    OpenAI's own endpoint wants and most others do not know. ``connections`` counts sockets opened.
+    OpenAI's own endpoint requires and most others do not know. ``connections`` counts sockets opened.
     """
 
     api_base: str

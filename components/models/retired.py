@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Retired:
         by: who served it.
         instead: the nearest choice of ``model``.
         since: the first day without it, as 2026-10-23; None: it is gone, and the day is not known.
-        offered: false for a model that nobody outside its maker could ever ask.
+        offered: false for a model that was never public.
     """
 
     by: str

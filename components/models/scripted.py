@@ -1,4 +1,4 @@
-"""A model that says what it is told to say: for tests and demonstrations, in process, deterministic."""
+"""A model that replies from a script: for tests and demonstrations, in process, deterministic."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Literal
 
-from components.errors import ModelError
-from components.messages import Completion, Message, Request, Sampling, Usage
+from components.core.errors import ModelError
+from components.core.messages import Completion, Message, Request, Sampling, Usage
 
 Line = str | Message | ModelError
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from components.messages import Message
-from components.types import Sample, Step, Trajectory
+from components.core.messages import Message
+from components.core.types import Sample, Step, Trajectory
 
 
 def exported(sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:

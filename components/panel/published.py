@@ -2,7 +2,7 @@
 
 Source: gersteinlab/MedAgents at cd415fa, the code of Tang et al. 2024, arXiv 2311.10537. The repaired readers are
 those of
-``components.panel.replies``, which give the same types; letters are in ``components.answers``.
+``components.panel.replies``, which give the same types; letters are in ``components.text.answers``.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from components.answers import FAILURES
+from components.text.answers import FAILURES
 
 DEFAULT_FIELD = "General Medicine"
 NO_ANALYSIS = "This expert gave no analysis."

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.acting import Acting, Shown, shown_images
-from components.answers import after_mark, chosen
-from components.at_once import together
-from components.errors import AttemptOver
-from components.messages import Message, Sampling
+from components.acting.loop import Acting, Shown, shown_images
+from components.core.concurrency import together
+from components.core.errors import AttemptOver
+from components.core.messages import Message, Sampling
+from components.core.protocols import Episode
+from components.core.types import Answer
 from components.panel.readers import READERS
 from components.panel.replies import NO_ANALYSIS, clean_analysis
 from components.panel.rules import PanelRules, Side
 from components.prompts import PromptSet
-from components.protocols import Episode
-from components.types import Answer
+from components.text.answers import after_mark, chosen
 
 _SIDES: Mapping[Side, str] = {"question": "question", "option": "options"}
 

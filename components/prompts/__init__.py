@@ -2,7 +2,7 @@
 
 What several sets say in the same words stands once, in ``_shared/``: ``{% include "_shared/conclude.jinja" %}``. A
 folder of one's own may include it too, as it may any file below this folder. Folders of one's own are rendered in the
-template language's sandbox, and what a model wrote is only text with names in it (``components.plain_prompts``).
+template language's sandbox, and what a model wrote is only text with names in it (``components.prompts.plain``).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.errors import ConfigError
-from components.hand_written import parsed
-from components.messages import Image, Message, Role
-from components.near_names import meant
-from components.plain_prompts import WRITTEN, flaw_in, is_plain, rules_of, shown_by
+from components.core.errors import ConfigError
+from components.core.messages import Image, Message, Role
+from components.files.yaml_files import parsed
+from components.prompts.plain import WRITTEN, flaw_in, is_plain, rules_of, shown_by
+from components.text.near_names import meant
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -13,16 +13,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.errors import ToolError
-from components.messages import ToolSpec
-from components.protocols import Context
+from components.core.errors import ToolError
+from components.core.messages import ToolSpec
+from components.core.protocols import Context
+from components.core.types import Effect, Observation
 from components.radiology.cards import VARIANTS, Card, card, spec
 from components.radiology.removal import REMOVED
 from components.radiology.study import Study
 from components.radiology.switches import Switches
 from components.radiology.tasks import ANATOMIES, BQ, CATEGORIES, IE, MODALITIES, PLANNING_NAMES, RG
 from components.radiology.tool import RadiologyTool
-from components.types import Effect, Observation
 
 _SPEC = ToolSpec("build", "Ask for a tool that is missing.")
 _TYPES = ("Organ", "Anomaly")

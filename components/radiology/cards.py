@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from components.messages import ToolSpec
+from components.core.messages import ToolSpec
 from components.radiology.card_table import BOUNDS, OPTIONAL, TOOLS
 from components.radiology.switches import Switches
 from components.radiology.tasks import AD, BQ, DD, DI, IE, OS, RG, var

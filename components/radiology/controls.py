@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from components.messages import ToolSpec
-from components.protocols import Context, Tool
+from components.core.messages import ToolSpec
+from components.core.protocols import Context, Tool
+from components.core.types import Effect, Observation
 from components.radiology.plan import KnownInfo, is_code_baseline, known_mode, read_known, runtime_plan
 from components.radiology.switches import Switches
 from components.radiology.tool import memory_of
-from components.types import Effect, Observation
 
 _START = ToolSpec("start", "Begin with the variables that a plan holds known.")
 _LOOK = ToolSpec("look", "See the memory.")

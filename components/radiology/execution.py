@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from components.core.types import Observed, Sample, Step, Trajectory
 from components.faults.marks import brought_down
 from components.radiology.plan import decision_chain
 from components.radiology.switches import Switches
 from components.radiology.tasks import BQ, TASKS, Task
-from components.types import Observed, Sample, Step, Trajectory
 
 
 class Called(NamedTuple):

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
+from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import Execution, read, task_of
 from components.radiology.perfect import play
 from components.radiology.suitable import Suitable
 from components.radiology.switches import Switches
 from components.radiology.tasks import Task
-from components.types import Sample, Score, Trajectory
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from components.errors import ToolError
+from components.core.errors import ToolError
 from components.radiology.switches import Switches
 from components.radiology.tasks import VARIABLES, lookup, var
 

@@ -7,16 +7,16 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
+from components.core.protocols import Tool
+from components.core.types import Offer, Sample
 from components.faults.marks import KEY as FAULTS
-from components.protocols import Tool
 from components.radiology.cards import Card, spec
 from components.radiology.controls import controls
 from components.radiology.memory import RadiologyMemory
 from components.radiology.study import Study, study_of
 from components.radiology.switches import Switches
 from components.radiology.tool import RadiologyTool
-from components.types import Offer, Sample
 
 
 def named(

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from components.errors import ToolError
-from components.messages import Message, Purpose, ToolCall, ToolSpec, Usage
+from components.core.errors import ToolError
+from components.core.messages import Message, Purpose, ToolCall, ToolSpec, Usage
+from components.core.types import Observation, Observed, Step, Trajectory
 from components.radiology.cards import Card
 from components.radiology.execution import Execution, read
 from components.radiology.memory import RadiologyMemory, open_memory
@@ -22,7 +23,6 @@ from components.radiology.suitable import Suitable
 from components.radiology.switches import Switches
 from components.radiology.tasks import IE, PLANNING_NAMES, TASKS
 from components.radiology.tool import run
-from components.types import Observation, Observed, Step, Trajectory
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.radiology.switches import Switches
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.radiology.tasks import ANATOMIES, MODALITIES, PAIRS, TASKS
 from components.radiology.vocabulary import Vocabulary, build_vocabulary
 

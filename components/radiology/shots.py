@@ -14,10 +14,10 @@ from typing import Any
 
 import orjson
 
-from components.errors import ConfigError
-from components.messages import Message
+from components.core.errors import ConfigError
+from components.core.messages import Message
+from components.core.protocols import Episode
 from components.prompts import load
-from components.protocols import Episode
 from components.radiology.tasks import REFUSAL_FIELDS
 
 _PLANS, _REPLIES = 2, 4

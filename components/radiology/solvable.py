@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from components.errors import ToolError
+from components.core.errors import ToolError
 from components.radiology.cards import Card
 from components.radiology.memory import RadiologyMemory, open_memory
 from components.radiology.study import Study

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
+from components.core.types import Sample
 from components.radiology.tasks import TASKS, Task
 from components.radiology.vocabulary import Vocabulary, entity_of
-from components.types import Sample
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from components.messages import ToolSpec
+from components.core.messages import ToolSpec
 from components.radiology.tasks import AD, BQ, DD, DI, IE, OS, lookup
 
 _ENTITY: Mapping[str, str] = {

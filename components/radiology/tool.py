@@ -13,14 +13,14 @@ from typing import Any
 
 import orjson
 
-from components.errors import ToolError
-from components.messages import ToolSpec
-from components.protocols import Context
+from components.core.errors import ToolError
+from components.core.messages import ToolSpec
+from components.core.protocols import Context
+from components.core.types import Effect, Observation, State
 from components.radiology.cards import Card
 from components.radiology.memory import RadiologyMemory, inputs_of, recorded
 from components.radiology.switches import Switches
 from components.radiology.tasks import AD, BQ, CATEGORIES, DD, DI, IE, OS, var
-from components.types import Effect, Observation, State
 
 ERROR_CLASSES: Mapping[str, str] = dict(
     zip(

@@ -76,7 +76,7 @@ def tested(tier: Tier) -> Found:
         secret.write_text("secret")
         places_of: Mapping[str, object] = {
             "outside": str(Path(folder, "outside")), "secret": str(secret), "parent": os.getpid(),
-            "source": str(places.project() / "components" / "types.py"),
+            "source": str(places.project() / "components" / "core" / "types.py"),
         }  # fmt: skip
         return _attacked(tier, _CELL.format(**places_of))
 
@@ -93,7 +93,7 @@ def _attacked(tier: Tier, cell: str) -> Found:
         finally:
             episode.close()
     except Gone as error:
-        return Found(tier, f"cannot be set up: {error}{warm.said()}")
+        return Found(tier, f"cannot be set up: {error}{warm.last_output()}")
     except (SandboxError, TimeoutError) as error:
         return Found(tier, f"cannot be set up: {error}")
     finally:

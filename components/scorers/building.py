@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from components.building.reading import builds, may_build, used
-from components.errors import ConfigError
-from components.protocols import Scorer
-from components.types import Sample, Score, ScoreKind, Trajectory
+from components.core.errors import ConfigError
+from components.core.protocols import Scorer
+from components.core.types import Sample, Score, ScoreKind, Trajectory
 
 RECOVERED, ASKED, CORRECT, BUILT, USED = NAMES = (
     "building/recovered", "building/asked", "building/correct_requests", "building/built", "building/used",

@@ -1,7 +1,7 @@
 """Accuracy on multiple choice and on decisions (yes, no, maybe), and the rate of unreadable answers.
 
 Source: Tang et al. 2024 (MedAgents), arXiv 2311.10537: accuracy on the letter, an unreadable answer is
-wrong. The strict readers are those of ``components.answers``, the official one of ``components.panel.published``.
+wrong. The strict readers are those of ``components.text.answers``, the official one of ``components.panel.published``.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from components.answers import parse_decision, parse_letter, published_letter
-from components.types import Sample, Score, ScoreKind, Trajectory
+from components.core.types import Sample, Score, ScoreKind, Trajectory
+from components.text.answers import parse_decision, parse_letter, published_letter
 
 STRICT, OFFICIAL, UNREADABLE = NAMES = ("score/strict", "score/official", "score/unreadable")
 

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from components.core.types import Sample, Score, ScoreKind, Step, Trajectory
 from components.faults.detection import says_wrong
 from components.faults.marks import changed_cards, left_wrong, marks
 from components.faults.plausible import stands_in
 from components.faults.striking import Share
-from components.types import Sample, Score, ScoreKind, Step, Trajectory
 
 RIGHT, STRUCK, RECOVERY, DETECTION, SILENT, ALARM, AFTER, CALLS, HIT = NAMES = (
     "faults/right", "faults/struck", "faults/recovery", "faults/detection", "faults/silent_error", "faults/false_alarm",

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from components.core.protocols import Episode
+from components.core.types import Sample, Score, ScoreKind, Step, Trajectory
 from components.prompts import load
-from components.protocols import Episode
-from components.rubric import Rubric
-from components.rubric_texts import texts_of
-from components.types import Sample, Score, ScoreKind, Step, Trajectory
+from components.rubrics.rubric import Rubric
+from components.rubrics.texts import texts_of
 
 SCORE = "judged/{}/{}/{}"  # rubric, field, category
 _SHOWN = 600  # characters of the judge's reasons that an explanation keeps

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from components.types import CONTEXT_LENGTH, Sample, Score, ScoreKind, Trajectory
+from components.core.types import CONTEXT_LENGTH, Sample, Score, ScoreKind, Trajectory
 
 LONGEST, CALLS = "conversation/tokens", "conversation/calls"
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from annotated_types import Ge, Gt
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.sql import ForbiddenSql, SqlError, UnreadableDatabase
 
 Row = tuple[Any, ...]

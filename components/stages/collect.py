@@ -13,10 +13,10 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from components.examples import FILE, Example, rationale_of, rationales
-from components.gold import gold_answer
-from components.practice import Practice
-from components.types import Sample
+from components.acting.examples import FILE, Example, rationale_of, rationales
+from components.core.learning import Practice
+from components.core.types import Sample
+from components.stages.gold import gold_answer
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ from typing import Annotated, Any, Literal
 from annotated_types import Gt
 from pydantic import StringConstraints
 
-from components.embedding import Embedding
-from components.errors import ConfigError
-from components.made_folder import NEW, MadeFolder
-from components.practice import Bench, Made
-from components.types import Sample
+from components.core.errors import ConfigError
+from components.core.learning import Bench, Made
+from components.core.types import Sample
+from components.files.made_folder import NEW, MadeFolder
+from components.stages.embedding import Embedding
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
 PICTURE, POINTS = "records.svg", "records.csv"

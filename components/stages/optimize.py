@@ -15,17 +15,17 @@ from urllib.parse import quote
 
 from annotated_types import Ge, Interval
 
-from components.acting import Attempting, Shown, Trial, acting_one
-from components.at_once import together
-from components.errors import ConfigError
-from components.gold import gold_text
-from components.learnt_json import array_in, lessons, object_in
-from components.practice import LEARNT, Practice, task_of
+from components.acting.loop import Attempting, Shown, Trial, acting_one
+from components.acting.tool_names import lasting_names, to_lasting
+from components.core.concurrency import together
+from components.core.errors import ConfigError
+from components.core.learning import LEARNT, Practice, task_of
+from components.core.protocols import Episode
+from components.core.task_text import Chain, chain_text, task_text, written
+from components.core.types import Answer, Failure, Refusal, Sample
 from components.prompts import load
-from components.protocols import Episode
-from components.task_text import Chain, chain_text, task_text, written
-from components.tool_names import lasting_names, to_lasting
-from components.types import Answer, Failure, Refusal, Sample
+from components.stages.gold import gold_text
+from components.text.json_in_text import array_in, lessons, object_in
 
 _CLOSING = ("Plan", "Think", "Finish")
 

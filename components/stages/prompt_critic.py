@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from components.at_once import together
-from components.errors import ConfigError
-from components.gold import gold_refusal, gold_steps, gold_text
-from components.plain_prompts import visible
-from components.practice import Bench, Solve
+from components.core.concurrency import together
+from components.core.errors import ConfigError
+from components.core.learning import Bench, Solve
+from components.core.protocols import Episode
+from components.core.task_text import task_text
+from components.core.types import CONTEXT_LENGTH, Answer, Played, Sample
+from components.core.usage import Purposes, summed, usage_of
 from components.prompts import load
-from components.protocols import Episode
+from components.prompts.plain import visible
+from components.stages.gold import gold_refusal, gold_steps, gold_text
 from components.stages.prompt_versions import Rules, Version
-from components.task_text import task_text
-from components.types import CONTEXT_LENGTH, Answer, Played, Sample
-from components.usage import Purposes, summed, usage_of
 
 ROLE = "critic"
 _OPENS, _CLOSES = "<rewritten>", "</rewritten>"

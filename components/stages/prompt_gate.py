@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.errors import ConfigError
-from components.practice import Bench
+from components.core.errors import ConfigError
+from components.core.learning import Bench
 from components.stages.prompt_history import number
 from components.stages.prompt_trials import Tried
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from components.usage import usage_lines
+from components.core.usage import usage_lines
 
 
 def number(value: float | None) -> str:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from components.errors import ConfigError
-from components.made_folder import MANIFEST, NEW, MadeFolder
+from components.core.errors import ConfigError
+from components.core.usage import summed
+from components.files.made_folder import MANIFEST, NEW, MadeFolder
 from components.prompts import PromptSet
 from components.stages.prompt_versions import Rules, Version, diff, read_version
-from components.usage import summed
 
 SETS = "history/sets"
 WAITING, COMPLETE = "waiting", "complete"  # for edits by hand; for nothing more

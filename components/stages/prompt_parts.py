@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from components.errors import ConfigError
-from components.practice import Bench
-from components.seeded_draw import drawn
-from components.task_text import task_text
-from components.types import Sample
+from components.core.errors import ConfigError
+from components.core.learning import Bench
+from components.core.task_text import task_text
+from components.core.types import Sample
+from components.files.seeded_draw import drawn
 
 
 def record_of(sample: Sample) -> str:

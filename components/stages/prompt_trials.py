@@ -10,13 +10,13 @@ from statistics import fmean
 from typing import Any
 from xml.sax.saxutils import escape
 
-from components.at_once import together
-from components.errors import ConfigError
-from components.practice import Bench
-from components.protocols import Agent
+from components.core.concurrency import together
+from components.core.errors import ConfigError
+from components.core.learning import Bench
+from components.core.protocols import Agent
+from components.core.types import Played, Sample
+from components.core.usage import Purposes, summed, usage_of
 from components.stages.prompt_parts import record_of
-from components.types import Played, Sample
-from components.usage import Purposes, summed, usage_of
 
 SOLVED = "solved"  # beside the scores: how right an episode was, by the score that decides
 _SIZE, _EDGE = 360, 50  # of the plot, in pixels

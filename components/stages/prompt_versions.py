@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 
 import yaml
 
-from components.errors import ConfigError
-from components.hand_written import parsed
-from components.plain_prompts import WRITTEN, flaw_in, rules_of, slots
+from components.core.errors import ConfigError
+from components.files.yaml_files import parsed
 from components.prompts import PromptSet, place_of
+from components.prompts.plain import WRITTEN, flaw_in, rules_of, slots
 
 _HEAD = (
     "# Templates that a model wrote: the names they are given and must show, and texts that readers of replies need.\n"

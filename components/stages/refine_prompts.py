@@ -16,11 +16,12 @@ from typing import Annotated, Any
 from annotated_types import Ge, Interval
 from pydantic import StringConstraints
 
-from components.errors import ConfigError
-from components.made_folder import MadeFolder
-from components.practice import Bench, Made
+from components.core.errors import ConfigError
+from components.core.learning import Bench, Made
+from components.core.types import Sample
+from components.files.made_folder import MadeFolder
+from components.files.seeded_draw import drawn
 from components.prompts import PromptSet, own_folder, place_of
-from components.seeded_draw import drawn
 from components.stages.prompt_critic import Critic, failure_text
 from components.stages.prompt_gate import Gate
 from components.stages.prompt_history import compared, figures, page, round_page
@@ -28,7 +29,6 @@ from components.stages.prompt_home import COMPLETE, WAITING, PromptHome
 from components.stages.prompt_parts import Parts, parts_of
 from components.stages.prompt_trials import Tried, per_record, scatter, tried, with_prompts
 from components.stages.prompt_versions import Rules, Version, diff
-from components.types import Sample
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
 Count = Annotated[int, Ge(1)]
@@ -36,7 +36,7 @@ Count = Annotated[int, Ge(1)]
 
 @dataclass(frozen=True)
 class RefinePrompts:
-    """Writes a prompt set ``name`` with its history (docs/refining.md).
+    """Writes a prompt set ``name`` with its history (docs/guides/refining.md).
 
     ``train_records`` and ``validation_records`` are parts of the training split, drawn by whole records. A new set is
     kept when it gains in ``metric`` on the validation records (each question ``trials`` times) with a two-sided paired

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from components.practice import Practice
-from components.solved import FILE, SolvedQuestions, learnt_in, own_seeds
-from components.types import Sample
+from components.acting.solved import FILE, SolvedQuestions, learnt_in, own_seeds
+from components.core.learning import Practice
+from components.core.types import Sample
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from components.errors import ToolError
-from components.messages import ToolSpec
-from components.types import Effect
+from components.core.errors import ToolError
+from components.core.messages import ToolSpec
+from components.core.types import Effect
 
 
 @runtime_checkable

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from components.errors import ToolError
+from components.core.errors import ToolError
 from components.tools.backends import Backend
 
 PREFERRED_SOURCES = ("MSH", "NCI", "ICF", "CSP", "HPO")

@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from components.errors import ConfigError
-from components.rows import Row, json_lines
+from components.core.errors import ConfigError
+from components.files.rows import Row, json_lines
 
 Shipped = Literal["corpus", "drugs", "vocabulary", "web"]
 _SHIPPED = Path(__file__).parent / "data"

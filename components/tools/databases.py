@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from components.errors import ToolError
-from components.messages import ToolSpec
-from components.protocols import Context
-from components.sample_files import SampleFiles
+from components.core.errors import ToolError
+from components.core.messages import ToolSpec
+from components.core.protocols import Context
+from components.files.sample_files import SampleFiles
 from components.sql import SqlError
 from components.sql.schema import Database, database_of
 

@@ -13,17 +13,17 @@ from typing import Annotated, Any
 
 from annotated_types import Ge
 
-from components.errors import ConfigError, ToolError
-from components.messages import ToolSpec
+from components.acting.arguments import text_argument
+from components.core.errors import ConfigError, ToolError
+from components.core.messages import ToolSpec
+from components.core.protocols import Context
+from components.core.types import Effect, Observation
 from components.prompts import load
-from components.protocols import Context
 from components.sql import SqlError
 from components.sql.cleaning import CURRENT_TIMES
 from components.sql.schema import Schema
-from components.tools.arguments import text_argument
 from components.tools.databases import database_spec, opened
 from components.tools.manuals import SHIPPED, Notes, described, fitting_tables, mentioned, notes_of
-from components.types import Effect, Observation
 
 _SPEC = database_spec(
     "DBManual",

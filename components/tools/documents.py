@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from components.bm25 import Bm25
-from components.errors import ToolError
+from components.core.errors import ToolError
+from components.text.bm25 import Bm25
 
 _WORD = re.compile(r"\S+")
 _NUMBER = re.compile(r"(\d+)")

@@ -11,11 +11,11 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge, Interval
 
-from components.rows import Row, json_lines
+from components.core.types import Effect
+from components.files.rows import Row, json_lines
 from components.tools.data_files import Shipped, Stamp, first_rows, lacking, located, stamp
 from components.tools.drugs import Drug, Found, alike, closest, not_found, similarity
 from components.tools.names import plain
-from components.types import Effect
 
 _HOW = (
     "give a .jsonl file with name, description, state, indication, dosages and synonyms in each line, made from"

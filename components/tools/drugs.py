@@ -9,7 +9,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import orjson
 
-from components.errors import ToolError
+from components.core.errors import ToolError
 from components.tools.backends import Backend
 from components.tools.names import plain
 

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import orjson
 from annotated_types import MinLen
 
-from components.errors import ToolError
-from components.messages import ToolSpec
-from components.protocols import Context
+from components.acting.text_arguments import given_text, missing_model, text_spec
+from components.core.errors import ToolError
+from components.core.messages import ToolSpec
+from components.core.protocols import Context
+from components.core.types import Effect, Observation
 from components.tools.data_files import Shipped, Stamp, lacking, located, stamp
 from components.tools.entity_terms import Entry, entries
 from components.tools.loading import LOADING
-from components.tools.texts import given_text, missing_model, text_spec
-from components.types import Effect, Observation
 
 if TYPE_CHECKING:
     from spacy.language import Language

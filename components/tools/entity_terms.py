@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from components.rows import json_lines
+from components.files.rows import json_lines
 from components.tools.data_files import Stamp
 
 

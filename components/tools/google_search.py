@@ -13,14 +13,14 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge
 
-from components.errors import ToolError
-from components.messages import ToolSpec
-from components.protocols import Context
+from components.acting.text_arguments import given_text, text_spec
+from components.core.errors import ToolError
+from components.core.messages import ToolSpec
+from components.core.protocols import Context
+from components.core.types import Effect, Observation
 from components.tools.backends import ready
 from components.tools.query_record import QueryRecord
-from components.tools.texts import given_text, text_spec
 from components.tools.web_pages import WebPage, WebSource
-from components.types import Effect, Observation
 
 _SPEC = text_spec(
     "GoogleSearch",

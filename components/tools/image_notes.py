@@ -9,8 +9,8 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
-from components.errors import ToolError
-from components.image_files import MAX_PIXELS
+from components.core.errors import ToolError
+from components.files.image_files import MAX_PIXELS
 
 # DICOM keyword -> how it is called here.
 TAGS: Mapping[str, str] = {

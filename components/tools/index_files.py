@@ -13,9 +13,9 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from components.bm25 import Bm25
-from components.errors import ConfigError
-from components.rows import Row, json_lines
+from components.core.errors import ConfigError
+from components.files.rows import Row, json_lines
+from components.text.bm25 import Bm25
 from components.tools.data_files import digest
 
 _FORMAT = "1"  # raise it when the analysis of texts or the layout changes

@@ -14,14 +14,14 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge
 
-from components.errors import ConfigError, ToolError
-from components.messages import ToolSpec
+from components.acting.arguments import text_argument
+from components.core.errors import ConfigError, ToolError
+from components.core.messages import ToolSpec
+from components.core.protocols import Context
+from components.core.types import Effect, Observation
 from components.prompts import load
-from components.protocols import Context
-from components.tools.arguments import text_argument
 from components.tools.databases import input_path
 from components.tools.documents import Window, index_documents, read_documents
-from components.types import Effect, Observation
 
 _SPEC = ToolSpec(
     "LongDocRAG",

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.tools.data_files import stamps
 from components.tools.index_files import indexed
 from components.tools.passages import KINDS, LocalCorpora

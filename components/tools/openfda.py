@@ -11,9 +11,9 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge
 
+from components.core.types import Effect
 from components.tools.drugs import Drug, Found, fitting, not_found
 from components.tools.web import Web, base, key, unavailable
-from components.types import Effect
 
 _NAMES = ("generic_name", "brand_name", "substance_name")
 

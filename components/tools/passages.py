@@ -10,10 +10,10 @@ from pathlib import Path
 from threading import Lock
 from typing import ClassVar, Protocol, runtime_checkable
 
+from components.core.types import Effect
 from components.tools.backends import Backend
 from components.tools.data_files import Shipped, Stamp, first_rows, lacking, located, stamps
 from components.tools.index_files import FileIndex, indexed, passage_text
-from components.types import Effect
 
 KINDS = (".jsonl",)
 _HOW = "give a folder of .jsonl files with id, title and content in each line"

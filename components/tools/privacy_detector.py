@@ -16,12 +16,12 @@ from typing import Annotated, Any
 import orjson
 from annotated_types import Interval, MinLen
 
-from components.errors import ToolError
-from components.messages import ToolSpec
-from components.protocols import Context
+from components.acting.text_arguments import given_text, missing_model, text_spec
+from components.core.errors import ToolError
+from components.core.messages import ToolSpec
+from components.core.protocols import Context
+from components.core.types import Effect, Observation
 from components.tools.loading import LOADING
-from components.tools.texts import given_text, missing_model, text_spec
-from components.types import Effect, Observation
 
 _SPEC = text_spec(
     "PrivacyDetector",

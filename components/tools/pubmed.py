@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from xml.etree import ElementTree
 
-from components.errors import ToolError
+from components.core.errors import ToolError
+from components.core.types import Effect
 from components.tools.passages import Passage
 from components.tools.web import Web, base, key, unavailable
-from components.types import Effect
 
 
 @dataclass(frozen=True)

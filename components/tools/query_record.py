@@ -10,7 +10,7 @@ from threading import Lock
 
 import orjson
 
-from components.rows import Row, json_lines
+from components.files.rows import Row, json_lines
 from components.tools.data_files import first_rows, lacking
 from components.tools.names import plain
 from components.tools.web_pages import WebPage

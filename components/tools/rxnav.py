@@ -13,9 +13,9 @@ from typing import Annotated, Any, ClassVar
 from annotated_types import Ge
 from yarl import URL
 
+from components.core.types import Effect
 from components.tools.drugs import Drug, Found, closest, fitting, not_found
 from components.tools.web import Web, base, unavailable
-from components.types import Effect
 
 _BEST_MATCH = "2"  # exact, else normalised
 _CANDIDATES = "20"

@@ -10,10 +10,10 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge
 from yarl import URL
 
-from components.errors import ToolError
+from components.core.errors import ToolError
+from components.core.types import Effect
 from components.tools.web import REDIRECTS, Reply, Web, base, is_public, key, no_key, unavailable
 from components.tools.web_pages import WebPage, read_page
-from components.types import Effect
 
 _MOST_REDIRECTS = 3
 

@@ -15,18 +15,18 @@ from typing import Annotated, Any
 
 from annotated_types import Ge, Gt
 
-from components.errors import ToolError
-from components.messages import Message, ToolSpec
+from components.acting.arguments import text_argument
+from components.core.errors import ToolError
+from components.core.messages import Message, ToolSpec
+from components.core.protocols import Context
+from components.core.types import Effect, Observation
 from components.prompts import load
-from components.protocols import Context
 from components.sql import SqlError, UnreadableDatabase
 from components.sql.cleaning import CURRENT_TIMES, clean_sql
 from components.sql.reading import ReadOnly, Row
 from components.sql.schema import Database
 from components.sql.text import result_text
-from components.tools.arguments import text_argument
 from components.tools.databases import database_spec, opened
-from components.types import Effect, Observation
 
 _SPEC = database_spec(
     "SQLCoder",

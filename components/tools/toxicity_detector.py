@@ -18,13 +18,13 @@ from typing import Any, Protocol, runtime_checkable
 
 import orjson
 
-from components.errors import ToolError
-from components.hand_written import read_yaml
-from components.messages import ToolSpec
-from components.protocols import Context
+from components.acting.text_arguments import given_text, text_spec
+from components.core.errors import ToolError
+from components.core.messages import ToolSpec
+from components.core.protocols import Context
+from components.core.types import Effect, Observation
+from components.files.yaml_files import read_yaml
 from components.tools.loading import LOADING
-from components.tools.texts import given_text, text_spec
-from components.types import Effect, Observation
 
 _SPEC = text_spec(
     "ToxicityDetector",

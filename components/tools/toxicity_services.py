@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.tools.web import Reply, Web, base, key, no_key, unavailable
 
 

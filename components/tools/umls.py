@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from components.messages import ToolSpec
-from components.protocols import Context
+from components.acting.text_arguments import given_text, text_spec
+from components.core.messages import ToolSpec
+from components.core.protocols import Context
+from components.core.types import Effect, Observation
 from components.tools.backends import ready
 from components.tools.concepts import N_RELATIONS, Concepts
-from components.tools.texts import given_text, text_spec
-from components.types import Effect, Observation
 
 _SPEC = text_spec(
     "UMLS",

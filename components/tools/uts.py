@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 
 from yarl import URL
 
+from components.core.types import Effect
 from components.tools.concepts import N_RELATIONS, Concept, Relation, no_concept
 from components.tools.web import Web, base, key, no_key, unavailable
-from components.types import Effect
 
 _NOTHING = "NONE"  # what older releases give in place of an empty list
 

@@ -14,14 +14,14 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
 
-from components.errors import ToolError
-from components.messages import Image, Sampling, ToolSpec
+from components.acting.arguments import text_argument
+from components.core.errors import ToolError
+from components.core.messages import Image, Sampling, ToolSpec
+from components.core.protocols import Context
+from components.core.types import Effect, Observation, Problem
+from components.files.sample_files import SampleFiles
 from components.prompts import load
-from components.protocols import Context
-from components.sample_files import SampleFiles
-from components.tools.arguments import text_argument
 from components.tools.image_notes import image_note
-from components.types import Effect, Observation, Problem
 
 VisionName = Literal["HuatuoGPT", "MedCaptioner", "MiniCPM"]
 _IMAGE = {"type": "string", "description": "The image, by the name that the task shows."}

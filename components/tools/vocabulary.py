@@ -14,12 +14,12 @@ from pathlib import Path
 from threading import Lock
 from typing import ClassVar
 
-from components.errors import ConfigError
-from components.rows import Row, json_lines
+from components.core.errors import ConfigError
+from components.core.types import Effect
+from components.files.rows import Row, json_lines
 from components.tools.concepts import Concept, Relation, no_concept
 from components.tools.data_files import Shipped, Stamp, digest, first_rows, lacking, located, stamp
 from components.tools.vocabulary_store import VocabularyStore
-from components.types import Effect
 
 _HOW = (
     "give a .jsonl file of concepts (cui, name, synonyms, definition, definition_source, relations), or a folder with"

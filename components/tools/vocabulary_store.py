@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from threading import Lock
 
-from components.text_analysis import terms
+from components.text.analysis import terms
 from components.tools.concepts import N_RELATIONS, Concept, Relation
 from components.tools.names import plain
 

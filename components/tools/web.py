@@ -19,7 +19,7 @@ import orjson
 from annotated_types import Ge, Gt
 from yarl import URL
 
-from components.errors import ConfigError, ToolError
+from components.core.errors import ConfigError, ToolError
 
 _PASSING = frozenset((429, 500, 502, 503, 504))
 REDIRECTS = frozenset((301, 302, 303, 307, 308))

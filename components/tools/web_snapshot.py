@@ -10,12 +10,12 @@ from pathlib import Path
 from threading import Lock
 from typing import ClassVar
 
-from components.bm25 import Bm25
-from components.errors import ConfigError
-from components.rows import Row, json_lines
+from components.core.errors import ConfigError
+from components.core.types import Effect
+from components.files.rows import Row, json_lines
+from components.text.bm25 import Bm25
 from components.tools.data_files import Shipped, Stamp, first_rows, lacking, located, stamps
 from components.tools.web_pages import WebPage, read_page
-from components.types import Effect
 
 _KINDS = (".jsonl", ".html", ".htm")
 _HOW = "give a .jsonl file with url, title and paragraphs in each line, or a folder of such files and saved .html pages"

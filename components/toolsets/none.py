@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from components.types import Offer, Sample
+from components.core.types import Offer, Sample
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from components.messages import Message
-from components.protocols import Episode, Propose
-from components.types import Action
+from components.core.messages import Message
+from components.core.protocols import Episode, Propose
+from components.core.types import Action
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from typing import Annotated, Literal
 
 from annotated_types import Interval
 
-from components.messages import Message
+from components.core.messages import Message
+from components.core.protocols import Episode, Propose
+from components.core.task_text import action_text, names_of
+from components.core.turns import continued
+from components.core.types import Action
 from components.prompts import load
-from components.protocols import Episode, Propose
-from components.task_text import action_text, names_of
-from components.turns import continued
-from components.types import Action
 from components.verifiers.trying import Guided, guide, tried
 
 

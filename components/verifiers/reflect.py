@@ -13,14 +13,14 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from components.foreseen import foreseen
-from components.messages import Message
+from components.acting.foreseen import foreseen
+from components.acting.reflection import reflection_in
+from components.core.messages import Message
+from components.core.protocols import Episode, Propose
+from components.core.task_text import action_text
+from components.core.turns import continued
+from components.core.types import Action
 from components.prompts import load
-from components.protocols import Episode, Propose
-from components.reflection import reflection_in
-from components.task_text import action_text
-from components.turns import continued
-from components.types import Action
 
 
 @dataclass(frozen=True)

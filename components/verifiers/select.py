@@ -14,12 +14,12 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from components.messages import Message, Purpose, Sampling
+from components.core.messages import Message, Purpose, Sampling
+from components.core.protocols import Episode, Propose
+from components.core.task_text import action_text
+from components.core.turns import continued
+from components.core.types import Action
 from components.prompts import load
-from components.protocols import Episode, Propose
-from components.task_text import action_text
-from components.turns import continued
-from components.types import Action
 from components.verifiers.trying import Guided, guide, tried
 
 _LABEL = re.compile(r"^(?:(?:selected )?action:|#?\d+[.):]|\s)*", re.IGNORECASE)

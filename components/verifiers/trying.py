@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from components.protocols import Episode
-from components.task_text import names_of
-from components.tool_names import lasting_names
-from components.types import Action
+from components.acting.tool_names import lasting_names
+from components.core.protocols import Episode
+from components.core.task_text import names_of
+from components.core.types import Action
 
 
 class Guided:

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 import yaml
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.models.redaction import secret_variables
 from components.prompts import load as load_prompts
 from runner import manifest

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import yaml
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner import manifest
 from runner.bundle import entries, places
 from runner.bundle.archive import Archive

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 
 LIST = "bundle.json"
 SCHEMA = 1

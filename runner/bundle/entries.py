@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.journal import Journal
 
 FILE = "journal.jsonl"

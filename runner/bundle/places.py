@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 
 DATA = "CLINICAL_DATA_DIR"
 BUNDLE, BELOW, NAMED = "{bundle}/", "{CLINICAL_DATA_DIR}/", "{named}/"

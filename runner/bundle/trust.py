@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.bundle.places import texts
 from runner.targets import locate
 

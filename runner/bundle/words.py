@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.bundle.trust import WORD
 from runner.config.chosen import chosen
 

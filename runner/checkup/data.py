@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.checkup.line import Line, that
 
 _DATA = "CLINICAL_DATA_DIR"
@@ -66,7 +66,7 @@ def _lacking(node: Mapping[str, Any]) -> str:
 
     What works out a cache before the first sample is asked for its splits alone.
     """
-    from components.protocols import Dataset
+    from components.core.protocols import Dataset
     from runner.build import part
 
     try:

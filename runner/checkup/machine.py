@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.checkup.line import BAD, LACKS, OK, Line, size, that
 
 _LEAST_DISK = 1 << 30

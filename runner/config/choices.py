@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.flaws import nearest
 
 _ROOM = 120

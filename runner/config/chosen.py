@@ -8,7 +8,7 @@ from typing import Any
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.config.places import choices_of
 from runner.config.roots import CONF
 from runner.flaws import nearest

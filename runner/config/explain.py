@@ -11,7 +11,7 @@ from hydra.errors import ConfigCompositionException, MissingConfigException, Ove
 from omegaconf import DictConfig
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseError, OmegaConfBaseException
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.config.choices import choices
 from runner.config.places import COMMAND, choices_of, near, yaml_files
 from runner.flaws import Flaw, nearest, shown

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.config.places import near
 
 _MOST_VALUES = 20_000  # OmegaConf takes 70 microseconds for each

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Interval, MinLen
 from pydantic import StringConstraints
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.select import read_shard
 
 Node = Mapping[str, Any]

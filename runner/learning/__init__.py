@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.errors import ConfigError
-from components.practice import Source, task_of
-from components.protocols import ByTask, Memory
-from components.solved import SEEDS, TASKS
-from components.types import Sample
+from components.acting.solved import SEEDS, TASKS
+from components.core.errors import ConfigError
+from components.core.learning import Source, task_of
+from components.core.protocols import ByTask, Memory
+from components.core.types import Sample
 from components.verifiers.accept import Accept
 from runner import manifest
 from runner.door import Door

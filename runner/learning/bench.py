@@ -1,4 +1,4 @@
-"""What a stage of its own works with (``components.practice.Bench``), and the run of such a stage."""
+"""What a stage of its own works with (``components.core.learning.Bench``), and the run of such a stage."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.conditions.intact import Intact
-from components.errors import ConfigError, ModelError, RunLimitReached
+from components.core.errors import ConfigError, ModelError, RunLimitReached
+from components.core.learning import Solve
+from components.core.protocols import Agent
+from components.core.types import Played, Problem, Sample, Trajectory
 from components.models.redaction import redact
-from components.practice import Solve
-from components.protocols import Agent
 from components.toolsets.none import NoTools
-from components.types import Played, Problem, Sample, Trajectory
 from components.verifiers.accept import Accept
 from runner import manifest
 from runner.door import Door
@@ -42,7 +42,7 @@ _APART = ("name", "limit", "epochs", "memory")  # of a config: what a stage of i
 
 @dataclass(frozen=True)
 class Bench:
-    """See ``components.practice.Bench``."""
+    """See ``components.core.learning.Bench``."""
 
     experiment: Experiment
     door: Door

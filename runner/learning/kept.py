@@ -19,7 +19,7 @@ from typing import Any
 
 import orjson
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner import manifest
 
 _NAME = re.compile(r"[0-9a-f]{16}")

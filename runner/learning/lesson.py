@@ -10,13 +10,13 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
+from components.core.learning import Parted, Source, task_of
+from components.core.protocols import Dataset
+from components.core.task_text import task_text
+from components.core.types import Sample
+from components.files.seeded_draw import drawn
 from components.models.redaction import redact
-from components.practice import Parted, Source, task_of
-from components.protocols import Dataset
-from components.seeded_draw import drawn
-from components.task_text import task_text
-from components.types import Sample
 from runner.fitting import prompt_digests
 from runner.select import clean
 

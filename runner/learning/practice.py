@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from components.errors import ModelError
-from components.protocols import Agent, Episode, Memory
-from components.types import CONTEXT_LENGTH, Answer, Failure, Played, Refusal, Sample
+from components.core.errors import ModelError
+from components.core.protocols import Agent, Episode, Memory
+from components.core.types import CONTEXT_LENGTH, Answer, Failure, Played, Refusal, Sample
 from runner.door import Door
 from runner.ending import consults, deciding
 from runner.play import Parts, play
@@ -32,7 +32,7 @@ class Solver:
 
 @dataclass
 class Practice:
-    """See ``components.practice.Practice``; ``skipped`` are samples that grew too long for the model."""
+    """See ``components.core.learning.Practice``; ``skipped`` are samples that grew too long for the model."""
 
     agent: Agent
     parts: Parts

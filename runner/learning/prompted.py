@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
+from components.core.types import Privacy
 from components.prompts import place_of
-from components.types import Privacy
 from runner import manifest
 from runner.fitting import permit
 from runner.learning.lesson import known_by

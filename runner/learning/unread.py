@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from components.acting import Acting
-from components.demonstrations import FixedTasks
-from components.errors import ConfigError
-from components.practice import Source, Teaching
-from components.solved import SolvedQuestions
-from components.task_text import inputs_in, task_text
-from components.types import Problem, Sample
+from components.acting.demonstrations import FixedTasks
+from components.acting.loop import Acting
+from components.acting.solved import SolvedQuestions
+from components.core.errors import ConfigError
+from components.core.learning import Source, Teaching
+from components.core.task_text import inputs_in, task_text
+from components.core.types import Problem, Sample
 from components.verifiers.trying import Guided
 from runner.fitting import within
 

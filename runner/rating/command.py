@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.config.roots import CONF
 from runner.rating.agreement import Agreement
 from runner.rating.drawing import draw

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from components.errors import ConfigError
-from components.rubric import Rubric
-from components.rubric_texts import texts_of
-from components.types import Sample
+from components.core.errors import ConfigError
+from components.core.types import Sample
+from components.rubrics.rubric import Rubric
+from components.rubrics.texts import texts_of
 from runner.records import read
 from runner.rescore import reopened
 from runner.results.rows import Row, rows_of

@@ -12,7 +12,7 @@ from hashlib import sha256
 from html import escape
 from typing import TYPE_CHECKING
 
-from components.rubric import NONE, Field, Rubric
+from components.rubrics.rubric import NONE, Field, Rubric
 
 if TYPE_CHECKING:
     from runner.rating.drawing import Item

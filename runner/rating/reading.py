@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.flaws import nearest
 from runner.rating.sheets import ITEM, Key
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from components.errors import ConfigError
-from components.rubric import NONE
+from components.core.errors import ConfigError
+from components.rubrics.rubric import NONE
 from runner.rating.agreement import Agreement, agreement
 from runner.rating.reading import Sheet
 from runner.rating.sheets import Key

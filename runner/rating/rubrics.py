@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from components.errors import ConfigError
-from components.rubric import Rubric
+from components.core.errors import ConfigError
+from components.rubrics.rubric import Rubric
 from runner.build import check
 from runner.flaws import nearest
 

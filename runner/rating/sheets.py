@@ -12,8 +12,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from components.errors import ConfigError
-from components.rubric import Rubric
+from components.core.errors import ConfigError
+from components.rubrics.rubric import Rubric
 from runner.rating.drawing import Item
 from runner.rating.form import form
 from runner.rating.rubrics import from_values

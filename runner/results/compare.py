@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.results.grid import MEAN, Grid, grid_of
 from runner.results.intervals import Metric
 from runner.results.paired import Difference, Differences, differences, played

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from components.types import CONTEXT_LENGTH
+from components.core.types import CONTEXT_LENGTH
 
 OVERFLOWS = "errors/context_length"
 

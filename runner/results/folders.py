@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from components.errors import ConfigError
-from components.hand_written import read_yaml
+from components.core.errors import ConfigError
+from components.files.yaml_files import read_yaml
 from runner import manifest
 from runner.records import FILE
 from runner.resume import setting

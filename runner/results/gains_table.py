@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.config.roots import CONF
 from runner.results.grid import Column, Grid, grid_of
 from runner.results.intervals import Metric, mean_of

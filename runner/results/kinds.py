@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from components.errors import ConfigError
-from components.protocols import DeclaresKinds
-from components.types import ScoreKind
+from components.core.errors import ConfigError
+from components.core.protocols import DeclaresKinds
+from components.core.types import ScoreKind
 
 Kinds = Mapping[str, ScoreKind]
 KEY = "kinds"  # of the manifest

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.results.bounds import standard_error, unvaried_variance
 from runner.results.intervals import Mean, Metric, of_means, settle, unsettled_of
 from runner.results.kinds import NUMBER, Kinds, Scale, kind_of

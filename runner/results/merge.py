@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner import manifest
 from runner.records import FILE, read
 from runner.results.folders import config_of

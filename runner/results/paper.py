@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from components.errors import ConfigError
-from components.hand_written import read_yaml
+from components.core.errors import ConfigError
+from components.files.yaml_files import read_yaml
 from runner.build import check
 from runner.results.published import Cell, Columns, Published, Scopes, cells_in, rows_in
 from runner.results.runs import Run

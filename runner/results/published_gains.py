@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from components.errors import ConfigError
-from components.hand_written import read_yaml
+from components.core.errors import ConfigError
+from components.files.yaml_files import read_yaml
 from runner.build import check
 from runner.results.intervals import Metric
 from runner.results.paper import Line, Paper

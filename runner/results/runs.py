@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from components.errors import ConfigError
-from components.messages import SIMULATED
+from components.core.errors import ConfigError
+from components.core.messages import SIMULATED
 from runner import manifest
 from runner.records import FILE as RECORDS
 from runner.records import read, slim

@@ -1,6 +1,6 @@
 """Which tools were used: shares per part of a benchmark and tool, from the committed actions of the records.
 
-Source: Liao et al. 2024, arXiv 2410.17657, figure 5; counted by ``components.tool_distribution``.
+Source: Liao et al. 2024, arXiv 2410.17657, figure 5; counted by ``components.acting.tool_distribution``.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from components.messages import Message, ToolCall, Usage
-from components.tool_distribution import INNER, MALFORMED, MIXED, action_names, distribution, is_misuse
-from components.types import Action, Refusal, Step, Trajectory
+from components.acting.tool_distribution import INNER, MALFORMED, MIXED, action_names, distribution, is_misuse
+from components.core.messages import Message, ToolCall, Usage
+from components.core.types import Action, Refusal, Step, Trajectory
 from runner.results.rows import Row
 from runner.results.runs import Run
 from runner.results.table import show

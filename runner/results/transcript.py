@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
+from components.core.messages import Image, Message, ToolCall
+from components.core.types import Observed, Step, Trajectory
 from components.faults.marks import told as faults_told
-from components.messages import Image, Message, ToolCall
-from components.types import Observed, Step, Trajectory
 from runner.flaws import nearest
 from runner.records import read
 from runner.results.runs import Run

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.results.rows import Row
 from runner.results.runs import Run
 from runner.results.table import show

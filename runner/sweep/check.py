@@ -14,7 +14,7 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner import manifest
 from runner.config.legible import too_deep
 from runner.config.places import words_of

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.models.redaction import redact
 from runner import records
 from runner.budget import Spent

@@ -26,7 +26,7 @@ from hydra.plugins.launcher import Launcher as HydraLauncher
 from hydra.types import HydraContext
 from omegaconf import DictConfig
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.models.redaction import redact
 from runner.budget import Budget, Spent
 from runner.resume import quoted

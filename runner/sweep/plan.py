@@ -13,7 +13,7 @@ from typing import Any
 
 from hydra.core.override_parser.types import Override
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.flaws import Flaw, Flaws
 
 _LONGEST = 80

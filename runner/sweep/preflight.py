@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from components.errors import ModelError, RunLimitReached
+from components.core.errors import ModelError, RunLimitReached
 from runner.records import read
 from runner.sweep.pilot import COUNTED, Estimate, Pilot, together, wall
 

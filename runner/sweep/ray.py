@@ -16,7 +16,7 @@ from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext
 from omegaconf import DictConfig
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.sweep.elsewhere import Died, Ended, Order, play
 
 _QUIET = (("RAY_USAGE_STATS_ENABLED", "0"), ("RAY_AUTH_MODE", "disabled"))

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner import manifest, records
 from runner.facts import facts_of, sweep_id
 from runner.growing import ONE_BY_ONE

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import yaml
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.resume import written
 from runner.sweep.elsewhere import Died, Ended, Order, play
 

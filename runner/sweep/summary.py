@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.facts import sweep_id
 from runner.sweep.plan import Cell
 

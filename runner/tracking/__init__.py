@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import orjson
 
-from components.practice import Made
+from components.core.learning import Made
 from runner.tracking import crafts, describe, traces
 from runner.tracking.attached import attach
 from runner.tracking.describe import Job, job_of, safe

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from components.practice import Made
+from components.core.learning import Made
 from runner.tracking.describe import safe
 from runner.tracking.store import Tracker, connect, texts_may_leave
 from runner.tracking.views import view_url

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.manifest import FILE as MANIFEST
 from runner.records import FILE as RECORDS
 from runner.tracking.store import absolute, database_of, load, troubles, without_password

@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-from components.messages import Image, Message
-from components.types import Observed, Step, Trajectory
+from components.core.messages import Image, Message
+from components.core.types import Observed, Step, Trajectory
 from runner.results.table import plain
 
 _LIMIT = 4_000  # characters of one text; the record holds the whole

@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.tracking.describe import Job
 
 if TYPE_CHECKING:

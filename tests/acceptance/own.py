@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, ClassVar
 
-from components.messages import Completion, Message, ToolCall, ToolSpec, Usage
+from components.core.messages import Completion, Message, ToolCall, ToolSpec, Usage
+from components.core.types import Answer, Observation, Offer, Problem, Sample
 from components.models.simulated.draws import Draws
-from components.types import Answer, Observation, Offer, Problem, Sample
 
 LETTERS = "ABCD"
 ADD = ToolSpec("add", "Adds.", {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})

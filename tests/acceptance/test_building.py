@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from components.messages import Completion, Message, ToolCall, Usage
+from components.core.messages import Completion, Message, ToolCall, Usage
 from components.models.simulated.serve import Server
 from tests.acceptance.command import Served, counted, endpoint, here, metric, told
 from tests.acceptance.own import Voice

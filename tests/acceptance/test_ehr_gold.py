@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from components.agents.ehragent import EhrAgent
-from components.datasets.ehragent_edition import EhrAgentEdition
-from components.datasets.ehrsql2024 import Ehrsql2024
+from components.acting.solved import SolvedQuestions
+from components.ehr.agent import EhrAgent
+from components.ehr.datasets.ehragent_edition import EhrAgentEdition
+from components.ehr.datasets.ehrsql2024 import Ehrsql2024
+from components.ehr.scorer import Ehr as EhrScorer
+from components.ehr.toolset import Ehr
 from components.grammars.code_block import CodeBlock
 from components.models.scripted import Scripted
-from components.scorers.ehr import Ehr as EhrScorer
-from components.solved import SolvedQuestions
-from components.toolsets.ehr import Ehr
 from components.verifiers.accept import Accept
 from runner.door import Door
 from runner.execute import Outcome, execute

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 import yaml
 
-from components.agents.radagent import Radagent
+from components.core.types import Sample, Score, Trajectory
 from components.models.simulated import Simulated
+from components.radiology.agent import Radagent
 from components.radiology.execution import ground_truth
 from components.radiology.solvable import solvable
 from components.radiology.study import study_of
 from components.radiology.tasks import PAIRS, TASKS
 from components.radiology.tool import RadiologyTool
-from components.types import Sample, Score, Trajectory
 from components.verifiers.accept import Accept
 from runner.budget import Budget
 from runner.build import construct

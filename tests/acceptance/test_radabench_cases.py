@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from components.messages import Request
+from components.core.messages import Request
+from components.core.types import Offer, Sample, Score, Trajectory
 from components.models.scripted import Scripted
-from components.types import Offer, Sample, Score, Trajectory
 from runner.budget import Budget, Purse
 from runner.door import Door
 from runner.journal import Journal

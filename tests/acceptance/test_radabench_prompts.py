@@ -1,6 +1,6 @@
 """RadABench's base and refined prompts, as they are sent: no rule of the refined set is in a base message.
 
-Source of the rules: Zheng et al. 2024 (arXiv 2412.09529) and its supplement; docs/radabench.md has the table.
+Source of the rules: Zheng et al. 2024 (arXiv 2412.09529) and its supplement; docs/papers/radabench.md has the table.
 """
 
 import re
@@ -12,8 +12,8 @@ from typing import get_args
 
 import pytest
 
-from components.agents.radagent import Radagent, Strategy
-from components.types import Step
+from components.core.types import Step
+from components.radiology.agent import Radagent, Strategy
 from components.verifiers.reflect import Reflect
 from tests.acceptance.test_radabench import episodes, few, parts
 from tests.golden.vectors import CODE, PAPER

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from components.datasets.cab import Cab
+from components.cab.datasets.cab import Cab
 from components.models.simulated import Simulated
 from components.models.simulated.serve import Server
 from tests.acceptance.command import INTERRUPT, KILL, Served, counted, endpoint, go_on, run, start

@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 
 DATA = Path(os.environ.get("CLINICAL_DATA_DIR", "no-data"))
 

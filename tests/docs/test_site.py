@@ -51,7 +51,8 @@ def test_pages_that_the_code_mentions_exist():
 
 
 def test_every_page_is_in_the_navigation_once():
-    listed = leaves(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])
+    text = (ROOT / "mkdocs.yml").read_text()
+    listed = leaves(yaml.safe_load(text[text.index("\nnav:") :])["nav"])  # what is above has tags of its own
     pages = {page.path.relative_to(ROOT / "docs").as_posix() for page in PAGES[1:]} | set(generated())
     assert sorted(listed) == sorted(pages)
 

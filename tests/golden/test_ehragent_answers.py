@@ -11,8 +11,8 @@ from typing import Any
 import orjson
 import pytest
 
-from components.ehr.complexity import tables_of
-from components.ehr.matching import lenient, strict
+from components.sql.complexity import tables_of
+from components.text.values import lenient, strict
 
 FOLDER = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent)
 FILES = {path: orjson.loads(path.read_bytes()) for path in sorted(FOLDER.glob("medagents_ehragent_*.json"))}

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from components.solved import Entry, SolvedQuestions
+from components.acting.solved import Entry, SolvedQuestions
 
 FOLDER = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent)
 FILES = {path: orjson.loads(path.read_bytes()) for path in sorted(FOLDER.glob("medagents_ehragent_*.json"))}

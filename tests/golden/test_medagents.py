@@ -11,8 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
-from components.answers import parse_letter, published_letter
-from components.majority import majority
+from components.acting.majority import majority
 from components.panel.published import (
     UnreadableReport,
     published_experts,
@@ -20,6 +19,7 @@ from components.panel.published import (
     published_vote,
 )
 from components.panel.replies import read_experts, read_report, read_vote
+from components.text.answers import parse_letter, published_letter
 from tests.panels import calls_needed
 
 FOLDER = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent)

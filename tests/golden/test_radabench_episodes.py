@@ -7,20 +7,20 @@ from typing import Any
 import orjson
 import pytest
 
-from components.agents.radagent import Radagent
-from components.errors import ModelError
+from components.core.errors import ModelError
+from components.core.messages import Message, Request
+from components.core.types import Offer, Sample, Step, Trajectory
 from components.grammars.xml_call import XmlCall
-from components.messages import Message, Request
 from components.models.scripted import Scripted
+from components.radiology.agent import Radagent
 from components.radiology.execution import decided, ground_truth, read
 from components.radiology.memory import RadiologyMemory, read_inputs
+from components.radiology.scorers.refusal import Refusals
+from components.radiology.scorers.response import mentions_error
 from components.radiology.suitable import Suitable
 from components.radiology.switches import Switches
 from components.radiology.tasks import BQ, IE
-from components.scorers.refusal import Refusals
-from components.scorers.response import mentions_error
-from components.toolsets.radiology import Radiology
-from components.types import Offer, Sample, Step, Trajectory
+from components.radiology.toolset import Radiology
 from components.verifiers.accept import Accept
 from runner.door import Door
 from runner.play import Parts, play

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from components.errors import ActionError
+from components.core.errors import ActionError
+from components.core.messages import Message
+from components.core.types import Offer
 from components.grammars.xml_call import XmlCall
-from components.messages import Message
 from components.radiology.memory import read_inputs
 from components.radiology.tasks import REFUSAL_FIELDS
-from components.types import Offer
 from tests.golden.vectors import Unit, units
 
 GRAMMARS = {"solvable": Offer({}), "insufficient": Offer({}, refusal_fields=REFUSAL_FIELDS)}

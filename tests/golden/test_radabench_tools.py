@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from components.conditions.baseline import Baseline
-from components.conditions.differentiated import Differentiated
-from components.conditions.insufficient import InsufficientConfig1, InsufficientConfig2, InsufficientConfig3
-from components.conditions.redundant import RedundantHigh, RedundantMedium, RedundantRegular
-from components.errors import ToolError
+from components.core.errors import ToolError
+from components.core.types import Offer, Problem, Sample
 from components.radiology.cards import Card, spec
+from components.radiology.conditions.baseline import Baseline
+from components.radiology.conditions.differentiated import Differentiated
+from components.radiology.conditions.insufficient import InsufficientConfig1, InsufficientConfig2, InsufficientConfig3
+from components.radiology.conditions.redundant import RedundantHigh, RedundantMedium, RedundantRegular
 from components.radiology.memory import RadiologyMemory, read_inputs, start_memory
 from components.radiology.plan import decision_chain, read_known, runtime_plan
 from components.radiology.tool import RadiologyTool, run
-from components.toolsets.radiology import Radiology
-from components.types import Offer, Problem, Sample
+from components.radiology.toolset import Radiology
 from tests.golden.vectors import CODE, KINDS, TOP_KEYS, Unit, all_vectors, golden_card, units
 
 CONDITIONS = {

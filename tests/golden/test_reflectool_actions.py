@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 import pytest
 
-from components.errors import ActionError
+from components.core.errors import ActionError
+from components.core.messages import Message
+from components.core.types import Offer
 from components.grammars.bracket_json import BracketJson, read_call
-from components.messages import Message
-from components.types import Offer
 
 FOLDER = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent)
 UNREADABLE = {"ok": False, "name": None, "params": {}}

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from components.bm25 import Bm25
+from components.text.bm25 import Bm25
 
 FOLDER = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent)
 EXACT_LENGTH = 40  # above it the reference engine rounds a document's length, so scores are not given

@@ -10,10 +10,10 @@ from typing import Any
 import orjson
 import pytest
 
-from components.cab_tasks import DIMENSIONS, TASKS
-from components.scorers.cab import Cab
-from components.tool_distribution import distribution
-from components.types import Problem, Sample, Trajectory
+from components.acting.tool_distribution import distribution
+from components.cab.scorers import Cab
+from components.cab.tasks import DIMENSIONS, TASKS
+from components.core.types import Problem, Sample, Trajectory
 from runner.results.levels import Nested
 
 FOLDER = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent)

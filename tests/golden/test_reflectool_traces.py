@@ -13,19 +13,19 @@ from typing import Any
 import orjson
 import pytest
 
-from components.acting import Acting
+from components.acting.inner_actions import INNER
+from components.acting.loop import Acting
 from components.agents.react import ReAct
 from components.agents.reflectool import ReflecTool
 from components.agents.reflexion import Reflexion
-from components.errors import ToolError
+from components.cab.scorers import Cab
+from components.core.errors import ToolError
+from components.core.messages import Completion, Message, Request, Sampling, ToolSpec, Usage
+from components.core.types import Action, Observation, Offer, Problem, Sample, Score, Trajectory
 from components.grammars.bracket_json import BracketJson, read_call
-from components.inner_actions import INNER
-from components.learnt_json import array_in, object_in
 from components.memory.learnt import chain_of
-from components.messages import Completion, Message, Request, Sampling, ToolSpec, Usage
-from components.scorers.cab import Cab
 from components.stages.optimize import Optimize
-from components.types import Action, Observation, Offer, Problem, Sample, Score, Trajectory
+from components.text.json_in_text import array_in, object_in
 from components.verifiers.accept import Accept
 from components.verifiers.refine import Refine
 from components.verifiers.select import Select

@@ -14,10 +14,10 @@ from typing import Any
 
 import orjson
 
+from components.core.types import Problem, Sample
 from components.radiology.cards import Card, card
 from components.radiology.switches import Switches
 from components.radiology.vocabulary import Vocabulary
-from components.types import Problem, Sample
 
 CODE = Switches(
     category_typing="mixed_code", plan_reader="code_line", known_info="per_condition", indicator_name="never",

@@ -14,9 +14,9 @@ import asyncio, os
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal, Sequence
 from annotated_types import Ge
-from components.errors import ConfigError
-from components.messages import Completion, Message, Sampling, Usage
-from components.types import Answer, Offer, Problem, Sample, Score
+from components.core.errors import ConfigError
+from components.core.messages import Completion, Message, Sampling, Usage
+from components.core.types import Answer, Offer, Problem, Sample, Score
 
 @dataclass(frozen=True)
 class Pace:

@@ -1,7 +1,7 @@
 import pytest
 
-from components.errors import AttemptOver, LimitReached
-from components.messages import Usage
+from components.core.errors import AttemptOver, LimitReached
+from components.core.messages import Usage
 from runner.attempt import Attempt
 from runner.budget import Budget
 

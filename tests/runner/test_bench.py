@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from components.errors import ConfigError, ModelError
-from components.types import Answer
+from components.core.errors import ConfigError, ModelError
+from components.core.types import Answer
 from runner.journal import Journal
 from tests.stage_bench import CAREFUL, Class, base_set, bench
 
@@ -39,7 +39,7 @@ async def test_a_talk_offers_nothing_and_is_in_the_journal(tmp_path):
             desk = bench(room.say, base_set(tmp_path / "base"), journal=journal)
 
             async def speak(episode, n=n):
-                from components.messages import Message
+                from components.core.messages import Message
 
                 seen.append(dict(episode.offer.tools))
                 return Answer(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.messages import Usage
+from components.core.messages import Usage
 from runner.budget import Budget, Purse, Spent
 
 

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 import pytest
 from annotated_types import Ge
 
-from components.errors import ConfigError
-from components.protocols import Agent, Verifier
+from components.core.errors import ConfigError
+from components.core.protocols import Agent, Verifier
 from components.verifiers.accept import Accept
 from runner.build import check, construct, part
 from runner.flaws import Flaws, nearest

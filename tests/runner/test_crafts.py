@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from components.practice import Made
+from components.core.learning import Made
 from runner import tracking
 from runner.tracking import crafts
 from tests.slow import slow

@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from components.errors import ConfigError, ModelError, RunLimitReached
-from components.messages import Message
-from components.types import Answer
+from components.core.errors import ConfigError, ModelError, RunLimitReached
+from components.core.messages import Message
+from components.core.types import Answer
 from runner.budget import Budget
 from runner.door import Door
 from runner.journal import Journal

@@ -9,11 +9,11 @@ import pytest
 from hydra import compose
 from omegaconf import OmegaConf
 
-from components.demonstrations import steps_of
+from components.acting.demonstrations import steps_of
+from components.acting.solved import Entry, own_seeds
+from components.core.types import Sample
 from components.ehr.metadata import metadata
 from components.models.scripted import Scripted
-from components.solved import Entry, own_seeds
-from components.types import Sample
 from runner.door import Door
 from runner.execute import Outcome, execute
 from runner.play import Parts, play

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from components.errors import ConfigError, ToolError
-from components.messages import Message, Sampling, ToolSpec
-from components.types import Answer, Failure, Observation
+from components.core.errors import ConfigError, ToolError
+from components.core.messages import Message, Sampling, ToolSpec
+from components.core.types import Answer, Failure, Observation
 from runner.budget import Budget
 from runner.play import play
 from tests.parts import Kit, Rows, Speaker, door, parts

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from components.errors import ConfigError, ModelError
+from components.core.errors import ConfigError, ModelError
 from runner.budget import Budget
 from runner.execute import Outcome, execute
 from runner.journal import Journal

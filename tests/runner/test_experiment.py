@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from runner.experiment import build, check
@@ -101,13 +101,13 @@ def test_data_go_nowhere_else(cfg):
 
 
 def test_a_toolset_that_fits_no_sample_is_refused_before_the_first_one(cfg):
-    cfg["toolset"] = {"_target_": "components.toolsets.radiology.Radiology"}
+    cfg["toolset"] = {"_target_": "components.radiology.toolset.Radiology"}
     with pytest.raises(ConfigError, match="toolset: "):
         check(cfg)
 
 
 def test_a_condition_that_does_not_fit_says_what_would(cfg):
-    cfg["condition"] = {"_target_": "components.conditions.baseline.Baseline"}
+    cfg["condition"] = {"_target_": "components.radiology.conditions.baseline.Baseline"}
     with pytest.raises(ConfigError, match=r"condition .*with other toolsets condition=intact"):
         check(cfg)
 

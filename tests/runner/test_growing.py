@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from components.errors import ModelError
-from components.messages import Message
-from components.solved import Entry, SolvedQuestions, learn
-from components.types import Answer
+from components.acting.solved import Entry, SolvedQuestions, learn
+from components.core.errors import ModelError
+from components.core.messages import Message
+from components.core.types import Answer
 from runner.budget import Budget
 from runner.execute import Outcome, execute
 from runner.records import RecordWriter, read

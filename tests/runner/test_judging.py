@@ -76,8 +76,8 @@ def test_it_does_so_where_that_is_said(home):
 BROKEN = """
 from dataclasses import dataclass
 from pathlib import Path
-from components.errors import ModelError
-from components.messages import Completion, Message, Usage
+from components.core.errors import ModelError
+from components.core.messages import Completion, Message, Usage
 from mine.parts import Echo
 
 @dataclass

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from components.errors import ConfigError
-from components.types import Answer, Problem, Sample
+from components.core.errors import ConfigError
+from components.core.types import Answer, Problem, Sample
 from runner.experiment import Experiment, Launch
 from runner.learning import check_memory, learn, remember
 from runner.learning.lesson import lesson_of
@@ -26,7 +26,7 @@ class Practise:
         for sample in samples:
 
             async def solve(episode):
-                from components.messages import Message
+                from components.core.messages import Message
 
                 return Answer((await episode.ask([Message("user", episode.problem.question)], "reflect")).text)
 

@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
-from components.errors import OVERFLOW, ConfigError, ModelError
-from components.messages import Completion, Message, Usage
+from components.core.errors import OVERFLOW, ConfigError, ModelError
+from components.core.messages import Completion, Message, Usage
+from components.core.types import Answer, Score
 from components.models.overflow import FINISH
-from components.types import Answer, Score
 from runner.budget import Budget
 from runner.execute import Outcome, execute
 from runner.journal import Journal

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from components.errors import ModelError
+from components.core.errors import ModelError
 from runner.execute import Outcome, execute
 from runner.patience import Patience, Row
 from runner.records import RecordWriter, read

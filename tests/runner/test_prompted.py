@@ -3,9 +3,9 @@ from dataclasses import replace
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
+from components.core.types import Problem
 from components.prompts import load
-from components.types import Problem
 from runner.fitting import PrivacyRefused
 from runner.learning.lesson import training
 from runner.learning.prompted import check_prompts

@@ -9,8 +9,8 @@ import yaml
 from hydra import compose
 from omegaconf import OmegaConf
 
-from components.agents.radagent import Radagent, Strategy
 from components.models.simulated import Simulated
+from components.radiology.agent import Radagent, Strategy
 from components.verifiers.reflect import Reflect
 from runner.build import construct
 from runner.config.roots import CONF

@@ -8,9 +8,9 @@ import random
 import orjson
 import pytest
 
-from components.errors import ConfigError
-from components.messages import Image, Message, ToolCall, ToolSpec, Usage
-from components.types import Action, Observation, Observed, Refusal, Score, Step, Trajectory
+from components.core.errors import ConfigError
+from components.core.messages import Image, Message, ToolCall, ToolSpec, Usage
+from components.core.types import Action, Observation, Observed, Refusal, Score, Step, Trajectory
 from runner.records import FILE, RecordWriter, read, record_of
 from runner.stored import Unpacker
 from runner.texts import TextReader, TextWriter, paragraphs

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner import manifest
 from runner.manifest import command_line
 from runner.resume import differences, folder_for, is_complete, quoted, refuse_changes, unused, written

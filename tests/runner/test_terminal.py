@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.terminal import told
 
 ENDLESS = "from runner.terminal import told\ntold(lambda: [print('x' * 1000) for _ in range(10**4)])"

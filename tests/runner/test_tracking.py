@@ -12,9 +12,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from components.errors import ConfigError
-from components.messages import Message, ToolCall, Usage
-from components.types import (
+from components.core.errors import ConfigError
+from components.core.messages import Message, ToolCall, Usage
+from components.core.types import (
     Action,
     Observation,
     Observed,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from components.types import Problem, Sample
+from components.core.types import Problem, Sample
 from runner.learning.unread import _shown_by
 from tests.acceptance.command import here
 

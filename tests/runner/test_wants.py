@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from components.types import Problem, Sample
+from components.core.types import Problem, Sample
 from components.verifiers.accept import Accept
 from components.verifiers.refine import Refine
 from components.verifiers.reflect import Reflect

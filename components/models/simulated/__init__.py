@@ -1,4 +1,4 @@
-"""The embedded default model: deterministic, without key or network (see ``core`` and docs/simulated.md)."""
+"""The embedded default model: deterministic, without key or network (docs/explanation/simulated.md)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Interval, Lt
 
-from components.messages import Completion, Request, Sampling
+from components.core.messages import Completion, Request, Sampling
+from components.core.types import Sample
 from components.models.simulated.core import VERSION, Core
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
-from components.types import Sample
 
 Rate = Annotated[float, Interval(ge=0, le=1)]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from components.messages import Message, ToolSpec
+from components.core.messages import Message, ToolSpec
+from components.core.types import Sample
 from components.models.simulated.dialogue import REFINE, SELECT, Consultation, call_in, read_consultation
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
@@ -18,7 +19,6 @@ from components.models.simulated.skills.consult import Step
 from components.models.simulated.skills.judge import Good, guided
 from components.models.simulated.skills.opinions import Voice
 from components.models.simulated.skills.write import Style
-from components.types import Sample
 
 LOOKS, DESCRIBES, HINTS, PASSAGES = (
     "Look at the medical image",

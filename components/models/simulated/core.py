@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from components.messages import Completion, Message, ToolSpec, Usage
+from components.core.messages import Completion, Message, ToolSpec, Usage
+from components.core.types import Sample
 from components.models.simulated import clinical
 from components.models.simulated.dialogue import REFINE, SELECT, read_consultation
 from components.models.simulated.draws import Draws
@@ -37,7 +38,6 @@ from components.models.simulated.skills.record_key import is_records
 from components.models.simulated.skills.reflect import SHOWN_FORM, heeds, proposed, reflected, repeated, shows_form
 from components.models.simulated.skills.told import Reading
 from components.models.simulated.skills.write import Style, write
-from components.types import Sample
 
 VERSION = "11"
 TAUGHT_SLIPS = 0.3  # of the calls of a wrong radiology tool are left where a solved task is shown

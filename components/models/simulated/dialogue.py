@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
 
-from components.messages import Message, ToolSpec
+from components.core.messages import Message, ToolSpec
 
 SELECT, REFINE = "Selected action:", "Refined action:"
 _GUIDE, _CANDIDATES, _REVIEW = "[Action_Guide]\n", "[Candidate_Actions]\n", "[Review]\n"

@@ -9,7 +9,7 @@ from copy import copy
 from hashlib import blake2b
 from typing import TypeVar
 
-from components.messages import Message
+from components.core.messages import Message
 
 T = TypeVar("T")
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import orjson
 
-from components.errors import ConfigError
-from components.hand_written import parsed, read_yaml
-from components.messages import Message
-from components.types import Problem, Sample
+from components.core.errors import ConfigError
+from components.core.messages import Message
+from components.core.types import Problem, Sample
+from components.files.yaml_files import parsed, read_yaml
 
 _REMEMBERED = 4_000
 _VARIABLE = re.compile(r"\$\{oc\.env:(\w+)\}")

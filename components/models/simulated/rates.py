@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 
 
 @dataclass(frozen=True)

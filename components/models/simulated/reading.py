@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from components.messages import Message, ToolSpec
+from components.core.messages import Message, ToolSpec
 from components.models.simulated.skills.advice import MARKS as ADVISED
 from components.radiology.tasks import BQ, CATEGORIES, PLANNING_NAMES
 

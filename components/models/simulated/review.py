@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from components.messages import Message, ToolCall
+from components.core.messages import Message, ToolCall
 from components.models.simulated.dialogue import Consultation, call_in
 from components.models.simulated.draws import Draws
 from components.models.simulated.skills.act import Move

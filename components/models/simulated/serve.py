@@ -21,8 +21,8 @@ import orjson
 import yaml
 from aiohttp import web
 
-from components.errors import ConfigError
-from components.messages import SIMULATED
+from components.core.errors import ConfigError
+from components.core.messages import SIMULATED
 from components.models.simulated import Simulated
 from components.models.simulated.key import dataset_samples
 from components.models.simulated.wire import Unreadable, asked_in, body_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from components.messages import Image, Message, ToolCall, ToolSpec
+from components.core.messages import Image, Message, ToolCall, ToolSpec
 
 
 class Unreadable(Exception):

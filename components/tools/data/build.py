@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from components.made_files import keep
-from components.written_facts import Disease, Drug, Facts, Term, inline, listed, load_facts
+from components.files.made_files import keep
+from components.files.written_facts import Disease, Drug, Facts, Term, inline, listed, load_facts
 
 HERE = Path(__file__).parent
 SITE = "https://health.wardround.example"

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.records import FILE
 from runner.results.compare import warnings_of
 from runner.results.page import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.results.grid import grid_of
 from runner.results.page.parts import Section
 from runner.results.paired import played

@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
-from components.messages import ToolCall
-from components.types import Step, Trajectory
+from components.core.messages import ToolCall
+from components.core.types import Step, Trajectory
 from runner.results.page.episodes_told import text_of
 
 Marks = tuple[list[str], list[list[int]]]

@@ -7,9 +7,9 @@ from typing import Any
 
 import orjson
 
+from components.core.messages import Image, Message, ToolCall
+from components.core.types import Observed, Step, Trajectory
 from components.faults.marks import told as faults_told
-from components.messages import Image, Message, ToolCall
-from components.types import Observed, Step, Trajectory
 from runner.results.page.episodes_packed import Text, Texts
 
 Plain = dict[str, Any]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.results.directions import improved
 from runner.results.grid import Column, Grid, Record
 from runner.results.page.parts import Better

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.flaws import shown
 
 Direction = Literal["maximise", "minimise", "maximize", "minimize"]

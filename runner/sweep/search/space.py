@@ -11,7 +11,7 @@ from typing import Any
 
 from hydra.core.override_parser.types import IntervalSweep, Override, Quote, QuotedString, RangeSweep
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.flaws import Flaw, Flaws
 from runner.sweep.search.settings import Dimension
 

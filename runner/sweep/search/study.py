@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.sweep.search.settings import Search
 from runner.sweep.search.space import Choices, Numbers, Space, grid_of
 

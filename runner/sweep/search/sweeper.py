@@ -14,7 +14,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner import config as configs
 from runner.budget import Budget, Spent
 from runner.build import check

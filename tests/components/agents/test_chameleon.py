@@ -3,8 +3,8 @@ from time import perf_counter
 import pytest
 
 from components.agents.chameleon import Chameleon, modules_of, written_for
-from components.errors import ActionError
-from components.types import Answer, Failure, Refusal
+from components.core.errors import ActionError
+from components.core.types import Answer, Failure, Refusal
 from tests.record_desk import Records, solving
 
 PLAN = "LoadDB, FilterDB, GetValue, Finish"

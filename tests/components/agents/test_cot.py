@@ -1,7 +1,7 @@
 from components.agents.cot import Cot
-from components.answers import parse_letter
+from components.core.types import Problem
 from components.grammars.xml_call import XmlCall
-from components.types import Problem
+from components.text.answers import parse_letter
 
 CHOICE = Problem("choice", "Which vitamin prevents scurvy?", {"A": "B12", "B": "C"})
 OPEN = Problem("open", "What does the image show?", context="A man of 40.")

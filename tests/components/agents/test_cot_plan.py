@@ -2,8 +2,8 @@ import pytest
 
 from components.agents.cot_plan import CotPlan
 from components.agents.self_consistency import SelfConsistency
-from components.errors import ConfigError
-from components.types import Answer, Failure, Refusal
+from components.core.errors import ConfigError
+from components.core.types import Answer, Failure, Refusal
 from tests.record_desk import Records, solving
 
 PLAN = """The last admission comes from admissions, its drugs from prescriptions [both have HADM_ID].

@@ -1,5 +1,5 @@
 from components.agents.cot_steps import CotSteps
-from components.types import Answer, Sample
+from components.core.types import Answer, Sample
 from tests.attempts import CHOICE, Attempt, Echo
 from tests.parts import Intact, parts
 

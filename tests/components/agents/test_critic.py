@@ -1,6 +1,6 @@
 from components.agents.critic import Critic
-from components.messages import Image, ToolSpec
-from components.types import Answer, Failure, Problem
+from components.core.messages import Image, ToolSpec
+from components.core.types import Answer, Failure, Problem
 from tests.attempts import Attempt, Echo, solving
 
 A, B = 'Action: Finish[{"response": "A"}]', 'Action: Finish[{"response": "B"}]'

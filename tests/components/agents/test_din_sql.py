@@ -1,8 +1,8 @@
 import pytest
 
+from components.acting.solved import Entry, SolvedQuestions
 from components.agents.din_sql import DinSql, kind_in, kind_of, sub_questions
-from components.solved import Entry, SolvedQuestions
-from components.tools.ehr_actions import SQLInterpreter
+from components.ehr.actions import SQLInterpreter
 from tests.wards import played, sample
 
 TOOLS = (SQLInterpreter(),)

@@ -1,6 +1,6 @@
 from components.agents.direct import Direct
+from components.core.types import Problem
 from components.grammars.xml_call import XmlCall
-from components.types import Problem
 
 CHOICE = Problem("choice", "Which vitamin prevents scurvy?", {"A": "B12", "B": "C"})
 DECISION = Problem("decision", "Does it help?\nAnswer with yes, no or maybe.", context="It helped 9 of 10.")

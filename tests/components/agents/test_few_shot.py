@@ -2,17 +2,17 @@ from dataclasses import replace
 
 import pytest
 
+from components.acting.examples import Example
 from components.agents.few_shot import FewShot
-from components.errors import ConfigError
-from components.examples import Example
+from components.core.errors import ConfigError
+from components.core.types import Problem, Sample
 from components.grammars.xml_call import XmlCall
 from components.memory.examples import Shown
 from components.models.scripted import Scripted
-from components.types import Problem, Sample
 from components.verifiers.accept import Accept
 from runner.door import Door
 from runner.play import Parts, play
-from tests.components.agents.conftest import AsItIs, Desk, Played
+from tests.components.conftest import AsItIs, Desk, Played
 
 CHOICE = Problem("choice", "Which vitamin prevents scurvy?", {"A": "B12", "B": "C"})
 OPEN = Problem("open", "Which drug lowers urate?", context="A note on gout.")

@@ -1,7 +1,7 @@
 import pytest
 
 from components.agents.llm2sql import Llm2Sql
-from components.tools.ehr_actions import SQLInterpreter
+from components.ehr.actions import SQLInterpreter
 from tests.wards import played, sample
 
 TOOLS = (SQLInterpreter(),)

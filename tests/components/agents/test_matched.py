@@ -5,12 +5,12 @@ import pytest
 from components.agents.cot import Cot
 from components.agents.direct import Direct
 from components.agents.matched import Matched
-from components.agents.medagents import MedAgents
 from components.agents.self_consistency import SelfConsistency
-from components.errors import ConfigError
-from components.messages import Usage
+from components.core.errors import ConfigError
+from components.core.messages import Usage
+from components.core.types import Answer
 from components.models.scripted import Scripted
-from components.types import Answer
+from components.panel.agent import MedAgents
 from runner.attempt import Attempt as Spends
 from runner.budget import Budget
 from tests.attempts import Attempt, solving

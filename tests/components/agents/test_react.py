@@ -2,13 +2,13 @@ import orjson
 import pytest
 
 from components.agents.react import ReAct
-from components.datasets.radabench import RadABench
+from components.core.messages import Image, Message, ToolCall
+from components.core.types import Answer, Failure, Problem
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
-from components.messages import Image, Message, ToolCall
-from components.toolsets.radiology import Radiology
-from components.types import Answer, Failure, Problem
+from components.radiology.dataset import RadABench
+from components.radiology.toolset import Radiology
 from tests import record_desk
 
 DOSE = Problem(

@@ -1,6 +1,6 @@
+from components.acting.demonstrations import solved_task
 from components.agents.reflectool import ReflecTool
-from components.demonstrations import solved_task
-from components.types import Answer
+from components.core.types import Answer
 from tests.attempts import Attempt, Lessons, solving
 
 ANSWER = 'Action: Finish[{"response": "B"}]'

@@ -1,8 +1,8 @@
 import pytest
 
 from components.agents.reflexion import Reflexion
-from components.errors import OVERFLOW, ModelError
-from components.types import Answer, Failure
+from components.core.errors import OVERFLOW, ModelError
+from components.core.types import Answer, Failure
 from tests import record_desk
 from tests.attempts import Attempt, Echo, solving
 from tests.parts import Right

@@ -3,8 +3,8 @@ import pytest
 from components.agents.cot import Cot
 from components.agents.react import ReAct
 from components.agents.self_consistency import SelfConsistency
-from components.errors import OVERFLOW, LimitReached, ModelError
-from components.types import Answer, Failure
+from components.core.errors import OVERFLOW, LimitReached, ModelError
+from components.core.types import Answer, Failure
 from runner.attempt import Attempt as Spends
 from runner.budget import Budget
 from tests.attempts import Attempt, Echo, solving

@@ -1,8 +1,8 @@
 import pytest
 
 from components.agents.self_debugging import SelfDebugging
+from components.core.messages import Message, ToolCall
 from components.grammars.code_block import CodeBlock
-from components.messages import Message, ToolCall
 from tests.wards import cell, played, sample
 
 RIGHT = "rows = FilterDB(LoadDB('admissions'), 'SUBJECT_ID=11')\nanswer = len(rows)"

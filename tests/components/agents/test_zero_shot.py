@@ -2,10 +2,10 @@ import pytest
 
 from components.agents.self_consistency import SelfConsistency
 from components.agents.zero_shot import ZeroShot
-from components.answers import parse_letter
-from components.errors import ConfigError
+from components.core.errors import ConfigError
+from components.core.types import Problem
 from components.grammars.xml_call import XmlCall
-from components.types import Problem
+from components.text.answers import parse_letter
 
 CHOICE = Problem("choice", "Which vitamin prevents scurvy?", {"A": "B12", "B": "C"}, context="A sailor.")
 OPEN = Problem("open", "Which drug lowers urate?")

@@ -3,7 +3,7 @@ from datetime import date
 import pytest
 
 from components.arithmetic.dates import FUNCTIONS, later, read_date
-from components.errors import ToolError
+from components.core.errors import ToolError
 
 
 @pytest.mark.parametrize("text", ["02/29/2024", "2024-02-29", " 02/29/24 ", date(2024, 2, 29)])

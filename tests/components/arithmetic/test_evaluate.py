@@ -5,7 +5,7 @@ import pytest
 
 from components.arithmetic import dates, functions
 from components.arithmetic.evaluate import LENGTH, evaluate, shown
-from components.errors import ToolError
+from components.core.errors import ToolError
 
 FUNCTIONS = {**functions.FUNCTIONS, **dates.FUNCTIONS}
 

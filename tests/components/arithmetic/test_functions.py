@@ -3,7 +3,7 @@ import math
 import pytest
 
 from components.arithmetic.functions import CONSTANTS, FUNCTIONS, invalid, number
-from components.errors import ToolError
+from components.core.errors import ToolError
 
 
 @pytest.mark.parametrize(

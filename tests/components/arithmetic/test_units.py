@@ -1,7 +1,7 @@
 import pytest
 
 from components.arithmetic.units import FUNCTIONS, convert, read_unit, spoken
-from components.errors import ToolError
+from components.core.errors import ToolError
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 from types import SimpleNamespace
 
-from components.errors import ToolError
-from components.messages import Message
+from components.core.errors import ToolError
+from components.core.messages import Message
 
 CLEARANCE = {
     "name": "CockcroftGault",

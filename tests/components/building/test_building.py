@@ -3,17 +3,17 @@ from types import SimpleNamespace
 
 import pytest
 
+from components.acting.voting import Wrapping
 from components.agents.react import ReAct
 from components.agents.reflexion import Reflexion
 from components.building import Building, BuildsTools, beside_memory
 from components.building.reading import builds
-from components.drawing import Wrapping
-from components.errors import ConfigError
+from components.core.errors import ConfigError
+from components.core.messages import Message, ToolCall
+from components.core.types import Action, Observation, Observed, Offer, Refusal
 from components.grammars.native_tools import NativeTools
-from components.messages import Message, ToolCall
 from components.sandbox import Sandbox
 from components.toolsets.none import NoTools
-from components.types import Action, Observation, Observed, Offer, Refusal
 from runner.play import play
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG, fenced
 from tests.parts import Rows, Speaker, door, parts

@@ -1,6 +1,6 @@
 from components.building.reading import builds, first_refusal, may_build, used
-from components.messages import Message, ToolCall, ToolSpec, Usage
-from components.types import Action, Observation, Observed, Refusal, Step, Trajectory
+from components.core.messages import Message, ToolCall, ToolSpec, Usage
+from components.core.types import Action, Observation, Observed, Refusal, Step, Trajectory
 
 FACTS = {"build_tools": "code"}
 NO = Refusal({"reason": "nothing fits"})

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from components.building.specification import fault, is_finite, kind, read, written
-from components.errors import ToolError
+from components.core.errors import ToolError
 from tests.components.building.formulas import CLEARANCE
 
 

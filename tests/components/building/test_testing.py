@@ -2,7 +2,7 @@ import pytest
 
 from components.building.specification import read
 from components.building.testing import Verdict, called, is_close, verdict_on
-from components.errors import ModelError
+from components.core.errors import ModelError
 from components.sandbox import SandboxError
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG
 

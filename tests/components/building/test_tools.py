@@ -1,8 +1,8 @@
 import pytest
 
 from components.building.tools import BuildTool
-from components.errors import ToolError
-from components.protocols import Tool
+from components.core.errors import ToolError
+from components.core.protocols import Tool
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG, Shop, fenced
 
 GIVEN = {"age": 60, "weight": 72, "creatinine": 1.0}

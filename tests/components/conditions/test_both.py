@@ -2,19 +2,19 @@ from random import Random
 
 import pytest
 
-from components.conditions.baseline import Baseline
 from components.conditions.both import Both
 from components.conditions.denied import Denied
-from components.conditions.differentiated import Differentiated
-from components.conditions.insufficient import InsufficientConfig1, InsufficientConfig2
 from components.conditions.intact import Intact
 from components.conditions.noisy import Noisy
-from components.conditions.redundant import RedundantHigh
 from components.conditions.renamed import Renamed
 from components.conditions.withhold import Withhold
-from components.errors import ConfigError
-from components.protocols import Condition
-from components.toolsets.radiology import Radiology
+from components.core.errors import ConfigError
+from components.core.protocols import Condition
+from components.radiology.conditions.baseline import Baseline
+from components.radiology.conditions.differentiated import Differentiated
+from components.radiology.conditions.insufficient import InsufficientConfig1, InsufficientConfig2
+from components.radiology.conditions.redundant import RedundantHigh
+from components.radiology.toolset import Radiology
 from tests.failing import STUDY, episode, kinds, seen
 from tests.golden.vectors import PAPER
 

@@ -1,8 +1,8 @@
 import pytest
 
 from components.conditions.denied import Denied
-from components.errors import ConfigError
-from components.protocols import Condition
+from components.core.errors import ConfigError
+from components.core.protocols import Condition
 from tests.failing import kinds, seen
 
 

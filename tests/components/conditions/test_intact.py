@@ -1,9 +1,9 @@
 from random import Random
 
 from components.conditions.intact import Intact
-from components.protocols import Condition
-from components.toolsets.radiology import Radiology
-from components.types import Offer
+from components.core.protocols import Condition
+from components.core.types import Offer
+from components.radiology.toolset import Radiology
 from tests.golden.vectors import dev
 
 SAMPLE = dev().sample("dev_chest_ct", "012")

@@ -1,5 +1,5 @@
 from components.conditions.noisy import Noisy
-from components.protocols import Condition
+from components.core.protocols import Condition
 from components.radiology.tasks import BQ
 from tests.failing import imaged, kinds, seen, texts
 

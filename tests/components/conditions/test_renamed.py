@@ -2,7 +2,7 @@ import re
 from random import Random
 
 from components.conditions.renamed import Renamed
-from components.protocols import Condition
+from components.core.protocols import Condition
 from tests.failing import SAMPLE, Tools, episode, kinds
 
 

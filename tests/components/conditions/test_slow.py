@@ -1,7 +1,7 @@
 import time
 
 from components.conditions.slow import Slow
-from components.protocols import Condition
+from components.core.protocols import Condition
 from tests.failing import Book, Says, Tools, kinds, seen, texts
 
 

@@ -1,5 +1,5 @@
 from components.conditions.unavailable import Unavailable
-from components.protocols import Condition
+from components.core.protocols import Condition
 from tests.failing import episode, kinds, seen
 
 

@@ -1,8 +1,8 @@
 from random import Random
 
 from components.conditions.undocumented import Undocumented, bare
-from components.protocols import Condition
-from components.toolsets.radiology import Radiology
+from components.core.protocols import Condition
+from components.radiology.toolset import Radiology
 from tests.failing import SAMPLE, STUDY, Tools, kinds, seen
 
 

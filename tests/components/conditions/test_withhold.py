@@ -6,11 +6,11 @@ import pytest
 from components.conditions.both import Both
 from components.conditions.renamed import Renamed
 from components.conditions.withhold import Withhold
-from components.errors import ConfigError
+from components.core.errors import ConfigError
+from components.core.protocols import Condition
+from components.core.types import Offer
 from components.faults.wrapping import innermost
-from components.protocols import Condition
-from components.toolsets.radiology import Radiology
-from components.types import Offer
+from components.radiology.toolset import Radiology
 from tests.failing import Tools
 from tests.golden.vectors import dev
 

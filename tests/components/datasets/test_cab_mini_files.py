@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from components.cab_tasks import TASKS as CAB_TASKS
-from components.datasets.cab_mini import build_files, ehr_tasks, hospital
-from components.datasets.cab_mini import make_documents as documents
-from components.datasets.cab_mini import make_images as images
-from components.datasets.cab_mini.cab_records import HERE, SIZES, choice, table_of
-from components.datasets.cab_mini.make_databases import Schema
+from components.cab.datasets.cab_mini import build_files, ehr_tasks, hospital
+from components.cab.datasets.cab_mini import make_documents as documents
+from components.cab.datasets.cab_mini import make_images as images
+from components.cab.datasets.cab_mini.cab_records import HERE, SIZES, choice, table_of
+from components.cab.datasets.cab_mini.make_databases import Schema
+from components.cab.tasks import TASKS as CAB_TASKS
 from components.sql.cleaning import clean_sql
 from components.sql.reading import ReadOnly
 from components.sql.schema import database_of

@@ -8,13 +8,13 @@ from functools import cache
 
 import pytest
 
-from components.bm25 import Bm25
-from components.cab_tasks import TASKS
-from components.datasets.cab_mini import build_text as builder
-from components.datasets.cab_mini import text_calculations as calculations
-from components.datasets.cab_mini.cab_records import SIZES, table_of
-from components.datasets.cab_mini.text_choices import UNKNOWN
-from components.written_facts import FOLDER, inline, load_facts
+from components.cab.datasets.cab_mini import build_text as builder
+from components.cab.datasets.cab_mini import text_calculations as calculations
+from components.cab.datasets.cab_mini.cab_records import SIZES, table_of
+from components.cab.datasets.cab_mini.text_choices import UNKNOWN
+from components.cab.tasks import TASKS
+from components.files.written_facts import FOLDER, inline, load_facts
+from components.text.bm25 import Bm25
 from tests.slow import slow
 
 NAMES = [f"{phase}/{task}.json" for phase in SIZES for task in builder.MAKERS]

@@ -1,8 +1,8 @@
 import orjson
 import pytest
 
+from components.core.errors import ConfigError
 from components.datasets.medagentsbench import MedAgentsBench
-from components.errors import ConfigError
 from tests.components.cab_files import DATA, needs, refused, without, write
 
 ROW = {"realidx": 5, "question": "Which nerve?", "options": {"A": "Facial", "B": "Vagus"}, "answer_idx": "B", "answer": "Vagus"}  # fmt: skip

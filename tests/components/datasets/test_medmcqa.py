@@ -1,8 +1,8 @@
 import orjson
 import pytest
 
+from components.core.errors import ConfigError
 from components.datasets.medmcqa import MedMcqa
-from components.errors import ConfigError
 from tests.components.cab_files import DATA, needs, refused, without, write
 
 ROW = {

@@ -4,8 +4,8 @@ from pathlib import Path
 import orjson
 import pytest
 
+from components.core.errors import ConfigError
 from components.datasets.medqa import MedQA
-from components.errors import ConfigError
 
 CAB = {"task": "medqa", "dimension": "knowledge"}
 TEST4 = "US/4_options/phrases_no_exclude_test.jsonl"

@@ -2,8 +2,8 @@ from collections import Counter
 
 import pytest
 
+from components.core.errors import ConfigError
 from components.datasets.mirage import Mirage
-from components.errors import ConfigError
 from tests.components.cab_files import DATA, needs, refused, without, write
 
 FOUR = {"question": "Which nerve?", "options": {"A": "Facial", "B": "Vagus", "C": "Optic", "D": "Ulnar"}, "answer": "B"}

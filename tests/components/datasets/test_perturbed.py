@@ -6,12 +6,12 @@ from random import Random
 import pytest
 import yaml
 
+from components.cab.datasets.cab import Cab
+from components.core.errors import ConfigError
+from components.core.protocols import Dataset
+from components.core.types import Problem, Sample
 from components.datasets import perturbed
-from components.datasets.cab import Cab
 from components.datasets.perturbed import Perturbed, paraphrased, shortened
-from components.errors import ConfigError
-from components.protocols import Dataset
-from components.types import Problem, Sample
 from runner.build import construct
 from runner.flaws import Flaws
 

@@ -4,8 +4,8 @@ from pathlib import Path
 import orjson
 import pytest
 
+from components.core.errors import ConfigError
 from components.datasets.pubmedqa import PubMedQA
-from components.errors import ConfigError
 
 ROWS = {
     "101": {"QUESTION": "Does it help?", "CONTEXTS": ["Ten took part.", "Nine got well."], "LABELS": ["METHODS", "RESULTS"], "YEAR": "2011", "final_decision": "yes", "LONG_ANSWER": "It helps."},

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from components.core.errors import ConfigError
 from components.datasets.table import Columns, Table
-from components.errors import ConfigError
 
 CSV = """id,ask,a,b,c,right,part,patient
 q1,Which vitamin?,B12,C,,B,test,p1

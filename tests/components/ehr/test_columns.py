@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from components.core.errors import ConfigError
 from components.ehr.columns import prepare
 from components.ehr.metadata import Metadata, metadata
 from components.ehr.tables import Tables
-from components.errors import ConfigError
 from tests.components.ehr.ward import WARD, ward_file
 
 KNOWN = Metadata(

@@ -1,4 +1,4 @@
-from components.agents.ehragent import EhrAgent
+from components.ehr.agent import EhrAgent
 from tests.wards import QUESTION, cell, played, sample
 
 REPLIES = ["- admissions", cell("answer = nothing"), "It is not defined.", cell("answer = 2"), "TERMINATE"]

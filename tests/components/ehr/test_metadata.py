@@ -1,7 +1,7 @@
 import pytest
 
+from components.core.errors import ConfigError
 from components.ehr.metadata import metadata
-from components.errors import ConfigError
 
 N_TABLES = {"mimic_iii": 17, "eicu": 10, "treqs": 5, "mimic_iv": 17}
 

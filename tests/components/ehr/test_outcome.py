@@ -2,9 +2,9 @@
 
 import pytest
 
+from components.core.messages import Message, ToolCall, Usage
+from components.core.types import Action, Observation, Observed, Step, Trajectory
 from components.ehr.outcome import Outcome
-from components.messages import Message, ToolCall, Usage
-from components.types import Action, Observation, Observed, Step, Trajectory
 
 
 def cell(status, text="3", **facts):

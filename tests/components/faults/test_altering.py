@@ -1,6 +1,6 @@
+from components.core.types import NoState, Observation
 from components.faults.altering import has_values, revalued
 from components.radiology.memory import open_memory
-from components.types import NoState, Observation
 from tests.failing import STUDY
 from tests.golden.vectors import PAPER
 

@@ -1,6 +1,6 @@
+from components.core.messages import Message, ToolCall, Usage
+from components.core.types import Observation, Observed, Step, Trajectory
 from components.faults.marks import brought_down, changed_cards, failed, left_wrong, marked, marks, told, with_mark
-from components.messages import Message, ToolCall, Usage
-from components.types import Observation, Observed, Step, Trajectory
 
 CALL = ToolCall("1", "x", "{}")
 

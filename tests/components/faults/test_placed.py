@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
+from components.core.messages import ToolSpec
+from components.core.types import NoState, Observation, Offer
 from components.faults.placed import placed
-from components.messages import ToolSpec
-from components.types import NoState, Observation, Offer
 from tests.failing import INTACT, TEXT, episode
 
 

@@ -6,19 +6,19 @@ from typing import Any
 import orjson
 import pytest
 
+from components.acting.inner_actions import INNER
 from components.conditions.both import Both
 from components.conditions.denied import Denied
-from components.conditions.insufficient import InsufficientConfig1
 from components.conditions.noisy import Noisy
-from components.conditions.redundant import RedundantRegular
 from components.conditions.renamed import Renamed
 from components.conditions.slow import Slow
-from components.errors import ConfigError
+from components.core.errors import ConfigError
+from components.core.types import Offer
 from components.faults.wrapping import Faulty, innermost
-from components.inner_actions import INNER
+from components.radiology.conditions.insufficient import InsufficientConfig1
+from components.radiology.conditions.redundant import RedundantRegular
 from components.radiology.tasks import CATEGORIES
-from components.toolsets.radiology import Radiology
-from components.types import Offer
+from components.radiology.toolset import Radiology
 from tests.failing import INTACT, SAMPLE, STUDY, Book, Says, Tools, episode, kinds, seen
 from tests.golden.vectors import PAPER
 

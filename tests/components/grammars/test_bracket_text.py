@@ -2,11 +2,11 @@ from dataclasses import replace
 
 import pytest
 
-from components.errors import ActionError, ConfigError
+from components.core.errors import ActionError, ConfigError
+from components.core.messages import Image, Message, ToolCall
+from components.core.types import Observation, Offer
 from components.grammars.bracket_text import BracketText
-from components.messages import Image, Message, ToolCall
 from components.radiology.tasks import REFUSAL_FIELDS
-from components.types import Observation, Offer
 from tests.attempts import Echo
 from tests.parts import Count
 

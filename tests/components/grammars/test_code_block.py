@@ -2,11 +2,11 @@ from time import perf_counter
 
 import pytest
 
-from components.errors import ActionError, ConfigError
+from components.acting.python_cell import PythonCell
+from components.core.errors import ActionError, ConfigError
+from components.core.messages import Message, ToolCall
+from components.core.types import Observation, Offer
 from components.grammars.code_block import CodeBlock
-from components.messages import Message, ToolCall
-from components.python_cell import PythonCell
-from components.types import Observation, Offer
 from tests.attempts import Echo
 
 OFFER = Offer({"python": PythonCell(described=False)})

@@ -1,11 +1,11 @@
 import orjson
 import pytest
 
-from components.errors import ActionError
+from components.core.errors import ActionError
+from components.core.messages import Image, Message, ToolCall, ToolSpec
+from components.core.types import Observation, Offer
 from components.grammars.xml_call import XmlCall
-from components.messages import Image, Message, ToolCall, ToolSpec
 from components.radiology.tasks import REFUSAL_FIELDS
-from components.types import Observation, Offer
 
 
 class Tool:

@@ -1,6 +1,6 @@
 import pytest
 
-from components.errors import ToolError
+from components.core.errors import ToolError
 from components.medcalc.calculator import Calculator, steps
 from components.medcalc.parameters import Centimetres, Kilograms
 

@@ -3,7 +3,7 @@ from typing import Annotated
 
 import pytest
 
-from components.errors import ToolError
+from components.core.errors import ToolError
 from components.medcalc.parameters import (
     PH,
     Albumin,

@@ -2,7 +2,7 @@ from datetime import date
 
 import pytest
 
-from components.errors import ToolError
+from components.core.errors import ToolError
 from components.medcalc.registry import CALCULATORS
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from components.arithmetic.evaluate import evaluate
-from components.errors import ToolError
+from components.core.errors import ToolError
 from components.medcalc.registry import CALCULATORS, FUNCTIONS, calculators
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.medcalc.registry import CALCULATORS
 from components.medcalc.rows import Row, agrees, arguments, read_rows
 from tests.components.medcalc.folder import AGE, PRESSURE, row, write

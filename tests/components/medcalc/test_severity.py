@@ -1,6 +1,6 @@
 import pytest
 
-from components.errors import ToolError
+from components.core.errors import ToolError
 from components.medcalc.registry import CALCULATORS
 
 NORMAL = {

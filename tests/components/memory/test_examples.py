@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.memory.examples import Examples
 from components.stages.collect import Collect
 

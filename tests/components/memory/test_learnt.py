@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.memory.learnt import Learnt, chain_of
 from components.stages.optimize import Optimize
 

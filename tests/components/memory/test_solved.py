@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from components.errors import ConfigError
+from components.acting.solved import Entry, SolvedQuestions
+from components.core.errors import ConfigError
 from components.memory.solved import Solved
-from components.solved import Entry, SolvedQuestions
 from components.stages.solve import Solve
 
 DOSE = {"id": "learnt-0", "database": "eicu", "question": "what dose was given?", "code": "answer = 1"}

@@ -10,7 +10,7 @@ import orjson
 import pytest
 from aiohttp import web
 
-from components.messages import Message, Request, Sampling
+from components.core.messages import Message, Request, Sampling
 
 GOOD = {
     "id": "chatcmpl-1",

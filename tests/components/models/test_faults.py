@@ -3,7 +3,7 @@ from email.utils import formatdate
 
 import pytest
 
-from components.messages import Message
+from components.core.messages import Message
 from components.models.faults import (
     Complaint,
     Fault,

@@ -9,10 +9,10 @@ import pytest
 import uvloop
 import yaml
 
-from components.errors import ConfigError, ModelError
-from components.messages import Message
+from components.core.errors import ConfigError, ModelError
+from components.core.messages import Message
+from components.core.protocols import Model
 from components.models.gateway import Gateway
-from components.protocols import Model
 from tests.slow import slow
 
 KEY = "sk-proj-abcDEF0123456789secret"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from components.messages import Image, Message, ToolCall, ToolSpec
+from components.core.messages import Image, Message, ToolCall, ToolSpec
 from components.models.faults import Fault
 from components.models.litellm_chat import LitellmChat
 from components.models.openai_chat import OpenAIChat

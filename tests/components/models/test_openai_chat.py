@@ -4,7 +4,7 @@ import orjson
 import pytest
 import uvloop
 
-from components.messages import Image, Message, ToolCall, ToolSpec
+from components.core.messages import Image, Message, ToolCall, ToolSpec
 from components.models.faults import Fault
 from components.models.openai_chat import OpenAIChat
 from components.models.prices import Price

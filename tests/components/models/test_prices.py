@@ -1,6 +1,6 @@
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.models.prices import Price, PriceRow, look_up, row_in, stated
 
 TABLE = {

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from components.messages import Completion, Message, ToolCall, Usage
+from components.core.messages import Completion, Message, ToolCall, Usage
 from components.models.redaction import redact, without_echo, without_key
 
 

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.models.gateway import Gateway
 from components.models.retired import Retired
 

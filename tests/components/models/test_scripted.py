@@ -1,7 +1,7 @@
 import pytest
 
-from components.errors import ModelError
-from components.messages import Message, Request, Sampling, ToolCall
+from components.core.errors import ModelError
+from components.core.messages import Message, Request, Sampling, ToolCall
 from components.models.scripted import Scripted
 
 

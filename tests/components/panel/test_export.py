@@ -1,8 +1,8 @@
 import pytest
 
-from components.agents.medagents import MedAgents
+from components.core.types import Sample
+from components.panel.agent import MedAgents
 from components.panel.export import exported
-from components.types import Sample
 from tests.attempts import Echo
 from tests.panels import QUESTION, Script, panel
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from components.answers import published_letter
 from components.panel.published import (
     UnreadableReport,
     published_experts,
@@ -10,6 +9,7 @@ from components.panel.published import (
     published_vote,
 )
 from components.panel.replies import Experts, Report, Vote
+from components.text.answers import published_letter
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import pytest
 from runner.build import construct
 from runner.flaws import Flaws
 
-NODE = {"_target_": "components.agents.medagents.MedAgents"}
+NODE = {"_target_": "components.panel.agent.MedAgents"}
 
 
 @pytest.mark.parametrize(

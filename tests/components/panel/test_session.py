@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.agents.medagents import MedAgents
+from components.panel.agent import MedAgents
 from components.panel.rules import Lengths
 from tests.attempts import Echo
 from tests.panels import QUESTION, Script, panel

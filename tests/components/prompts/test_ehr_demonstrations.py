@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
+from components.acting.demonstrations import steps_of
 from components.agents.cot_plan import CotPlan
-from components.demonstrations import steps_of
+from components.core.types import Answer
 from components.ehr.cell import functions
 from components.ehr.columns import prepare
-from components.ehr.matching import cells, strict
 from components.ehr.metadata import metadata
 from components.ehr.state import EhrState
 from components.ehr.statements import run_sql
 from components.ehr.tables import Tables
 from components.prompts import load
-from components.types import Answer
+from components.text.values import cells, strict
 from tests.record_desk import Records, no_code, solving
 
-MINI = Path(__file__).resolve().parents[3] / "components" / "datasets" / "ehr_mini"
+MINI = Path(__file__).resolve().parents[3] / "components" / "ehr" / "datasets" / "ehr_mini"
 DATABASES = ("mimic_iii", "eicu", "treqs", "mimic_iv")
 DEMONSTRATIONS = {database: load("ehr_demonstrations").data(database) for database in DATABASES}
 EACH = [(database, number) for database in DATABASES for number in range(8)]

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from components import prompts as prompts_module
-from components.errors import ConfigError
-from components.messages import Image
+from components.core.errors import ConfigError
+from components.core.messages import Image
+from components.core.types import Problem
 from components.prompts import load
-from components.types import Problem
 
 ROOT = Path(prompts_module.__file__).parent
 

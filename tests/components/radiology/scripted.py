@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from components.messages import Message, Purpose, ToolCall, ToolSpec, Usage
+from components.core.messages import Message, Purpose, ToolCall, ToolSpec, Usage
+from components.core.types import Action, Observation, Observed, Problem, Refusal, Sample, Step, Trajectory
 from components.radiology.cards import card, spec
 from components.radiology.perfect import plan_of
 from components.radiology.switches import Switches
 from components.radiology.tasks import AC, AD, BQ, DD, DI, IE, MC, OS, RG, TASKS, TR
-from components.types import Action, Observation, Observed, Problem, Refusal, Sample, Step, Trajectory
 from tests.golden.vectors import CODE, PAPER
 
 __all__ = ["CODE", "PAIR", "PAPER", "RECORD", "act", "episode", "exact", "plan", "refused", "sample", "tools"]

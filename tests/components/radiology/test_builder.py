@@ -3,12 +3,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from components.conditions.insufficient import InsufficientConfig1, InsufficientConfig2, InsufficientConfig3
-from components.errors import ToolError
+from components.core.errors import ToolError
 from components.radiology.builder import builder, read_request
+from components.radiology.conditions.insufficient import InsufficientConfig1, InsufficientConfig2, InsufficientConfig3
 from components.radiology.tasks import CATEGORIES, TASKS
 from components.radiology.tool import run
-from components.toolsets.radiology import Radiology
+from components.radiology.toolset import Radiology
 from tests.golden.vectors import PAPER, dev
 
 VECTORS = dev()

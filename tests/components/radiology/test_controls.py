@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from components.core.types import Problem
 from components.radiology.controls import controls
 from components.radiology.memory import open_memory
-from components.types import Problem
 from tests.golden.vectors import CODE, PAPER, dev
 
 RECORD = dev().data["records"]["dev_chest_ct"]

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from components.core.types import Observation, Observed, Trajectory
 from components.radiology.execution import decided, ground_truth, is_scored, kind_of, read, task_of
 from components.radiology.tasks import AC, AD, BQ, MC, OS, TASKS
-from components.types import Observation, Observed, Trajectory
 from tests.components.radiology.scripted import CODE, PAPER, act, episode, exact, plan, sample, tools
 
 TYPED = replace(PAPER, category_typing="typed")

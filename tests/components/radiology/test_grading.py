@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from components.core.types import Score
 from components.radiology.grading import Attempt, attempt, grade, unscored
-from components.types import Score
 from tests.components.radiology.scripted import PAPER, episode, exact, sample
 
 NAMES = ("x/calls", "x/other")

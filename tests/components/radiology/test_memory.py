@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from components.errors import ToolError
+from components.core.errors import ToolError
 from components.radiology.memory import open_memory, read_inputs, start_memory
 from components.radiology.tasks import VARIABLES
 from tests.golden.vectors import CODE, PAPER, dev

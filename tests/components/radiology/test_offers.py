@@ -3,15 +3,15 @@ from random import Random
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
+from components.core.types import Offer
 from components.radiology.cards import Card, card
 from components.radiology.offers import named, rebuilt, study_behind
 from components.radiology.sets import baseline
 from components.radiology.switches import Switches
 from components.radiology.tasks import DI, OS
 from components.radiology.tool import RadiologyTool
-from components.toolsets.radiology import Radiology
-from components.types import Offer
+from components.radiology.toolset import Radiology
 from tests.golden.vectors import CODE, PAPER, dev
 
 SAMPLE = dev().sample("dev_chest_ct", "012")

@@ -7,14 +7,14 @@ import pytest
 
 from components.radiology.perfect import card_of, plan_of, play
 from components.radiology.plan import decision_chain
+from components.radiology.scorers.chain import Chain
+from components.radiology.scorers.completion import Completion
+from components.radiology.scorers.io import InputOutput
+from components.radiology.scorers.orchestration import Orchestration
+from components.radiology.scorers.response import Response
 from components.radiology.suitable import Suitable
 from components.radiology.switches import Switches
 from components.radiology.tasks import BQ, IE, OS, TASKS
-from components.scorers.chain import Chain
-from components.scorers.completion import Completion
-from components.scorers.io import InputOutput
-from components.scorers.orchestration import Orchestration
-from components.scorers.response import Response
 from tests.components.radiology.scripted import CODE, PAIR, PAPER, RECORD, episode, sample, tools
 
 SCORERS = (Chain, InputOutput, Orchestration, Completion, Response)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.radiology.profile import as_switches
 from tests.golden.vectors import CODE, PAPER
 

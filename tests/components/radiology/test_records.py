@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.radiology.records import parse_records
 from components.radiology.tasks import TASKS
 from tests.golden.vectors import dev

@@ -5,17 +5,17 @@ import pytest
 import yaml
 
 import components.prompts
-from components.datasets.radabench import RadABench
-from components.errors import ConfigError
+from components.acting.reflection import reflection_in
+from components.core.errors import ConfigError
+from components.core.messages import Message
+from components.core.types import Offer
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
-from components.messages import Message
+from components.radiology.dataset import RadABench
 from components.radiology.plan import chain_names
 from components.radiology.shots import Shots, reply, shots_of
 from components.radiology.tasks import ABILITIES, REFUSAL_FIELDS
-from components.reflection import reflection_in
-from components.types import Offer
 
 OWN = "radagent_examples"
 
@@ -28,8 +28,8 @@ class Desk:
         self._grammar = grammar
 
     def parse(self, message):
-        from components.errors import ActionError
-        from components.types import Action
+        from components.core.errors import ActionError
+        from components.core.types import Action
 
         try:
             return self._grammar.parse(message, self.offer)

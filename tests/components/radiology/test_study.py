@@ -1,8 +1,8 @@
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
+from components.core.types import Problem, Sample
 from components.radiology.study import study_of
-from components.types import Problem, Sample
 from tests.golden.vectors import dev
 
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from components.errors import ToolError
+from components.core.errors import ToolError
+from components.core.types import NoState, Problem
 from components.radiology.cards import card, spec
 from components.radiology.memory import open_memory, start_memory
 from components.radiology.tasks import AC, AD, BQ, CATEGORIES, DD, DI, IE, MC, OS, RG, TR
 from components.radiology.tool import ERROR_CLASSES, RadiologyTool, run
-from components.types import NoState, Problem
 from tests.golden.vectors import CODE, PAPER, dev
 
 RECORD = dev().data["records"]["dev_chest_ct"]

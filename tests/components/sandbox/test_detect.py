@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.sandbox import Sandbox, detect
 
 

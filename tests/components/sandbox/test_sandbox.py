@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.sandbox import Library, Limits, Sandbox, SandboxError
 from tests.components.sandbox.conftest import LIBRARY, PROBE
 from tests.components.sandbox.processes import below, end_of, open_files
@@ -224,7 +224,7 @@ async def test_a_worker_sees_no_project_and_an_empty_environment(held):
     opened = held.open(PROBE)
     ran = await opened.run(
         "import os, sys\nanswer = sorted(os.environ), [p for p in sys.path if os.path.exists(p + '/components')]\n"
-        "import components.types"
+        "import components.core.types"
     )
     assert ran.status == "error" and ran.error.type in ("ModuleNotFoundError", "PermissionError", "ImportError")
     ran = await opened.run("import os, sys\nanswer = sorted(os.environ), os.getcwd() == os.environ['HOME']")
@@ -357,5 +357,5 @@ async def test_what_the_machine_lacks_is_no_result(sandbox):
     with pytest.raises(SandboxError, match="names\\(\\) got an unexpected keyword"):
         await wrong.run("answer = 1")
     missing = sandbox.open(Library("components.sandbox.no_such", {}))
-    with pytest.raises(SandboxError, match=r"twice.*No module named"):
+    with pytest.raises(SandboxError, match=r"two attempts.*No module named"):
         await missing.run("answer = 1")

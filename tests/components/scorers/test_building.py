@@ -2,11 +2,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from components.errors import ConfigError
-from components.messages import Message, ToolCall, ToolSpec, Usage
-from components.protocols import Scorer
+from components.core.errors import ConfigError
+from components.core.messages import Message, ToolCall, ToolSpec, Usage
+from components.core.protocols import Scorer
+from components.core.types import Observation, Observed, Score, Step, Trajectory
 from components.scorers.building import NAMES, Building
-from components.types import Observation, Observed, Score, Step, Trajectory
 from runner.results.table import headline
 from tests.parts import Right, Rows
 

@@ -1,7 +1,7 @@
 import pytest
 
+from components.core.types import Problem, Refusal, Sample, Trajectory
 from components.scorers.choice import Choice
-from components.types import Problem, Refusal, Sample, Trajectory
 
 LETTERS = Sample(Problem("1", "Which?", {"A": "Aspirin", "B": "Biopsy"}), "B")
 DECISION = Sample(Problem("2", "Does it?"), "maybe", {"decisions": ("yes", "no", "maybe")})

@@ -3,14 +3,14 @@ import pytest
 from components.conditions.denied import Denied
 from components.conditions.noisy import Noisy
 from components.conditions.renamed import Renamed
-from components.conditions.stale import Stale
-from components.consulting import Following
+from components.core.consulting import Following
+from components.core.messages import Message, ToolCall, ToolSpec, Usage
+from components.core.protocols import Scorer
+from components.core.types import Observation, Observed, Problem, Refusal, Sample, Step, Trajectory
 from components.faults.marks import marked
-from components.messages import Message, ToolCall, ToolSpec, Usage
-from components.protocols import Scorer
+from components.radiology.conditions.stale import Stale
 from components.radiology.execution import read
 from components.scorers.faults import NAMES, Faults, first_struck
-from components.types import Observation, Observed, Problem, Refusal, Sample, Step, Trajectory
 from runner.play import play
 from tests.failing import INTACT, STUDY, Tools, episode, imaged
 from tests.failing import SAMPLE as ASKED

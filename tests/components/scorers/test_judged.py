@@ -2,11 +2,11 @@ from dataclasses import replace
 
 import pytest
 
-from components.errors import ConfigError
-from components.messages import Image, Message, Usage
-from components.rubric import Draw, Field, Rubric
+from components.core.errors import ConfigError
+from components.core.messages import Image, Message, Usage
+from components.core.types import Problem, Sample, Step, Trajectory
+from components.rubrics.rubric import Draw, Field, Rubric
 from components.scorers.judged import Judged
-from components.types import Problem, Sample, Step, Trajectory
 
 CAUSE = Field("Why?", {"facts": "A fact is wrong.", "logic": "A step is wrong."})
 RUBRIC = Rubric("mine", "us", "Why?", ["question", "answer", "reference"], {"cause": CAUSE, "also": CAUSE})

@@ -1,8 +1,8 @@
 import pytest
 
-from components.messages import Message, Usage
+from components.core.messages import Message, Usage
+from components.core.types import Problem, Sample, Step, Trajectory
 from components.scorers.length import Length
-from components.types import Problem, Sample, Step, Trajectory
 
 SAMPLE = Sample(Problem("p", "?"), None)
 

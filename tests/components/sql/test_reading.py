@@ -6,7 +6,7 @@ from time import monotonic
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.sql import ForbiddenSql, SqlError, UnreadableDatabase
 from components.sql.reading import ReadOnly, readable
 

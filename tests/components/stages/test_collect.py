@@ -1,9 +1,9 @@
 import pytest
 
-from components.errors import ConfigError
-from components.messages import Image
+from components.core.errors import ConfigError
+from components.core.messages import Image
+from components.core.types import Problem, Sample
 from components.stages.collect import Collect
-from components.types import Problem, Sample
 
 LETTERS = {"A": "gout", "B": "scurvy"}
 
@@ -35,7 +35,7 @@ async def test_the_stratum_names_the_task_where_the_metadata_do_not():
 
 
 async def test_questions_with_a_rationale_come_first_and_images_are_left_out(tmp_path):
-    from components.examples import question_digest
+    from components.acting.examples import question_digest
 
     (tmp_path / "rationales.yaml").write_text(f"- question: '{question_digest('Which is s7?')}'\n  rationale: It is.\n")
     samples = [*(sample(f"s{n}") for n in range(9)), sample("seen", images=(Image("data:x"),), task="v")]

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from components.datasets.radabench import RadABench
-from components.embedding import SentenceEmbedding
-from components.errors import ConfigError
+from components.core.errors import ConfigError
+from components.radiology.dataset import RadABench
 from components.stages.embed_records import PICTURE, POINTS, EmbedRecords
+from components.stages.embedding import SentenceEmbedding
 from tests.sentences import installed
 
 

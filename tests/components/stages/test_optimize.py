@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from components.acting import Acting
+from components.acting.loop import Acting
 from components.agents.direct import Direct
-from components.errors import ConfigError, ModelError
+from components.core.errors import ConfigError, ModelError
+from components.core.types import Problem, Sample
 from components.stages.optimize import Optimize
-from components.types import Problem, Sample
 from runner.learning import Practice
 from tests.attempts import Attempt, Echo
 from tests.parts import Right

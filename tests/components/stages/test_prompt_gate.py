@@ -2,7 +2,7 @@ from random import Random
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.stages.prompt_gate import Gate
 from components.stages.prompt_trials import Tried
 from tests.stage_bench import Class, base_set, bench

@@ -5,8 +5,8 @@ from shutil import rmtree
 
 import pytest
 
-from components.errors import ConfigError
-from components.made_folder import MadeFolder
+from components.core.errors import ConfigError
+from components.files.made_folder import MadeFolder
 from components.stages.prompt_home import COMPLETE, SETS, WAITING, PromptHome
 from components.stages.prompt_versions import Rules, Version
 from tests.stage_bench import base_set

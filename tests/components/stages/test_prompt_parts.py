@@ -2,9 +2,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
+from components.core.types import Problem, Sample
 from components.stages.prompt_parts import parts_of, record_of
-from components.types import Problem, Sample
 from tests.stage_bench import Class, Halves, base_set, bench
 
 

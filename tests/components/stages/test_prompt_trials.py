@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from components.agents.radagent import Radagent
-from components.errors import ConfigError
+from components.core.errors import ConfigError
+from components.core.types import Answer
+from components.radiology.agent import Radagent
 from components.stages.prompt_trials import Tried, per_record, scatter, tried, with_prompts
-from components.types import Answer
 from tests.golden.vectors import PAPER
 from tests.stage_bench import CAREFUL, Asking, Class, Halves, base_set, bench
 

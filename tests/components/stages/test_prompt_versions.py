@@ -1,6 +1,6 @@
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.prompts import load, place_of
 from components.stages.prompt_versions import Rules, diff, read_version
 from tests.stage_bench import CAREFUL, base_set

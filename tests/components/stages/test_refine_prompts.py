@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from components.agents.direct import Direct
-from components.errors import ConfigError
+from components.core.errors import ConfigError
+from components.core.types import Answer
 from components.prompts import load
 from components.stages.refine_prompts import RefinePrompts
-from components.types import Answer
 from runner.journal import Journal
 from tests.slow import slow
 from tests.stage_bench import ASK, CAREFUL, Class, Halves, base_set, bench

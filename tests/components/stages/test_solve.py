@@ -1,13 +1,13 @@
 import pytest
 
-from components.agents.ehragent import EhrAgent
-from components.errors import OVERFLOW, ConfigError, ModelError
+from components.core.errors import OVERFLOW, ConfigError, ModelError
+from components.core.messages import Message
+from components.core.types import Problem, Sample
+from components.ehr.agent import EhrAgent
+from components.ehr.scorer import Ehr as EhrScorer
 from components.grammars.code_block import CodeBlock
-from components.messages import Message
 from components.models.scripted import Scripted
-from components.scorers.ehr import Ehr as EhrScorer
 from components.stages.solve import Solve
-from components.types import Problem, Sample
 from components.verifiers.accept import Accept
 from runner.door import Door
 from runner.learning.practice import Practice

@@ -6,7 +6,7 @@ from base64 import b64encode
 import numpy as np
 from PIL import Image as Pictures
 
-from components.messages import Image
+from components.core.messages import Image
 
 
 def picture(kind="PNG", colour=(0, 0, 0), mode="RGB", size=(40, 20)):

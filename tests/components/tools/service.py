@@ -7,7 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
-from components.types import NoState, Problem
+from components.core.types import NoState, Problem
 
 
 @dataclass

@@ -2,12 +2,12 @@
 
 import pytest
 
-from components.errors import ToolError
+from components.acting.text_arguments import text_spec
+from components.core.errors import ToolError
 from components.tools.backends import Backend, ready
 from components.tools.drugs import Drugs
 from components.tools.openfda import OpenFda
 from components.tools.passages import Passages
-from components.tools.texts import text_spec
 
 SPEC = text_spec("Lookup", "Looks up.", "term", "A term.", "knowledge")
 

@@ -1,6 +1,6 @@
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.tools.data_files import digest, first_rows, lacking, located, stamps
 
 

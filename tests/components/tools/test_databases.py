@@ -1,9 +1,9 @@
 import pytest
 
-from components.errors import ToolError
-from components.sample_files import SampleFiles
+from components.core.errors import ToolError
+from components.core.types import NoState
+from components.files.sample_files import SampleFiles
 from components.tools.databases import database_spec, input_path, opened
-from components.types import NoState
 from tests.components.tools.ward import Speaking, ward
 
 SPEC = database_spec("Reader", "Reads.", "A question.")

@@ -1,7 +1,7 @@
 import pytest
 
-from components.errors import ConfigError, ToolError
-from components.sample_files import SampleFiles
+from components.core.errors import ConfigError, ToolError
+from components.files.sample_files import SampleFiles
 from components.tools.db_manual import DBManual
 from tests.components.tools.ward import Speaking, ward
 

@@ -1,6 +1,6 @@
 import pytest
 
-from components.errors import ToolError
+from components.core.errors import ToolError
 from components.tools.documents import Document, index_documents, read_documents, windows
 
 

@@ -1,8 +1,8 @@
 import orjson
 import pytest
 
-from components.errors import ToolError
-from components.protocols import Tool
+from components.core.errors import ToolError
+from components.core.protocols import Tool
 from components.tools.drug_table import DrugTable
 from components.tools.drugbank import DrugBank
 from components.tools.openfda import OpenFda

@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from components.errors import ConfigError, ToolError
-from components.protocols import Tool
+from components.core.errors import ConfigError, ToolError
+from components.core.protocols import Tool
 from components.tools.entity_recognizor import EntityRecognizor, Mention, longest
 
 ROWS = [

@@ -1,6 +1,6 @@
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.tools.data_files import stamp
 from components.tools.entity_terms import Entry, entries
 

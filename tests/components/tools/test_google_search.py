@@ -3,8 +3,8 @@ from dataclasses import dataclass, field
 import orjson
 import pytest
 
-from components.errors import ToolError
-from components.protocols import Tool
+from components.core.errors import ToolError
+from components.core.protocols import Tool
 from components.tools.google_search import GoogleSearch
 from components.tools.query_record import QueryRecord
 from components.tools.search_api import SearchApi

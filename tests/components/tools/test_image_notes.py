@@ -3,7 +3,7 @@ import zlib
 
 import pytest
 
-from components.errors import ToolError
+from components.core.errors import ToolError
 from components.tools.image_notes import image_note
 from tests.components.tools.pictures import deep_picture, picture
 

@@ -1,7 +1,7 @@
 import orjson
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.tools.index_files import indexed
 
 ROWS = [

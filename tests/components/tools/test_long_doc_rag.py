@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from components.errors import ConfigError, ToolError
-from components.messages import Message
-from components.protocols import Tool
-from components.sample_files import SampleFiles
+from components.core.errors import ConfigError, ToolError
+from components.core.messages import Message
+from components.core.protocols import Tool
+from components.files.sample_files import SampleFiles
 from components.tools.long_doc_rag import LongDocRAG
 from tests.components.tools.service import At
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.sql.schema import Schema, Table, database_of
 from components.tools.manuals import SHIPPED, Notes, described, fitting_tables, mentioned, notes_of
 

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from components.errors import ToolError
-from components.protocols import Tool
+from components.core.errors import ToolError
+from components.core.protocols import Tool
 from components.tools.privacy_detector import Finding, PrivacyDetector, joined, redacted
 
 DETECTOR = PrivacyDetector()

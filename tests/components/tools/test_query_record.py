@@ -1,6 +1,6 @@
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.tools.query_record import QueryRecord
 from components.tools.web_pages import WebPage
 

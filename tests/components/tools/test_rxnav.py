@@ -1,6 +1,6 @@
 import pytest
 
-from components.errors import ConfigError, ToolError
+from components.core.errors import ConfigError, ToolError
 from components.tools.rxnav import RxNav
 from components.tools.web import Web
 from tests.components.tools.service import serving

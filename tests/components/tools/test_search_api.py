@@ -1,7 +1,7 @@
 import pytest
 from aiohttp import web
 
-from components.errors import ConfigError, ToolError
+from components.core.errors import ConfigError, ToolError
 from components.tools.search_api import SearchApi
 from components.tools.web import Web
 from tests.components.tools.service import serving

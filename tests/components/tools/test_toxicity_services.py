@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from components.errors import ConfigError, ToolError
+from components.core.errors import ConfigError, ToolError
 from components.tools.toxicity_detector import ToxicityService
 from components.tools.toxicity_services import Moderation, Perspective
 from components.tools.web import Web

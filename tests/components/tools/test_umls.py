@@ -1,8 +1,8 @@
 import orjson
 import pytest
 
-from components.errors import ToolError
-from components.protocols import Tool
+from components.core.errors import ToolError
+from components.core.protocols import Tool
 from components.tools.umls import UMLS
 from components.tools.uts import Uts
 from components.tools.vocabulary import Vocabulary

@@ -1,10 +1,10 @@
 import pytest
 
-from components.errors import ToolError
-from components.messages import Image, Sampling
-from components.sample_files import SampleFiles
+from components.core.errors import ToolError
+from components.core.messages import Image, Sampling
+from components.core.types import NoState, Problem
+from components.files.sample_files import SampleFiles
 from components.tools.vision import VisionTool
-from components.types import NoState, Problem
 from tests.components.tools.pictures import picture, shown
 from tests.components.tools.ward import Speaking
 

@@ -1,7 +1,7 @@
 import orjson
 import pytest
 
-from components.errors import ConfigError, ToolError
+from components.core.errors import ConfigError, ToolError
 from components.tools.vocabulary import Vocabulary
 
 ROWS = [

@@ -4,7 +4,7 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
-from components.errors import ConfigError, ToolError
+from components.core.errors import ConfigError, ToolError
 from components.tools.web import Web, base, is_public, key, no_key
 from tests.components.tools.service import serving
 

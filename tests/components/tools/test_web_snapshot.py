@@ -1,7 +1,7 @@
 import orjson
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.tools.web_snapshot import WebSnapshot
 
 ROWS = [

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from components.messages import Message
-from components.sample_files import SampleFiles
-from components.types import Problem
+from components.core.messages import Message
+from components.core.types import Problem
+from components.files.sample_files import SampleFiles
 
 SCRIPT = """
 CREATE TABLE patients(subject_id INT PRIMARY KEY, gender TEXT);

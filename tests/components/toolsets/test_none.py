@@ -1,6 +1,6 @@
-from components.protocols import Toolset
+from components.core.protocols import Toolset
+from components.core.types import Problem, Sample
 from components.toolsets.none import NoTools
-from components.types import Problem, Sample
 
 
 def test_nothing_is_offered():

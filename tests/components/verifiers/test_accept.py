@@ -1,7 +1,7 @@
 """The verifier that checks nothing."""
 
-from components.messages import Message
-from components.types import Action
+from components.core.messages import Message
+from components.core.types import Action
 from components.verifiers.accept import Accept
 
 

@@ -1,8 +1,8 @@
 import pytest
 
+from components.core.messages import Message, ToolCall
+from components.core.task_text import action_text
 from components.grammars.native_tools import NativeTools
-from components.messages import Message, ToolCall
-from components.task_text import action_text
 from components.verifiers.refine import Refine
 from tests.attempts import Attempt, Echo, Lessons
 

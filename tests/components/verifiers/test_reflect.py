@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from components.errors import ToolError
+from components.core.errors import ToolError
+from components.core.messages import Message, ToolCall
 from components.grammars.native_tools import NativeTools
-from components.messages import Message, ToolCall
 from components.verifiers.reflect import Reflect
 from tests.attempts import Attempt, Echo
 

@@ -1,8 +1,8 @@
 import pytest
 
-from components.errors import LimitReached, ModelError
-from components.messages import Message
-from components.task_text import action_text
+from components.core.errors import LimitReached, ModelError
+from components.core.messages import Message
+from components.core.task_text import action_text
 from components.verifiers.select import Select
 from tests.attempts import Attempt, Echo, Lessons
 

@@ -1,5 +1,5 @@
-from components.messages import Message, ToolCall
-from components.types import Action, Refusal
+from components.core.messages import Message, ToolCall
+from components.core.types import Action, Refusal
 from components.verifiers.trying import guide, tried
 from tests.attempts import Attempt, Echo, Lessons
 

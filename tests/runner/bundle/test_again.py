@@ -13,7 +13,7 @@ from tests.runner.bundle.packing import Site, changed, flipped, forged, members
 from tests.slow import slow
 
 ROOT = Path(__file__).resolve().parents[3]
-DATA = "components/datasets/radabench_mini/test.json"
+DATA = "components/radiology/radabench_mini/test.json"
 CALL = re.compile(r"sample '[^']+', epoch 0, branch '[^']+', call \d+ \(\w+\)")
 
 

@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.bundle.archive import LIST, Archive, write
 from tests.runner.bundle.packing import members, zipped
 

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.bundle import labels_of, named_keys, refuse_keys
 from tests.runner.bundle.packing import members
 

@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.bundle.entries import restore, written
 from runner.journal import Journal
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.bundle.heard import listen
 
 

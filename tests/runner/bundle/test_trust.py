@@ -5,7 +5,7 @@ import shutil
 import pytest
 import yaml
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.prompts import __file__ as PROMPTS
 from runner.bundle.trust import refuse_strangers
 from runner.config.described import described
@@ -20,7 +20,7 @@ RUN = {"run": {"allow_targets": []}}
     [
         ({"run": {"allow_targets": ["mine"]}}, "parts of the packages mine"),
         (
-            {"scorer": {"r": {"_target_": "components.scorers.ratescore.RaTEScore", "source": "rm -rf x"}}},
+            {"scorer": {"r": {"_target_": "components.radiology.scorers.ratescore.RaTEScore", "source": "rm -rf x"}}},
             "scorer.r.source='rm -rf x'",
         ),
         (
@@ -28,8 +28,8 @@ RUN = {"run": {"allow_targets": []}}
             "sandbox.unsafe_local=True",
         ),
         (
-            {"x": [{"_target_": "components.made_files.keep", "home": "runner"}]},
-            "components.made_files.keep, a function",
+            {"x": [{"_target_": "components.files.made_files.keep", "home": "runner"}]},
+            "components.files.made_files.keep, a function",
         ),
     ],
 )
@@ -54,7 +54,7 @@ def test_a_text_that_is_no_name_of_a_folder_is_no_prompts():
 @pytest.mark.parametrize(
     "cfg",
     [
-        {"scorer": {"r": {"_target_": "components.scorers.ratescore.RaTEScore", "source": "RaTEScore"}}},
+        {"scorer": {"r": {"_target_": "components.radiology.scorers.ratescore.RaTEScore", "source": "RaTEScore"}}},
         {"sandbox": {"_target_": "components.sandbox.Sandbox", "unsafe_local": False}},
     ],
 )

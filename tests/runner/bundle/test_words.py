@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.bundle.words import Words
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.config.chosen import chosen
 
 

@@ -10,8 +10,8 @@ import yaml
 from hydra import compose
 from omegaconf import OmegaConf
 
-from components.errors import ConfigError
-from components.hand_written import read_yaml
+from components.core.errors import ConfigError
+from components.files.yaml_files import read_yaml
 from components.models.gateway import Gateway
 from components.models.retired import Retired
 from components.models.simulated import Simulated

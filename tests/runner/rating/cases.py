@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from components.rubric import Field, Rubric
+from components.rubrics.rubric import Field, Rubric
 from runner.rating.sheets import Key
 from runner.report import main
 from tests.runner import command
@@ -16,7 +16,7 @@ from tests.runner import command
 PARTS = """
 from dataclasses import dataclass
 from typing import ClassVar
-from components.types import Problem, Sample
+from components.core.types import Problem, Sample
 
 HOSTILE = "<script>alert(1)</script></pre>"
 
@@ -43,7 +43,7 @@ class Told:
     version: ClassVar = "1"
 
     def score(self, sample, trajectory):
-        from components.types import Score
+        from components.core.types import Score
         return [Score("score/strict", float(trajectory.answer == sample.target["answer"]))]
 """
 CONF = {

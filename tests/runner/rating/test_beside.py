@@ -3,7 +3,7 @@ import shutil
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.rating.beside import beside
 from tests.runner.rating.cases import fill
 

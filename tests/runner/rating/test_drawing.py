@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from components.errors import ConfigError
-from components.rubric import Draw, Rubric
+from components.core.errors import ConfigError
+from components.rubrics.rubric import Draw, Rubric
 from runner.rating.drawing import draw, unnamed
 from runner.results.runs import Run
 from tests.runner.rating.cases import CAUSE

@@ -1,6 +1,6 @@
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.rating.reading import read_sheets
 from tests.runner.rating.cases import key
 

@@ -1,6 +1,6 @@
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.config.roots import CONF
 from runner.rating.rubrics import load
 from tests.runner.rating.cases import RUBRIC

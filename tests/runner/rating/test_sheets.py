@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.rating.sheets import Key, harmless, write_table
 from tests.runner.rating.cases import key, table
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import yaml
 
-from components.messages import Message, ToolCall, ToolSpec, Usage
-from components.types import Action, Problem, Sample, Score, Step, Trajectory
+from components.core.messages import Message, ToolCall, ToolSpec, Usage
+from components.core.types import Action, Problem, Sample, Score, Step, Trajectory
 from runner.records import RecordWriter, record_of
 
 LEVELS = {"score/x": ["task", "dimension"]}

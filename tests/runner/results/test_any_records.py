@@ -8,7 +8,7 @@ import orjson
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from components.types import CONTEXT_LENGTH
+from components.core.types import CONTEXT_LENGTH
 from runner.config.roots import CONF
 from runner.results.compare import show_compare
 from runner.results.gains_table import show_gains

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.report import main
 from runner.results.compare import show_compare, warnings_of
 from runner.results.grid import MEAN, deciding, grid_of

@@ -2,11 +2,11 @@
 
 import pytest
 
-from components.scorers.chain import Chain
+from components.cab.tool_use import ToolUse
+from components.ehr.scorer import Ehr
+from components.panel.scorer import Panel
+from components.radiology.scorers.chain import Chain
 from components.scorers.choice import Choice
-from components.scorers.ehr import Ehr
-from components.scorers.panel import Panel
-from components.scorers.tool_use import ToolUse
 from runner.results.directions import better, declared_ways, improved, unit, units_of
 
 

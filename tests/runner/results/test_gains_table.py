@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.config.roots import CONF
 from runner.results.gains_table import show_gains
 from runner.results.ledger import ledger, of_gains

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.config.roots import CONF
 from runner.report import main
 from runner.results.intervals import Metric

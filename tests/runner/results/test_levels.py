@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from components.errors import ConfigError
-from components.scorers.cab import Cab
+from components.cab.scorers import Cab
+from components.cab.tool_use import ToolUse
+from components.core.errors import ConfigError
 from components.scorers.choice import Choice
-from components.scorers.tool_use import ToolUse
 from runner.results.bounds import wilson
 from runner.results.levels import Nested, average, declared, nested_metrics
 from runner.results.metrics import summarise

@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.records import read
 from runner.results.merge import merge
 

@@ -6,21 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from components.protocols import DeclaresKinds
-from components.scorers import (
-    building,
-    chain,
-    choice,
-    completion,
-    ehr,
-    faults,
-    io,
-    orchestration,
-    refusal,
-    response,
-    tool_use,
-)  # fmt: skip
-from components.scorers.ehr import Ehr
+from components.cab import tool_use
+from components.core.protocols import DeclaresKinds
+from components.ehr import scorer as ehr
+from components.ehr.scorer import Ehr
+from components.radiology.scorers import chain, completion, io, orchestration, refusal, response
+from components.scorers import building, choice, faults
 from runner.config.roots import CONF
 from runner.results.bounds import wilson
 from runner.results.compare import show_compare

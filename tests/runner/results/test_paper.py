@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from components.cab_tasks import DIMENSIONS, TASKS
-from components.errors import ConfigError
+from components.cab.tasks import DIMENSIONS, TASKS
+from components.core.errors import ConfigError
 from runner.config.roots import CONF
 from runner.report import main
 from runner.results.paper import load

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.results.means import shared, show_means
 from runner.results.rows import rows_of
 from runner.results.runs import Run

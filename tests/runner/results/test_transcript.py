@@ -5,8 +5,8 @@ import json
 import pytest
 import yaml
 
-from components.messages import Image, Message, ToolCall, Usage
-from components.types import Action, Observation, Observed, Problem, Refusal, Sample, Score, Step, Trajectory
+from components.core.messages import Image, Message, ToolCall, Usage
+from components.core.types import Action, Observation, Observed, Problem, Refusal, Sample, Score, Step, Trajectory
 from runner.records import RecordWriter, record_of
 from runner.report import main
 from tests.runner.results.folders import CFG, CHOICES

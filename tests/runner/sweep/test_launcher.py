@@ -6,7 +6,7 @@ import sys
 import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.records import RecordWriter
 from runner.sweep.launcher import Sweeper
 from runner.sweep.plan import cells
@@ -152,7 +152,7 @@ def test_an_agent_that_leaves_costs_its_sample_and_stops_no_job(home):
 
 
 DEAD = """
-from components.errors import ModelError
+from components.core.errors import ModelError
 from mine.parts import Echo
 
 

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from components.messages import Message, Usage
-from components.types import Step, Trajectory
+from components.core.messages import Message, Usage
+from components.core.types import Step, Trajectory
 from runner.sweep.pilot import Pilot, estimate, together, wall
 
 

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from components.messages import Usage
-from components.types import Trajectory
+from components.core.messages import Usage
+from components.core.types import Trajectory
 from runner.sweep.preflight import confirmed, highest, warnings_of
 from tests.runner.sweep.test_pilot import pilot
 from tests.slow import slow

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.sweep.ray import Ray
 from tests.runner.sweep.deadly import furnish, survives_a_death, sweep
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.sweep.submitit import Submitit
 from tests.runner.sweep.deadly import asked, furnish, orders, survives_a_death, sweep
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from components.core.types import Sample
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.reading import Card, Situation
 from components.radiology.tasks import AD, BQ, DD, DI, IE, OS, TASKS, lookup
-from components.types import Sample
 
 _ENTITY = {OS: "OrganObject", AD: "AnomalyObject", DD: "Disease", DI: "Disease", IE: "IndicatorName"}
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from components.action_lines import action_lines
-from components.messages import Message
+from components.acting.action_lines import action_lines
+from components.core.messages import Message
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.knowing import BY_HAND, GIVES_WAY, NO_CODE, OPEN, SILENT, mend_rate, right_rate

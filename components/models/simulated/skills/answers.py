@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
-from components.cab_tasks import TASKS
+from components.cab.tasks import TASKS
+from components.core.types import Sample
 from components.models.simulated.draws import Draws
-from components.types import Sample
 
 _WRONG_WORDS = ("blurred", "the other side", "several", "unclear")  # none holds yes, no or a digit
 

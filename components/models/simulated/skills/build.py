@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from components.messages import Message
+from components.core.messages import Message
+from components.core.types import Sample
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.reading import Situation
 from components.models.simulated.skills.act import owed
 from components.radiology.tasks import AD, BQ, CATEGORIES, DD, DI, IE, OS, lookup
-from components.types import Sample
 
 REQUEST, SPECIFY, BUILDER = "Ask for the missing tool", "Write its specification", "You write small tools in Python"
 BUILD, BUILT = "BuildTool", "Arithmetic"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from components.core.types import Sample
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
-from components.types import Sample
 
 _DECISIONS = ("yes", "no", "maybe")
 _NAMED = re.compile(r"^Answer: (.+)$", re.MULTILINE)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from components.messages import Message
+from components.core.messages import Message
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.knowing import GIVES_WAY, LOOKS_OVER, SILENT, mend_rate, right_rate

@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from components.cab_tasks import TASKS
+from components.cab.tasks import TASKS
+from components.core.types import Sample
 from components.models.simulated.dialogue import Consultation, Done
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills import build
 from components.models.simulated.skills.answers import answer_text
-from components.types import Sample
 
 FACTS = {"knowledge": 3, "trust": 4, "multimodal": 6, "data": 5, "numerical": 8}  # that an answer by heart takes
 FACTS_READ = 2  # where the task's own text holds the answer, and on second thought

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from components.messages import Message
+from components.core.messages import Message
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 

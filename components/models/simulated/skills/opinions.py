@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from textwrap import shorten
 from typing import Any
 
-from components.answers import parse_letter
-from components.messages import Message
+from components.core.messages import Message
+from components.core.types import Problem, Sample
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.answers import answer_text, is_clinical, is_right
 from components.models.simulated.skills.consult import by_heart
 from components.models.simulated.skills.record_key import BY_HEART, gold_of, is_records
-from components.types import Problem, Sample
+from components.text.answers import parse_letter
 
 MARK = "Most plausible: "
 _FAVOURED = re.compile(r"most plausible(?: option| answer)?(?: is\b:?|:)[ \t]*(\S.*)", re.IGNORECASE)

@@ -11,12 +11,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from components.majority import majority
-from components.messages import Message
+from components.acting.majority import majority
+from components.core.messages import Message
+from components.core.types import Sample
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.opinions import believed, favoured, heart, letter_in, marked, right
-from components.types import Sample
 
 INSISTS_RIGHT = 0.2  # votes no on a report that it sees to be wrong
 INSISTS_WRONG = 0.02  # votes no on a report because its own opinion, another one, is wrong

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from components.core.types import Sample
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.reading import AS_OBJECT, NOTES, QUANTIFICATION, THINKS
 from components.models.simulated.skills.advice import Slip, spared
 from components.radiology.tasks import PLANNING_NAMES, TASKS
-from components.types import Sample
 
 NOTED_SLIPS = 0.4  # of the slips are left where the prompt says of each kind of tool when to use it
 _NAMES = {step: name for name, step in PLANNING_NAMES.items()}

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from components.action_lines import action_lines
-from components.messages import Message, ToolSpec
+from components.acting.action_lines import action_lines
+from components.core.messages import Message, ToolSpec
+from components.core.types import Sample
 from components.models.simulated.dialogue import REFINE, SELECT, read_consultation
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
@@ -22,7 +23,6 @@ from components.models.simulated.skills.repairs import fault_in, repaired, turne
 from components.models.simulated.skills.slips import wrong
 from components.models.simulated.skills.told import PROSE, Reading, Told, done, said
 from components.models.simulated.skills.write import Style
-from components.types import Sample
 
 UNCAUSED = "A name or a value may not be there as it is written."
 _MODULE = re.compile(r"^Next, as number (\d+), comes (\w+)\.", re.MULTILINE)

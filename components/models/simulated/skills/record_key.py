@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TypeGuard
 
-from components.ehr.complexity import tables_of
+from components.core.errors import ConfigError
+from components.core.types import Sample
 from components.ehr.metadata import metadata
-from components.errors import ConfigError
 from components.models.simulated.draws import Draws
-from components.types import Sample
+from components.sql.complexity import tables_of
 
 BY_HEART = 12.0  # facts that an answer takes without looking
 _WORD = re.compile(r"\w+")

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
-from components.messages import Message
+from components.core.messages import Message
 from components.models.simulated.draws import Draws
 from components.models.simulated.reading import CALLS, REFLECTS, Situation
 from components.models.simulated.review import again

@@ -13,8 +13,8 @@ from typing import Literal
 
 import orjson
 
-from components.action_lines import action_lines
-from components.messages import Message, ToolCall, ToolSpec
+from components.acting.action_lines import action_lines
+from components.core.messages import Message, ToolCall, ToolSpec
 from components.models.simulated.dialogue import Done, call_in, cards, done_in, native_calls, observed, parsed
 from components.models.simulated.review import written
 

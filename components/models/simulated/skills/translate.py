@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
+from components.core.errors import ConfigError
 from components.ehr.metadata import metadata
-from components.errors import ConfigError
 from components.models.simulated.skills.sql_words import Unreadable, Words
 
 Take = Literal["values", "distinct", "count", "distinct count", "any", "sum", "mean", "min", "max"]

@@ -6,7 +6,7 @@ from typing import Literal
 
 import orjson
 
-from components.messages import Message, ToolCall
+from components.core.messages import Message, ToolCall
 from components.models.simulated.skills.act import Move
 
 Style = Literal["xml", "bracket", "native"]

@@ -7,29 +7,29 @@ from functools import cache
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from components.acting.python_cell import PythonCell
+from components.acting.solved import Entry, SolvedQuestions, own_seeds
 from components.agents.chameleon import Chameleon
 from components.agents.cot_plan import CotPlan
 from components.agents.din_sql import DinSql
-from components.agents.ehragent import EhrAgent
 from components.agents.llm2sql import Llm2Sql
 from components.agents.react import ReAct
 from components.agents.reflexion import Reflexion
 from components.agents.self_debugging import SelfDebugging
 from components.conditions.intact import Intact
-from components.datasets.ehragent_edition import EhrAgentEdition
+from components.core.types import Sample, Trajectory
+from components.ehr import actions as actions
+from components.ehr.agent import EhrAgent
+from components.ehr.datasets.ehragent_edition import EhrAgentEdition
+from components.ehr.scorer import Ehr as Scorer
+from components.ehr.toolset import Ehr
 from components.grammars.bracket_json import BracketJson
 from components.grammars.bracket_text import BracketText
 from components.grammars.code_block import CodeBlock
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
-from components.python_cell import PythonCell
-from components.scorers.ehr import Ehr as Scorer
-from components.solved import Entry, SolvedQuestions, own_seeds
 from components.stages.solve import Solve
-from components.tools import ehr_actions as actions
-from components.toolsets.ehr import Ehr
-from components.types import Sample, Trajectory
 from components.verifiers.accept import Accept
 from runner.door import Door
 from runner.learning.practice import Practice

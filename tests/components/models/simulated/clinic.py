@@ -11,17 +11,17 @@ import orjson
 import yaml
 
 from components.agents.reflectool import ReflecTool
+from components.cab.datasets.cab import Cab
+from components.cab.scorers import Cab as Scorer
 from components.conditions.intact import Intact
-from components.datasets.cab import Cab
+from components.core.messages import Completion, Request
+from components.core.types import Sample, Trajectory
 from components.grammars.bracket_json import BracketJson
 from components.memory.learnt import Learnt
-from components.messages import Completion, Request
 from components.models.simulated import Simulated
 from components.models.simulated.key import dataset_samples
 from components.models.simulated.serve import Server
-from components.scorers.cab import Cab as Scorer
 from components.stages.optimize import Optimize
-from components.types import Sample, Trajectory
 from components.verifiers.accept import Accept
 from runner.build import construct
 from runner.door import Door

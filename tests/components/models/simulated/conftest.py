@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 import components.prompts
-from components.agents.radagent import Radagent
-from components.conditions.baseline import Baseline
-from components.datasets.radabench import RadABench
+from components.core.types import Sample, Trajectory
 from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
-from components.toolsets.radiology import Radiology
-from components.types import Sample, Trajectory
+from components.radiology.agent import Radagent
+from components.radiology.conditions.baseline import Baseline
+from components.radiology.dataset import RadABench
+from components.radiology.toolset import Radiology
 from components.verifiers.accept import Accept
 from runner.budget import Budget
 from runner.door import Door

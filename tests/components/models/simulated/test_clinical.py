@@ -3,16 +3,16 @@ from itertools import product
 
 import pytest
 
+from components.core.messages import Message, ToolCall
+from components.core.task_text import task_text
 from components.grammars.bracket_json import BracketJson
 from components.grammars.xml_call import XmlCall
-from components.messages import Message, ToolCall
 from components.models.simulated.clinical import as_tool
 from components.models.simulated.core import Core
 from components.models.simulated.dialogue import REFINE, SELECT
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.prompts import load
-from components.task_text import task_text
 from tests.components.models.simulated.clinic import ALL, of, toolset
 
 DRAWS = Draws(0, [Message("user", "x")])

@@ -6,17 +6,17 @@ from statistics import fmean
 
 import pytest
 
-from components.agents.radagent import Radagent
 from components.agents.react import ReAct
-from components.conditions.insufficient import InsufficientConfig1, InsufficientConfig2
+from components.core.messages import Message, ToolCall, ToolSpec
+from components.core.types import Problem, Sample, Trajectory
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
-from components.messages import Message, ToolCall, ToolSpec
 from components.models.simulated.core import VERSION, Core
 from components.models.simulated.rates import Rates
 from components.prompts import load
-from components.types import Problem, Sample, Trajectory
+from components.radiology.agent import Radagent
+from components.radiology.conditions.insufficient import InsufficientConfig1, InsufficientConfig2
 from tests.golden.vectors import PAPER
 
 GRAMMARS = {"xml_call": XmlCall, "bracket_json": BracketJson, "native_tools": NativeTools}

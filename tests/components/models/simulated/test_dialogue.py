@@ -1,4 +1,4 @@
-from components.messages import Message, ToolCall, ToolSpec
+from components.core.messages import Message, ToolCall, ToolSpec
 from components.models.simulated.dialogue import Done, call_in, read_consultation
 from components.prompts import load
 from components.verifiers.select import Candidate

@@ -2,7 +2,7 @@ from statistics import correlation, fmean
 
 import pytest
 
-from components.messages import Message
+from components.core.messages import Message
 from components.models.simulated.draws import Draws
 
 CHATS = [[Message("system", "s"), Message("user", f"question {n}")] for n in range(2000)]

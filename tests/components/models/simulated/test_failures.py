@@ -3,20 +3,20 @@
 import orjson
 import pytest
 
-from components.agents.ehragent import EhrAgent
+from components.acting.python_cell import PythonCell
 from components.agents.react import ReAct
 from components.agents.self_debugging import SelfDebugging
+from components.core.messages import Message, ToolCall
+from components.ehr.agent import EhrAgent
 from components.grammars.bracket_json import BracketJson
 from components.grammars.bracket_text import BracketText
 from components.grammars.code_block import CodeBlock
 from components.grammars.native_tools import NativeTools
-from components.messages import Message, ToolCall
 from components.models.simulated.skills.acting import WORKED
 from components.models.simulated.skills.coding import FAILED
 from components.models.simulated.skills.repairs import fault_in
 from components.models.simulated.skills.told import CODE_TOOL, done
 from components.prompts import load
-from components.python_cell import PythonCell
 from components.sandbox.api import CellError
 from tests.components.models.simulated.chartroom import SIX
 from tests.wards import cell, played

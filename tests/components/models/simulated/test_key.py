@@ -1,6 +1,6 @@
-from components.messages import Image, Message
+from components.core.messages import Image, Message
+from components.core.types import Problem, Sample
 from components.models.simulated.key import AnswerKey, dataset_samples
-from components.types import Problem, Sample
 from tests.components.cab_files import write
 
 ONE = Sample(Problem("1", "What is shown?\nSay it briefly.", context="A man of 40."), "a")

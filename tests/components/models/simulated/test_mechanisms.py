@@ -13,17 +13,17 @@ from components.agents.direct import Direct
 from components.agents.react import ReAct
 from components.agents.reflectool import ReflecTool
 from components.agents.reflexion import Reflexion
+from components.core.messages import Message
+from components.core.task_text import task_text
+from components.core.types import Demonstration
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
-from components.messages import Message
 from components.models.simulated.core import Core
 from components.models.simulated.dialogue import call_in
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.consult import is_full
 from components.prompts import load
-from components.task_text import task_text
-from components.types import Demonstration
 from components.verifiers.refine import Refine
 from components.verifiers.select import Candidate, Select
 from tests.components.models.simulated.clinic import ALL, QUICK, STEADY, Clinic, noting, of, served_alike, toolset

@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 
-from components.messages import Message, ToolCall, ToolSpec
+from components.core.messages import Message, ToolCall, ToolSpec
 from components.models.simulated.reading import Card, Reader, Situation
 from components.radiology.cards import VARIANTS, card, spec
 from components.radiology.tasks import AC, AD, BQ, CATEGORIES, DD, DI, IE, MC, OS, PAIRS, RG, TR

@@ -11,8 +11,8 @@ import pytest
 
 from components.agents.cot import Cot
 from components.agents.direct import Direct
-from components.agents.ehragent import EhrAgent
 from components.agents.react import ReAct
+from components.ehr.agent import EhrAgent
 from components.grammars.bracket_json import BracketJson
 from components.grammars.bracket_text import BracketText
 from components.grammars.code_block import CodeBlock

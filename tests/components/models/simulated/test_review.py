@@ -1,15 +1,15 @@
 import orjson
 import pytest
 
+from components.core.messages import Message
+from components.core.task_text import action_text
+from components.core.types import Offer
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
-from components.messages import Message
 from components.models.simulated.dialogue import Consultation
 from components.models.simulated.draws import Draws
 from components.models.simulated.review import again, review, written
-from components.task_text import action_text
-from components.types import Offer
 
 GRAMMARS = {"bracket": BracketJson(), "xml": XmlCall(), "native": NativeTools()}
 OFFER = Offer({}, refusal_fields={"purpose": (), "ability": ()})

@@ -9,14 +9,14 @@ import aiohttp
 import orjson
 import pytest
 
-from components.agents.radagent import Radagent
-from components.datasets.radabench import RadABench
-from components.errors import ConfigError
+from components.core.errors import ConfigError
+from components.core.messages import Message, Request
 from components.grammars.native_tools import NativeTools
-from components.messages import Message, Request
 from components.models.simulated import Simulated
 from components.models.simulated.core import Core
 from components.models.simulated.serve import Faults, Server, dataset_samples, from_arguments, main
+from components.radiology.agent import Radagent
+from components.radiology.dataset import RadABench
 from tests.golden.vectors import PAPER
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -189,13 +189,13 @@ async def test_what_goes_wrong_in_the_core_is_the_servers_fault(serving):
 
 
 def test_the_answer_key_is_that_of_any_dataset(tmp_path):
-    (tmp_path / "one.json").write_bytes((ROOT / "components/datasets/radabench_mini/train.json").read_bytes())
+    (tmp_path / "one.json").write_bytes((ROOT / "components/radiology/radabench_mini/train.json").read_bytes())
     found = dataset_samples("radabench", {"path": str(tmp_path)})
     assert {one.problem.id for one in found} <= {one.problem.id for one in RadABench(path=str(tmp_path)).load("test")}
 
 
 def test_a_dataset_within_another_one_is_chosen_and_set_like_it(tmp_path):
-    (tmp_path / "one.json").write_bytes((ROOT / "components/datasets/radabench_mini/train.json").read_bytes())
+    (tmp_path / "one.json").write_bytes((ROOT / "components/radiology/radabench_mini/train.json").read_bytes())
     shipped = {one.problem.id: one.problem.question for one in dataset_samples("cab_mini", {})}
     found = dataset_samples("perturbed", {})
     assert {one.problem.id for one in found} == shipped.keys()

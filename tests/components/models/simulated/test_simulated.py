@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from components.errors import ConfigError
-from components.messages import Message, Request, Sampling
+from components.core.errors import ConfigError
+from components.core.messages import Message, Request, Sampling
+from components.core.protocols import Model
 from components.models.simulated import Simulated
-from components.protocols import Model
 from runner.build import part
 
 

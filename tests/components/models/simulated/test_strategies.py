@@ -6,10 +6,10 @@ from typing import get_args
 
 import pytest
 
-from components.agents.radagent import Radagent, Strategy
+from components.core.types import Sample, Trajectory
+from components.radiology.agent import Radagent, Strategy
 from components.radiology.plan import decision_chain
 from components.radiology.tasks import TASKS
-from components.types import Sample, Trajectory
 from components.verifiers.reflect import Reflect
 from tests.golden.vectors import PAPER
 

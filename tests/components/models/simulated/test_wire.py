@@ -1,7 +1,7 @@
 import orjson
 import pytest
 
-from components.messages import Image, Message, ToolCall, ToolSpec
+from components.core.messages import Image, Message, ToolCall, ToolSpec
 from components.models.simulated.wire import Unreadable, asked_in, body_of, message_of, spec_of
 
 

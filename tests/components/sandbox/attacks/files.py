@@ -33,7 +33,7 @@ SECRETS = {
     "the root of the first process": Attack("answer = open('/proc/1/root/etc/passwd').read()", bare=""),
     "the files of the harness by its root": Attack("answer = open(f'/proc/{HOST}/root/etc/passwd').read()"),
     "the home of the person": Attack("answer = open(GROUND + '/home/.netrc').read()"),
-    "the project's source": Attack("answer = open(PROJECT + '/components/errors.py').read()"),
+    "the project's source": Attack("answer = open(PROJECT + '/components/core/errors.py').read()"),
     "the project's tests": Attack("answer = open(PROJECT + '/tests/conftest.py').read()"),
     "the project's configuration": Attack("import os; assert os.listdir(PROJECT + '/conf'); answer = 'seen'"),
     "the project's history": Attack("answer = open(PROJECT + '/.git/HEAD').read()", bare=""),

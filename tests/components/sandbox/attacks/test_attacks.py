@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from components.sandbox import Library, Sandbox
 from tests.components.sandbox.attacks import library
 from tests.components.sandbox.attacks.attack import THOROUGH

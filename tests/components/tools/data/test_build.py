@@ -5,8 +5,8 @@ import re
 
 import pytest
 
+from components.files.written_facts import load_facts
 from components.tools.data import build as builder
-from components.written_facts import load_facts
 
 FOLDER = builder.HERE
 BUILT = builder.build()

@@ -5,8 +5,8 @@ import re
 
 import yaml
 
-from components.messages import Message, ToolCall, ToolSpec, Usage
-from components.types import Action, Observation, Observed, Problem, Refusal, Sample, Score, Step, Trajectory
+from components.core.messages import Message, ToolCall, ToolSpec, Usage
+from components.core.types import Action, Observation, Observed, Problem, Refusal, Sample, Score, Step, Trajectory
 from runner.records import RecordWriter, record_of
 from runner.results.runs import Run
 from tests.runner.results import folders

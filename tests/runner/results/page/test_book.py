@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.report import main
 from runner.results.page import book
 from runner.results.runs import Run

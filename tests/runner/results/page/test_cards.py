@@ -2,8 +2,8 @@
 
 import pytest
 
-from components.messages import Message, Usage
-from components.types import Step
+from components.core.messages import Message, Usage
+from components.core.types import Step
 from runner.results.page import cards, demographics
 from runner.results.runs import Run
 from tests.runner.results.folders import step, write

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from components.types import Problem, Sample, Score
+from components.core.types import Problem, Sample, Score
 from runner.records import RecordWriter, record_of
 from runner.results.page import episodes
 from tests.runner.results import folders

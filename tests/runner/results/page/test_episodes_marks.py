@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from components.messages import Message, ToolCall
-from components.types import Action, Observation, Observed, Refusal, Trajectory
+from components.core.messages import Message, ToolCall
+from components.core.types import Action, Observation, Observed, Refusal, Trajectory
 from runner.results.page.episodes_marks import Marker
 from tests.runner.results.folders import step
 

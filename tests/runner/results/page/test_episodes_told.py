@@ -1,7 +1,7 @@
 """An episode is told whole, and what it lacks is not told."""
 
-from components.messages import Image, Message, ToolCall, Usage
-from components.types import Action, Observation, Observed, Refusal, Step, Trajectory
+from components.core.messages import Image, Message, ToolCall, Usage
+from components.core.types import Action, Observation, Observed, Refusal, Step, Trajectory
 from runner.results.page.episodes_packed import Texts
 from runner.results.page.episodes_told import Teller, question_of
 

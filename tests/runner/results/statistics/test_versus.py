@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.results.grid import grid_of
 from runner.results.statistics.versus import compared
 from tests.runner.results.statistics.sweeps import job

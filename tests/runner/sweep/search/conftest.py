@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Sequence
 from annotated_types import Interval
-from components.messages import Message
-from components.types import Answer
+from components.core.messages import Message
+from components.core.types import Answer
 
 @dataclass(frozen=True)
 class Tuned:

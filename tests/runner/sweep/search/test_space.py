@@ -3,7 +3,7 @@
 import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.build import check
 from runner.sweep.search.settings import Search
 from runner.sweep.search.space import Choices, Numbers, corners, grid_of, space_of, words_at

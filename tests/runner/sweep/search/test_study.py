@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from components.errors import ConfigError
+from components.core.errors import ConfigError
 from runner.sweep.search.settings import Search
 from runner.sweep.search.space import Choices, Numbers
 from runner.sweep.search.study import FILE, Study

@@ -1,12 +1,12 @@
 from types import MappingProxyType
 
-from components.messages import Message
+from components.core.messages import Message
+from components.core.types import Sample
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.reading import Card, Situation
 from components.models.simulated.skills.act import decide
 from components.radiology.tasks import AC, AD, BQ, DI, MC, OS
-from components.types import Sample
 from tests.golden.vectors import dev
 
 CHEST = ("Chest", "CT")

@@ -1,12 +1,12 @@
 from statistics import fmean
 
-from components.messages import Message
+from components.core.messages import Message
+from components.core.types import Problem, Sample
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.acting import act, chosen, module, module_names, whole_plan
 from components.models.simulated.skills.record_key import gold_of
 from components.models.simulated.skills.told import Told, read_told
-from components.types import Problem, Sample
 
 SQL = "select patients.gender from patients where patients.subject_id = 7"
 FACTS = {"sql": SQL, "sql_dialect": "mimic_iii"}

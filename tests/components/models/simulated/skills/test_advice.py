@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from components.agents.radagent import Radagent
-from components.messages import Message
+from components.core.messages import Message
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.advice import ADVICE, LEFT, MARKS, advised, eased, spared
 from components.prompts import load
+from components.radiology.agent import Radagent
 from components.radiology.tasks import PLANNING_NAMES, TASKS
 from tests.golden.vectors import PAPER
 

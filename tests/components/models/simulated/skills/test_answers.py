@@ -1,11 +1,11 @@
 import pytest
 
-from components.cab_tasks import TASKS
-from components.messages import Message
+from components.cab.scorers import Cab
+from components.cab.tasks import TASKS
+from components.core.messages import Message
+from components.core.types import Problem, Sample, Trajectory
 from components.models.simulated.draws import Draws
 from components.models.simulated.skills.answers import answer_text, is_clinical, is_right
-from components.scorers.cab import Cab
-from components.types import Problem, Sample, Trajectory
 from tests.components.models.simulated.clinic import ALL
 
 

@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from components.messages import Message
+from components.core.messages import Message
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.authoring import authored
 from components.prompts import load
-from components.radiology.soundness.questions import needed_in_answer, question_flaws
-from components.radiology.soundness.record import record_flaws
+from components.radiology.synthesis.soundness.questions import needed_in_answer, question_flaws
+from components.radiology.synthesis.soundness.record import record_flaws
 from components.radiology.tasks import PAIRS, TASKS
-from tests.components.radiology.soundness.sound import case
+from tests.components.radiology.synthesis.soundness.sound import case
 
 SET = load("synthesize")
 LISTS, PHRASES = SET.data("lists"), SET.data("phrases")

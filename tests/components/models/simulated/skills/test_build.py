@@ -5,23 +5,23 @@ from pathlib import Path
 import pytest
 
 import components.prompts
-from components.agents.radagent import Radagent
 from components.agents.react import ReAct
 from components.building import Building
 from components.building.reading import builds, used
-from components.conditions.insufficient import InsufficientConfig1, InsufficientConfig2, InsufficientConfig3
+from components.core.messages import Message
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
-from components.messages import Message
 from components.models.simulated import Simulated
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.reading import Situation
 from components.models.simulated.skills.build import REQUEST, code, request, specification
 from components.prompts import load
+from components.radiology.agent import Radagent
 from components.radiology.builder import read_request
+from components.radiology.conditions.insufficient import InsufficientConfig1, InsufficientConfig2, InsufficientConfig3
+from components.radiology.scorers.completion import Completion
 from components.radiology.tasks import CATEGORIES, DD, DI
-from components.scorers.completion import Completion
 from tests.components.models.simulated.clinic import STEADY, Clinic, of
 from tests.components.models.simulated.conftest import SAMPLES
 from tests.golden.vectors import PAPER

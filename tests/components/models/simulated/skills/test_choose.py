@@ -1,8 +1,8 @@
-from components.messages import Message
+from components.core.messages import Message
+from components.core.types import Problem, Sample
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.choose import choose, extracted
-from components.types import Problem, Sample
 
 LETTERS = Sample(Problem("1", "Which?", {"A": "liver", "B": "spleen", "C": "lung"}), "B")
 DECISION = Sample(Problem("2", "Is it?"), "Yes")

@@ -3,13 +3,13 @@ from statistics import fmean
 
 import pytest
 
-from components.messages import Message
+from components.core.messages import Message
+from components.core.types import Problem, Sample
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.coding import code, right_cells
 from components.models.simulated.skills.record_key import gold_of
 from components.models.simulated.skills.told import read_told
-from components.types import Problem, Sample
 
 SQL = "select patients.gender from patients where patients.subject_id = 7"
 FACTS = {"sql": SQL, "sql_dialect": "mimic_iii"}

@@ -1,4 +1,4 @@
-from components.messages import Message
+from components.core.messages import Message
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.reading import ALIGNS, EVIDENCE, Card, Situation

@@ -2,7 +2,7 @@ from statistics import fmean
 
 import pytest
 
-from components.messages import Message
+from components.core.messages import Message
 from components.models.simulated.dialogue import Consultation, Done
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates

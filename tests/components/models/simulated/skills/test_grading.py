@@ -2,7 +2,7 @@ import pytest
 
 from components.models.simulated.skills.grading import graded
 from components.prompts import load
-from components.rubric import Field, Rubric
+from components.rubrics.rubric import Field, Rubric
 
 SCALE = Field("How much?", {"same": "All is said.", "part": "Some is.", "other": "None is."}, ordered=True)
 CAUSE = Field("Why?", {"dates": "A date or clock is wrong.", "sql": "A statement of SQL fails."})

@@ -2,7 +2,7 @@ from statistics import fmean
 
 import pytest
 
-from components.messages import Message
+from components.core.messages import Message
 from components.models.simulated.dialogue import Consultation
 from components.models.simulated.draws import Draws
 from components.models.simulated.skills.judge import (

@@ -2,11 +2,11 @@ from itertools import pairwise
 
 import pytest
 
+from components.core.types import Problem, Sample
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.knowing import is_alike, is_known, mend_rate, right_rate
 from components.models.simulated.skills.record_key import gold_of
 from components.models.simulated.skills.told import Told
-from components.types import Problem, Sample
 
 SQL = (
     "select patients.gender from patients where patients.subject_id in ( select admissions.subject_id from admissions )"

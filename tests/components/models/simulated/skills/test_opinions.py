@@ -2,7 +2,8 @@ from statistics import fmean
 
 import pytest
 
-from components.messages import Message
+from components.core.messages import Message
+from components.core.types import Problem, Sample
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.opinions import (
@@ -16,7 +17,6 @@ from components.models.simulated.skills.opinions import (
     voice_of,
 )
 from components.prompts import load
-from components.types import Problem, Sample
 from tests.components.models.simulated.clinic import ALL
 from tests.components.models.simulated.conftest import SAMPLES
 

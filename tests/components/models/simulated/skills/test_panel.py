@@ -3,7 +3,8 @@ from statistics import fmean
 
 import pytest
 
-from components.messages import Message
+from components.core.messages import Message
+from components.core.types import Problem, Sample
 from components.models.simulated.core import Core
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
@@ -11,7 +12,6 @@ from components.models.simulated.skills.opinions import favoured
 from components.models.simulated.skills.panel import FIELDS, INSISTS_RIGHT, INSISTS_WRONG, reply, stage_of
 from components.panel.replies import read_experts, read_report, read_vote
 from components.prompts import load
-from components.types import Problem, Sample
 
 CHOICES = {"A": "liver", "B": "pancreas", "C": "spleen", "D": "kidney"}
 SAMPLE = Sample(Problem("c", "A man has a high glucose. Which organ makes insulin?", CHOICES), "B")

@@ -1,6 +1,6 @@
 import pytest
 
-from components.messages import Message
+from components.core.messages import Message
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.plan import plan

@@ -3,14 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from components.action_lines import action_lines
-from components.ehr.matching import strict
+from components.acting.action_lines import action_lines
+from components.core.messages import ToolCall
 from components.ehr.metadata import metadata
 from components.ehr.state import EhrState
 from components.ehr.tables import Tables
-from components.messages import ToolCall
 from components.models.simulated.skills.programs import functions_in, plan, program, sql_cell
 from components.models.simulated.skills.translate import translated
+from components.text.values import strict
 from runner.calls import Context
 from tests.components.models.simulated.chartroom import DATABASES, SIX, questions, toolset
 from tests.slow import slow

@@ -2,7 +2,8 @@ from statistics import fmean
 
 import pytest
 
-from components.messages import Message
+from components.core.messages import Message
+from components.core.types import Demonstration, Problem, Sample
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.opinions import Voice, favoured
@@ -10,7 +11,6 @@ from components.models.simulated.skills.programs import sql_cell
 from components.models.simulated.skills.querying import UNCAUSED, on_records
 from components.models.simulated.skills.told import Reading
 from components.prompts import load
-from components.types import Demonstration, Problem, Sample
 
 SQL = "select count(*) from admissions where admissions.subject_id in ( select patients.subject_id from patients where patients.gender = 'm' )"
 QUESTION = "How many stays of men are there?"

@@ -1,8 +1,8 @@
 import pytest
 
+from components.core.types import Problem, Sample
 from components.models.simulated.draws import Draws
 from components.models.simulated.skills.record_key import gold_of, is_records
-from components.types import Problem, Sample
 from tests.components.models.simulated.chartroom import questions
 
 

@@ -1,13 +1,13 @@
 import pytest
 
-from components.messages import Message, ToolCall
+from components.acting.reflection import reflection_in
+from components.core.messages import Message, ToolCall
 from components.models.simulated.draws import Draws
 from components.models.simulated.reading import CALLS, REFLECTS, Card, Situation
 from components.models.simulated.skills.act import Move
 from components.models.simulated.skills.reflect import heeds, proposed, reflected, repeated, shows_form
 from components.models.simulated.skills.write import write
 from components.prompts import load
-from components.reflection import reflection_in
 
 CARD = Card("TOOL1", "Anatomy Classifier", None, None, None, ("$Image$",), (), ("$Anatomy$",), 0.95)
 MOVE = Move(CARD, ("$Image$",))

@@ -3,10 +3,10 @@ from statistics import fmean
 
 import pytest
 
+from components.core.messages import Message
 from components.ehr.errors import EhrError
 from components.ehr.metadata import metadata
 from components.ehr.statements import run_sql
-from components.messages import Message
 from components.models.simulated.draws import Draws
 from components.models.simulated.skills.programs import plan, program, sql_cell
 from components.models.simulated.skills.record_key import gold_of

@@ -1,10 +1,10 @@
-from components.messages import Message
+from components.core.messages import Message
+from components.core.types import Problem, Sample
 from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.sql import statement
 from components.prompts import load
 from components.sql.cleaning import clean_sql
-from components.types import Problem, Sample
 
 GOLD = "select count(*) from patients where patients.subject_id = 1"
 ASKED = Sample(Problem("s", "How many?"), {"answer": "[['1']]"}, {"task": "ehrsql", "sql": GOLD})

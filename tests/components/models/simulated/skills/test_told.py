@@ -1,14 +1,14 @@
 import pytest
 
+from components.core.messages import Message, ToolCall
+from components.core.types import Demonstration, Offer
 from components.grammars.bracket_json import BracketJson
 from components.grammars.bracket_text import BracketText
 from components.grammars.code_block import CodeBlock
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
-from components.messages import Message, ToolCall
 from components.models.simulated.skills.told import Reading, argument, done, read_told
 from components.prompts import load
-from components.types import Demonstration, Offer
 from tests.components.models.simulated.chartroom import questions, toolset
 
 SAMPLE = questions()[0]

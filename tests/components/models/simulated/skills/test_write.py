@@ -1,5 +1,6 @@
 import pytest
 
+from components.core.types import Offer
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
@@ -8,7 +9,6 @@ from components.models.simulated.skills.act import Move
 from components.models.simulated.skills.write import write
 from components.radiology.memory import read_inputs
 from components.radiology.tasks import AC, REFUSAL_FIELDS
-from components.types import Offer
 
 CARD = Card("TOOL7", AC, None, None, None, ("$Image$",), (), ("$Anatomy$",), 0.95)
 GROUNDS = {"purpose": "Why.", "category": AC, "anatomy": "Universal", "modality": "CT", "ability": "CategoryMissing"}

@@ -1,0 +1,103 @@
+"""Actions as lines of text, ``Name[argument]``: for the grammar that reads one of them, and for plans of many.
+
+Source: Yao et al. 2023 (ReAct), arXiv 2210.03629, for the form; docs/papers/ehragent.md for its rules: the argument is
+the raw text up to the last closing bracket of the line, since SQL and conditions hold brackets themselves.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from components.core.errors import ActionError, ConfigError
+from components.core.messages import ToolCall, ToolSpec
+from components.core.protocols import Tool
+from components.core.task_text import action_text
+from components.core.types import Action
+
+FORM = "Name[argument]"
+FINISH, REFUSE = "Finish", "Refuse"
+
+# White space, quoting, bullets, a number (1. or 1) or #1:) and the word Action may stand before the name.
+_HEAD = re.compile(r"(?:[\s>*`-]|#?\d+\s*+[.):=]|Action(?:\s*+\d++)?\s*+:)*+(\w++)\s*+\[", re.ASCII)
+
+
+@dataclass(frozen=True)
+class ActionLine:
+    """One action as it is written; ``end`` is where it ends in the text.
+
+    ``argument`` None: its bracket is not closed on the line.
+    """
+
+    name: str
+    argument: str | None
+    end: int
+
+    @property
+    def text(self) -> str:
+        """The action without what stands around it."""
+        return f"{self.name}[{self.argument}]"
+
+
+def action_lines(text: str) -> Iterator[ActionLine]:
+    """The actions of a text in their order; other lines, thoughts among them, are passed over."""
+    start = 0
+    for line in text.split("\n"):
+        if head := _HEAD.match(line):
+            close = line.rfind("]", head.end())
+            argument = None if close < 0 else line[head.end() : close].strip()
+            yield ActionLine(head[1], argument, start + (len(line) if close < 0 else close + 1))
+        start += len(line) + 1
+
+
+def parameter_of(spec: ToolSpec) -> str:
+    """The name of a tool's one text parameter. Raises ConfigError for a tool with other parameters."""
+    properties = spec.parameters.get("properties", {})
+    names: list[str] = list(properties)
+    if len(names) != 1 or properties[names[0]].get("type") != "string":
+        told = ", ".join(f"{name} ({properties[name].get('type', 'any')})" for name in names) or "none"
+        raise ConfigError(
+            f"actions are {FORM} here, for tools with one text parameter; {spec.name} has {told}:"
+            " choose another agent.grammar or toolset"
+        )
+    return names[0]
+
+
+def described(tools: Mapping[str, Tool]) -> list[dict[str, str]]:
+    """What prompts tell of each tool: ``name``, the name of its ``argument`` and what it is ``about``.
+
+    Raises ConfigError for a tool with other parameters than one text.
+    """
+    specs = [tool.spec for tool in tools.values()]
+    return [{"name": spec.name, "argument": parameter_of(spec), "about": spec.description} for spec in specs]
+
+
+def call_of(name: str, argument: str | None, tools: Mapping[str, Tool]) -> ToolCall:
+    """The call that an action stands for, also of a tool that is not there. Raises ActionError."""
+    if argument is None:
+        raise ActionError(f"the bracket after {name!r} is not closed on its line; write the whole action on one line")
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        raise ActionError("its argument holds what cannot be written as text") from None
+    parameter = parameter_of(tools[name].spec) if name in tools else "argument"
+    return ToolCall("call", name, json.dumps({parameter: argument}, ensure_ascii=False))
+
+
+def line_text(action: Action) -> str:
+    """An action as a line, without the thought before it; what has no such form as ``task_text`` writes it."""
+    if action.answer is not None and action.error is None:
+        return f"{FINISH}[{action.answer}]"
+    texts = [_line_of(call) for call in action.calls]
+    return "; ".join(text for text in texts if text) if texts and all(texts) else action_text(action)
+
+
+def _line_of(call: ToolCall) -> str:
+    """A call with one text argument as a line; empty for any other."""
+    try:
+        values = list(call.parsed.values())
+    except ValueError:
+        return ""
+    return f"{call.name}[{values[0]}]" if len(values) == 1 and isinstance(values[0], str) else ""

@@ -1,0 +1,88 @@
+"""python: runs a cell of code that a model wrote, in the sandbox of the question, and tells what came of it.
+
+Source: docs/papers/ehragent.md (Shi et al. 2024, EMNLP, arXiv 2401.07128): the value of ``answer`` is what the model
+sees; of a failure the exception's type, message and line. Departures: the code runs in a process of its own that holds
+it; whether ``answer`` was assigned is seen in the namespace, not in the text of the code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Protocol, runtime_checkable
+
+from annotated_types import Ge
+
+from components.core.errors import ToolError
+from components.core.messages import ToolSpec
+from components.core.protocols import Context
+from components.core.types import Action, Effect, Observation
+from components.prompts import load
+from components.sandbox import Ran
+
+NAME = "python"
+
+
+@runtime_checkable
+class RunsCode(Protocol):
+    """A state that can run a cell."""
+
+    async def run(self, cell: str) -> Ran: ...
+
+
+@dataclass(frozen=True)
+class PythonCell:
+    """Takes ``cell``, Python code that assigns ``answer``; returns ``str(answer)``, at most ``shown`` characters of it.
+
+    ``described``: the card names the functions that stand in every cell, for agents whose prompts do not, and says
+    that filters may count groups (``groups``). Data: ``status`` (ok, no_answer, error, timeout, killed, too_large),
+    ``answer`` whole, ``output`` (what was printed, never shown), ``error`` (type, kind, message, line_no, line,
+    traceback) and ``seconds``. Raises ToolError for every status but ok and no_answer, with the status as its label.
+    """
+
+    described: bool = True
+    groups: bool = False
+    prompts: str = "python_cell"
+    shown: Annotated[int, Ge(1)] = 4000
+    effect: Effect = "episode"
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model is told; ``facts`` mark the tool whose one argument is code."""
+        properties = {"cell": {"type": "string", "description": "The code of one cell."}}
+        description = load(self.prompts).render(
+            "description", described=self.described, metadata={"groups": self.groups}
+        )
+        parameters = {"type": "object", "properties": properties, "required": ["cell"]}
+        return ToolSpec(NAME, description, parameters, facts={"dimension": "numerical", "code": "cell"})
+
+    async def __call__(self, context: Context, cell: Any = "", **_: Any) -> Observation:
+        """Run the cell. Raises ToolError."""
+        if not isinstance(context.state, RunsCode):
+            raise TypeError(f"this tool runs on a state with a sandbox, found {type(context.state).__name__}")
+        if not isinstance(cell, str) or not cell.strip():
+            raise ToolError("python takes one argument, cell: the text of the code to run.", "bad_arguments")
+        ran = await context.state.run(cell)
+        data = facts(ran)
+        if ran.status == "ok":
+            return Observation(ran.answer[: self.shown], data)
+        text = load(self.prompts).render(
+            "no_answer" if ran.status == "no_answer" else "failed", status=ran.status, raised=ran.error
+        )
+        if ran.status == "no_answer":
+            return Observation(text, data)
+        raise ToolError(text, ran.status, data)
+
+
+def cell_of(action: Action) -> str:
+    """The code of an action, or what the model wrote in the place of its arguments; empty where there is none."""
+    calls = action.calls or action.message.tool_calls
+    try:
+        return str(calls[-1].parsed.get("cell", "")) if calls else ""
+    except ValueError:
+        return calls[-1].arguments
+
+
+def facts(ran: Ran) -> dict[str, Any]:
+    """What came of a cell, for scorers and for agents that word it themselves."""
+    error = None if ran.error is None else vars(ran.error)
+    return {"status": ran.status, "answer": ran.answer, "output": ran.output, "error": error, "seconds": ran.seconds}

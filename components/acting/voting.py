@@ -1,0 +1,122 @@
+"""Drawing an agent several times, and settling on one outcome: what self-consistency is made of.
+
+Source: Wang et al. 2023, ICLR, arXiv 2203.11171. Readings: letters of choices by ``components.text.answers``, other
+answers as their words without case and punctuation at the ends, numbers and lists by what they hold, refusals as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from annotated_types import Interval
+
+from components.acting.majority import majority
+from components.core.concurrency import together
+from components.core.errors import AttemptOver, ConfigError, ModelError
+from components.core.messages import Sampling
+from components.core.overflow import as_failure
+from components.core.protocols import Agent, Episode, Tool
+from components.core.types import Answer, Failure, Problem, Refusal, Trajectory
+from components.text.answers import parse_letter
+from components.text.values import normal
+
+_REFUSED, _SHOWN = "(refused)", 60
+Outcome = Answer | Refusal | Failure
+Temperature = Annotated[float, Interval(ge=0, le=2)]
+Unit = Literal["calls", "tokens"]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One draw: its outcome, how it counts in the vote (None: not at all), and the branch it was made on."""
+
+    outcome: Outcome
+    read: str | None
+    line: Episode | None = None
+
+    @property
+    def branch(self) -> str:
+        """The branch's name."""
+        return "" if self.line is None else self.line.name
+
+
+@dataclass(frozen=True)
+class Wrapping:
+    """An agent that plays another one, ``inner``, and offers what that one offers."""
+
+    inner: Agent
+
+    @property
+    def brings(self) -> Sequence[Tool]:
+        """The tools that the inner agent brings along."""
+        return getattr(self.inner, "brings", ())
+
+    @property
+    def states(self) -> Mapping[str, Any]:
+        """What the inner agent tells scorers of an episode."""
+        return getattr(self.inner, "states", {})
+
+    @property
+    def bare(self) -> bool:
+        """Whether the inner agent sees no tools but its own."""
+        return bool(getattr(self.inner, "bare", False))
+
+
+async def draw(episode: Episode, agent: Agent, numbers: Sequence[int], temperature: float | None) -> list[Drawn]:
+    """Let an agent try at once on a branch for each number, with a share of the budget each."""
+    lines = episode.lines([f"draw/{number}" for number in numbers], Sampling(temperature=temperature))
+    return await together(_drawn(line, agent, number) for line, number in zip(lines, numbers, strict=True))
+
+
+async def _drawn(line: Episode, agent: Agent, number: int) -> Drawn:
+    """One try; one that spends what its attempt may, or grows too long for the model, has failed."""
+    try:
+        outcome: Outcome = await agent.solve(line)
+    except AttemptOver as limit:
+        outcome = Failure("limit", str(limit))
+    except ModelError as error:
+        outcome = as_failure(error)
+    read = reading(line.problem, outcome)
+    line.remark(label=f"draw {number}: {(read or 'unreadable')[:_SHOWN]}", draw=number, read=read)
+    return Drawn(outcome, read, line)
+
+
+def reading(problem: Problem, outcome: Outcome) -> str | None:
+    """What an outcome says, so that equal ones can be counted."""
+    match outcome:
+        case Answer(text) if problem.choices:
+            return parse_letter(text, problem.choices)
+        case Answer(text):
+            return normal(" ".join(text.casefold().split()).strip(" .,;:!\"'*_")) or None
+        case Refusal():
+            return _REFUSED
+    return None
+
+
+def settle(drawn: Sequence[Drawn]) -> Outcome:
+    """The first outcome that says what most say; where none can be read, the first answer, else the first failure.
+
+    The draw that it comes from is remarked as ``chosen``.
+    """
+    winner = majority([one.read for one in drawn]).winner
+    found = [one for one in drawn if winner is not None and one.read == winner]
+    answers = [one for one in drawn if isinstance(one.outcome, Answer)]
+    chosen = (found or answers or drawn)[0]
+    if chosen.line is not None:
+        chosen.line.remark(chosen=True)
+    return chosen.outcome
+
+
+def spent(trajectory: Trajectory, unit: Unit, branch: str = "") -> int:
+    """Calls, or tokens in and out, of a branch and those below it; of the whole trajectory without one.
+
+    Raises ConfigError where tokens are not known.
+    """
+    steps = [step for step in trajectory.steps if not branch or f"{step.branch}/".startswith(f"{branch}/")]
+    if unit == "calls":
+        return len(steps)
+    if any(step.usage.input_tokens is None and step.usage.output_tokens is None for step in steps):
+        raise ConfigError("by=tokens: the endpoint does not say how many tokens its replies took; use by=calls")
+    return sum((step.usage.input_tokens or 0) + (step.usage.output_tokens or 0) for step in steps)

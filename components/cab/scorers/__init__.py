@@ -1,0 +1,119 @@
+"""Scores of ClinicalAgent Bench: by the reference's rules, and by repaired ones.
+
+Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657; the reference is BlueZeros/ReflecTool at e89ef65.
+The other modules here hold both readings of every form of answer and document where they differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from annotated_types import Gt
+
+from components.cab.scorers import calculations, choices, entities, tables, texts
+from components.cab.scorers.case import Case, Reading, Unscored
+from components.cab.tasks import TASKS, Form, Task
+from components.core.types import Sample, Score, ScoreKind, Trajectory
+
+STRICT, OFFICIAL = "score/strict", "score/official"
+DATABASE = "sql_database"
+UNSUPPORTED = "unsupported_input"
+
+
+@dataclass(frozen=True)
+class _Readers:
+    """The two readings of one form of answer."""
+
+    strict: Callable[[Case], Reading]
+    official: Callable[[Case], Reading]
+
+
+_FORMS: Mapping[Form, _Readers] = {
+    "choice": _Readers(choices.strict, choices.official),
+    "tolerant_choice": _Readers(choices.strict_tolerant, choices.official_tolerant),
+    "contains": _Readers(texts.strict_contains, texts.official_contains),
+    "rouge1_recall": _Readers(texts.strict_recall, texts.official_recall),
+    "medcalc": _Readers(calculations.strict, calculations.official),
+    "rows": _Readers(tables.strict_rows, tables.official_rows),
+    "values": _Readers(tables.strict_values, tables.official_values),
+    "no_result": _Readers(tables.strict_no_result, tables.official_no_result),
+    "entities": _Readers(entities.strict, entities.official),
+}
+
+
+@dataclass(frozen=True)
+class Cab:
+    """``score/strict`` and ``score/official``, 0 to 1, of the task in ``metadata["task"]``.
+
+    Input: the target is the letter of a choice, ``{"accepted": [...]}``, or the answer key of the record; the
+    database of an SQL answer is the file of the input ``sql_database``, its dataset id ``metadata["sql_dialect"]``.
+    Without an answer both are 0; a refusal where the task wants one is right in strict. Errors, images that the
+    model cannot take, and records that cannot be scored are unscored. Official entity F1 can exceed 1, as in
+    the reference. ``seconds`` limit one statement. ``levels``: both are averaged by task, then by dimension.
+    """
+
+    seconds: Annotated[float, Gt(0)] = 5.0
+    names: ClassVar[Sequence[str]] = (STRICT, OFFICIAL)
+    levels: ClassVar[Sequence[str]] = ("task", "dimension")
+    kinds: ClassVar[Mapping[str, ScoreKind]] = {STRICT: "share", OFFICIAL: "share"}
+
+    @property
+    def version(self) -> str:
+        """Changes when a score can."""
+        return "1"
+
+    @property
+    def blocking(self) -> bool:
+        """Statements of models may take their time, so scoring leaves the loop."""
+        return True
+
+    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
+        """Both readings of the answer."""
+        task = TASKS.get(str(sample.metadata.get("task")))
+        if task is None:
+            return _unscored(f"no task of ClinicalAgent Bench: {sample.metadata.get('task')!r}")
+        if trajectory.stop == "error":
+            return _unscored("ended in an error")
+        if trajectory.failure == UNSUPPORTED:
+            return _unscored("the model cannot take what the task gives it")
+        case = self._case(sample, trajectory.answer or "")
+        if trajectory.answer is None:
+            return _without_answer(task, case, trajectory)
+        readers = _FORMS[task.form]
+        return (_scored(STRICT, readers.strict, case), _scored(OFFICIAL, readers.official, case))
+
+    def _case(self, sample: Sample, answer: str) -> Case:
+        """The answer with its key and database."""
+        file = sample.files.get(sample.problem.inputs.get(DATABASE, ""))
+        dialect = str(sample.metadata.get("sql_dialect") or "")
+        return Case(answer, sample.target, sample.problem.choices, Path(file) if file else None, dialect, self.seconds)
+
+
+def _scored(name: str, reader: Callable[[Case], Reading], case: Case) -> Score:
+    """One score; None for what cannot be scored."""
+    try:
+        reading = reader(case)
+    except Unscored as why:
+        return Score(name, None, str(why))
+    return Score(name, reading.value, reading.explanation)
+
+
+def _without_answer(task: Task, case: Case, trajectory: Trajectory) -> Sequence[Score]:
+    """0, but for a refusal that the task wants, which only strict accepts."""
+    why = f"no answer ({trajectory.failure or trajectory.stop})"
+    wanted = False
+    if trajectory.stop == "refused" and task.dimension == "trust":
+        try:
+            wanted = task.form == "no_result" or choices.wants_refusal(case)
+        except Unscored as error:
+            return _unscored(str(error))
+    strict = Score(STRICT, float(wanted), "refused, as is right" if wanted else why)
+    return (strict, Score(OFFICIAL, 0.0, why))
+
+
+def _unscored(why: str) -> Sequence[Score]:
+    """Neither score."""
+    return (Score(STRICT, None, why), Score(OFFICIAL, None, why))

@@ -1,0 +1,105 @@
+"""ReflecTool's clinical toolbox: knowledge, multimodal, numerical, data and trust tools over the files of a sample.
+
+Source: Liao et al. 2024, arXiv 2410.17657, table 4; the names of the sets are those of its implementation
+(BlueZeros/ReflecTool). Departures: ``trust`` is a set too, ``auto`` takes tools for images away where there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, get_args
+
+from components.acting.inner_actions import INNER
+from components.acting.preload import Inputs, preloadable
+from components.cab.tasks import DIMENSIONS
+from components.core.errors import ConfigError
+from components.core.protocols import Tool
+from components.core.types import Offer, Privacy, Problem, Sample
+from components.files.sample_files import SampleFiles
+from components.text.near_names import meant
+
+Set = Literal["auto", "all", "all_wo_mm", "know", "mm", "num", "data", "trust", "none"]
+_DIMENSION_OF = {"know": "knowledge", "mm": "multimodal", "num": "numerical", "data": "data", "trust": "trust"}
+
+
+@dataclass(frozen=True)
+class Clinical:
+    """The tools of the configuration in its order, after Plan and Think.
+
+    ``use``: a set's name, or the names of tools. auto = all, without tools for images where a sample has none;
+    all_wo_mm = all without multimodal ones; know, mm, num, data, trust = those of one dimension; none = Plan and
+    Think alone. ``images``: whether tools look at images, by their names, or the agent's model itself, which agents
+    also show them where no offered tool takes one. ``permits``: data classes, in addition to open ones, that
+    services behind tools may receive. ``Offer.facts``: ``tools`` name -> dimension, ``toolset`` all names.
+    ``demonstrations``: the prompt set whose solved tasks show how the tools are used.
+    """
+
+    tools: Mapping[str, Tool]
+    use: Set | Sequence[str] = "auto"
+    images: Literal["tools", "model"] = "tools"
+    permits: Sequence[Privacy] = ()
+    demonstrations: str = "clinical_demonstrations"
+
+    def __post_init__(self) -> None:
+        inner = [tool.spec.name for tool in INNER]
+        for name, tool in self.tools.items():
+            if name in inner:
+                raise ConfigError(f"tools: {name} is always there; leave it out")
+            if name != tool.spec.name:
+                raise ConfigError(f"tools: {name} is the tool {tool.spec.name}; give it that name")
+            if (dimension := tool.spec.facts.get("dimension")) not in DIMENSIONS:
+                kinds = ", ".join(DIMENSIONS)
+                raise ConfigError(f"tools: {name} has the dimension {dimension!r} among its facts; there are {kinds}")
+        if self.use not in ("auto", "none") and not self._chosen:
+            raise ConfigError(f"use={self.use!r} leaves no tool; there are {', '.join(self.tools) or 'none'}")
+
+    @property
+    def notes(self) -> list[str]:
+        """What the chosen tools lack, a line each; their calls will fail."""
+        lacking = {name: getattr(tool, "missing", "") for name, tool in self._chosen.items()}
+        return [f"{name} will be unavailable: {missing}" for name, missing in lacking.items() if missing]
+
+    def open(self, sample: Sample) -> Offer:
+        """Open the tools over the sample's files."""
+        without_images = self.use == "auto" and not _has_image(sample.problem)
+        tools = self._imageless if without_images else self._whole
+        files = SampleFiles({name: Path(path) for name, path in sample.files.items()})
+        facts = {
+            "tools": {name: tool.spec.facts["dimension"] for name, tool in tools.items()},
+            "toolset": list(self._whole),
+        }
+        controls = {"inputs": Inputs()} if preloadable(sample.problem) else {}
+        return Offer(tools, files, controls, shows_images=self.images == "model", facts=facts)
+
+    @cached_property
+    def _chosen(self) -> Mapping[str, Tool]:
+        """The tools of ``use``, in the configuration's order. Raises ConfigError."""
+        if not isinstance(self.use, str):
+            if unknown := [name for name in self.use if name not in self.tools]:
+                have = f"{meant(unknown[0], self.tools)}there are {', '.join(self.tools)}"
+                raise ConfigError(f"use: there is no tool {unknown[0]!r}; {have}")
+            return {name: tool for name, tool in self.tools.items() if name in self.use}
+        if self.use not in get_args(Set):
+            raise ConfigError(f"use={self.use!r}: it is one of {', '.join(get_args(Set))}, or a list of tools")
+        wanted = {_DIMENSION_OF[self.use]} if self.use in _DIMENSION_OF else {*DIMENSIONS}
+        wanted -= {*DIMENSIONS} if self.use == "none" else set()
+        wanted -= {"multimodal"} if self.use == "all_wo_mm" else set()
+        return {name: tool for name, tool in self.tools.items() if tool.spec.facts["dimension"] in wanted}
+
+    @cached_property
+    def _whole(self) -> Mapping[str, Tool]:
+        """What is offered; the tools hold no state and are shared by all samples."""
+        return {tool.spec.name: tool for tool in (*INNER, *self._chosen.values())}
+
+    @cached_property
+    def _imageless(self) -> Mapping[str, Tool]:
+        """What is offered where there is no image."""
+        return {name: tool for name, tool in self._whole.items() if tool.spec.facts.get("needs") != "image"}
+
+
+def _has_image(problem: Problem) -> bool:
+    """Whether tools can be given an image."""
+    return any(kind.startswith("image") for kind in problem.inputs)

@@ -1,0 +1,37 @@
+"""Scorers that need more than an episode: a model to ask, or how right others found it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+from components.core.protocols import Episode, Scorer
+from components.core.types import Sample, Score, Trajectory
+
+
+@runtime_checkable
+class Consulting(Scorer, Protocol):
+    """Asks a model of the role ``asks`` when an episode is over and the scores that need no model are known.
+
+    What it asks are steps at the trajectory's end, which other scorers and exports do not see; ``score`` reads them
+    there, so that records are scored again without asking. The model under test is refused unless ``allow_self``.
+    """
+
+    @property
+    def asks(self) -> str: ...
+
+    @property
+    def allow_self(self) -> bool: ...
+
+    async def consult(
+        self, sample: Sample, trajectory: Trajectory, scores: Mapping[str, float | None], episode: Episode
+    ) -> None:
+        """Ask on branches of ``episode``. Raises ModelError, which errors the sample, and ConfigError."""
+
+
+@runtime_checkable
+class Following(Scorer, Protocol):
+    """Scores an episode when the scores that need no model are known, by the one of them that decides."""
+
+    def follow(self, sample: Sample, trajectory: Trajectory, right: float | None) -> Sequence[Score]:
+        """``right``: how right the episode was, 0 to 1; None where it is not known."""

@@ -1,0 +1,61 @@
+"""The errors of the house, named by who must hear them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+OVERFLOW = "context_window"  # the kind of a ModelError: a request was longer than the model takes
+
+
+class ConfigError(Exception):
+    """The person must hear it: one clear line before any sample runs, exit code 2."""
+
+
+class ActionError(Exception):
+    """The model must hear it: its reply does not follow the grammar.
+
+    ``label`` is a short stable name for records, ``call_id`` the native tool call it answers, if any.
+    """
+
+    def __init__(self, text: str, label: str = "unparsable_reply", call_id: str | None = None) -> None:
+        super().__init__(text)
+        self.label = label
+        self.call_id = call_id
+
+
+class ToolError(Exception):
+    """For the model: its text becomes the observation and the episode continues.
+
+    ``label`` is a short stable name for records, ``data`` facts for scorers, as in an Observation.
+    """
+
+    def __init__(self, text: str, label: str = "tool_error", data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(text)
+        self.label = label
+        self.data: Mapping[str, Any] = data or {}
+
+
+class LimitReached(Exception):
+    """For the trajectory: a budget of the sample is spent; scored as it stands."""
+
+
+class AttemptOver(LimitReached):
+    """For the caller of the attempt: its steps are spent; other attempts of the sample may continue."""
+
+
+class RunLimitReached(Exception):
+    """The run must hear it: its budget is spent; finished records stay valid."""
+
+
+class ModelError(Exception):
+    """The record must hear it: no reply after bounded retries; unscored, run again on resume.
+
+    ``kind`` is a short stable name: timeout, rate_limit, server, connection, auth, bad_request,
+    context_window, unreadable, quota, too_large, replay_miss ... An agent's request of kind ``OVERFLOW`` is the
+    failure of its episode instead (``components.core.types.CONTEXT_LENGTH``), which is scored and not run again.
+    """
+
+    def __init__(self, text: str, kind: str) -> None:
+        super().__init__(text)
+        self.kind = kind

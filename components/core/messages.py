@@ -1,0 +1,222 @@
+"""The nouns that go to a model and come back: messages, tool specs, sampling, request, completion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, Generic, Literal, TypeVar
+
+import orjson
+
+T = TypeVar("T")
+
+
+class cached(Generic[T]):
+    """A property that is worked out once per object; without the lock that the library's takes until 3.12.
+
+    Messages are not shared between threads, and this is the hottest path of a run.
+    """
+
+    def __init__(self, function: Callable[[Any], T]) -> None:
+        self._function, self._name, self.__doc__ = function, function.__name__, function.__doc__
+
+    def __get__(self, instance: Any, owner: Any = None) -> T:
+        value = instance.__dict__[self._name] = self._function(instance)
+        return value
+
+
+Role = Literal["system", "user", "assistant", "tool"]
+Purpose = Literal[
+    "act", "plan", "verify", "reflect", "knowledge", "debug", "vote", "report", "summarise",
+    "conclude", "validate", "answer", "tool", "build", "judge",
+]  # fmt: skip
+JSON = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Image:
+    """An image inside a message. ``url`` is an http(s) or a ``data:`` URL (base64)."""
+
+    url: str
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """The structured request inside an action. ``arguments`` is the JSON text as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+    @cached
+    def parsed(self) -> dict[str, Any]:
+        """Decode the arguments. Raises ValueError when they are not a JSON object."""
+        value = orjson.loads(self.arguments or "{}")
+        if not isinstance(value, dict):
+            raise ValueError(f"the arguments of {self.name} must be a JSON object, found {type(value).__name__}")
+        return value
+
+
+@dataclass(frozen=True)
+class Message:
+    """One chat message; immutable, so that its wire form and digest are made once.
+
+    ``source`` names the prompt file it was rendered from and ``reasoning`` the model's hidden
+    thoughts where the provider returns them; neither is sent to a model or enters the digest.
+    """
+
+    role: Role
+    content: str | tuple[str | Image, ...] = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    source: str | None = field(default=None, compare=False)
+    reasoning: str | None = field(default=None, compare=False)
+
+    @cached
+    def text(self) -> str:
+        """The text of the message without its images."""
+        if isinstance(self.content, str):
+            return self.content
+        return "\n".join(part for part in self.content if isinstance(part, str))
+
+    @cached
+    def wire(self) -> bytes:
+        """The message as chat-completions JSON."""
+        body: dict[str, Any] = {"role": self.role}
+        if isinstance(self.content, str):
+            body["content"] = self.content
+        else:
+            body["content"] = [
+                {"type": "text", "text": part}
+                if isinstance(part, str)
+                else {"type": "image_url", "image_url": {"url": part.url}}
+                for part in self.content
+            ]
+        if self.tool_calls:
+            body["tool_calls"] = [
+                {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
+                for c in self.tool_calls
+            ]
+        if self.tool_call_id is not None:
+            body["tool_call_id"] = self.tool_call_id
+        return orjson.dumps(body)
+
+    @cached
+    def digest(self) -> bytes:
+        """16 bytes that identify what is sent."""
+        return sha256(self.wire).digest()[:16]
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """What a model sees of a tool.
+
+    ``parameters`` is a JSON schema (native calling); ``card`` what text grammars show after its ``Name`` as
+    one line of JSON (default: name, description, parameters); ``facts`` is for scorers and never shown.
+    """
+
+    name: str
+    description: str
+    parameters: JSON = field(default_factory=lambda: {"type": "object", "properties": {}})
+    card: JSON | None = None
+    facts: JSON = field(default_factory=dict)
+
+    @cached
+    def card_text(self) -> str:
+        """The card as one line of JSON."""
+        if self.card:
+            return orjson.dumps({"Name": self.name, **self.card}).decode()
+        card = {"name": self.name, "description": self.description, "parameters": self.parameters}
+        return orjson.dumps(card).decode()
+
+    @cached
+    def wire(self) -> bytes:
+        """The tool as an entry of the chat-completions ``tools`` field."""
+        function = {"name": self.name, "description": self.description, "parameters": self.parameters}
+        return orjson.dumps({"type": "function", "function": function})
+
+    @cached
+    def digest(self) -> bytes:
+        """16 bytes that identify what is sent natively."""
+        return sha256(self.wire).digest()[:16]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Sampling parameters; None leaves the provider's default. ``extra`` is sent as it is."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    stop: tuple[str, ...] = ()
+    logprobs: bool = False
+    extra: JSON = field(default_factory=dict)
+
+    def merged(self, other: Sampling | None) -> Sampling:
+        """These parameters with those that ``other`` sets in their place."""
+        if other is None:
+            return self
+        return Sampling(
+            temperature=self.temperature if other.temperature is None else other.temperature,
+            top_p=self.top_p if other.top_p is None else other.top_p,
+            max_tokens=self.max_tokens if other.max_tokens is None else other.max_tokens,
+            stop=other.stop or self.stop,
+            logprobs=other.logprobs or self.logprobs,
+            extra={**self.extra, **other.extra},
+        )
+
+    @cached
+    def wire(self) -> bytes:
+        """Canonical JSON, without what is not set."""
+        body: dict[str, Any] = {}
+        for name in ("temperature", "top_p", "max_tokens"):
+            if (value := getattr(self, name)) is not None:
+                body[name] = value
+        if self.stop:
+            body["stop"] = list(self.stop)
+        if self.logprobs:
+            body["logprobs"] = True
+        return orjson.dumps(body | dict(self.extra), option=orjson.OPT_SORT_KEYS)
+
+
+@dataclass(frozen=True)
+class Request:
+    """One model call. ``seed`` is derived from (run seed, sample, epoch, branch, occurrence): 0 to 2**31-1."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...]
+    sampling: Sampling
+    purpose: Purpose
+    role: str
+    sample_id: str
+    epoch: int
+    branch: str
+    occurrence: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens and US dollars of one call; None = not reported or price unknown."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+SIMULATED = "simulated:"  # how the simulated model reports its name, under any requested name
+
+
+@dataclass(frozen=True)
+class Completion:
+    """A model's reply. ``finish`` is the provider's reason (stop, length, tool_calls, ...); ``model``: which model
+    answered, as its server reports, empty where it reports none."""
+
+    message: Message
+    usage: Usage
+    finish: str = "stop"
+    logprobs: Any = None
+    model: str = ""

@@ -1,0 +1,103 @@
+"""A task and what was done on it as text: for prompts, for memories, and to find what is alike.
+
+Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657; the order of the parts follows docs/papers/reflectool.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+import orjson
+
+from components.core.messages import Message, ToolCall
+from components.core.types import Action, Problem
+
+_WRITTEN = re.compile(r"(\w+)\[\s*(?=\{)")
+_DECODER = json.JSONDecoder(strict=False)
+
+Chain = Sequence[tuple[str, str]]  # what was done and what came of it
+
+
+def task_text(problem: Problem) -> str:
+    """What an agent may see of a problem, without what was done on it; the question starts a line of its own."""
+    parts = []
+    if problem.context:
+        parts.append(f"Inputs:\n{problem.context}")
+    if problem.inputs:
+        shown = orjson.dumps(dict(problem.inputs), option=orjson.OPT_INDENT_2).decode()
+        parts.append(f"Further inputs, by the names that tools take:\n{shown}")
+    options = "".join(f"\n{letter}. {text}" for letter, text in problem.choices.items())
+    parts.append(f"Instruction:\n{problem.question}{options}")
+    return "\n".join(parts)
+
+
+def inputs_in(text: str) -> str:
+    """The context of a problem as ``task_text`` wrote it; empty where it had none."""
+    found = re.match(r"Inputs:\n(.*?)\n(?:Further inputs, |Instruction:\n)", text, re.DOTALL)
+    return found[1] if found else ""
+
+
+def action_text(action: Action) -> str:
+    """An action in one line, in any grammar; an unreadable one as the model wrote it."""
+    if action.error is not None:
+        return action.message.text.strip()
+    if action.answer is not None:
+        return written("Finish", action.answer)
+    if action.refusal is not None:
+        return f"Refuse[{_json(dict(action.refusal.grounds))}]"
+    return "; ".join(call_text(call) for call in action.calls)
+
+
+def written_out(action: Action) -> Action:
+    """An action of a grammar in which prose is an answer, where prose is none: the reply must name an action.
+
+    A reply such as ``Refined action: Name[{...}]`` is that call, ``Finish[{"response": ...}]`` that answer, and any
+    other prose is unreadable.
+    """
+    if action.answer is None or action.message.tool_calls or action.answer.strip() != action.message.text.strip():
+        return action
+    found = _WRITTEN.search(action.message.text)
+    try:
+        values, _ = _DECODER.raw_decode(action.message.text, found.end()) if found else (None, 0)
+    except (ValueError, RecursionError):
+        values = None
+    if found is None or not isinstance(values, dict):
+        return Action(action.message, error="unreadable", error_text="it names no action")
+    if found[1] == "Finish":
+        return Action(action.message, answer=str(values.get("response", "")))
+    call = ToolCall("call_written", found[1], _json(values))
+    return Action(Message("assistant", "", tool_calls=(call,)), (call,))
+
+
+def call_text(call: ToolCall) -> str:
+    """``Name[{json}]`` with its arguments in the order they were given."""
+    try:
+        return f"{call.name}[{_json(call.parsed)}]"
+    except ValueError:
+        return f"{call.name}[{call.arguments}]"
+
+
+def written(name: str, response: str) -> str:
+    """An inner action with its response."""
+    return f"{name}[{_json({'response': response})}]"
+
+
+def names_of(action: Action) -> tuple[str, ...]:
+    """The tools or closing actions that an action names; none for an unreadable one."""
+    if action.answer is not None:
+        return ("Finish",)
+    return tuple(dict.fromkeys(call.name for call in action.calls))
+
+
+def chain_text(chain: Chain) -> str:
+    """The steps of a chain, two labelled lines each."""
+    return "\n".join(f"Action: {did}\nObservation: {saw}" for did, saw in chain)
+
+
+def _json(value: object) -> str:
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # nested too deep, or a lone surrogate
+        return repr(value)

@@ -1,0 +1,251 @@
+"""The nouns. Data moves one way: config, Experiment, Sample, Trajectory, Score, record, metrics.
+
+What goes to a model and comes back (Message, ToolSpec, Request, ...) is in ``components.core.messages``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+
+from components.core.messages import JSON, Image, Message, Purpose, ToolCall, ToolSpec, Usage
+
+if TYPE_CHECKING:
+    from components.core.protocols import Tool
+
+Effect = Literal["pure", "episode", "external"]
+Privacy = Literal["open", "credentialed", "phi"]
+Stop = Literal["answered", "refused", "limit", "failed", "error"]
+CONTEXT_LENGTH = "context_length"  # the failure of an episode one of whose requests was longer than the model takes
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Outcome of ``solve``: the agent's final answer."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Outcome of ``solve``: the task cannot be done with what is offered, and why (field -> value)."""
+
+    grounds: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Outcome of ``solve``: the agent failed by its own method's rules; scored, never run again."""
+
+    label: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Action:
+    """What the grammar read from a message: tool calls, or the final answer, or a refusal.
+
+    ``last`` marks calls after which the agent concludes. ``error`` is set when the reply could not be
+    read: then there are no calls and ``observe`` explains it to the model.
+    """
+
+    message: Message
+    calls: tuple[ToolCall, ...] = ()
+    answer: str | None = None
+    refusal: Refusal | None = None
+    last: bool = False
+    purpose: str = ""
+    error: str | None = None
+    error_text: str = ""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What a tool returned. ``data`` holds facts for scorers; the agent sees text and images only."""
+
+    text: str
+    data: JSON = field(default_factory=dict)
+    images: tuple[Image, ...] = ()
+
+
+@dataclass
+class Observed:
+    """One call that was run and what came of it; ``error`` is the label of what went wrong."""
+
+    call: ToolCall
+    observation: Observation
+    error: str | None = None
+    seconds: float = 0.0
+    control: bool = False
+
+
+@dataclass
+class Step:
+    """One model call and what followed. ``asked`` holds the messages after the first ``kept`` ones,
+    which are those of the branch's previous call; ``remarks`` is what the agent says of its own call, for
+    readers and scorers. Times in seconds since the epoch."""
+
+    purpose: Purpose
+    role: str
+    branch: str
+    index: int
+    kept: int
+    asked: Sequence[Message]
+    reply: Message
+    usage: Usage
+    finish: str = "stop"
+    started: float = 0.0
+    seconds: float = 0.0
+    replayed: bool = False
+    action: Action | None = None
+    committed: bool = True
+    verdict: str = ""
+    observed: list[Observed] = field(default_factory=list)
+    tried: list[Observed] = field(default_factory=list)
+    remarks: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def acts(self) -> bool:
+        """Whether its reply was acted on: a proposal that was taken, or what a verifier put in its place."""
+        return self.committed and (self.purpose == "act" or self.action is not None)
+
+
+@dataclass
+class Trajectory:
+    """All steps of one episode and how it ended; ``offered`` are the tools it could call and ``facts``
+    the facts of the offer for scorers."""
+
+    steps: list[Step] = field(default_factory=list)
+    offered: tuple[ToolSpec, ...] = ()
+    facts: JSON = field(default_factory=dict)
+    stop: Stop = "error"
+    answer: str | None = None
+    refusal: Refusal | None = None
+    failure: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What an agent may see of a sample. ``choices``: letter -> text, empty for open questions.
+
+    ``inputs``: what else there is, kind (image, image_2, sql_database, upload_files) -> the name by which
+    tools take it; the images among them stand in ``images`` in the same order.
+    """
+
+    id: str
+    question: str
+    choices: Mapping[str, str] = field(default_factory=dict)
+    context: str = ""
+    images: tuple[Image, ...] = ()
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+    def image(self, name: str) -> Image | None:
+        """The image that is called so among the inputs."""
+        names = [value for kind, value in self.inputs.items() if kind.startswith("image")]
+        return dict(zip(names, self.images, strict=False)).get(name)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A row of a dataset. The target and metadata are not reachable from the problem.
+
+    ``cluster`` is the patient (or what else makes samples depend on each other) for intervals,
+    ``strata`` name -> value for breakdowns. ``files``: name of an input -> its path, for toolsets and
+    scorers, never shown. ``card``: name with its unit -> word or number, only for the report's
+    card of the dataset: age, sex, steps of the gold chain. ``plain``: the problem before a dataset put it otherwise.
+    """
+
+    problem: Problem
+    target: Any
+    metadata: JSON = field(default_factory=dict)
+    cluster: str | None = None
+    strata: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    card: Mapping[str, str | float] = field(default_factory=dict)
+    plain: Problem | None = None
+
+    @property
+    def known_as(self) -> Problem:
+        """The problem by which it is known again, after any rewording."""
+        return self.plain or self.problem
+
+
+class State(Protocol):
+    """What belongs to one sample behind an offer: value memory, interpreter, temporary tables."""
+
+    def fork(self) -> Self: ...
+
+    def close(self) -> None:
+        """Let go of what the state holds: connections, processes. Called once, also for a fork."""
+
+
+@dataclass(frozen=True)
+class NoState:
+    """The state of a toolset that has none."""
+
+    def fork(self) -> NoState:
+        """Itself: there is nothing to copy."""
+        return self
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What one sample offers. ``controls`` are for the agent's own code, not for the model, and are not
+    counted as calls. ``refusal_fields`` (field -> allowed values, empty = free text) is empty where
+    the task may not be refused; ``validates`` asks for a check of the result before it is concluded;
+    ``shows_images``: whether agents put the images before the model itself (else tools look at them);
+    ``facts`` are for scorers and never shown to an agent."""
+
+    tools: Mapping[str, Tool]
+    state: State = field(default_factory=NoState)
+    controls: Mapping[str, Tool] = field(default_factory=dict)
+    refusal_fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    validates: bool = False
+    shows_images: bool = True
+    facts: JSON = field(default_factory=dict)
+
+    @property
+    def may_refuse(self) -> bool:
+        """Whether the task may be refused."""
+        return bool(self.refusal_fields)
+
+    def fork(self) -> Offer:
+        """The same tools over a copy of the state."""
+        return replace(self, state=self.state.fork())
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of an episode of a stage: its trajectory, how right it was (0 to 1; None: unscored), all scores."""
+
+    trajectory: Trajectory
+    score: float | None
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """A solved problem shown to an agent."""
+
+    problem: str
+    solution: str
+    data: JSON = field(default_factory=dict)
+
+
+ScoreKind = Literal["proportion", "share", "count", "number"]  # 0 or 1; 0 to 1; 0, 1, 2, ...; any number
+
+
+@dataclass(frozen=True)
+class Score:
+    """A scorer's result on one sample. ``value`` None = unscored. ``ceiling`` is what a perfect agent
+    would have got here, where the scorer knows it."""
+
+    name: str
+    value: float | None
+    explanation: str = ""
+    ceiling: float | None = None

@@ -1,0 +1,220 @@
+"""EHRAgent: answers questions about health records with code that it writes, runs and mends.
+
+Source: Shi et al. 2024, EMNLP, arXiv 2401.07128; docs/papers/ehragent.md. What is known is integrated first, solved
+questions like this one are shown, cells run until the model says TERMINATE, and a debugger names the cause of each
+failure. Each of the four can be left out, which also makes the two-agent chat of AutoGen (Wu et al. 2023, arXiv
+2308.08155). Departures: no call of ours that fails becomes a text; a run that ends without TERMINATE has no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar, Literal
+
+from annotated_types import Ge, Interval
+
+from components.acting.action_lines import line_text
+from components.acting.demonstrations import steps_of
+from components.acting.python_cell import PythonCell, cell_of
+from components.acting.solved import MEMORY, SEEDS, Form, learn, seeds_of, solved_like
+from components.core.errors import ConfigError
+from components.core.messages import Message, Sampling
+from components.core.protocols import Episode, Tool
+from components.core.types import Action, Answer, Demonstration, Failure, Observed, Offer, Refusal, Sample, Trajectory
+from components.ehr.export import exported
+from components.prompts import load
+
+_CODE = (PythonCell(described=False),)
+_REMINDED = "unparsable_reply"  # neither code nor the end: the planner is reminded, and nothing runs
+_TOLD = 200  # characters of an observation that a solved question shows
+
+
+@dataclass
+class _Chat:
+    """A question and what is known of its database; the dialogue, how many executions there were, what the last of them
+    gave, the cell or the actions that led there, and whether the last one succeeded."""
+
+    question: str
+    metadata: Mapping[str, Any]
+    messages: list[Message] = field(default_factory=list)
+    executions: int = 0
+    answer: str | None = None
+    solution: str = ""
+    sound: bool = True
+
+
+@dataclass(frozen=True)
+class EhrAgent:
+    """At most ``max_steps`` executions, shown ``shots`` solved questions.
+
+    ``knowledge``, ``memory`` (False: the seeds, in their order), ``code`` (False: the toolset's actions) and
+    ``debugger`` are the method's parts. ``columns``: the planner is shown the columns of all tables. ``feedback``: what
+    the planner sees of a failure: type, message and line, or the whole traceback. ``state`` must be the toolset's.
+    ``temperature``, ``top_p`` and ``max_tokens`` are those of the calls for knowledge and causes (None: the model's).
+    """
+
+    prompts: str = "ehragent"
+    knowledge: bool = True
+    memory: bool = True
+    code: bool = True
+    debugger: bool = True
+    shots: Annotated[int, Ge(0)] = 4
+    max_steps: Annotated[int, Ge(1)] = 10
+    columns: bool = True
+    feedback: Literal["parsed", "traceback"] = "parsed"
+    state: Literal["cell", "episode"] = "cell"
+    temperature: Annotated[float, Interval(ge=0, le=2)] | None = 0.0
+    top_p: Annotated[float, Interval(ge=0, le=1)] | None = 0.95
+    max_tokens: Annotated[int, Ge(1)] | None = 800
+    needs_controls: ClassVar[Sequence[str]] = ("metadata",)
+
+    @property
+    def needs_memory(self) -> str | None:
+        """The memory that what it is shown is from, where anything is."""
+        if not self.shots:
+            return None
+        return MEMORY if self.memory else SEEDS
+
+    @property
+    def brings(self) -> Sequence[Tool]:
+        """The tool that runs cells; the agent's own prompt describes the functions in them."""
+        return _CODE if self.code else ()
+
+    @property
+    def bare(self) -> bool:
+        """Whether nothing else is offered."""
+        return self.code
+
+    def fits(self, offer: Offer) -> None:
+        """Raises ConfigError for an offer that this agent cannot work with, before the run."""
+        state = getattr(offer.controls.get("metadata"), "state", self.state)
+        if state != self.state:
+            raise ConfigError(f"agent.state is {self.state} and toolset.state {state}: set agent.state alone")
+        if not self.code and any("code" in tool.spec.facts for tool in offer.tools.values()):
+            raise ConfigError("agent.code=false takes actions, and only code is offered: choose toolset=ehr")
+
+    def export(self, sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
+        """The episode as one object (``components.ehr.export``)."""
+        return exported(sample, trajectory)
+
+    async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
+        """Integrate, remember, then code until it is solved."""
+        chat = _Chat(episode.problem.question.strip(), (await episode.control("metadata")).data)
+        shots, hits = self._remembered(episode, chat)
+        known = await self._integrate(episode, chat) if self.knowledge else ""
+        chat.messages = [
+            load(self.prompts).system("system", instructions=episode.instructions(), code=self.code),
+            self._user("problem", chat, shots=shots, known=known, columns=self.columns, knowledge=self.knowledge),
+        ]
+        ended = await self._converse(episode, chat, hits)
+        episode.remark(executions=chat.executions, terminated=ended is not None)
+        if isinstance(ended, Answer) and chat.sound:
+            entry = {"database": chat.metadata["database"], "question": chat.question, "knowledge": known}
+            await learn(episode, ended, {**entry, self._form: chat.solution})
+        return ended or Failure("step_limit", f"not solved within {self.max_steps} executions")
+
+    async def _converse(
+        self, episode: Episode, chat: _Chat, hits: Mapping[str, Any]
+    ) -> Answer | Refusal | Failure | None:
+        """Execute until the model says TERMINATE; None when it never does."""
+        while True:
+            action = await episode.act(chat.messages)
+            if not chat.executions:
+                episode.remark(**hits)
+            if action.refusal is not None:
+                return action.refusal
+            if action.answer is not None:
+                if not self.code:
+                    chat.solution = f"{chat.solution}\n{line_text(action)}".strip()
+                return _final(chat.answer if self.code else action.answer)
+            if chat.executions == self.max_steps:
+                return None
+            chat.executions += 1
+            seen = await episode.observe(action)
+            if action.error != _REMINDED:  # which runs nothing
+                self._ran(episode, chat, action)
+            if action.last:
+                return _final(chat.answer)
+            told = await self._explained(episode, chat, action, seen[-1])
+            chat.messages += [action.message, *seen[:-1], replace(seen[-1], content=told)]
+
+    def _ran(self, episode: Episode, chat: _Chat, action: Action) -> None:
+        """Take in what was executed: the value, and the cell or, of those that succeeded, the action."""
+        seen = [] if action.error else episode.last.observed[-1:]
+        chat.sound = bool(seen) and seen[0].error is None
+        chat.answer = _value(seen)
+        if self.code:
+            chat.solution = cell_of(action)
+        elif chat.sound:
+            told = " ".join(seen[0].observation.text.split())[:_TOLD]
+            chat.solution = f"{chat.solution}\n{line_text(action)}\nObservation: {told}".strip()
+
+    async def _explained(self, episode: Episode, chat: _Chat, action: Action, seen: Message) -> str:
+        """What the planner sees of an execution: of a failed one the cause too, by the debugger."""
+        failed = [one for one in episode.last.observed if one.error is not None] if action.error is None else []
+        if action.error == _REMINDED or not (failed or action.error):
+            return seen.text
+        if self.feedback == "traceback":
+            error = failed[-1].observation.data.get("error") if failed else None
+            return (error or {}).get("traceback") or seen.text
+        if not self.debugger:
+            return seen.text
+        cell = (cell_of(action) if self.code else "") or action.message.text
+        asked = self._user("debug", chat, cell=cell, failed=seen.text)
+        cause = await self._ask(episode, "debug", "debug_system", asked)
+        return load(self.prompts).render("cause", failed=seen.text, cause=cause)
+
+    async def _integrate(self, episode: Episode, chat: _Chat) -> str:
+        """Which tables and columns the question is about, and how they are joined."""
+        seeds = seeds_of(episode, chat.metadata["database"], self._form)[: self.shots]
+        return await self._ask(episode, "knowledge", "knowledge_system", self._user("knowledge", chat, shots=seeds))
+
+    async def _ask(self, episode: Episode, purpose: Literal["knowledge", "debug"], system: str, asked: Message) -> str:
+        """Ask the one who knows the database, or the one who debugs."""
+        sampling = Sampling(self.temperature, self.top_p, self.max_tokens)
+        messages = [load(self.prompts).system(system, code=self.code), asked]
+        return (await episode.ask(messages, purpose, sampling)).text.strip()
+
+    def _user(self, template: str, chat: _Chat, **values: Any) -> Message:
+        """A user message on the question."""
+        return load(self.prompts).user(
+            template, question=chat.question, metadata=chat.metadata, code=self.code, **values
+        )
+
+    def _remembered(self, episode: Episode, chat: _Chat) -> tuple[Sequence[Demonstration], dict[str, Any]]:
+        """The solved questions that are shown, the nearest first, and what a record says of them."""
+        database = chat.metadata["database"]
+        if not self.memory:
+            return self._shown(seeds_of(episode, database, self._form)), {}
+        found = solved_like(episode, database, self._form)
+        shown = self._shown(found)
+        hits = [{"id": one.data["id"], "distance": one.data["distance"]} for one in shown]
+        return shown, {"memory_hits": hits, "memory_size": len(found)}
+
+    def _shown(self, found: Sequence[Demonstration]) -> Sequence[Demonstration]:
+        """As many as are shown, each with its code, or its actions and what came back, as the solution."""
+        return [
+            replace(one, solution=one.data["code"] if self.code else _steps(one.data["actions"]))
+            for one in found[: self.shots]
+        ]
+
+    @property
+    def _form(self) -> Form:
+        return "code" if self.code else "actions"
+
+
+def _final(text: str | None) -> Answer | Failure:
+    """The answer; a failure when there is none."""
+    return Failure("no_answer", "the last execution gave no value") if text is None else Answer(text)
+
+
+def _value(seen: Sequence[Observed]) -> str | None:
+    """The whole value of an execution; None when it gave none."""
+    data = seen[0].observation.data if seen and seen[0].error is None else {}
+    return data.get("answer") if data.get("status") == "ok" else None
+
+
+def _steps(actions: str) -> str:
+    """Actions, each with what came back."""
+    return "\n".join(f"{did}\nObservation: {saw}" if saw else did for did, saw in steps_of(actions))

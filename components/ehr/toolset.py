@@ -1,0 +1,152 @@
+"""Tools over the tables of an electronic health record: as actions, or as functions of code that a model writes.
+
+Source: Shi et al. 2024 (EHRAgent), EMNLP, arXiv 2401.07128; docs/papers/ehragent.md. Departure: code runs in a sandbox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from components.core.errors import ConfigError
+from components.core.messages import ToolSpec
+from components.core.protocols import Context, Tool
+from components.core.types import Effect, Observation, Offer, Sample
+from components.ehr.metadata import Metadata, metadata
+from components.ehr.state import EhrState
+from components.sandbox import Library, Sandbox, Session
+
+if TYPE_CHECKING:
+    from components.ehr.tables import Tables
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The control ``metadata``: what the database holds, as text and, for the agent's own code, in parts."""
+
+    of: Metadata
+    groups: bool = True
+    state: Literal["cell", "episode"] = "cell"
+    effect: Effect = "pure"
+
+    @property
+    def spec(self) -> ToolSpec:
+        """Never shown to a model."""
+        return ToolSpec("metadata", "What the database holds.")
+
+    async def __call__(self, context: Context, **_: Any) -> Observation:
+        """The overview; ``data`` also holds the columns of every table, a line each, the clock, ``groups`` and
+        ``state``."""
+        of = self.of
+        parts = {"database": of.database, "overview": of.overview, "columns": of.columns, "clock": of.clock or ""}
+        return Observation(of.overview, {**parts, "groups": self.groups, "state": self.state})
+
+
+@dataclass(frozen=True)
+class Ehr:
+    """Opens the record database of a sample, read-only, for the tools of the configuration.
+
+    ``folder`` keeps the tables of each database in columns, written once. ``state``: whether variables of code live
+    for a cell or for the question. ``groups``: filters may count groups, which the published tools cannot. Code runs
+    in ``sandbox`` alone. Raises ConfigError for a sample without a database of known metadata.
+    """
+
+    tools: Mapping[str, Tool]
+    sandbox: Sandbox
+    folder: str = "outputs/.tables"
+    state: Literal["cell", "episode"] = "cell"
+    groups: bool = True
+
+    def __post_init__(self) -> None:
+        for name, tool in self.tools.items():
+            if name != tool.spec.name:
+                raise ConfigError(f"tools: {name} is the tool {tool.spec.name}; give it that name")
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of results must know."""
+        return ["variables of code live as long as the question (state: episode)"] if self.state == "episode" else []
+
+    def ready(self, samples: Iterable[Sample]) -> None:
+        """Write the tables of their databases in columns, which takes a while the first time. Raises ConfigError."""
+        databases = {(file, known.database): known for file, known in map(self._database, samples)}
+        for (file, _), known in databases.items():
+            _tables(file, known, Path(self.folder))
+
+    @property
+    def runs_code(self) -> Sandbox:
+        """What holds the code that models write, for the manifest."""
+        return self.sandbox
+
+    def open(self, sample: Sample) -> Offer:
+        """Open the tools over the sample's database; what may be abstained from may be refused."""
+        file, known = self._database(sample)
+        tables = _tables(file, known, Path(self.folder))
+
+        def begin() -> Session:
+            return self.sandbox.open(tables.library(self.groups), keep=self.state == "episode")
+
+        fields: Mapping[str, Sequence[str]] = {"reason": ()} if sample.metadata.get("may_abstain") else {}
+        facts = {"tools": dict.fromkeys(self.tools, "ehr"), "toolset": list(self.tools)}
+        state = EhrState(known, file, tables.host, begin, self.state == "episode")
+        return Offer(self._ordered, state, {"metadata": Overview(known, self.groups, self.state)}, fields, facts=facts)
+
+    @cached_property
+    def _ordered(self) -> Mapping[str, Tool]:
+        """The tools, shared by all samples: what they change is in the state."""
+        return dict(self.tools)
+
+    def _database(self, sample: Sample) -> tuple[Path, Metadata]:
+        """The sample's database and what is known of it. Raises ConfigError."""
+        name, path = sample.metadata.get("sql_dialect"), next(iter(sample.files.values()), None)
+        if not isinstance(name, str) or path is None:
+            raise ConfigError(
+                f"toolset=ehr: sample {sample.problem.id!r} has no database of health records;"
+                " choose a dataset that has (ehr_mini, ehrsql2024, ehragent_demo) or another toolset"
+            )
+        return Path(path), metadata(name)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A database in columns: for tools of this process, and for code."""
+
+    file: Path
+    folder: Path
+    host: Tables
+    known: Metadata
+
+    def library(self, groups: bool) -> Library:
+        """The six functions for code, and the files they read."""
+        arguments = {"file": str(self.file), "tables": str(self.folder), "database": self.known.database}
+        return Library(
+            "components.ehr.cell", {**arguments, "groups": groups}, (self.file, self.folder), self._rehearsal
+        )
+
+    @property
+    def _rehearsal(self) -> str:
+        """A cell that does what cells will do, on the first table of the database."""
+        table, columns = next(iter(self.known.tables.items()))
+        column = next((name for name, kind in columns.items() if kind == "int"), next(iter(columns)))
+        return (
+            f"rows = FilterDB(LoadDB('{table}'), '{column}!=-1')\n"
+            f"answer = GetValue(rows, '{column}, max'), SQLInterpreter('select count(*) from {table}')"
+        )
+
+
+@lru_cache(maxsize=16)
+def _opened(file: Path, database: str, folder: Path) -> _Opened:
+    from components.ehr.columns import prepare  # imports pandas and Arrow, which a refused config does not need
+    from components.ehr.tables import Tables
+
+    known = metadata(database)
+    columns = prepare(file, known, folder)
+    return _Opened(file, columns, Tables(columns), known)
+
+
+def _tables(file: Path, known: Metadata, folder: Path) -> _Opened:
+    """A database as it is opened once in a process."""
+    return _opened(file.resolve(), known.database, folder.resolve())

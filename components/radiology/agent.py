@@ -1,0 +1,243 @@
+"""RadABench's agent: plan, execute call by call from a shared memory, conclude; with four prompting strategies.
+
+Source: Zheng et al. 2024, arXiv 2412.09529, and the reference implementation (MAGIC-AI4Med/RadABench,
+January 2025). PLAN, START_MEMORY, STEP*, then a refusal, a failure, or [VALIDATE] and CONCLUDE. A failed
+step ends the episode (of a tool's own failure: unless ``on_failure`` is go_on); nothing is retried. Departures
+in profile ``paper``: the real planning reply stays in the conversation, the query comes with the patient's
+information, and there is a step limit.
+
+Strategies (no code was published): ``refined_prompts`` (another prompt set), ``self_reflection`` (a reflection before
+every call, which a verifier asks for and checks), ``few_shot`` (examples in the prompts), ``multi_agent`` (planner,
+executor and concluder, each on a branch of its own with its own system prompt).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import ClassVar, Literal, get_args
+
+from components.acting.foreseen import foreseen
+from components.acting.reflection import reflection_in
+from components.building import BuildsTools, beside_memory
+from components.core.errors import ConfigError, ToolError
+from components.core.messages import Message
+from components.core.protocols import Episode, Verifier
+from components.core.turns import continued
+from components.core.types import Action, Answer, Failure, Offer, Refusal
+from components.prompts import PromptSet, load
+from components.radiology.plan_object import read_plan
+from components.radiology.shots import Shots, shots_of
+from components.radiology.switches import Switches
+
+Strategy = Literal["refined_prompts", "self_reflection", "few_shot", "multi_agent"]
+Part = Literal["planner", "executor", "concluder"]
+_ORDER: Mapping[Part, int] = {"planner": 1, "executor": 2, "concluder": 3}  # branches are put in order by their names
+
+
+@dataclass(frozen=True)
+class Role:
+    """Who plays a part: ``model`` is a name under ``models``; None: that of the part's own name, else the main one."""
+
+    model: str | None = None
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The parts of strategy ``multi_agent``."""
+
+    planner: Role = Role()
+    executor: Role = Role()
+    concluder: Role = Role()
+
+    @property
+    def named(self) -> Sequence[str]:
+        """The models that are named."""
+        return [one.model for one in (self.planner, self.executor, self.concluder) if one.model is not None]
+
+
+@dataclass(frozen=True)
+class Radagent(BuildsTools):
+    """The three-phase agent over a toolset with a value memory (controls ``start``, ``look``, ``final``).
+
+    ``strategies``: any of the four, each once, in any order. ``refined``: the prompt set of refined_prompts, which
+    stands in the place of ``prompts``. ``examples``: the prompt set with the data of few_shot. ``reflector``: the
+    verifier of self_reflection. ``roles``: models of multi_agent. ``on_failure`` go_on: a tool that fails by itself is
+    told to the model, which may do otherwise; a call that breaks the rules ends the episode all the same. Raises
+    ConfigError.
+    """
+
+    switches: Switches
+    prompts: str = "radagent"
+    strategies: Sequence[Strategy] = ()
+    refined: str = "radagent_refined"
+    examples: str = "radagent_examples"
+    reflector: Verifier | None = None
+    roles: Roles = field(default_factory=Roles)
+    on_failure: Literal["end", "go_on"] = "end"
+    needs_controls: ClassVar[Sequence[str]] = ("start", "look", "final")
+
+    def __post_init__(self) -> None:
+        chosen = list(self.strategies)
+        if unknown := [one for one in chosen if one not in get_args(Strategy)]:
+            raise ConfigError(f"strategies: no {unknown[0]!r}; there are {', '.join(get_args(Strategy))}")
+        if twice := [one for one in chosen if chosen.count(one) > 1]:
+            raise ConfigError(f"strategies: {twice[0]!r} stands there {chosen.count(twice[0])} times; once is enough")
+        if self.reflects and self.reflector is None:
+            raise ConfigError("strategies: self_reflection needs a reflector; give +verifier@agent.reflector=reflect")
+        if self.roles.named and not self.parted:
+            raise ConfigError(f"roles: models are named ({self.roles.named[0]}), but strategies have no multi_agent")
+        if "refined_prompts" in chosen:
+            if self.prompts not in (type(self).prompts, self.refined):
+                raise ConfigError(
+                    f"prompts={self.prompts} is not read with refined_prompts; set refined={self.prompts}"
+                )
+            object.__setattr__(self, "prompts", self.refined)
+
+    @property
+    def reflects(self) -> bool:
+        """Whether a reflection is asked for."""
+        return "self_reflection" in self.strategies
+
+    @property
+    def parted(self) -> bool:
+        """Whether planner, executor and concluder are branches."""
+        return "multi_agent" in self.strategies
+
+    @property
+    def brings_verifier(self) -> Verifier | None:
+        """What checks its actions in the place of ``verifier=accept``."""
+        return self.reflector if self.reflects else None
+
+    @property
+    def needs_models(self) -> Sequence[str]:
+        """The names under ``models`` that must be there."""
+        return self.roles.named
+
+    @property
+    def example_prompts(self) -> str | None:
+        """The prompt set of the examples, where they are shown."""
+        return self.examples if "few_shot" in self.strategies else None
+
+    @property
+    def shown_patients(self) -> Sequence[str]:
+        """What the examples tell of their patients: samples whose context begins so may not be evaluated."""
+        return () if self._shots is None else self._shots.patients
+
+    def fits(self, offer: Offer) -> None:
+        """Raises ConfigError for prompts that a model wrote where strategies would add to them."""
+        super().fits(offer)
+        added = [one for one in self.strategies if one != "refined_prompts"]
+        if added and (written := load(self.prompts).written):
+            raise ConfigError(
+                f"agent.strategies: {added[0]} adds to {', '.join(written)}, but those of {self.prompts!r} were written"
+                " anew without it; choose other prompts, or leave it out"
+            )
+
+    async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
+        """Plan, start the memory, execute, conclude."""
+        prompts, problem, planner = load(self.prompts), episode.problem, self._part(episode, "planner")
+        context = problem.context if self.switches.patient_info_in_plan else ""
+        query = prompts.user("query", problem.images, question=problem.question, context=context)
+        planning = [self._plan_prompt(prompts), query]
+        plan = await planner.ask(planning, "plan")
+        read = read_plan(plan.text) if self.parted or self.reflects else None
+        try:
+            start = await planner.control("start", plan=plan.text if read is None else read.claims)
+        except ToolError as error:
+            return Failure(error.label, str(error))
+        if self.parted:
+            handed = plan.text if read is None else read.text
+            return await self._execute(
+                episode, [self._executor_prompt(prompts, episode, query.text, handed)], query.text
+            )
+        if not self.switches.real_plan_reply:
+            plan = prompts.assistant("plan_echo", memory=start.text, plan=start.data.get("plan"))
+        instructions, shown = episode.instructions(), self._replies(episode)
+        tools = prompts.user("tools", instructions=instructions, reflects=self.reflects, examples=shown)
+        return await self._execute(episode, [*planning, plan, tools, prompts.assistant("ready")], query.text)
+
+    async def _execute(self, episode: Episode, messages: list[Message], query: str) -> Answer | Refusal | Failure:
+        """Call tools until the last call, a refusal or a failure."""
+        prompts, executor = load(self.prompts), self._part(episode, "executor")
+        for done in count():
+            if done == self.switches.max_steps:
+                return Failure("step_limit", f"no last call within {done} steps")
+            memory = await executor.control("look")
+            turn = continued(messages, prompts.user("step", memory=memory.text))
+            action = await executor.act(turn)
+            if (failure := self._failure(action)) is not None:
+                return failure
+            if action.refusal is not None:
+                if (resumed := await self.resumed(executor, turn, action)) is None:
+                    return action.refusal
+                messages = resumed
+                continue
+            ends = self.on_failure == "end" or foreseen(executor.offer, action) is not None
+            seen = await executor.observe(action)
+            failed = next((one for one in executor.last.observed if one.error is not None), None)
+            if failed is not None and ends:
+                return Failure(failed.error or "", failed.observation.text)
+            # Text grammars read results from the memory; native calls must each be answered.
+            messages = [*turn, action.message, *beside_memory(executor, seen)]
+            if failed is None and (action.last or action.answer is not None):
+                break
+        if episode.offer.validates:
+            await executor.ask([*messages, prompts.user("validate")], "validate")
+        return await self._conclude(episode, messages, query)
+
+    def _failure(self, action: Action) -> Failure | None:
+        """Why an action ends the episode before a tool is called: unreadable, or without its reflection."""
+        if action.error is not None:
+            return Failure(action.error, action.error_text)
+        if self.reflects and action.answer is None and not reflection_in(action.message.text):
+            return Failure("no_reflection", "the reply does not reflect before it acts")
+        return None
+
+    async def _conclude(self, episode: Episode, messages: list[Message], query: str) -> Answer:
+        """Answer from the final memory; the concluder sees nothing else but the query."""
+        prompts, concluder = load(self.prompts), self._part(episode, "concluder")
+        shown = "" if self._shots is None else self._shots.answers(self._support)
+        memory = (await concluder.control("final")).text
+        if self.parted:
+            asked = prompts.user("conclusion", query=query, memory=memory)
+            opening = [prompts.system("concluder", examples=shown), asked]
+        else:
+            opening = [*messages, prompts.user("conclude", memory=memory, examples=shown)]
+        return Answer((await concluder.ask(opening, "conclude")).text)
+
+    def _part(self, episode: Episode, name: Part) -> Episode:
+        """Where a part works: on a branch of its own, or where all do."""
+        if not self.parted:
+            return episode
+        role: Role = getattr(self.roles, name)
+        return episode.branch(f"{_ORDER[name]}/{name}", role=role.model or name)
+
+    def _plan_prompt(self, prompts: PromptSet) -> Message:
+        """What a planner is told."""
+        shown = "" if self._shots is None else self._shots.plans(self.parted, self.reflects, self._refined)
+        return prompts.system("plan", as_object=self.parted, reflects=self.reflects, examples=shown)
+
+    def _executor_prompt(self, prompts: PromptSet, episode: Episode, query: str, plan: str) -> Message:
+        """What an executor is told: tools, form of the replies, query and plan."""
+        values = {"instructions": episode.instructions(), "query": query, "plan": plan}
+        return prompts.system("executor", reflects=self.reflects, examples=self._replies(episode), **values)
+
+    def _replies(self, episode: Episode) -> str:
+        """Examples of replies, where they are shown."""
+        return "" if self._shots is None else self._shots.replies(episode, self.reflects)
+
+    @property
+    def _refined(self) -> bool:
+        """Whether the refined prompts are in use."""
+        return "refined_prompts" in self.strategies
+
+    @property
+    def _support(self) -> Sequence[str]:
+        """What the base prompts ask for after the answer; a concluder of its own has seen no plan."""
+        return () if self._refined else ("evidence",) if self.parted else ("evidence", "alignment")
+
+    @property
+    def _shots(self) -> Shots | None:
+        return None if self.example_prompts is None else shots_of(self.example_prompts)

@@ -1,0 +1,225 @@
+"""RadABench: synthetic patient records, each with a question for each of eleven tasks.
+
+Source: Zheng et al. 2024, arXiv 2412.09529; hub name QiaoyuZheng/RadABench-Data (2,200 records, 24,200
+questions). ``radabench_mini`` ships with the project and has the same layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+from annotated_types import Ge
+
+from components.core.errors import ConfigError
+from components.core.types import Privacy, Problem, Sample
+from components.files.seeded_draw import drawn
+from components.files.yaml_files import read_yaml
+from components.radiology.profile import as_switches
+from components.radiology.records import Entry, RecordFile, parse_records
+from components.radiology.switches import Switches
+from components.radiology.tasks import TASKS
+from components.radiology.vocabulary import LISTS, Vocabulary
+
+_MANIFEST = "manifest.json"  # of a synthesis, beside its records
+_SHIPPED = Path(__file__).parent
+_TERMS = _SHIPPED / "radabench_mini" / "terms.yaml"
+
+
+@dataclass(frozen=True)
+class RadABench:
+    """Samples ``<record>/<chain>`` in file order, with the patient's information as context.
+
+    ``path`` is a file of records (split ``test``) or a folder of such files (splits by file name);
+    ``shipped`` a folder beside this file, ``hub`` a data set on the Hugging Face hub (optional extra
+    ``datasets``); the first that is given counts. ``files`` names the splits' files in a folder.
+    ``records``: of the evaluated split a seeded sample of so many whole records, each with all its questions.
+    """
+
+    path: str | None = None
+    shipped: str | None = None
+    hub: str | None = None
+    split: str = "test"
+    files: Mapping[str, str] | None = None
+    records: Annotated[int, Ge(1)] | None = None
+    seed: int = 0
+    switches: Switches = field(default_factory=Switches)
+    privacy: Privacy = "open"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "switches", as_switches(self.switches))
+
+    @property
+    def splits(self) -> Sequence[str]:
+        """The splits there are. Raises ConfigError when there is no data."""
+        return ("test", "train") if self._on_hub else tuple(self._files())
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the evaluated split's file (from the hub: of its records as JSON)."""
+        return sha256(self._bytes(self.split)).hexdigest()
+
+    def load(self, split: str) -> Iterable[Sample]:
+        """Read a split. Raises ConfigError, naming record and key, when a file is not as it should be."""
+        file = self._parsed(split)
+        entries = file.entries if split != self.split else self._selected(file.entries)
+        return (self._sample(entry, chain, file.vocabulary) for entry in entries for chain in entry.questions)
+
+    def _parsed(self, split: str) -> RecordFile:
+        """The records of a split."""
+        if self._on_hub:
+            return _parsed_hub(str(self.hub), split)
+        path = self._file(split)
+        stat = path.stat()
+        return _parsed(path, (stat.st_mtime_ns, stat.st_size))
+
+    def _selected(self, entries: Sequence[Entry]) -> Sequence[Entry]:
+        """As many records as are asked for, in file order. Raises ConfigError when there are fewer."""
+        if self.records is not None and self.records > len(entries):
+            raise ConfigError(f"records: {self.records} are asked for, and split {self.split!r} has {len(entries)}")
+        return drawn(entries, self.records, f"{self.seed}/records")
+
+    def _sample(self, entry: Entry, chain: str, vocabulary: Vocabulary) -> Sample:
+        """One question."""
+        question, answer = entry.questions[chain]
+        record, task = entry.record, TASKS[chain]
+        named = self.switches.indicator_name == "start_for_indicator_tasks" and "7" in chain
+        return Sample(
+            problem=Problem(f"{entry.id}/{chain}", question, context=_context(record, named)),
+            target={"chain": chain, "answer": answer},
+            metadata={"record": record, "chain": chain, "vocabulary": vocabulary},
+            cluster=entry.id,
+            strata={
+                "complexity": task.complexity,
+                "task": task.name,
+                "anatomy": record["Anatomy"],
+                "modality": record["Modality"],
+            },
+            card=_card(record["Information"], len(task.chain)),
+        )
+
+    @property
+    def _on_hub(self) -> bool:
+        """Whether the data come from the hub."""
+        return self.hub is not None and self.path is None and self.shipped is None
+
+    def _files(self) -> dict[str, Path]:
+        """Split -> file."""
+        if self.path is None and self.shipped is None:
+            raise ConfigError(
+                "no data: give dataset.path=FILE_OR_FOLDER with RadABench's JSON, or"
+                " dataset.hub=QiaoyuZheng/RadABench-Data; dataset=radabench_mini needs neither"
+            )
+        root = Path(self.path).expanduser() if self.path is not None else _SHIPPED / str(self.shipped)
+        if root.is_file():
+            return {"test": root}
+        if not root.is_dir():
+            raise ConfigError(f"dataset.path={str(root)!r} does not exist")
+        if self.files:
+            return {split: root / name for split, name in self.files.items()}
+        found = [path for path in sorted(root.glob("*.json")) if path.name != _MANIFEST]
+        if not found:
+            raise ConfigError(f"dataset.path={str(root)!r} holds no .json file")
+        return {"test": found[0]} if len(found) == 1 else {file.stem: file for file in found}
+
+    def _file(self, split: str) -> Path:
+        """The file of a split."""
+        files = self._files()
+        if split not in files:
+            raise ConfigError(f"dataset.split={split!r} is not there; the splits are {list(files)}")
+        if not files[split].is_file():
+            raise ConfigError(f"{str(files[split])!r}, the file of split {split!r}, does not exist")
+        return files[split]
+
+    def _bytes(self, split: str) -> bytes:
+        """What a split is read from."""
+        return _hub_bytes(str(self.hub), split) if self._on_hub else self._file(split).read_bytes()
+
+
+def _card(patient: Mapping[str, Any], steps: int) -> dict[str, str | float]:
+    """Who is asked about, and how long the ground-truth chain is; an age in other words than years is left out."""
+    found: dict[str, str | float] = {"sex": str(patient["Sex"]).lower(), "gold chain, steps": steps}
+    with suppress(ValueError):
+        found["age, years"] = float(patient["Age"])
+    return found
+
+
+def _context(record: Mapping[str, Any], named: bool) -> str:
+    """The patient's information as text; ``named``: with the indicator that the task asks for."""
+    patient = record["Information"]
+    lines = [
+        f"Patient: {patient['Age']} years, {patient['Sex'].lower()}, {patient['Height']} cm, {patient['Weight']} kg",
+        f"History: {patient['History']}",
+        f"Complaint: {patient['Complaint']}",
+    ]
+    if named:
+        lines.append(f"Indicator of interest ($IndicatorName$, known from the start): {record['Indicator']['Name']}")
+    return "\n".join(lines)
+
+
+@lru_cache(maxsize=4)
+def _parsed(path: Path, _stamp: tuple[int, int]) -> RecordFile:
+    """A file's records, kept while the file does not change."""
+    return parse_records(path.read_bytes(), str(path), _terms())
+
+
+@lru_cache(maxsize=2)
+def _parsed_hub(hub: str, split: str) -> RecordFile:
+    """A hub split's records."""
+    return parse_records(_hub_bytes(hub, split), f"{hub} ({split})", _terms())
+
+
+@lru_cache(maxsize=1)
+def _terms() -> Mapping[str, Sequence[str]]:
+    """The project's own terms, by list name."""
+    terms = read_yaml(_TERMS)
+    return {name: tuple(str(term) for term in terms[name]) for name in LISTS}
+
+
+@lru_cache(maxsize=2)
+def _hub_bytes(hub: str, split: str) -> bytes:
+    """Fetch a hub split as the JSON of a file. Raises ConfigError when it cannot be had."""
+    try:
+        library = import_module("datasets")
+    except ImportError:
+        raise ConfigError(
+            f"dataset.hub={hub!r} needs the optional extra 'datasets': pip install 'wardround[datasets]';"
+            " or give dataset.path=FILE_OR_FOLDER"
+        ) from None
+    try:
+        rows = library.load_dataset(hub, split=split)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"dataset.hub={hub!r}, split {split!r}: {error}") from None
+    return orjson.dumps(entries_of(rows))
+
+
+def entries_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Rows of a table as the object of a file: a row is a record, or a whole file with records as columns.
+
+    Cells may hold JSON text; empty cells, which a table has where records differ, are left out.
+    """
+    found: dict[str, Any] = {}
+    for number, row in enumerate(rows):
+        cells = {key: _cell(value) for key, value in row.items() if value is not None}
+        if "case" in cells or "Anatomy" in cells:
+            found[str(cells.pop("id", number))] = cells
+        else:
+            found.update(cells)
+    return found
+
+
+def _cell(value: Any) -> Any:
+    """A cell without what is empty in it, decoded where it is JSON text."""
+    if isinstance(value, str) and value[:1] == "{":
+        with suppress(orjson.JSONDecodeError):
+            value = orjson.loads(value)
+    if isinstance(value, dict):
+        return {key: _cell(inner) for key, inner in value.items() if inner is not None}
+    return value

@@ -1,0 +1,146 @@
+"""RadABench's orchestration metrics: was the target reached, the milestone, and were the best tools chosen.
+
+Source: Zheng et al. 2024, arXiv 2412.09529; counts and fixed lists of the reference implementation
+(MAGIC-AI4Med/RadABench, January 2025) by switches. Departures where the article is silent: see
+``components.radiology.suitable`` for the ranking; only successful calls count, steps with a single
+suitable tool are left out, and an unsuitable choice scores 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from components.core.types import Sample, Score, ScoreKind, Trajectory
+from components.radiology.execution import Execution, from_log, ground_truth, is_scored, kind_of
+from components.radiology.grading import Attempt, grade
+from components.radiology.profile import as_switches
+from components.radiology.suitable import Suitable
+from components.radiology.switches import Switches
+from components.radiology.tasks import BQ, IE, Task
+
+TARGET, MILESTONE, TOOLS = NAMES = ("execution/thr", "execution/mhr", "execution/ots")
+BEST = "execution/ots_best"
+
+# The reference's lists of tool numbers per chain, from worst to best; they fit its own order of tools only.
+_SEGMENTORS, _DETECTORS, _INFERENCERS = (3, 4, 5), (5, 6, 7), (7, 8, 10, 9, 11)
+_EVALUATORS = (12, 14, 13, 15)
+_LISTS: Mapping[str, tuple[int, ...]] = {
+    "012": _SEGMENTORS,
+    "0123": _SEGMENTORS,
+    "013": _DETECTORS,
+    "01348": _DETECTORS,
+    "014": (9, 11, 7, 8, 10),
+    "01235": _INFERENCERS,
+    "0123568": _INFERENCERS,
+    "0126": (10, 11),
+    "0136": (11, 12),
+    "01235678": _EVALUATORS,
+    "012356789": _EVALUATORS,
+}
+
+
+def target_hit(task: Task, execution: Execution, switches: Switches) -> bool:
+    """Whether the episode ended well with the category that the task asks for.
+
+    In the reference any failure on the way counts against it; in the article the last successful call decides.
+    """
+    logged = from_log(switches)
+    ended = execution.success(switches) if logged else execution.stop == "answered"
+    chain = execution.categories(switches, failing=logged)
+    return ended and chain[-1:] == ground_truth(task.id, switches.category_typing)[-1:]
+
+
+def milestone_hit(task: Task, execution: Execution, switches: Switches) -> bool:
+    """Whether the task's milestone was executed, whatever came of the episode."""
+    milestone = task.milestone_code if switches.mhr_table == "code" else task.milestone
+    return any(call.category == milestone and (call.ok or switches.mhr_counts_failing_call) for call in execution.calls)
+
+
+def list_score(chain: str, names: Collection[str]) -> float:
+    """Position of the best listed tool that was called, by the reference's fixed lists; 0 when there is none."""
+    listed = _LISTS[chain]
+    return max((place for place, number in enumerate(listed, 1) if f"TOOL{number}" in names), default=0) / len(listed)
+
+
+def optimal_tools(execution: Execution, suitable: Suitable, single: bool) -> float | None:
+    """Mean over successful calls of (N - rank + 1) / N among the N suitable tools; None without such a call.
+
+    Equal tools share the better rank. ``single`` takes in the calls that had no choice.
+    """
+    scores = []
+    for name, call in zip(execution.names, execution.calls, strict=True):
+        if not (call.ok and call.category):
+            continue
+        variant = call.variant if call.category in (BQ, IE) else None
+        tools = suitable.tools(call.category, variant)
+        if len(tools) > 1 or single:
+            scores.append(_rank_score(name, {tool.name: tool.facts["upper"] for tool in tools}))
+    return sum(scores) / len(scores) if scores else None
+
+
+def _rank_score(name: str, choice: Mapping[str, float]) -> float:
+    """The score of one choice; 0 for an unsuitable tool."""
+    if name not in choice:
+        return 0.0
+    n_better = sum(upper > choice[name] for upper in choice.values())
+    return (len(choice) - n_better) / len(choice)
+
+
+@dataclass(frozen=True)
+class Orchestration:
+    """Target hit (0 or 1), milestone hit (0 or 1) and optimal tool score (0 to 1) of a sample."""
+
+    switches: Switches
+    version: str = "1"
+    kinds: ClassVar[Mapping[str, ScoreKind]] = {TARGET: "proportion", MILESTONE: "proportion", TOOLS: "share"}
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "switches", as_switches(self.switches))
+
+    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
+        """The reference's profile scores the target in redundant and the rest in differentiated conditions."""
+        kind = kind_of(trajectory)
+        scored = [TARGET] * is_scored(self.switches, kind, ("redundant",))
+        scored += [MILESTONE, TOOLS] * is_scored(self.switches, kind, ("differentiated",))
+        return grade(sample, trajectory, self.switches, NAMES, scored, self._values)
+
+    def _values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+        """The metrics of an execution with the tools of this attempt."""
+        return {
+            TARGET: float(target_hit(one.task, execution, self.switches)),
+            MILESTONE: float(milestone_hit(one.task, execution, self.switches)),
+            TOOLS: tool_score(one, execution, self.switches),
+        }
+
+
+@dataclass(frozen=True)
+class BestTools:
+    """Whether the optimal tool score of a sample is 1: its mean times its n is how many questions had nothing but the
+    best tools. 0 or 1; scored wherever there is something to choose, 0 for an agent that failed before it chose."""
+
+    switches: Switches
+    version: str = "2"
+    kinds: ClassVar[Mapping[str, ScoreKind]] = {BEST: "proportion"}
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "switches", as_switches(self.switches))
+
+    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
+        """Scored in differentiated conditions, and by the article wherever tools differ."""
+        there = is_scored(self.switches, kind_of(trajectory), ("differentiated",))
+        return grade(sample, trajectory, self.switches, (BEST,), (BEST,) if there else (), self._values)
+
+    def _values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+        """Whether the score is 1."""
+        if tool_score(one, one.perfect, self.switches) is None:
+            return {BEST: None}
+        return {BEST: float(tool_score(one, execution, self.switches) == 1)}
+
+
+def tool_score(one: Attempt, execution: Execution, switches: Switches) -> float | None:
+    """The optimal tool score of an execution, by the rules of the switches; None where there was nothing to choose."""
+    if switches.ots_mode == "code_list":
+        return list_score(one.task.id, execution.names)
+    return optimal_tools(execution, one.suitable, switches.ots_include_single)

@@ -1,0 +1,141 @@
+"""An author of records: asks for a record, checks it, asks for its questions, checks those."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import isfinite
+from typing import Any
+
+import orjson
+
+from components.core.learning import Bench
+from components.core.protocols import Episode
+from components.core.types import Answer
+from components.core.usage import Purposes, usage_of
+from components.prompts import PromptSet, load
+from components.radiology.synthesis.record_plan import Cell
+from components.radiology.synthesis.soundness.questions import needed_in_answer, nouns_of, question_flaws
+from components.radiology.synthesis.soundness.record import LAYOUT, record_flaws
+from components.radiology.tasks import TASKS
+from components.text.json_in_text import object_in
+
+ROLE = "author"
+_LONG = 300  # letters of a reason
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What an author wrote: ``flaws`` are the reasons why it is no good; ``replies`` as they came.
+
+    ``sound``: the record is, and the flaws are those of its questions. ``usage``: what the calls took.
+    """
+
+    record: Mapping[str, Any] | None = None
+    questions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    flaws: Sequence[str] = ()
+    replies: Sequence[str] = ()
+    sound: bool = False
+    usage: Purposes = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Author:
+    """Asks the role ``author``, which the model itself plays where the config names no other."""
+
+    bench: Bench
+    prompts: str
+
+    async def draft(self, cell: Cell, attempt: int, last: Draft | None) -> Draft:
+        """One attempt; a record that was sound is kept, and only its questions are asked for again."""
+        found: list[Draft] = []
+        kept = last.record if last is not None and last.sound else None
+
+        async def write(episode: Episode) -> Answer:
+            found.append(await self._write(episode, cell, kept, last.flaws if last is not None else ()))
+            return Answer("")
+
+        ended = await self.bench.talk(f"synthesize/{cell.id}/{attempt}", write)
+        draft = found[0] if found else Draft(flaws=[f"it broke off: {ended.error or ended.stop}"])
+        return replace(draft, usage=usage_of(ended)["purposes"])
+
+    async def _write(self, episode: Episode, cell: Cell, kept: Mapping[str, Any] | None, flaws: Sequence[str]) -> Draft:
+        replies: list[str] = []
+        record = kept
+        if record is None:
+            values = {"anatomy": cell.anatomy, "modality": cell.modality, "disease": cell.disease}
+            shown = self._set.user("record", (), **values, **self._lists(cell), rejected=list(flaws))
+            replies.append((await episode.ask([shown], "build", role=ROLE)).text)
+            record = arranged(object_in(replies[0]))
+            wrong = ["no JSON object can be read"] if record is None else record_flaws(record)
+            wrong = wrong or [
+                f"{key} is {record[key]!r}; {value!r} was asked for"
+                for key, value in zip(("Anatomy", "Modality", "Disease"), values.values(), strict=True)
+                if record is not None and record[key].casefold() != value.casefold()
+            ]
+            if record is None or wrong:
+                return Draft(record, {}, _short(wrong), replies)
+        shown = self._set.user("questions", (), **self._asked(record), rejected=list(flaws) if kept else [])
+        replies.append((await episode.ask([shown], "build", role=ROLE)).text)
+        read = object_in(replies[-1])
+        if read is None:
+            return Draft(record, {}, ["no JSON object can be read"], replies, sound=True)
+        questions = {chain: _pair(read[chain]) for chain in dict.fromkeys((*TASKS, *read)) if chain in read}
+        return Draft(record, questions, _short(question_flaws(record, questions)), replies, sound=True)
+
+    @cached_property
+    def _set(self) -> PromptSet:
+        return load(self.prompts)
+
+    def _lists(self, cell: Cell) -> dict[str, Any]:
+        """What the record may be filled with, and who the patient may be."""
+        told = self._set.data("lists")
+        lists = {**told["regions"][cell.anatomy], "findings": told["techniques"][cell.modality]}
+        lists |= {name: told[name] for name in ("measures", "histories", "steps")}
+        return {"lists": lists, "patient": told["patients"].get(cell.anatomy, told["patients"]["other"])}
+
+    def _asked(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """The tasks with ways to ask, and what each answer holds."""
+        phrases, holds = self._set.data("phrases"), needed_in_answer(record)
+        info = record["Information"]
+        return {
+            "record": orjson.dumps(record).decode(),
+            "person": f"{nouns_of(info['Sex'], int(info['Age']))} aged {info['Age']}",
+            "openers": [one.replace("{person}", "PERSON") for one in phrases["openers"]],
+            "tasks": [
+                {"id": chain, "name": task.name, "asks": phrases["asks"][chain], "holds": holds[chain]}
+                for chain, task in TASKS.items()
+            ],
+        }
+
+
+def arranged(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """A record with its keys in the order of the layout, and numbers as texts; what else there is stays."""
+    if record is None:
+        return None
+    found: dict[str, Any] = {key: record[key] for key in LAYOUT if key in record} | dict(record)
+    for key, inner in LAYOUT.items():
+        value = found.get(key)
+        if inner is not None and isinstance(value, Mapping):
+            ordered = {name: value[name] for name in inner if name in value} | dict(value)
+            found[key] = {name: _text(one) for name, one in ordered.items()}
+        elif value is not None:
+            found[key] = _text(value)
+    return found
+
+
+def _pair(value: Any) -> Any:
+    """A question before its answer."""
+    return {"Q": value["Q"], "A": value["A"]} if isinstance(value, Mapping) and set(value) == {"Q", "A"} else value
+
+
+def _text(value: Any) -> Any:
+    """A number as text; NaN and infinities are none."""
+    number = isfinite(value) if isinstance(value, float) else isinstance(value, int) and not isinstance(value, bool)
+    return str(value) if number else value
+
+
+def _short(flaws: Sequence[str]) -> list[str]:
+    """Reasons without the length of what they quote."""
+    return [flaw if len(flaw) <= _LONG else f"{flaw[:_LONG]}..." for flaw in flaws]

@@ -1,0 +1,203 @@
+"""New patient records with their eleven question pairs, from anatomy, modality and disease, by any model.
+
+Source: the data of Zheng et al. 2024 (RadABench), arXiv 2412.09529: records and question pairs that a model wrote for
+22 pairs of anatomy and modality and 100 diseases each. Departures: the prompts are ours; whatever is written is checked
+by the tests that the shipped records pass (``soundness``), told why it was rejected, and asked for
+again; the article checked a part by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+from annotated_types import Ge
+from pydantic import StringConstraints
+
+from components.core.concurrency import together
+from components.core.errors import ConfigError, ModelError, RunLimitReached
+from components.core.learning import Bench, Made
+from components.core.usage import Purposes, summed, usage_lines
+from components.files.made_folder import NEW, MadeFolder
+from components.radiology.records import parse_records
+from components.radiology.synthesis.record_author import Author, Draft
+from components.radiology.synthesis.record_plan import Cell, cells_of
+from components.radiology.synthesis.soundness.words import words
+from components.radiology.tasks import ANATOMIES, MODALITIES
+from components.radiology.vocabulary import LISTS
+from components.text.near_names import meant
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
+Count = Annotated[int, Ge(1)]
+REJECTED = "rejected.jsonl"
+LONGEST = 20_000  # letters of a rejected reply that are kept
+_SHOWN, _QUOTED = 3, re.compile(r"\[[^]]*\]|'[^']*'|\"[^\"]*\"|\b\d[\d.]*\b")
+
+
+@dataclass(frozen=True)
+class Synthesize:
+    """Writes a folder that ``dataset=radabench dataset.path=FOLDER`` reads (docs/guides/synthesis.md).
+
+    ``anatomies``, ``modalities`` None: all. ``diseases``: a CSV file of one's own with the columns anatomy, modality
+    and disease; None: the project's list. Of each pair ``per_pair`` diseases are drawn (None: all), and of each disease
+    ``per_disease`` records are written. What is rejected is asked for up to ``attempts`` times in all.
+    """
+
+    name: Name = "synthetic"
+    folder: str | None = None
+    anatomies: Sequence[str] | None = None
+    modalities: Sequence[str] | None = None
+    diseases: str | None = None
+    per_pair: Count | None = 1
+    per_disease: Count = 1
+    attempts: Count = 3
+    split: Name = "test"
+    prompts: str = "synthesize"
+
+    def __post_init__(self) -> None:
+        for key, given, known in (
+            ("anatomies", self.anatomies, ANATOMIES),
+            ("modalities", self.modalities, MODALITIES),
+        ):
+            if strange := [one for one in given or () if one not in known]:
+                have = f"{meant(strange[0], known)}known are {', '.join(known)}"
+                raise ConfigError(f"{key}: there is no {strange[0]!r}; {have}")
+
+    @property
+    def place(self) -> Path:
+        """Where the records are written."""
+        return Path("outputs/synthetic") / self.name if self.folder is None else Path(self.folder)
+
+    def check(self, bench: Bench) -> None:
+        """Whether there is anything to write. Raises ConfigError."""
+        self._cells(bench)
+        if self.place.is_dir():
+            MadeFolder(self.place).notes(bench.begun, "stage.name")
+
+    async def make(self, bench: Bench) -> Made:
+        """Write the records; what was asked already comes from the journal. Raises ModelError, RunLimitReached."""
+        home, cells = MadeFolder(self.place), self._cells(bench)
+        with home.held():
+            notes = home.notes(bench.begun, "stage.name")
+            there = "counts" in notes and (self.place / f"{self.split}.json").is_file()
+            if notes.get("status") != "complete" or not there:  # what was lost comes from the journal again
+                if not notes:
+                    home.note({"begun": bench.begun, "status": NEW})  # the folder is ours from here on
+                work = _Writing(self, bench, home, cells)
+                try:
+                    await work.write()
+                except (ModelError, RunLimitReached):
+                    work.keep("begun")
+                    raise
+                notes = work.keep("complete")
+        figures = {f"records/{name}": [(0, float(n))] for name, n in notes["counts"].items()}
+        return Made(self.place, _said(notes, self.place), not notes["counts"]["accepted"], figures)
+
+    def _cells(self, bench: Bench) -> list[Cell]:
+        return cells_of(
+            self.prompts, self.diseases, self.anatomies, self.modalities, self.per_pair, self.per_disease, bench.seed
+        )
+
+
+@dataclass
+class _Writing:
+    """What is accepted and rejected so far."""
+
+    setting: Synthesize
+    bench: Bench
+    home: MadeFolder
+    cells: Sequence[Cell]
+    accepted: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    rejected: list[Mapping[str, Any]] = field(default_factory=list)
+    taken: set[str] = field(default_factory=set)
+    usage: Purposes = field(default_factory=dict)
+
+    async def write(self) -> None:
+        """Ask for all that is missing, attempt by attempt; what comes at once is accepted in the order of the plan."""
+        for sample in self.bench.samples:
+            self.taken |= {*_texts(sample.metadata.get("record"), {}), _alike(sample.problem.question)}
+        author, missing = Author(self.bench, self.setting.prompts), [*self.cells]
+        why: dict[str, Draft] = {}
+        for attempt in range(1, self.setting.attempts + 1):
+            drafts = await together(author.draft(cell, attempt, why.get(cell.id)) for cell in missing)
+            self.usage = summed([self.usage, *(draft.usage for draft in drafts)])
+            for cell, draft in zip(missing, drafts, strict=True):
+                why[cell.id] = self._judged(cell, attempt, draft)
+            missing = [cell for cell in missing if cell.id not in self.accepted]
+
+    def _judged(self, cell: Cell, attempt: int, draft: Draft) -> Draft:
+        """Accept a draft that is sound and repeats nothing; else put it aside with the reasons."""
+        if not draft.flaws:
+            own, asked = _texts(draft.record, {}), _texts(None, draft.questions)
+            repeated = [told for alike, told in (own | asked).items() if alike in self.taken]
+            if not repeated:
+                self.taken |= {*own, *asked}
+                self.accepted[cell.id] = {"case": draft.record, "QA": draft.questions}
+                return draft
+            flaws = [f"stands in another record already: {one[:300]!r}" for one in repeated]
+            draft = replace(draft, flaws=flaws, sound=self.taken.isdisjoint(own))
+        replies = [reply[:LONGEST] for reply in draft.replies]
+        self.rejected.append({"id": cell.id, "attempt": attempt, "reasons": draft.flaws, "replies": replies})
+        return draft
+
+    def keep(self, status: str) -> dict[str, Any]:
+        """Write what there is: records in the order of the plan, what was rejected, and the manifest last."""
+        cases = {cell.id: self.accepted[cell.id] for cell in self.cells if cell.id in self.accepted}
+        if cases:
+            text = orjson.dumps(cases, option=orjson.OPT_INDENT_2)
+            parse_records(text, str(self.home.path), {name: () for name in LISTS})  # as the dataset will
+            self.home.write(f"{self.setting.split}.json", text.decode() + "\n")
+        self.home.write(REJECTED, "".join(json.dumps(one) + "\n" for one in self.rejected))
+        counts = {"planned": len(self.cells), "accepted": len(cases), "rejected": len(self.rejected)}
+        notes = {
+            **self.bench.facts,
+            "begun": self.bench.begun,
+            "status": status if cases else NEW,  # where nothing was accepted other settings may try
+            "split": self.setting.split,
+            "counts": counts,
+            "usage": self.usage,
+            "reasons": _frequent(self.rejected),
+            "missing": [cell.id for cell in self.cells if cell.id not in cases],
+        }
+        self.home.note(notes)
+        return notes
+
+
+def _texts(record: Mapping[str, Any] | None, questions: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """What no two records may say in the same words, patients included: the words -> the text."""
+    told = [] if record is None else [*record["Report"].values(), record["Treatment"]]
+    patient = [] if record is None else [", ".join(record["Information"].values())]
+    return {_alike(text): text for text in (*told, *patient, *(pair["Q"] for pair in questions.values()))}
+
+
+def _alike(text: str) -> str:
+    """The words of a text, whatever stands between them."""
+    return " ".join(words(text))
+
+
+def _said(notes: Mapping[str, Any], place: Path) -> list[str]:
+    counts = notes["counts"]
+    simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
+    lines = [
+        f"records:    {counts['accepted']} of {counts['planned']} accepted{simulated}, with 11 questions each;"
+        f" {counts['rejected']} drafts rejected, see {place / REJECTED}"
+    ]
+    lines += [f"            {n} x {reason}" for reason, n in notes["reasons"].items()]
+    lines += usage_lines(notes["usage"])
+    if counts["accepted"]:
+        lines.append(f"play them:  dataset=radabench dataset.path={place}")
+    else:
+        lines.append("no record was accepted: there is nothing to play; ask another model, or choose other diseases")
+    return lines
+
+
+def _frequent(rejected: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """The reasons that most drafts are rejected for, with their number; what they quote and count is left out."""
+    kinds = [{_QUOTED.sub("...", reason) for reason in one["reasons"]} for one in rejected]
+    return dict(Counter(kind for of in kinds for kind in sorted(of)).most_common(_SHOWN))

@@ -1,0 +1,156 @@
+"""Rubrics: what raters are asked of an episode, and how what they say is read; people and models get the same ones.
+
+The YAMLs stand in ``conf/rubrics``; each names the source of its categories.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge
+
+from components.core.errors import ConfigError
+
+NONE = "none"  # the word for no category at all, where several may be picked
+PARTS = ("question", "context", "steps", "answer", "reference")
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_APART = re.compile(r"[;|\n]")
+_ABOUT_A_VALUE = " \t.\"'`*<>[]()"  # what may stand around a value without changing it
+
+
+@dataclass(frozen=True)
+class Field:
+    """One thing that is asked: its ``categories`` (name -> a sentence), of which ``one`` or ``several`` are picked.
+
+    ``ordered``: they stand from the best to the worst. Raises ConfigError.
+    """
+
+    question: str
+    categories: Mapping[str, str]
+    pick: Literal["one", "several"] = "one"
+    ordered: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.categories) < 2:
+            raise ConfigError(f"categories: found {list(self.categories)}; there must be two or more")
+        if wrong := [name for name in self.categories if not _NAME.fullmatch(name)]:
+            raise ConfigError(f"categories: found the name {wrong[0]!r}; small letters, digits and _ make one")
+        if self.pick == "several" and NONE in self.categories:
+            raise ConfigError(f"categories: {NONE!r} already says that none of several applies; leave it out")
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """All that may be said, in the order of the categories."""
+        return (*self.categories, NONE) if self.pick == "several" else tuple(self.categories)
+
+    @property
+    def how(self) -> str:
+        """How many may be picked, in words."""
+        return "one of" if self.pick == "one" else f"one or more, with ; between them, or {NONE}, of"
+
+    def read(self, text: str) -> tuple[str, ...]:
+        """The categories that a text names, in their order. Raises ValueError, which says what is wrong."""
+        named = [one.strip().strip(_ABOUT_A_VALUE).casefold() for one in _APART.split(text)]
+        named = list(dict.fromkeys(filter(None, named)))
+        valid = ", ".join(self.allowed)
+        if not named:
+            raise ValueError(f"has no value; valid: {valid}")
+        if wrong := [one for one in named if one not in self.allowed]:
+            raise ValueError(f"has {wrong[0]!r}, which is not allowed; valid: {valid}")
+        if self.pick == "one" and len(named) > 1:
+            raise ValueError(f"has {len(named)} values, where one is asked for; valid: {valid}")
+        if NONE in named and self.pick == "several":
+            if len(named) > 1:
+                raise ValueError(f"has {NONE!r} beside others; it stands alone")
+            return ()
+        return tuple(one for one in self.categories if one in named)
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Which are rated: ``n`` of the ``episodes``, or of the ``samples`` whatever was done on them.
+
+    ``failures``: those whose ``score`` (0 to 1) is there and below 1. ``by``: strata whose values get equal shares.
+    """
+
+    of: Literal["episodes", "samples"] = "episodes"
+    which: Literal["all", "failures"] = "all"
+    score: str | None = None
+    n: Annotated[int, Ge(1)] = 50
+    by: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if self.which == "failures" and (self.score is None or self.of == "samples"):
+            raise ConfigError("failures are episodes, and need a score that tells them; name one, as in score/strict")
+
+    def takes(self, stop: str, scores: Mapping[str, float | None]) -> bool:
+        """Whether an episode that ended so is one to rate; what errored is none. Raises ConfigError."""
+        if stop == "error" and self.of == "episodes":
+            return False
+        if self.which == "all" or self.score is None:
+            return True
+        if self.score not in scores:
+            have = ", ".join(scores) or "none"
+            raise ConfigError(f"failures are told by {self.score}, which is no score here; there are {have}")
+        value = scores[self.score]
+        if value is not None and not 0 <= value <= 1:
+            raise ConfigError(f"failures are told by a score from 0 to 1, and {self.score} is {value}; name another")
+        return value is not None and value < 1
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """A question, what is ``shown`` (question, context, steps, answer, reference, or metadata.NAME of the sample), the
+    ``fields`` to fill, a ``note`` for raters, and which episodes are drawn. Raises ConfigError."""
+
+    name: str
+    source: str
+    question: str
+    shows: Sequence[str]
+    fields: Mapping[str, Field]
+    note: str = ""
+    draw: Draw = Draw()
+
+    def __post_init__(self) -> None:
+        for name in (self.name, *self.fields):
+            if not _NAME.fullmatch(name):
+                raise ConfigError(f"found the name {name!r}; small letters, digits and _ make one")
+        if not self.fields or not self.shows:
+            raise ConfigError("a rubric shows something and has fields")
+        if wrong := [one for one in self.shows if one not in PARTS and not one.startswith("metadata.")]:
+            raise ConfigError(f"shows: found {wrong[0]!r}; valid: {', '.join(PARTS)}, metadata.NAME")
+        if self.draw.of == "samples" and (seen := {"steps", "answer"} & set(self.shows)):
+            raise ConfigError(f"shows: {', '.join(sorted(seen))} belong to an episode, and samples are drawn")
+
+    @cached_property
+    def digest(self) -> str:
+        """16 digits that change when a rater might say something else."""
+        asked = {key: value for key, value in self.as_dict().items() if key not in ("name", "source", "draw")}
+        return sha256(json.dumps(asked).encode()).hexdigest()[:16]
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, in the order in which it was written."""
+        return asdict(self)
+
+    def marks(self) -> Iterator[tuple[str, str]]:
+        """Field and category of everything that can be picked."""
+        for name, field in self.fields.items():
+            for category in field.categories:
+                yield name, category
+
+    def said(self, text: str) -> dict[str, tuple[str, ...] | None]:
+        """Field -> what a reply picks on its last line with the name of the field; None where it is unreadable."""
+        return {name: self._said(name, field, text) for name, field in self.fields.items()}
+
+    def _said(self, name: str, field: Field, text: str) -> tuple[str, ...] | None:
+        lines = re.findall(rf"^[\s*`#-]*{name}[*`]*\s*:[ \t]*(.*)$", text, re.MULTILINE | re.IGNORECASE)
+        try:
+            return field.read(lines[-1]) if lines else None
+        except ValueError:
+            return None

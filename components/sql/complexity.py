@@ -1,0 +1,163 @@
+"""How complex a question over health records is, by its gold SQL: tables, columns, slots, and the level.
+
+Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128, whose levels are numbers of tables; the counting rules are those
+of the published code where ``joins`` or ``project`` is False. That code takes what follows a lower-case ``from`` for
+tables, so it misses joined tables and SQL in capitals, finds words in texts, and takes 0.5 for a column.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from components.core.errors import ConfigError
+
+TREQS_TABLES = ("DEMOGRAPHIC", "DIAGNOSES", "PROCEDURES", "PRESCRIPTIONS", "LAB")
+_PUBLISHED_TABLE = re.compile(r"\bfrom\s+(\w+)")
+_PUBLISHED_COLUMN = re.compile(r"\b(?!t\d+\.)(\w+\.\w+)\b")
+_TOKEN = re.compile(
+    r"--[^\n]*|/\*.*?\*/|\s+"  # not a token
+    r"|(?P<literal>'(?:[^']|'')*')"
+    r'|(?P<name>"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|[^\W\d]\w*)'
+    r"|(?P<other>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|.)",
+    re.DOTALL,
+)
+_DERIVED = re.compile(r"t\d+")
+_SUBQUERY = {"select", "with", "values"}
+_ENDS = {"where", "group", "order", "having", "limit", "union", "intersect", "except", "window", "select"}
+_UNITS = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
+
+
+def tables_of(sql: str, joins: bool = True) -> tuple[str, ...]:
+    """Distinct tables that a statement reads, by first appearance.
+
+    With ``joins`` (the project's rule): base tables after FROM, JOIN and the commas between them, in any case, in lower
+    case; names of common table expressions, table functions and words inside texts are none. Else the published rule.
+    """
+    if not joins:
+        return tuple(dict.fromkeys(_PUBLISHED_TABLE.findall(sql)))
+    tokens = _tokens(sql)
+    own = set(_expressions(tokens))
+    return tuple(dict.fromkeys(name for name in _sources(tokens) if name not in own))
+
+
+def n_columns(sql: str, project: bool = True) -> int:
+    """Distinct columns, written ``table.column``, of all but derived tables (``t1``).
+
+    The project's rule knows neither decimals nor texts, and one column in any case and quotes; else the published one.
+    """
+    if not project:
+        return len(set(_PUBLISHED_COLUMN.findall(sql)))
+    tokens = _tokens(sql)
+    pieces = zip(tokens, tokens[1:], tokens[2:], strict=False)
+    return len({
+        (table.text, column.text)
+        for table, dot, column in pieces
+        if dot.text == "." and table.named and column.named and not _DERIVED.fullmatch(table.text)
+    })  # fmt: skip
+
+
+def n_slots(q_tag: str) -> int:
+    """Slots of a question's template: its opening braces and brackets."""
+    return q_tag.count("{") + q_tag.count("[")
+
+
+def level(n_tables: int) -> str:
+    """The level of a question: its number of tables in Roman numerals. Raises ValueError below 1."""
+    if n_tables < 1:
+        raise ValueError(f"a question that reads no table has no level, found {n_tables} tables")
+    tens, units = divmod(n_tables, 10)
+    return "X" * tens + _UNITS[units]
+
+
+def treqs_tables(indexes: Sequence[int]) -> tuple[str, ...]:
+    """The distinct tables of ``format.table`` of a TREQS question, indexes 0 to 4. Raises ConfigError."""
+    wrong = [index for index in indexes if not 0 <= index < len(TREQS_TABLES)]
+    if wrong or not indexes:
+        raise ConfigError(f"format.table must hold indexes 0 to {len(TREQS_TABLES) - 1}, found {list(indexes)}")
+    return tuple(dict.fromkeys(TREQS_TABLES[index] for index in indexes))
+
+
+@dataclass(frozen=True)
+class _Token:
+    """A name or keyword in lower case, or a sign; ``quoted`` names are never keywords."""
+
+    text: str
+    named: bool = False
+    quoted: bool = False
+
+    def is_word(self, *words: str) -> bool:
+        """Whether it is one of these keywords."""
+        return self.named and not self.quoted and self.text in words
+
+
+def _tokens(sql: str) -> list[_Token]:
+    """The names and signs of a statement; a text is one sign, as numbers are."""
+    found = []
+    for match in _TOKEN.finditer(sql):
+        if name := match["name"]:
+            quoted = name[0] in '"`['
+            found.append(_Token((name[1:-1] if quoted else name).lower(), True, quoted))
+        elif match["literal"]:
+            found.append(_Token("''"))
+        elif other := match["other"]:
+            found.append(_Token(other))
+    return found
+
+
+def _expressions(tokens: Sequence[_Token]) -> Iterator[str]:
+    """Names of common table expressions: ``name [(columns)] as [not materialized] (``, after WITH or a comma."""
+    text = " ".join(token.text if token.named else f"\x00{token.text}" for token in tokens)
+    name = (
+        r"(?:with(?: recursive)?|\x00,) (\w+)(?: \x00\((?: \w+| \x00,)* \x00\))? as(?: not)?(?: materialized)? \x00\("
+    )
+    for match in re.finditer(name, text):
+        yield match[1]
+
+
+@dataclass
+class _Scope:
+    """Between two parentheses: whether a list of tables goes on, and whether the next name is one of them."""
+
+    listing: bool = False
+    expecting: bool = False
+
+
+@dataclass
+class _Reader:
+    """The scopes around the token that is read."""
+
+    scopes: list[_Scope] = field(default_factory=lambda: [_Scope()])
+
+    def opened(self, after: _Token) -> None:
+        """A parenthesis: a sub-query, tables in parentheses where one is expected, or anything else."""
+        tables = self.scopes[-1].expecting and not after.is_word(*_SUBQUERY)
+        self.scopes[-1].expecting = False
+        self.scopes.append(_Scope(tables, tables))
+
+    def closed(self) -> None:
+        """The end of a scope; one parenthesis too many changes nothing."""
+        if len(self.scopes) > 1:
+            self.scopes.pop()
+
+
+def _sources(tokens: Sequence[_Token]) -> Iterator[str]:
+    """Every name that stands where a table can stand."""
+    reader, end = _Reader(), _Token("")
+    for before, token, after in zip([end, *tokens], tokens, [*tokens[1:], end], strict=False):
+        scope = reader.scopes[-1]
+        if token.text == "(" and not token.named:
+            reader.opened(after)
+        elif token.text == ")" and not token.named:
+            reader.closed()
+        elif token.is_word("from") and not before.is_word("distinct"):  # "is distinct from" compares
+            scope.listing = scope.expecting = True
+        elif token.is_word("join") or (token.text == "," and scope.listing):
+            scope.expecting = True
+        elif token.is_word(*_ENDS):
+            scope.listing = scope.expecting = False
+        elif scope.expecting and token.named and after.text != ".":
+            scope.expecting = False
+            if after.text != "(":
+                yield token.text

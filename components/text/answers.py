@@ -1,0 +1,143 @@
+"""Read a final answer out of a model's text: a choice letter, a decision, what follows the answer mark.
+
+An answer that cannot be read is None and has a rate of its own; it is never a letter.
+
+Source: letters by the rules of Tang et al. 2024 (MedAgents, arXiv 2311.10537) as repaired in
+docs/papers/medagents.md §4: the published reader takes the first capital A-E after the last colon, also
+inside words. Decisions (PubMedQA, BioASQ) follow the same order of rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+
+DECISIONS = ("yes", "no", "maybe")
+PUBLISHED_LETTERS = "ABCDE"
+
+FAILURES = frozenset({"", "ERROR", "ERROR."})
+"""Replies, stripped, that hold nothing: the empty one, and what the reference puts in the place of a failed call."""
+# Possessive throughout: a model's endless white space costs one pass, not a power of its length.
+_SAYS = r"(?i:option|answer|choice)\s*+(?i:is\b|would\s++be\b)?\s*+[:\-]?\s*+[\[({<\"'“”‘’`*]*+\s*+"
+_ARTICLE = re.compile(r"A\s+([a-z]+)")
+_PRONOUN = r"I(?!\s+(?!(?:is|and|or|nor|because|since|as)\b)[a-z])"  # option I, but not the speaker
+_AFTER_CHOICE_A = frozenset({"is", "was", "are", "and", "or", "nor", "because", "since", "as"})
+_MARK = re.compile(r"^[ \t*_#>]*(?:final )?answer[*_]*[ \t]*:[ \t*_]*", re.IGNORECASE | re.MULTILINE)
+_LEAD = re.compile(r"\bthe answer is\b[ \t]*:?", re.IGNORECASE)
+_OPTION = re.compile(r"^[ \t*_#>]*(?:option|(?:final )?answer)[*_]*[ \t]*:[ \t*_]*", re.IGNORECASE | re.MULTILINE)
+
+
+def parse_letter(raw: str, options: Mapping[str, str]) -> str | None:
+    """The letter of the option that a reply chooses; None when it cannot be read.
+
+    First rule that fires: the last ``option/answer/choice [is] [:] X``; the whole reply is a letter; it
+    begins with ``X.``, ``X)`` or ``X:``; exactly one letter stands in it as a token; without a letter,
+    exactly one option's text stands in it. Letters are capital; ``A`` before an ordinary lower-case word
+    is an article, and ``I`` the speaker.
+    """
+    text = raw.strip()
+    if text in FAILURES or not options:
+        return None
+    said, whole, begins, token = _letter_patterns(tuple(options))
+    if found := said.findall(text):
+        return str(found[-1])
+    if match := whole.fullmatch(text) or begins.match(text):
+        return match[1]
+    letters = {match[0] for match in token.finditer(text) if not _is_article(text, match)}
+    if letters:
+        return letters.pop() if len(letters) == 1 else None
+    return _only(key for key, option in options.items() if option and _contains(text, option))
+
+
+def parse_decision(raw: str, decisions: Sequence[str] = DECISIONS) -> str | None:
+    """The decision (yes, no, maybe) that a reply takes, in lower case; None when it cannot be read.
+
+    First rule that fires: the last ``option/answer/choice/decision [is] [:] yes``; the whole reply is a
+    decision; it begins with one that a punctuation mark ends; exactly one occurs in it as a word, where
+    ``no`` and ``maybe`` before another word (no difference, maybe later) are ordinary English.
+    """
+    text = raw.strip()
+    if text in FAILURES:
+        return None
+    said, whole, begins, token = _decision_patterns(tuple(decisions))
+    if found := said.findall(text):
+        return str(found[-1]).lower()
+    if match := whole.fullmatch(text) or begins.match(text):
+        return match[1].lower()
+    return _only(iter({word.lower() for word in token.findall(text)}))
+
+
+def after_mark(text: str, mark: re.Pattern[str] = _MARK) -> str:
+    """What stands after the last line that begins with ``Answer:``; the whole text when there is none."""
+    end = None
+    for match in mark.finditer(text):
+        end = match.end()
+    return text.strip() if end is None else text[end:].strip().rstrip("*_").rstrip()
+
+
+def after_lead(text: str) -> str:
+    """The answer in a reply to a prompt of the form "A: The answer is": what follows the last of these words, or a mark
+    ``Answer:``; the whole text when there is none."""
+    return after_mark(after_mark(text), _LEAD)
+
+
+def published_letter(raw: str) -> str:
+    """As the published code reads it: the first capital A to E after the last colon, also inside words and whatever
+    the options are; else empty."""
+    return next((character for character in raw.rpartition(":")[2] if character in PUBLISHED_LETTERS), "")
+
+
+def chosen(text: str, options: Mapping[str, str]) -> str:
+    """The rest of the last line that begins with ``Option:`` or ``Answer:``, where that says what the whole text says
+    to either reader of letters; else the whole text."""
+    whole, marked = text.strip(), after_mark(text, _OPTION)
+    short = marked if marked == whole else marked.split("\n")[0].strip(" *_")
+    same = parse_letter(short, options) == parse_letter(whole, options)
+    return short if same and published_letter(short) == published_letter(whole) else whole
+
+
+_Patterns = tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[str]]
+
+
+@lru_cache(maxsize=64)
+def _letter_patterns(keys: tuple[str, ...]) -> _Patterns:
+    letter = "|".join(_PRONOUN if key.upper() == "I" else re.escape(key.upper()) for key in keys)
+    token = rf"(?<!\w)(?:{letter})(?![\w'’])"
+    return (
+        re.compile(rf"{_SAYS}({token})"),
+        re.compile(rf"\W*({letter})\W*"),
+        re.compile(rf"({letter})[.):]\s"),
+        re.compile(token),
+    )
+
+
+@lru_cache(maxsize=64)
+def _decision_patterns(decisions: tuple[str, ...]) -> _Patterns:
+    word = "|".join(re.escape(decision) for decision in decisions)
+    says = _SAYS.replace("choice", "choice|decision")
+    plain = "|".join(re.escape(decision) for decision in decisions if decision not in ("no", "maybe")) or "(?!)"
+    ordinary = "|".join(re.escape(decision) for decision in decisions if decision in ("no", "maybe")) or "(?!)"
+    return (
+        re.compile(rf"{says}((?<!\w)(?i:{word})(?!\w))"),
+        re.compile(rf"\W*({word})\W*", re.IGNORECASE),
+        re.compile(rf"\W*({word})[.,;:!]", re.IGNORECASE),
+        re.compile(rf"(?<!\w)(?:(?:{plain})(?![\w-])|(?:{ordinary})(?![\w-])(?!\s+\w))", re.IGNORECASE),
+    )
+
+
+def _is_article(text: str, match: re.Match[str]) -> bool:
+    """Whether a letter token is the English article: ``A`` before a lower-case word that no choice precedes."""
+    following = _ARTICLE.match(text, match.start())
+    return following is not None and following[1] not in _AFTER_CHOICE_A
+
+
+def _contains(text: str, option: str) -> bool:
+    """Whether an option's text occurs as whole words, in any case."""
+    return re.search(rf"(?<!\w){re.escape(option.strip())}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def _only(found: Iterable[str]) -> str | None:
+    """The single one there is; None when there are none or several."""
+    several = list(found)
+    return several[0] if len(several) == 1 else None

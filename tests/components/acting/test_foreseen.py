@@ -1,0 +1,45 @@
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from components.acting.foreseen import Foreseeing, foreseen
+from components.core.errors import ToolError
+from components.core.messages import Message, ToolCall
+from components.core.types import Action, Offer
+from tests.attempts import Echo
+
+
+@dataclass
+class Wary(Echo):
+    """Foresees that it refuses a word."""
+
+    def foresee(self, state: Any, query: str) -> None:
+        if query == "no":
+            raise ToolError("it takes everything but no", "refused")
+
+
+def why(tool: Any, *calls: tuple[str, str]) -> str | None:
+    made = tuple(ToolCall(str(n), name, arguments) for n, (name, arguments) in enumerate(calls))
+    error = foreseen(Offer({"echo": tool}), Action(Message("assistant"), made))
+    return None if error is None else error.label
+
+
+@pytest.mark.parametrize(("name", "arguments", "label"), [
+    ("echo", '{"query": "yes"}', None), ("echo", '{"query": "no"}', "refused"), ("ecko", "{}", "unknown_tool"),
+    ("echo", "{", "bad_arguments"), ("echo", "{}", "bad_arguments"), ("echo", '{"query": "x", "n": 1}', "bad_arguments"),
+])  # fmt: skip
+def test_what_would_be_refused_is_known_before_anything_runs(name, arguments, label):
+    tool = Wary()
+    assert why(tool, (name, arguments)) == label and tool.runs == []
+
+
+def test_a_tool_without_foresight_is_checked_by_name_and_arguments_alone():
+    assert isinstance(Wary(), Foreseeing) and not isinstance(Echo(), Foreseeing)
+    assert why(Echo(), ("echo", '{"query": "no"}')) is None and why(Echo(), ("echo", "{}")) == "bad_arguments"
+
+
+def test_of_several_calls_the_first_alone_meets_the_state_as_it_is():
+    yes, no = ("echo", '{"query": "yes"}'), ("echo", '{"query": "no"}')
+    assert why(Wary(), yes, no) is None and why(Wary(), no, yes) == "refused"
+    assert why(Wary(), yes, ("ecko", "{}")) == "unknown_tool"

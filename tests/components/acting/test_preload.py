@@ -1,0 +1,36 @@
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+
+import pytest
+
+from components.acting.preload import Inputs, preloadable
+from components.core.errors import ToolError
+from components.core.types import Problem
+from components.files.sample_files import SampleFiles
+
+
+@dataclass
+class Desk:
+    problem: Problem
+    state: SampleFiles
+
+
+async def test_schema_and_documents_stand_one_after_the_other(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "ward.sqlite")) as database:
+        database.execute("create table patients (id integer, name text)")
+    letters = tmp_path / "letters"
+    letters.mkdir()
+    (letters / "b.txt").write_text("second")
+    (letters / "a.txt").write_text("first\n")
+    problem = Problem("p", "q", inputs={"sql_database": "ward", "upload_files": "letters"})
+    files = SampleFiles({"ward": tmp_path / "ward.sqlite", "letters": letters})
+    seen = await Inputs()(Desk(problem, files))
+    assert seen.text == "Tables of the database ward:\npatients(id, name)\n\n[a.txt]\nfirst\n\n[b.txt]\nsecond"
+    assert preloadable(problem) and not preloadable(Problem("p", "q", inputs={"image": "x.png"}))
+
+
+async def test_a_lost_file_is_named(tmp_path):
+    problem = Problem("p", "q", inputs={"upload_files": "letters"})
+    with pytest.raises(ToolError, match="letters"):
+        await Inputs()(Desk(problem, SampleFiles({})))

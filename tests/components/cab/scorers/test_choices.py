@@ -1,0 +1,105 @@
+import pytest
+
+from components.cab.scorers.case import Case, Unscored
+from components.cab.scorers.choices import (
+    official,
+    official_tolerant,
+    read_letter,
+    strict,
+    strict_tolerant,
+    wants_refusal,
+)
+
+DRUGS = {"A": "Aspirin", "B": "Biotin", "C": "Vitamin D", "D": "None of the above"}
+YES_NO = {"A": "yes", "B": "no", "C": "maybe"}
+NESTED = {"A": "Dementia", "B": "Dementia with Lewy bodies", "C": "Delirium"}
+
+
+@pytest.mark.parametrize(
+    ("choices", "text", "letter"),
+    [
+        (DRUGS, "B", "B"),
+        (DRUGS, "(b) biotin", "B"),
+        (DRUGS, "Vitamin D", "C"),
+        (DRUGS, "vitamin d.", "C"),
+        (DRUGS, "Aspirin is tempting, but the answer is Biotin. Option A harms.", "B"),
+        (DRUGS, "The answer is B. Option C is wrong.", "B"),
+        (DRUGS, "Aspirin or Biotin", None),
+        (DRUGS, "I cannot say", None),
+        (YES_NO, "There is no difference, so: maybe", "C"),
+        (YES_NO, "The answer is yes.", "A"),
+        (YES_NO, "C. maybe", "C"),
+        (YES_NO, "It does not help", None),
+        (NESTED, "It must be dementia with Lewy bodies", "B"),
+        (NESTED, "It must be dementia", "A"),
+        (NESTED, "Dementia or delirium", None),
+    ],
+)
+def test_letter_is_read_as_a_reader_would(choices, text, letter):
+    assert read_letter(text, choices) == letter
+
+
+def test_official_finds_gold_in_other_words_and_strict_does_not():
+    case = Case("Nothing was found", "B", YES_NO)
+    assert official(Case("It was not found", "B", YES_NO)).value == 1
+    assert official(case).value == 0 and strict(case).value == 0
+    assert strict(Case("It was not found", "B", YES_NO)).value == 0
+
+
+def test_reading_says_what_was_read_and_what_is_right():
+    assert strict(Case("Answer: A", "B", DRUGS)).explanation == "read 'A', right is 'B'"
+
+
+ACCEPTED = {"accepted": ["I do not know", "Wrong"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "by_reference", "repaired"),
+    [
+        ("I do not know.", 1, 1),
+        ("The answer is i DO not know", 1, 1),
+        ("I don’t know", 0, 1),
+        ("Wrongly put", 1, 1),
+        ("It is unwrong", 1, 0),
+        ("Perhaps aspirin", 0, 0),
+    ],
+)
+def test_accepted_refusals_are_found_in_words(text, by_reference, repaired):
+    case = Case(text, ACCEPTED)
+    assert (official_tolerant(case).value, strict_tolerant(case).value) == (by_reference, repaired)
+
+
+def test_accepted_refusal_may_be_the_option_that_is_chosen():
+    case = Case("The answer is D.", {"accepted": ["none of the above"]}, DRUGS)
+    assert (official_tolerant(case).value, strict_tolerant(case).value) == (0, 1)
+    assert strict_tolerant(Case("A", {"accepted": ["none of the above"]}, DRUGS)).value == 0
+
+
+def test_options_may_stand_in_the_question_only():
+    key = {"answer": "Biotin", "answer_idx": "B"}
+    for answer, value in (("B", 1), ("biotin", 1), ("(C) Cysteine", 0), ("Answer: B", 1)):
+        assert strict(Case(answer, key)).value == strict_tolerant(Case(answer, key)).value == value
+    assert official(Case("B. Biotin", key)).value == 1 and not wants_refusal(Case("", key))
+
+
+def test_tolerant_choice_ignores_case_and_the_letter_with_a_full_stop_is_found_in_strict_only():
+    assert official_tolerant(Case("biotin", "B", DRUGS)).value == 1
+    assert official_tolerant(Case("B. something", "B", DRUGS)).value == 0
+    assert strict_tolerant(Case("B. something", "B", DRUGS)).value == 1
+
+
+def test_refusal_is_wanted_where_not_knowing_is_right():
+    unknown = {"A": "Aspirin", "B": "Question cannot be answered with provided documents"}
+    assert wants_refusal(Case("", "B", unknown)) and wants_refusal(Case("", ACCEPTED))
+    assert not wants_refusal(Case("", "A", unknown)) and not wants_refusal(Case("", "D", DRUGS))
+
+
+@pytest.mark.parametrize(("target", "says"), [("E", "one of the letters"), (None, "one of the letters")])
+def test_target_that_is_no_choice_cannot_be_scored(target, says):
+    with pytest.raises(Unscored, match=says):
+        strict(Case("A", target, DRUGS))
+
+
+def test_accepted_must_be_a_list():
+    with pytest.raises(Unscored, match="must be a list"):
+        official_tolerant(Case("A", {"accepted": "I do not know"}))

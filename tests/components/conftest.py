@@ -1,0 +1,198 @@
+"""Plays an agent through the real door against a script, and compares what the model received with a text file."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.agents.react import ReAct
+from components.core.errors import ToolError
+from components.core.messages import Message, Sampling, ToolSpec
+from components.core.types import NoState, Observation, Offer, Problem, Sample
+from components.models.scripted import Scripted
+from components.radiology.tasks import REFUSAL_FIELDS
+from components.verifiers.accept import Accept
+from runner.budget import Budget
+from runner.door import Door
+from runner.play import Parts, play
+
+FOLDER = Path(__file__).parent / "dialogues"
+_NUMBERS = {"type": "object", "properties": {"numbers": {"type": "array"}}, "required": ["numbers"]}
+
+
+class Add:
+    """A tool with parameters."""
+
+    spec = ToolSpec("add", "Adds numbers.", _NUMBERS)
+    effect = "pure"
+
+    async def __call__(self, context: Any, numbers: list[float]) -> Observation:
+        if not numbers:
+            raise ToolError("there is nothing to add")
+        return Observation(f"{sum(numbers)}")
+
+
+class Scan:
+    """A tool with the parameters of RadABench's: a purpose and variables."""
+
+    spec = ToolSpec(
+        "TOOL1",
+        "Finds the anatomy.",
+        {"type": "object", "properties": {"purpose": {"type": "string"}, "input": {}}, "required": ["input"]},
+        card={"Name": "TOOL1", "Compulsory Input": ["$Image$"], "Output": ["$Anatomy$"]},
+    )
+    effect = "episode"
+
+    async def __call__(self, context: Any, input: Any, purpose: str = "") -> Observation:
+        if "Image" not in str(input):
+            raise ToolError("needs $Image$ among its inputs")
+        context.state.found["$Anatomy$"] = "Chest"
+        return Observation('{"$Anatomy$":"Chest"}')
+
+
+@dataclass
+class Found:
+    """A value memory."""
+
+    found: dict[str, str] = field(default_factory=lambda: {"$Image$": "an image"})
+
+    def fork(self) -> "Found":
+        return Found(dict(self.found))
+
+    def close(self) -> None:
+        return None
+
+
+class Show:
+    """A control that shows the memory."""
+
+    spec = ToolSpec("look", "")
+    effect = "pure"
+
+    async def __call__(self, context: Any) -> Observation:
+        return Observation(", ".join(f"{name} = {value}" for name, value in context.state.found.items()))
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Offers tools, with controls over a value memory or without, and a refusal or none."""
+
+    tools: Sequence[Any] = ()
+    controls: bool = False
+    may_refuse: bool = False
+
+    def open(self, sample: Sample) -> Offer:
+        return Offer(
+            {tool.spec.name: tool for tool in self.tools},
+            state=Found() if self.controls else NoState(),
+            controls={"look": Show(), "final": Show()} if self.controls else {},
+            refusal_fields=REFUSAL_FIELDS if self.may_refuse else {},
+        )
+
+
+class AsItIs:
+    def offer(self, offer: Offer, sample: Sample, rng: Any) -> Offer:
+        return offer
+
+
+@dataclass
+class Played:
+    trajectory: Any
+    model: Scripted
+
+    @property
+    def stop(self) -> str:
+        return self.trajectory.stop
+
+    @property
+    def sampling(self) -> list[Sampling]:
+        return [request.sampling for request in self.model.requests]
+
+
+@pytest.fixture
+def perform():
+    """Plays an agent on a problem with scripted replies; what they become is in ``trajectory``."""
+
+    async def run(agent: Any, given: Problem | Sample, replies: Any, grammar: Any, desk: Any = Desk(), steps: int = 20):
+        model = Scripted(replies)
+        door = Door({"main": model}, None, run_seed=0)
+        parts = Parts(agent, Accept(), grammar, desk, AsItIs(), budget=Budget(steps=steps))
+        sample = given if isinstance(given, Sample) else Sample(given, target=None)
+        trajectory, _ = await play(parts, door, sample, 0)
+        assert trajectory.stop != "error", trajectory.error
+        return Played(trajectory, model)
+
+    return run
+
+
+@pytest.fixture
+def same_dialogue():
+    """Compares the messages that the model received with ``dialogues/<name>.txt``.
+
+    With UPDATE_DIALOGUES=1 in the environment the file is written instead, to be read before it is kept.
+    """
+
+    def compare(played: Played, name: str) -> None:
+        path, text = FOLDER / f"{name}.txt", written(played)
+        if os.environ.get("UPDATE_DIALOGUES"):
+            path.write_text(text, encoding="utf-8")
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare
+
+
+def written(played: Played) -> str:
+    """All requests and how it ended; messages that a request shares with the one before stand once."""
+    lines: list[str] = []
+    before: Sequence[Message] = ()
+    for number, request in enumerate(played.model.requests, 1):
+        kept = shared(before, request.messages)
+        lines.append(f"======== call {number}, purpose {request.purpose}")
+        lines += [f"-------- tool {spec.name} {spec.description}" for spec in request.tools if number == 1]
+        lines += [f"-------- messages 1 to {kept} as before"] if kept else []
+        for message in request.messages[kept:]:
+            lines += shown(message)
+        before = request.messages
+    trajectory = played.trajectory
+    refusal = "" if trajectory.refusal is None else as_text(trajectory.refusal.grounds)
+    lines.append(f"======== {trajectory.stop}: {trajectory.answer or refusal or trajectory.error}")
+    return "\n".join(lines) + "\n"
+
+
+def shared(before: Sequence[Message], now: Sequence[Message]) -> int:
+    """How many leading messages are the same."""
+    n = 0
+    while n < min(len(before), len(now)) and before[n] == now[n]:
+        n += 1
+    return n
+
+
+def shown(message: Message) -> list[str]:
+    """A message as lines of text."""
+    answers = f" answers {message.tool_call_id}" if message.tool_call_id else ""
+    lines = [f"-------- {message.role}{answers}"]
+    parts = (message.content,) if isinstance(message.content, str) else message.content
+    lines += [part if isinstance(part, str) else f"(image {part.url})" for part in parts if part]
+    return lines + [f"(call {call.id}: {call.name} {call.arguments})" for call in message.tool_calls]
+
+
+def as_text(grounds: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in grounds.items())
+
+
+@pytest.fixture
+def adding() -> Desk:
+    return Desk([Add()])
+
+
+@pytest.fixture
+def scanning() -> Desk:
+    return Desk([Scan()], controls=True, may_refuse=True)
+
+
+@pytest.fixture
+def react() -> ReAct:
+    return ReAct()

@@ -1,0 +1,69 @@
+import pytest
+
+from components.core.errors import ConfigError
+from components.ehr.datasets.ehrsql import Ehrsql
+from tests.components.cab_files import DATA, database, needs, refused, write
+from tests.components.ehr.datasets.test_ehrsql_questions import ASKED, UNASKED
+from tests.slow import slow
+
+FOLDER = "dataset/ehrsql/mimic_iii"
+COUNT = {**ASKED, "id": "q3", "q_tag": "{a} [b]", "query": "select avg(length(drug)) / 3, null from prescriptions "}
+
+
+def ehrsql(folder, records=(ASKED, UNASKED, COUNT), **arguments):
+    write(folder / FOLDER / "test.json", list(records))
+    if not (folder / "m.sqlite").exists():
+        database(folder / "m.sqlite")
+    given = {"sqlite": {"mimic_iii": str(folder / "m.sqlite")}, "cache": str(folder / "cache"), **arguments}
+    return Ehrsql(str(folder), **{"databases": ("mimic_iii",), **given})
+
+
+def test_questions_get_the_distinct_values_that_their_sql_gives(tmp_path):
+    first, count = ehrsql(tmp_path).load("test")
+    assert (first.problem.id, first.problem.question) == ("ehrsql-test-mimic_iii-q1", "intake of aspirin?")
+    assert (first.target, count.target) == ({"answer": ["po", "iv"]}, {"answer": ["2.333333"]})
+    assert (first.cluster, first.strata["importance"], first.strata["level"]) == ("mimic_iii/12", "high", "I")
+    assert (first.metadata["n_slots"], count.metadata["n_slots"]) == (None, 2)
+    assert first.files == {"database": str(tmp_path / "m.sqlite")}
+    assert next(ehrsql(tmp_path, wording="question").load("test")).problem.question == "How is aspirin taken?"
+
+
+def test_unanswerable_questions_are_asked_in_peoples_words(tmp_path):
+    _, second, _ = ehrsql(tmp_path, unanswerable=True).load("test")
+    assert (second.problem.question, second.target) == ("Her phone?", {"answer": None})
+    assert second.strata["level"] == "unanswerable"
+
+
+def test_fingerprint_follows_wording_choice_and_content(tmp_path):
+    prints = {ehrsql(tmp_path, **one).fingerprint for one in ({}, {"wording": "question"}, {"unanswerable": True})}
+    prints.add(ehrsql(tmp_path, [ASKED]).fingerprint)
+    other = str(database(tmp_path / "other.sqlite", [("zinc", "po")]))
+    prints.add(ehrsql(tmp_path, [ASKED], sqlite={"mimic_iii": other}).fingerprint)
+    assert len(prints) == 5
+
+
+def test_what_is_missing_is_said_before_the_first_sample(tmp_path):
+    complaint = refused(ehrsql(tmp_path, sqlite={"mimic_iii": str(tmp_path / "none.sqlite")}))
+    assert "none.sqlite; build it from the credentialed PhysioNet data" in complaint and "dataset=ehr_mini" in complaint
+    assert "dataset.sqlite: names no database for mimic_iii" in refused(ehrsql(tmp_path, sqlite={}))
+    assert "valid.json; set CLINICAL_DATA_DIR" in refused(ehrsql(tmp_path), "valid")
+    assert "EHRSQL has test, valid, train; found 'dev'" in refused(ehrsql(tmp_path), "dev")
+    with pytest.raises(ConfigError, match="at least one of mimic_iii, eicu"):
+        ehrsql(tmp_path, databases=())
+    dataset = ehrsql(tmp_path)
+    assert dataset.splits == ("test",) and dataset.privacy == "credentialed"
+
+
+def test_wrong_question_is_refused_with_file_record_and_key(tmp_path):
+    wrong = {**ASKED, "query": "select x from prescriptions"}
+    assert "test.json: record 2: query: the gold SQL fails" in refused(ehrsql(tmp_path, [ASKED, wrong]))
+
+
+@needs("ehrsql")
+@needs("ehragent_demo")
+@pytest.mark.parametrize(("split", "least"), [("valid", 70), pytest.param("test", 400, marks=slow)])
+def test_sql_of_every_question_of_the_data_runs_on_the_demo_databases(tmp_path, split, least):
+    sqlite = {name: str(DATA / "ehragent_demo" / name / f"{name}.db") for name in ("mimic_iii", "eicu")}
+    samples = list(Ehrsql(str(DATA / "ehrsql"), sqlite, cache=str(tmp_path)).load(split))
+    assert len(samples) >= least and {one.strata["level"] for one in samples} == {"I", "II", "III", "IV"}
+    assert sum(bool(one.target["answer"]) for one in samples) > 20

@@ -1,0 +1,67 @@
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from components.core.errors import ConfigError
+from components.ehr.datasets.samples import context, ehr_sample, gold, source
+from components.ehr.metadata import metadata
+from components.files.rows import Row
+from tests.components.cab_files import database, write
+
+SQL = "select a.x from a join b on a.y = b.y where a.z in ( select c.z from c )"
+
+
+def test_context_tells_of_tables_columns_and_the_time():
+    told = context(metadata("mimic_iii"))
+    assert metadata("mimic_iii").overview in told
+    assert "\nadmissions: ROW_ID, SUBJECT_ID, HADM_ID," in told
+    assert told.endswith("The current time is 2105-12-31 23:59:00.")
+    assert "current time" not in context(metadata("treqs"))
+
+
+@pytest.mark.parametrize(("joins", "n_tables", "level"), [(True, 3, "III"), (False, 2, "II")])
+def test_sample_holds_gold_where_no_agent_can_see_it(tmp_path, joins, n_tables, level):
+    asked_of = source("mimic_iii", database(tmp_path / "m.db"))
+    found = gold(Row("r", {}), "query", SQL, ["1", "b"], "x of {a} [b]?", joins)
+    sample = ehr_sample(asked_of, "one", "x of 1?", found, template="t", paraphrase="p", strata={"importance": "low"})
+    assert sample.target == {"answer": ["1", "b"]}
+    assert sample.strata == {
+        "database": "mimic_iii", "level": level, "importance": "low",
+        "n_tables": str(n_tables), "n_columns": "5", "n_slots": "2",
+    }  # fmt: skip
+    assert sample.metadata == {
+        "sql": SQL, "sql_dialect": "mimic_iii", "template": "t", "paraphrase": "p", "answerable": True,
+        "n_tables": n_tables, "n_columns": 5, "n_slots": 2, "may_abstain": False,
+    }  # fmt: skip
+    assert sample.files == {"database": str(tmp_path / "m.db")}
+    assert (sample.problem.id, sample.problem.question, sample.problem.inputs) == ("one", "x of 1?", {})
+    assert sample.problem.context == asked_of.context and "select" not in str(sample.problem)
+
+
+def test_unanswerable_question_has_no_answer_and_no_level(tmp_path):
+    sample = ehr_sample(source("eicu", database(tmp_path / "e.db")), "one", "phone?", None)
+    assert (sample.target, sample.strata) == ({"answer": None}, {"database": "eicu", "level": "unanswerable"})
+    assert (sample.metadata["sql"], sample.metadata["answerable"], sample.metadata["n_tables"]) == (None, False, None)
+
+
+def test_the_card_of_the_dataset_has_the_size_of_the_database(tmp_path):
+    file = tmp_path / "m.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript("create table a (x); create table b (x); insert into a values (1), (2), (3)")
+    card = ehr_sample(source("mimic_iii", file), "one", "phone?", None).card
+    assert card == {"database (size), samples of each": "mimic_iii (2 tables, 1.5 rows per table)"}
+    found = gold(Row("r", {}), "query", SQL, ["1"], None, True)
+    assert ehr_sample(source("mimic_iii", file), "one", "x?", found).card["tables per question"] == 3
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript("insert into b select a.x from a, a as c")
+    assert source("mimic_iii", file).size == "mimic_iii (2 tables, 6.0 rows per table)"
+
+
+def test_what_cannot_be_asked_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="r: query: names no table after 'from'"):
+        gold(Row("r", {}), "query", "select 1", [], None, True)
+    with pytest.raises(ConfigError, match=r"cut\.db: not a database that can be read"):
+        source("eicu", write(tmp_path / "cut.db", "no database" * 99))
+    with pytest.raises(ConfigError, match="mimic_iii"):
+        source("mimic", database(tmp_path / "m.db"))

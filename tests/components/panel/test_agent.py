@@ -1,0 +1,172 @@
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from components.core.errors import OVERFLOW, LimitReached, ModelError
+from components.core.messages import Image
+from components.core.types import Answer, Failure, Problem, Sample
+from components.panel.agent import MedAgents
+from runner.attempt import Attempt as Spends
+from runner.budget import Budget
+from runner.play import play
+from tests.attempts import Attempt, Echo
+from tests.panels import QUESTION, SAYS, Script, calls_needed, panel, votes
+from tests.parts import door
+
+PLAIN = MedAgents(expert_tools=False)
+NO_TOOLS = {"tool": None}
+
+
+def purposes(model):
+    return Counter(request.purpose for request in model.requests)
+
+
+@pytest.mark.parametrize(
+    ("doubts", "calls", "rounds"),
+    [((), 18, 1), ((2, 0), 28, 2), ((1, 0), 27, 2), ((7, 7, 7), 56, 3), ((0, 7), 18, 1), ((1, 1, 1), 38, 3)],
+)
+async def test_the_calls_are_those_of_the_formula(doubts, calls, rounds):
+    outcome, model, trajectory = await panel(Script(doubts), PLAIN)
+    assert outcome == Answer("A") and len(model.requests) == len(trajectory.steps) == calls
+    dissents = [one.count("no") for one in votes(trajectory)]
+    assert len(dissents) == rounds and calls == calls_needed("consultation", 5, 2, dissents)
+    assert all(len(one) == 7 for one in votes(trajectory))
+
+
+@pytest.mark.parametrize(("doubts", "calls"), [((), 16), ((6, 6, 6), 49)])
+async def test_a_panel_of_four_and_two_needs_fewer(doubts, calls):
+    _, model, _ = await panel(Script(doubts), replace(PLAIN, question_experts=4))
+    assert len(model.requests) == calls
+
+
+@pytest.mark.parametrize(("level", "calls"), [("analysis", 10), ("summary", 11)])
+async def test_levels_leave_out_report_and_votes(level, calls):
+    _, model, _ = await panel(Script((7, 7, 7)), replace(PLAIN, level=level))
+    assert len(model.requests) == calls == calls_needed(level, 5, 2)
+    last = model.requests[-1].messages[-1].text
+    assert ("It looks like a tumour." in last) == (level == "analysis")
+    assert ("Key Knowledge: tumours need tissue." in last) == (level == "summary")
+
+
+async def test_endless_dissent_ends_with_the_last_revision_unvoted():
+    says = {"report": lambda request: f"Total Analysis: revision of {request.messages[-1].text.count('revision') + 1}"}
+    _, model, trajectory = await panel(Script((7, 7, 7), says), PLAIN)
+    assert purposes(model) == {
+        "plan": 2, "knowledge": 7, "summarise": 1, "vote": 21, "reflect": 21, "report": 3, "answer": 1,
+    }  # fmt: skip
+    assert trajectory.steps[-2].purpose == "report" and trajectory.steps[-2].reply.text.split(": ")[1] in (
+        model.requests[-1].messages[-1].text
+    )
+
+
+async def test_the_question_ends_with_a_mark_and_stands_under_its_context():
+    _, model, _ = await panel(agent=PLAIN)
+    assert "He smokes.\n\nA man of 40 cannot swallow. What comes next?" in model.requests[0].messages[-1].text
+    asked = replace(QUESTION, question="Is it so:")
+    _, model, _ = await panel(agent=PLAIN, problem=asked)
+    assert "Is it so:\n" in model.requests[0].messages[-1].text
+
+
+async def test_an_expert_who_talks_nonsense_is_a_default_vote_a_missing_analysis_a_general_expert():
+    def plan(request):
+        return "ERROR." if request.branch == "convene/2" else "Medical Field: Surgery"
+
+    says = {"plan": plan, "knowledge": "", "vote": "perhaps", "answer": "I cannot tell."}
+    outcome, model, trajectory = await panel(Script(says=says), PLAIN)
+    assert outcome == Answer("I cannot tell.") and len(model.requests) == 8 == calls_needed("consultation", 1, 1, [0])
+    remarks = [step.remarks for step in trajectory.steps]
+    assert [one["parsed"] for one in remarks if one["stage"] == "vote"] == [False, False]
+    assert [one["missing"] for one in remarks if one["stage"] == "analysis"] == [True, True]
+    assert [(one["fields"], one["parsed"]) for one in remarks if one["stage"] == "experts"] == [
+        (["Surgery"], True), (["General Medicine"], False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("purpose", ["plan", "knowledge", "summarise", "vote", "reflect", "report", "answer"])
+async def test_an_error_of_the_model_at_any_stage_ends_the_episode_unscored_and_keeps_what_was_said(purpose):
+    def fail(request):
+        return ModelError("the server is gone", "server")
+
+    attempt = Attempt(QUESTION, "A")
+    _, model, _ = attempt.episode(Script((1, 0), {purpose: fail}), None, PLAIN)
+    episode, _, _ = attempt.episode(Script(), None, PLAIN)
+    trajectory, scores = await play(replace(episode.shared.parts, agent=PLAIN), door(model), Sample(QUESTION, "A"), 0)
+    assert trajectory.stop == "error" and "server is gone" in trajectory.error and scores == []
+    assert {step.purpose for step in trajectory.steps}.isdisjoint({purpose})
+
+
+async def test_a_stage_is_asked_whole_or_not_at_all():
+    attempt = Attempt(QUESTION, "A")
+    episode, model, trajectory = attempt.episode(Script(), None, PLAIN)
+    episode.attempt = Spends(Budget(calls=6))
+    with pytest.raises(LimitReached, match="calls=6"):
+        await PLAIN.solve(episode)
+    assert len(trajectory.steps) == len(model.requests) == 2
+
+
+async def test_open_questions_are_decided_in_words():
+    outcome, model, _ = await panel(
+        Script(says={"answer": "Answer: a torn tendon"}), PLAIN, problem=Problem("o", "What?")
+    )
+    assert outcome == Answer("a torn tendon")
+    assert "Option:" not in model.requests[-1].messages[-1].text
+
+
+async def test_experts_act_with_tools_each_in_an_attempt_of_its_own():
+    def act(request):
+        last = request.messages[-1].text
+        said = "echo of " in last
+        return 'Action: Finish[{"response": "Biopsy, says the echo."}]' if said else 'Action: echo[{"query": "x"}]'
+
+    outcome, model, trajectory = await panel(Script(says={"act": act}), MedAgents(), tool=Echo())
+    assert outcome == Answer("A") and purposes(model)["act"] == 14 and purposes(model)["knowledge"] == 0
+    report = next(request for request in model.requests if request.purpose == "summarise").messages[-1].text
+    assert report.count("Biopsy, says the echo.") == 7
+    role = next(request for request in model.requests if request.branch == "expert/1").messages
+    assert "specialist in Surgery" in role[0].text and "Do not settle on an answer yet" in role[1].text
+    analyses = [step.remarks for step in trajectory.steps if step.remarks.get("stage") == "analysis"]
+    assert len(analyses) == 7 and not any(one["missing"] for one in analyses)
+
+
+async def test_an_expert_who_never_ends_has_no_analysis():
+    says = {"act": 'Action: echo[{"query": "x"}]'}
+    outcome, model, trajectory = await panel(Script(says=says), MedAgents(max_steps=2), tool=Echo())
+    assert outcome == Answer("A") and purposes(model)["act"] == 14
+    assert all(step.remarks["missing"] for step in trajectory.steps if step.remarks.get("stage") == "analysis")
+
+
+async def test_published_readers_lose_the_key_knowledge_and_end_on_a_report_without_its_heading():
+    published = replace(PLAIN, readers="published")
+    _, model, _ = await panel(agent=published)
+    assert not any("tumours need tissue" in r.messages[-1].text for r in model.requests if r.purpose == "vote")
+    outcome, model, trajectory = await panel(Script(says={"summarise": "Biopsy."}), published)
+    assert isinstance(outcome, Failure) and outcome.label == "unreadable_report"
+    assert trajectory.steps[-1].remarks["stage"] == "report"
+
+
+async def test_images_that_nobody_can_see_are_no_zero():
+    problem = replace(QUESTION, images=(Image("data:image/png;base64,"),), inputs={"image": "x.png"})
+    outcome, _, _ = await panel(agent=PLAIN, problem=problem, vision=False)
+    assert isinstance(outcome, Failure) and outcome.label == "unsupported_input"
+
+
+async def test_an_expert_without_tools_whose_question_is_too_long_ends_the_panel():
+    def say(request):
+        if request.branch == "expert/2":
+            raise ModelError("too long", OVERFLOW)
+        return SAYS["knowledge"]
+
+    with pytest.raises(ModelError):
+        await panel(Script(says={"knowledge": say}), PLAIN)
+
+
+async def test_an_expert_with_tools_who_grows_too_long_has_given_no_analysis():
+    def say(request):
+        if request.branch == "expert/2":
+            raise ModelError("too long", OVERFLOW)
+        return 'Action: Finish[{"response": "It looks like a tumour."}]'
+
+    outcome, _, trajectory = await panel(Script(says={"act": say}), MedAgents(), tool=Echo())
+    assert outcome == Answer("A")
+    assert not any(step.branch == "expert/2" for step in trajectory.steps)

@@ -1,0 +1,105 @@
+from time import perf_counter
+
+import pytest
+
+from components.core.errors import ConfigError
+from components.rubrics.rubric import Draw, Field, Rubric
+from tests.each import each
+
+CATEGORIES = {"facts": "A fact is wrong.", "logic": "A step is wrong."}
+ONE, SEVERAL = Field("Why?", CATEGORIES), Field("Why?", CATEGORIES, "several")
+
+
+def rubric(**values):
+    told = {"name": "mine", "source": "us", "question": "Why?", "shows": ["question"], "fields": {"cause": ONE}}
+    return Rubric(**(told | values))
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "picked"),
+    [
+        (ONE, "facts", ("facts",)),
+        (ONE, "  Logic. ", ("logic",)),
+        (ONE, "**logic**", ("logic",)),
+        (SEVERAL, "logic; facts", ("facts", "logic")),
+        (SEVERAL, "facts | facts", ("facts",)),
+        (SEVERAL, "none", ()),
+    ],
+)
+def test_a_value_is_read(field, text, picked):
+    assert field.read(text) == picked
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "wrong"),
+    [
+        (ONE, " ", "has no value; valid: facts, logic"),
+        (ONE, "fact", "has 'fact', which is not allowed; valid: facts, logic"),
+        (ONE, "facts; logic", "has 2 values, where one is asked for"),
+        (ONE, "none", "has 'none', which is not allowed"),
+        (SEVERAL, "none; facts", "has 'none' beside others"),
+    ],
+)
+def test_a_value_that_is_not_allowed_is_refused_with_those_that_are(field, text, wrong):
+    with pytest.raises(ValueError, match=wrong):
+        field.read(text)
+
+
+@pytest.mark.parametrize(
+    ("reply", "picked"),
+    [
+        ("The dose is wrong.\ncause: facts", ("facts",)),
+        ("cause: facts, I thought.\n- **Cause:** logic", ("logic",)),
+        ("cause: facts or logic", None),
+        ("because: facts", None),
+        ("", None),
+    ],
+)
+def test_the_last_line_with_the_fields_name_counts_and_an_unreadable_one_is_none(reply, picked):
+    assert rubric().said(reply) == {"cause": picked}
+
+
+@pytest.mark.parametrize(
+    ("draw", "stop", "scores", "taken"),
+    [
+        (Draw(), "answered", {}, True),
+        (Draw(), "error", {}, False),
+        (Draw(of="samples"), "error", {}, True),
+        (Draw(which="failures", score="s"), "answered", {"s": 0.5}, True),
+        (Draw(which="failures", score="s"), "answered", {"s": 1.0}, False),
+        (Draw(which="failures", score="s"), "answered", {"s": None}, False),
+    ],
+)
+def test_failures_are_scored_episodes_below_1(draw, stop, scores, taken):
+    assert draw.takes(stop, scores) is taken
+
+
+WRONG = {
+    "one category": (lambda: Field("Why?", {"a": "x"}), "there must be two or more"),
+    "a name with a blank": (lambda: Field("Why?", {"a b": "x", "c": "y"}), "found the name 'a b'"),
+    "none beside several": (lambda: Field("Why?", {"none": "x", "c": "y"}, "several"), "already says"),
+    "failures without a score": (lambda: Draw(which="failures"), "need a score"),
+    "an unknown part": (lambda: rubric(shows=["model"]), "shows: found 'model'; valid: question, context"),
+    "no field": (lambda: rubric(fields={}), "has fields"),
+    "an answer of a sample": (lambda: rubric(shows=["answer"], draw=Draw(of="samples")), "answer belong to an episode"),
+    "an unknown score": (lambda: Draw(which="failures", score="s").takes("answered", {"t": 1}), "no score here"),
+    "a score that is no share": (lambda: Draw(which="failures", score="s").takes("answered", {"s": 3}), "from 0 to 1"),
+}
+
+
+@each(WRONG)
+def test_a_rubric_that_cannot_be_right_is_refused(case):
+    make, wrong = case
+    with pytest.raises(ConfigError, match=wrong):
+        make()
+
+
+def test_the_digest_changes_with_what_raters_are_asked_and_with_nothing_else():
+    same, other = rubric(draw=Draw(n=7), source="them"), rubric(note="Be kind.")
+    assert rubric().digest == same.digest != other.digest
+
+
+def test_a_value_with_many_spaces_is_read_in_a_moment():
+    began = perf_counter()
+    assert Field("Which?", {"a": "x", "b": "y"}, "several").read("a ;" + " " * 200_000 + "b\r\n| a") == ("a", "b")
+    assert perf_counter() - began < 5

@@ -1,0 +1,36 @@
+import pytest
+
+from components.core.types import Problem, Sample
+from components.stages.gold import gold_answer, gold_refusal, gold_steps, gold_text
+
+
+@pytest.mark.parametrize(("target", "text", "answer"), [
+    ("B", "B. scurvy", "B"),
+    ("free words", "free words", "free words"),
+    ({"answer": "15.3", "Lower Limit": 14}, "15.3", "15.3"),
+    ({"answer": ["a", "b"]}, "['a', 'b']", "a, b"),
+    ({"answer": [{"entity_name": "gout"}, {"entity_name": "cough"}]}, "[{'entity_name': 'gout'}, {'entity_name': 'cough'}]",
+     "[gout, cough]"),
+    ({"accepted": ["I do not know", "fake"]}, "['I do not know', 'fake']", "I do not know"),
+    ({}, "No result", "No result"),
+    (7, "7", "7"),
+    ({"answer": 3}, "3", "3"),
+    ("yes", "yes", "yes"),
+])  # fmt: skip
+def test_the_right_answer_in_words_and_as_a_model_writes_it(target, text, answer):
+    sample = Sample(Problem("p", "q", {"B": "scurvy"} if target == "B" else {}), target)
+    assert gold_text(sample) == text and gold_answer(sample) == answer
+
+
+def test_the_steps_of_a_task_are_named_where_the_sample_has_any():
+    sample = Sample(Problem("p", "?"), {"chain": "0126", "answer": "9 mm"})
+    assert gold_steps(sample) == (
+        "Anatomy Classifier -> Modality Classifier -> Organ Segmentor -> Organ Biomarker Quantifier"
+    )
+    assert gold_steps(Sample(Problem("p", "?"), "B")) == gold_steps(Sample(Problem("p", "?"), {"answer": 1})) == ""
+
+
+def test_the_right_refusal_is_told_where_the_offer_says_that_nothing_will_do():
+    facts = {"kind": "insufficient", "accepted": ["A", "B"], "anatomy": "Chest", "modality": "CT", "ability": "x"}
+    assert gold_refusal(facts) == "category: A or B; anatomy: Chest; modality: CT; ability: x"
+    assert gold_refusal({**facts, "kind": "redundant"}) == gold_refusal({}) == ""

@@ -1,0 +1,156 @@
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from components.text.answers import (
+    after_lead,
+    after_mark,
+    chosen,
+    parse_decision,
+    parse_letter,
+    published_letter,
+)
+
+GOLDEN = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parents[1] / "golden")
+OPTIONS = {"A": "Furosemide", "B": "Cross-linking of DNA", "C": "Aspirin", "D": "Observation", "E": "Biopsy"}
+
+
+def letters() -> Iterator[Any]:
+    for path in sorted(GOLDEN.glob("medagents_ehragent_*.json")):
+        for case in orjson.loads(path.read_bytes()).get("medagents_cases", {}).get("letters", ()):
+            yield pytest.param(case, id=case["id"])
+
+
+@pytest.mark.parametrize("case", list(letters()))
+def test_letter_of_a_golden_reply(case):
+    assert (parse_letter(case["raw"], case["options"]) or "") == case["expected"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "letter"),
+    [
+        ("First I thought option A. The answer is option B, not choice 3.", "B"),
+        ("**Answer:** B", "B"),
+        ("**Answer: B**", "B"),
+        ("The correct choice would be - (D)", "D"),
+        ("Answer: A patient in shock needs fluids.", "A"),
+        ("*C*", "C"),
+        ("B.\nIt binds DNA.", "B"),
+        ("A is right, A is best", "A"),
+        ("A biopsy is next", "E"),
+        ("an observation, then", "D"),
+    ],
+)
+def test_letter_is_read(raw, letter):
+    assert parse_letter(raw, OPTIONS) == letter
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "ERROR",
+        " ERROR. ",
+        "\n",
+        "B or C",
+        "answer: D's",
+        "vitamin D's",
+        "b",
+        "Aspirin or a biopsy",
+        "A careful history",
+        "Either a or b",
+        "Answer: F",
+    ],
+)
+def test_unreadable_reply_gives_no_letter(raw):
+    assert parse_letter(raw, OPTIONS) is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "decision"),
+    [
+        ("Answer: yes", "yes"),
+        ("No difference was found.\n**Answer:** Maybe", "maybe"),
+        ("The answer is no", "no"),
+        ("NO.", "no"),
+        ("Yes, because there was no bleeding.", "yes"),
+        ("There was no effect on survival; so yes", "yes"),
+        ("My decision: maybe, yes is too strong", "maybe"),
+    ],
+)
+def test_decision_is_read(raw, decision):
+    assert parse_decision(raw) == decision
+
+
+@pytest.mark.parametrize(
+    "raw", ["", "ERROR.", "yes and no", "No difference was found", "unknown", "Yesterday", "no-one"]
+)
+def test_unreadable_reply_gives_no_decision(raw):
+    assert parse_decision(raw) is None
+
+
+def test_only_the_named_decisions_are_read():
+    assert parse_decision("Answer: maybe", ("yes", "no")) is None
+    assert parse_decision("Answer: unclear", ("yes", "unclear")) == "unclear"
+
+
+def test_what_follows_the_last_mark_is_the_answer():
+    assert after_mark("Answer: a\nNo.\n**Final answer:** two\nlines") == "two\nlines"
+    assert after_mark("**Answer: B**") == "B"
+    assert after_mark(" In answer: the lung ") == "In answer: the lung"
+
+
+def test_endless_white_space_costs_no_time():
+    text = "answer" + " " * 100_000 + "x" + "\n" * 100_000
+    started = time.monotonic()
+    parse_letter(text, OPTIONS), parse_decision(text), after_mark(text)
+    assert time.monotonic() - started < 2
+
+
+TEN = {letter: f"option {letter.lower()}" for letter in "ABCDEFGHIJ"}
+
+
+@pytest.mark.parametrize(
+    ("said", "letter"),
+    [
+        ("I cannot tell.", None), ("I would use the next tool that fits, and then see what it returns.", None),
+        ("My answer: I believe it is C.", "C"), ("I think it is D.", "D"), ("I", "I"), ("Option: I", "I"),
+        ("I. Biopsy", "I"), ("Answer: I is the only one that fits", "I"), ("The answer is I, since it grows", "I"),
+    ],
+)  # fmt: skip
+def test_the_speaker_is_no_option(said, letter):
+    assert parse_letter(said, TEN) == letter
+
+
+TWO = {"A": "gout", "B": "scurvy"}
+
+
+@pytest.mark.parametrize(
+    ("reply", "kept"),
+    [
+        ("Option: A", "A"), ("I reason.\nAnswer: **B**", "B"), ("Option: B. scurvy\nThat is it.", "B. scurvy"),
+        ("Option: A\n\nOn reflection the right option is B.", None), ("Option: B\nNote: A is ruled out.", None),
+        ("no mark at all", None),
+    ],
+)  # fmt: skip
+def test_a_reply_is_cut_to_what_it_marks_where_no_reader_reads_another_letter(reply, kept):
+    short = chosen(reply, TWO)
+    assert short == (reply if kept is None else kept)
+    assert parse_letter(short, TWO) == parse_letter(reply, TWO)
+    assert published_letter(short) == published_letter(reply)
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("The answer is heparin", "heparin"), ("It thins blood, so the answer is: heparin", "heparin"),
+        ("The answer is warfarin? No. The answer is heparin", "heparin"), ("Answer: heparin", "heparin"),
+        ("heparin", "heparin"), ("", ""),
+    ],
+)  # fmt: skip
+def test_what_completes_the_words_the_answer_is(reply, answer):
+    assert after_lead(reply) == answer
