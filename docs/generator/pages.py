@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import re
-import subprocess
-import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout, suppress
+from functools import cache
+from importlib import import_module
 
 from generator.choices import CONF, ROOT, Choice, groups
 from generator.keys import Row, rows, walk
 from runner.config.schema import Settings
 
-COMMANDS = ("runner.report", "runner.compare", "runner.doctor", "runner.ui", "benchmarks")
+COMMANDS = ("runner.report", "runner.compare", "runner.doctor", "runner.ui", "benchmarks.__main__")
 AS_FILE = ("experiment", "rubrics")  # groups whose files say more than a table of their keys
 INDEX = """# Reference
 
@@ -112,7 +114,14 @@ def commands_page() -> str:
     """The help of each command."""
     lines = ["# Commands", "", "`python -m runner` takes the choices and keys of [the reference](index.md).", ""]
     for name in COMMANDS:
-        words = [sys.executable, "-m", name, "--help"]
-        help_text = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        lines += [f"## {name}", "", "```text", help_text.rstrip(), "```", ""]
+        lines += [f"## {name.removesuffix('.__main__')}", "", "```text", help_of(name).rstrip(), "```", ""]
     return "\n".join(lines)
+
+
+@cache
+def help_of(module: str) -> str:
+    """What the ``--help`` of a command prints."""
+    out = io.StringIO()
+    with redirect_stdout(out), suppress(SystemExit):
+        import_module(module).main(["--help"])
+    return out.getvalue()

@@ -46,7 +46,8 @@ def report(manifest: Mapping[str, Any], summary: Mapping[str, Any], resume: str 
     lines += [
         "Intervals are 95 %, by the kind that the scorer declares: of proportions Wilson's, of other scores a "
         "studentised bootstrap over patients, with fewer than ten of them a score interval "
-        "(docs/explanation/statistics.md). `n too small`: fewer than two patients or samples; `does not vary`: nothing says how far such a number could reach. "
+        "(docs/explanation/statistics.md). `n too small`: fewer than two patients or samples; `does not vary`: nothing "
+        "says how far such a number could reach. "
         "The ceiling is what a perfect agent reaches here. Every step stands in `records.jsonl`, its texts in "
         "`texts-*.jsonl.gz`; what ran in `config.yaml` and `manifest.json`.",
         "",

@@ -8,7 +8,10 @@ not every machine has: a key, a server, data, an extra. Such a command is checke
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -58,6 +61,14 @@ class Page:
             path.write_text(content, encoding="utf-8")
             paths.append(path)
         return paths
+
+
+@cache
+def generator() -> ModuleType:
+    """The module that generates pages of the site."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "docs"))
+        return import_module("generator.pages")
 
 
 def named(pages: Sequence[Page]) -> list[object]:

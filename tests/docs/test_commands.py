@@ -3,15 +3,10 @@
 That they run is shown by ``test_runs``.
 """
 
-import io
 import re
 import shlex
-import sys
 import tomllib
 from collections.abc import Sequence
-from contextlib import redirect_stdout, suppress
-from functools import cache
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -19,7 +14,7 @@ from hydra import compose
 
 from runner.config.roots import CONF
 from tests.composing import composing
-from tests.docs.pages import ADDING, ROOT, WITH_COMMANDS, named
+from tests.docs.pages import ADDING, ROOT, WITH_COMMANDS, generator, named
 
 COMPOSED = [page for page in WITH_COMMANDS if page not in ADDING]  # which run
 _PYTHON = re.compile(r"(?:\.venv/bin/)?python -m ([\w.]+)")
@@ -50,7 +45,7 @@ def check(line: str, folder: Path) -> None:
     elif module[1] == "runner":
         check_runner(words[3:], folder)
     elif given := [word for word in words[3:] if word.startswith("--")]:
-        known = help_of(module[1])
+        known = generator().help_of(module[1])
         assert not (unknown := [word for word in given if word not in known]), f"no option {unknown} in its --help"
 
 
@@ -94,14 +89,3 @@ def check_other(words: Sequence[str]) -> None:
     assert words[0].endswith("pip") and words[1] == "install", "not a command of this project"
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert re.fullmatch(r"wardround\[([\w,]+)\]", words[2])[1] in extras
-
-
-@cache
-def help_of(module: str) -> str:
-    """What ``--help`` prints."""
-    found = import_module(module if module != "benchmarks" else "benchmarks.__main__")
-    out = io.StringIO()
-    with redirect_stdout(out), suppress(SystemExit), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", [module, "--help"])
-        found.main()
-    return out.getvalue()

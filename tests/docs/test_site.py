@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 from functools import cache
-from importlib import import_module, util
+from importlib import util
 from itertools import chain
 
 import pytest
@@ -12,7 +12,7 @@ import yaml
 
 from runner.config.choices import choices
 from runner.config.roots import CONF
-from tests.docs.pages import PAGES, ROOT, named
+from tests.docs.pages import PAGES, ROOT, generator, named
 from tests.slow import slow
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -23,9 +23,7 @@ _MENTION = re.compile(r"\bdocs/[\w/]+\.md\b")
 @cache
 def generated() -> dict[str, str]:
     """The generated pages: path below docs/ -> text."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "docs"))
-        return import_module("generator.pages").pages()
+    return generator().pages()
 
 
 def test_readme_is_one_page_with_the_notice():
