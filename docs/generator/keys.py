@@ -28,6 +28,36 @@ WORDS = {
     Any: "any",
     Path: "path",
 }
+COMMON = {  # keys that mean the same wherever no comment and no docstring describes them
+    "api_base": "address of the endpoint; null = the provider's own",
+    "building": "how missing tools are built, for build_tools=code",
+    "calls": "at most so many model calls; null = no limit",
+    "databases": "the databases that questions are taken from",
+    "grammar": "how actions are written and read: a key of `grammars`",
+    "key_optional": "whether requests are sent without a key",
+    "key_variable": "the environment variable that holds the key",
+    "max_connections": "requests at once",
+    "max_tokens": "the longest reply; null = the provider's default",
+    "path": "file or folder of the data",
+    "privacy": "data class of the texts",
+    "prompts": "prompt set: a name in `components/prompts`, or the path of a folder",
+    "requests_per_minute": "limit of the provider; null = none",
+    "retries": "how often a request is repeated after an error that can pass",
+    "sandbox": "where code runs that a model wrote",
+    "seconds": "at most so long; null = no limit",
+    "seed": "of the random choices",
+    "split": "the split that is evaluated",
+    "stage": "how the memory is learnt",
+    "steps": "at most so many actions; null = no limit",
+    "subjects": "the subjects that questions are taken from",
+    "switches": "the definitions of the profile",
+    "temperature": "of sampling; null = the provider's default",
+    "timeout_seconds": "of one request",
+    "tokens": "at most so many, in and out; null = no limit",
+    "tokens_per_minute": "limit of the provider; null = none",
+    "top_p": "of sampling; null = the provider's default",
+    "usd": "at most so much; null = no limit",
+}
 
 
 @dataclass(frozen=True)
@@ -95,17 +125,23 @@ def unit_of(key: str) -> str:
     return next((f", {unit}" for word, unit in UNITS.items() if name == word or name.endswith(f"_{word}")), "")
 
 
+def meaning_of(key: str, factory: Callable[..., Any] | None, part: Callable[..., Any] | None = None) -> str:
+    """The description of a key that has no comment: the class's, that of the part in it, or a common one."""
+    summary = re.split(r"[.:;](?:\s|$)", inspect.getdoc(part) or "")[0] if part else ""
+    return sentence_on(key, factory) or " ".join(summary.split()).replace("``", "`") or COMMON.get(key, "")
+
+
 def sentence_on(key: str, factory: Callable[..., Any] | None) -> str:
-    """What the docstrings of a class and its bases say of an argument."""
+    """The sentence on an argument in the docstrings of a class and its bases."""
     owners = factory.__mro__ if inspect.isclass(factory) else (factory,)
     for owner in owners:
         text = inspect.getdoc(owner) or ""
         if described := re.search(rf"^    {key}: (.+(?:\n      .+)*)", text, re.M):  # in Args:
-            return " ".join(described[1].split()).replace("``", "`").rstrip(".")
+            return " ".join(described[1].split()).replace("``", "`").rstrip(".;")
         text = " ".join(text.partition("Args:")[0].partition("Raises:")[0].split())
         for sentence in re.split(r"(?<=[.;])\s+(?=``|[A-Z])", text):
             if f"``{key}``" in sentence and not sentence.startswith(f"{getattr(owner, '__name__', '')}("):
-                return sentence.removeprefix(f"``{key}``: ").replace("``", "`").rstrip(".")
+                return sentence.removeprefix(f"``{key}``: ").replace("``", "`").rstrip(".;")
     return ""
 
 
@@ -129,7 +165,7 @@ def argument(name: str, parameter: inspect.Parameter, factory: Callable[..., Any
     else:
         shown = "of the class"
     hint = type_of(hints_of(factory).get(name, Any)) + unit_of(name)
-    return Row(name, hint, shown, sentence_on(name, factory))
+    return Row(name, hint, shown, meaning_of(name, factory))
 
 
 def walk(
@@ -141,9 +177,11 @@ def walk(
         key = f"{at}.{name}" if at else str(name)
         if name == "_target_":
             continue
-        hint, meaning = hints.get(str(name), Any), comments.get(key, "") or sentence_on(str(name), factory)
+        hint = hints.get(str(name), Any)
         target = value.get("_target_") if isinstance(value, dict) else None
-        inner = located(target) or next(filter(is_dataclass, (hint, *get_args(hint))), None)
+        part = located(target)
+        meaning = comments.get(key, "") or meaning_of(str(name), factory, part)
+        inner = part or next(filter(is_dataclass, (hint, *get_args(hint))), None)
         if isinstance(value, dict) and value and (inner or has_keys_to_describe(value, comments, key)):
             yield Row(key, "part" if target else "mapping", f"`{target.rpartition('.')[2]}`" if target else "", meaning)
             yield from walk(value, inner, comments, key)
