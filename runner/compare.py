@@ -1,4 +1,4 @@
-"""``python -m runner.compare RUN RUN ...``: what methods gain over each other on the same samples, and how surely.
+"""``python -m runner.compare RUN RUN ...``: differences of methods on the same samples, with intervals and tests.
 
 A RUN is a run folder, a sweep's folder, or ``mlflow:NAME``, the runs of an experiment in MLflow. See
 docs/guides/comparing.md.
@@ -12,27 +12,25 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from textwrap import fill
 
 from components.core.errors import ConfigError
 from runner.records import FILE as RECORDS
-from runner.results.compare import FILE, READ, warnings_of
-from runner.results.folders import run_folders
 from runner.results.grid import Grid, grid_of
-from runner.results.page.written import markdown
-from runner.results.paired import played
-from runner.results.runs import Run
+from runner.results.render.written import markdown
+from runner.results.runs import Run, run_folders, warnings_of
+from runner.results.sections.methods import FILE, READ
+from runner.results.statistics.best_baseline import present_among
 from runner.results.statistics.versus import is_one
-from runner.results.table import plain
+from runner.results.table import show_section, show_text
 from runner.terminal import told
 
-_MLFLOW, _WIDE = "mlflow:", 110
+_MLFLOW = "mlflow:"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Compare runs. Exit code 2 for what is no run, or cannot be paired."""
+    """Compare runs. Exit code 2 for what is not a run, or cannot be paired."""
     with TemporaryDirectory(prefix="wardround-") as scratch:
-        return told(lambda: _tell(_arguments(argv), Path(scratch)))
+        return told(lambda: _compare(_arguments(argv), Path(scratch)))
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -50,11 +48,11 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def _tell(given: argparse.Namespace, scratch: Path) -> None:
-    """Read, compare, write and print: who reads along may leave early. Raises ConfigError."""
+def _compare(given: argparse.Namespace, scratch: Path) -> None:
+    """Read, compare, write and print. Raises ConfigError."""
     out = None if given.out is None else _free(given.out)
     runs, notes = _once([Run.at(folder) for folder in _folders(given, scratch)])
-    from runner.results.statistics.sheets import EXPLAINED, effects_of, section_of, show_section
+    from runner.results.sections.comparisons import effects_of, section_of
     from runner.results.statistics.versus import compared
 
     grid = grid_of(runs)
@@ -63,7 +61,7 @@ def _tell(given: argparse.Namespace, scratch: Path) -> None:
     effects = effects_of(runs, given.metric)
     section, warnings = section_of(found, effects), [*notes, *warnings_of(runs)]
     if out is not None:
-        told = {
+        numbers = {
             "runs": [str(run.folder) for run in runs],
             "baselines": baselines,
             "comparisons": [one.as_dict() for one in found.found],
@@ -72,28 +70,27 @@ def _tell(given: argparse.Namespace, scratch: Path) -> None:
         }
         about = f"{len(runs)} runs, {len(found.found)} comparisons."
         text = markdown(section.title, about=about, warnings=warnings, sections=[section])
-        _write(out, {FILE: json.dumps(told, indent=1), READ: text})
+        _write(out, {FILE: json.dumps(numbers, indent=1), READ: text})
     show_section(section)
-    for line in (*EXPLAINED, *warnings):
-        print(fill(plain(line), _WIDE, break_long_words=False, break_on_hyphens=False))  # noqa: T201
+    for line in warnings:
+        show_text(line)
     if out is not None:
         print(f"written to {out / READ} and {out / FILE}")  # noqa: T201
 
 
 def _baselines(given: argparse.Namespace, grid: Grid) -> list[str]:
-    """Who the others are held against: as is said, else as the first run's config has it, unless that is all there are.
-    Raises ConfigError."""
+    """The baselines: those given, else those of the first run's config, unless all methods are. Raises ConfigError."""
     if given.baselines is not None:
         if named := [name.strip() for name in given.baselines.split(",") if name.strip()]:
             return named
         raise ConfigError("--baselines names nothing; give agents, labels or folders, with commas between them")
     of = grid.rows[0].first.compare.get("baselines") or ()
-    named = [] if given.all_pairs else played(grid, of)
+    named = [] if given.all_pairs else present_among(grid, of)
     return [] if all(is_one(row, named) for row in grid.rows) else named
 
 
 def _folders(given: argparse.Namespace, scratch: Path) -> list[Path]:
-    """The run folders that are meant, each once. Raises ConfigError."""
+    """The run folders, each once. Raises ConfigError."""
     folders: list[Path] = []
     for name in given.runs:
         if not name.startswith(_MLFLOW):
@@ -107,7 +104,7 @@ def _folders(given: argparse.Namespace, scratch: Path) -> list[Path]:
 
 
 def _once(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
-    """The runs without copies of one that is there already, and which these are: a run is no rival of its own."""
+    """The runs without copies of one that is there already, and a note for each copy."""
     found: dict[str, Run] = {}
     notes = []
     for run in runs:
@@ -119,19 +116,17 @@ def _once(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
 
 
 def _free(name: str) -> Path:
-    """A folder for files of these names. Raises ConfigError for a run's or a sweep's own, which has such files, and for
-    what can be no folder."""
+    """A folder for files of these names. Raises ConfigError for that of a run or a sweep, which has such files, and for
+    what cannot be a folder."""
     folder = Path(name)
     try:
         if not name.strip() or (folder.exists() and not folder.is_dir()):
-            raise ConfigError(f"--out {name!r} is no folder; name one, there or new")
+            raise ConfigError(f"--out {name!r} is not a folder; name an existing or a new one")
         taken = (folder / RECORDS).exists() or any(folder.glob(f"*/{RECORDS}"))
     except (OSError, ValueError) as error:
-        raise ConfigError(f"--out {name[:200]!r} can be no folder: {error}") from None
+        raise ConfigError(f"--out {name[:200]!r} cannot be a folder: {error}") from None
     if taken:
-        raise ConfigError(
-            f"--out {folder} is the folder of a run or a sweep, which has {FILE} of its own; name another"
-        )
+        raise ConfigError(f"--out {folder} is the folder of a run or a sweep, which has its {FILE}; name another")
     return folder
 
 

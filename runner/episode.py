@@ -25,6 +25,7 @@ from components.core.types import (
     Refusal,
     Step,
     Trajectory,
+    Verdict,
 )
 from runner.attempt import Attempt
 from runner.calls import run_calls, try_calls, use_control
@@ -228,7 +229,7 @@ class Episode:
         """Run the action on a fork of the offer; None when one of its tools cannot be tried."""
         return await try_calls(self, action)
 
-    def note(self, action: Action, verdict: str) -> None:
+    def note(self, action: Action, verdict: Verdict | str) -> None:
         """Write the verifier's verdict to the step that proposed an action."""
         self.shared.note(action, verdict)
 

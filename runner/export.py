@@ -40,7 +40,7 @@ def export(runs: Sequence[Run]) -> None:
             _write(run, experiment, layout)
     names = ", ".join(dict.fromkeys(without))
     if len(without) == len(runs):
-        raise ConfigError(f"--export: the agent {names} has no layout of its own (a method export)")
+        raise ConfigError(f"export: the agent {names} has no layout of its own (a method export)")
     if without:
         print(f"without a layout of their own, left out: {names}")  # noqa: T201
 

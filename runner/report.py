@@ -1,215 +1,298 @@
-"""``python -m runner.report FOLDER ...``: metrics, tables and reports of finished runs, without running a model."""
+"""``python -m runner.report COMMAND FOLDER ...``: metrics, tables and reports of finished runs. No model is run.
+
+A FOLDER is a run's or a sweep's: outputs/<name>/<time>.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from components.core.errors import ConfigError
 from runner import manifest
-from runner.records import FILE, RecordWriter, read
-from runner.results.folders import config_of, run_folders
+from runner.records import read
 from runner.results.kinds import kinds_of
 from runner.results.metrics import as_json, summarise
-from runner.results.report import report, status_line
-from runner.results.runs import Run, measured
-from runner.results.table import present
+from runner.results.report import present, report, status_line
+from runner.results.runs import Run, config_of, measured, run_folders
 from runner.terminal import told
+
+_PROGRAM = "python -m runner.report"
+_OLD = {  # flags of earlier versions -> the command that does this now
+    "--rescore": "rescore FOLDER ...", "--track": "track FOLDER ...", "--merge": "merge NEW FOLDER ...",
+    "--paper": "paper NAME FOLDER ...", "--ledger": "ledger [FOLDER ...]", "--tools": "tools FOLDER ...",
+    "--verifier": "verifier FOLDER ...", "--show": "episode SAMPLE FOLDER ... [--epoch N] [--prompts]",
+    "--epoch": "episode SAMPLE FOLDER ... --epoch N", "--prompts": "episode SAMPLE FOLDER ... --prompts",
+    "--export": "export FOLDER ...", "--bundle": "bundle FILE.zip FOLDER ... [--with-data]",
+    "--with-data": "bundle FILE.zip FOLDER ... --with-data", "--baselines": "methods FOLDER ... --baselines A,B",
+    "--annotate": "annotate RUBRIC FOLDER ... [--n N] [--raters N] [--seed N] [--out FOLDER]",
+    "--ratings": "ratings FOLDER ... --sheets SHEET ... [--out FOLDER]", "--page": "page FOLDER ... [--out FOLDER]",
+}  # fmt: skip
+Given = argparse.Namespace
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Report on run folders. Exit code 2 for a folder that is none."""
-    return told(lambda: _tell(_arguments(argv)))
+    """Run a command. Exit code 2 for one that is refused."""
+    return told(lambda: _run(sys.argv[1:] if argv is None else argv))
 
 
-def _tell(given: argparse.Namespace) -> None:
-    """All that was asked for. Raises ConfigError."""
-    others = (given.rescore, given.track, given.merge, given.paper, given.tools, given.verifier, given.export,
-              given.page)  # fmt: skip
-    if not given.folders and (not given.ledger or any((*others, given.show, given.baselines, given.bundle))):
-        raise ConfigError("no FOLDER is given: outputs/<name>/<time>; only --ledger can do without")
-    if given.show is not None and any((*others, given.baselines, given.ledger)):
-        raise ConfigError("--show shows one episode and nothing else; give the other options without it")
-    if given.show is None and (given.prompts or given.epoch is not None):
-        raise ConfigError("--prompts and --epoch say how --show SAMPLE shows an episode, which is not asked for")
-    folders = [folder for name in given.folders for folder in run_folders(Path(name))]
-    if given.with_data and given.bundle is None:
-        raise ConfigError("--with-data says what a bundle may hold, which is not asked for: --bundle FILE.zip")
-    if given.bundle is not None:
-        if given.show is not None or any((*others, given.baselines, given.ledger)):
-            raise ConfigError("--bundle packs and does nothing else; give the other options without it")
-        from runner.bundle import pack
+def _run(words: Sequence[str]) -> None:
+    parser = _parser()
+    if words and words[0] not in (*_commands(), "-h", "--help"):
+        flag = next((word.partition("=")[0] for word in words if word.partition("=")[0] in _OLD), None)
+        if flag is not None:
+            raise ConfigError(f"the flag {flag} is now a command: {_PROGRAM} {_OLD[flag]}")
+        if not words[0].startswith("-"):
+            raise ConfigError(f"{words[0]!r} is not a command of runner.report; tables: {_PROGRAM} table {words[0]}")
+    given = parser.parse_args(words)
+    given.run(given)
 
-        return print(*pack(folders, Path(given.bundle), given.with_data), sep="\n")  # noqa: T201
-    if _rates(given):
-        return _rate([Run.at(folder) for folder in folders], given)
-    if given.merge:
-        from runner.results.merge import merge
 
-        folders = [merge(folders, Path(given.merge))]
-    if given.show is not None:
-        from runner.results.transcript import show_episode
+class _Parser(argparse.ArgumentParser):
+    """A parser that refuses in one line."""
 
-        return show_episode([Run.at(folder) for folder in folders], given.show, given.epoch, given.prompts)
-    views = any((given.paper, given.tools, given.verifier, given.export, given.baselines, given.page, given.ledger))
+    def error(self, message: str) -> NoReturn:
+        """Raise ConfigError."""
+        raise ConfigError(f"{message}; {self.prog} --help lists what there is")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog=_PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, (run, about, arguments) in _commands().items():
+        command = commands.add_parser(name, help=about, description=about)
+        command.set_defaults(run=run)
+        for words, options in arguments:
+            command.add_argument(*words, **options)
+    return parser
+
+
+def _argument(*words: str, **options: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    return words, options
+
+
+_FOLDERS = _argument("folders", nargs="+", metavar="FOLDER", help="a run or sweep folder")
+_OUT = _argument("--out", metavar="FOLDER", help="where the files go, by default the folder of the runs")
+Command = tuple[Callable[[Given], None], str, Sequence[tuple[tuple[str, ...], dict[str, Any]]]]
+
+
+def _commands() -> dict[str, Command]:
+    """Command -> what runs it, its help, its arguments. Sections without options have the same command."""
+    from runner.results.page import SECTIONS
+
+    sections = {name: _section(name) for name in SECTIONS if name != "episodes"}
+    return {
+        "table": (_table, "metrics of each run; of several also methods, datasets and means by group", [_FOLDERS]),
+        **{name: (run, f"the section {name!r} of the page", [_FOLDERS]) for name, run in sections.items()},
+        "methods": (_methods, "scores by dataset, cost of a question, paired differences to the best baseline", [
+            _FOLDERS, _argument("--baselines", metavar="A,B", help="agents to compare with: direct,cot")]),
+        "paper": (_paper, "the runs next to the published values of one publication", [
+            _argument("name", metavar="NAME", help="a name in conf/papers, or a YAML"), _FOLDERS]),
+        "ledger": (_ledger, "every published value with ours and a verdict: ledger.csv", [
+            _argument("folders", nargs="*", metavar="FOLDER", help="a run or sweep folder"), _OUT]),
+        "tools": (_tools, "which tools were used, and tools.csv", [_FOLDERS]),
+        "page": (_page, "report.html with all sections, and tables/ as CSV and LaTeX", [_FOLDERS, _OUT]),
+        "episode": (_episode, "one episode: messages, tool calls and observations", [
+            _argument("sample", metavar="SAMPLE"), _FOLDERS,
+            _argument("--epoch", type=int, metavar="N", help="by default the first"),
+            _argument("--prompts", action="store_true", help="also what the model was asked")]),
+        "rescore": (_rescore, "score the stored trajectories again; this reads the data", [_FOLDERS]),
+        "track": (_track, "send the runs to MLflow again, under the same ids", [_FOLDERS]),
+        "merge": (_merge, "make one run folder of several shards", [_argument("new", metavar="NEW"), _FOLDERS]),
+        "export": (_export, "episodes in the layout of their method's authors: export.jsonl", [_FOLDERS]),
+        "bundle": (_bundle, "pack all that a replay elsewhere needs: docs/guides/bundles.md", [
+            _argument("file", metavar="FILE.zip"), _FOLDERS,
+            _argument("--with-data", action="store_true", help="also data and texts that stay here otherwise")]),
+        "annotate": (_annotate, "write blinded sheets for raters", [
+            _argument("rubric", metavar="RUBRIC", help="a name in conf/rubrics"), _FOLDERS,
+            _argument("--n", type=int, help="how many items, by default the rubric's number"),
+            _argument("--raters", type=int, default=2, help="how many raters, by default 2"),
+            _argument("--seed", type=int, default=0, help="of the sample and the orders, by default 0"), _OUT]),
+        "ratings": (_ratings, "read filled sheets: shares and agreement (kappa)", [
+            _FOLDERS, _argument("--sheets", nargs="+", required=True, metavar="SHEET"), _OUT]),
+    }  # fmt: skip
+
+
+def _runs(given: Given) -> list[Run]:
+    """The runs of the folders, their metrics computed again. Raises ConfigError."""
+    folders = _folders(given)
     for folder in folders:
-        _report(folder, rescore=given.rescore, track=given.track, quiet=views)
-    return _compare([Run.at(folder) for folder in folders], given, quiet=views)
+        refresh(folder)
+    return [Run.at(folder) for folder in folders]
 
 
-def _rates(given: argparse.Namespace) -> bool:
-    """Whether people are asked, or answered. Raises ConfigError for options that say how, without either."""
-    if given.annotate is not None and given.ratings:
-        raise ConfigError("--annotate writes sheets and --ratings reads filled ones; give one of the two")
-    if given.annotate is None and (given.n, given.raters, given.seed) != (None, None, None):
-        raise ConfigError("--n, --raters and --seed say what --annotate RUBRIC draws, which is not asked for")
-    if (given.page or given.ledger) and (given.annotate is not None or given.ratings):
-        raise ConfigError("--page and --ledger report, --annotate and --ratings are about sheets; give one of them")
-    if given.annotate is None and not (given.ratings or given.page or given.ledger) and given.out is not None:
-        asks = "--page, --ledger, --annotate, --ratings"
-        raise ConfigError(f"--out says where page, ledger or sheets go, which are not asked for: {asks}")
-    return given.annotate is not None or bool(given.ratings)
+def _folders(given: Given) -> list[Path]:
+    return [folder for name in given.folders for folder in run_folders(Path(name))]
 
 
-def _rate(runs: Sequence[Run], given: argparse.Namespace) -> None:
-    """Sheets for raters, or what they say. Raises ConfigError."""
-    from runner.rating.command import annotate, show_ratings
-
-    home = _home(runs) if given.out is None else Path(given.out)
-    if given.ratings:
-        return show_ratings(runs, given.ratings, home)
-    how = {"raters": 2 if given.raters is None else given.raters, "seed": given.seed or 0}
-    return annotate(runs, given.annotate, home, n=given.n, **how)
-
-
-def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m runner.report", description=__doc__)
-    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="a run or sweep folder: outputs/<name>/<time>")
-    parser.add_argument("--rescore", action="store_true", help="score the stored trajectories again (reads the data)")
-    parser.add_argument("--track", action="store_true", help="send to MLflow again, under the same ids")
-    parser.add_argument("--merge", metavar="NEW", help="make one run folder of several shards first")
-    parser.add_argument("--paper", metavar="NAME", help="next to published values: a name in conf/papers, or a YAML")
-    parser.add_argument(
-        "--ledger", action="store_true", help="every published cell with ours and a verdict: ledger.csv"
-    )
-    parser.add_argument("--tools", action="store_true", help="which tools were used: table, tools.csv")
-    parser.add_argument("--verifier", action="store_true", help="what checking every step changed")
-    parser.add_argument("--show", metavar="SAMPLE", help="read one episode: what was said, called and observed")
-    parser.add_argument("--epoch", type=int, help="with --show: which one, by default the first")
-    parser.add_argument("--prompts", action="store_true", help="with --show: what was asked, too")
-    parser.add_argument("--export", action="store_true", help="episodes in their method's own layout: export.jsonl")
-    parser.add_argument("--bundle", metavar="FILE.zip", help="one file for a replay elsewhere: docs/guides/bundles.md")
-    parser.add_argument("--with-data", action="store_true", help="with --bundle: data and texts that would stay here")
-    parser.add_argument("--baselines", metavar="AGENTS", help="what a sweep's methods are held against: direct,cot")
-    parser.add_argument("--annotate", metavar="RUBRIC", help="blinded sheets for raters: a name in conf/rubrics")
-    parser.add_argument("--n", type=int, help="with --annotate: how many items, by default the rubric's number")
-    parser.add_argument("--raters", type=int, help="with --annotate: how many raters, by default 2")
-    parser.add_argument("--seed", type=int, help="with --annotate: of the draw and the orders, by default 0")
-    parser.add_argument("--ratings", nargs="+", metavar="SHEET", help="read filled sheets: shares, agreement (kappa)")
-    parser.add_argument("--page", action="store_true", help="report.html to look at, with tables/ as CSV and LaTeX")
-    parser.add_argument("--out", metavar="FOLDER", help="where ratings/ or the page goes, by default the runs' folder")
-    return parser.parse_args(argv)
-
-
-def _compare(runs: Sequence[Run], given: argparse.Namespace, *, quiet: bool) -> None:
-    """What is said of several runs at once, and the views that were asked for. Raises ConfigError."""
-    from runner.results.rows import rows_of
-
-    if given.baselines is not None:
-        from runner.results.compare import show_compare
-
-        show_compare(runs, [name.strip() for name in given.baselines.split(",") if name.strip()])
-    elif len(runs) > 1 and not quiet:
-        from runner.results.compare import show_compare
-        from runner.results.means import show_means
-
-        swept = len(given.folders) == 1 and all(run.notes.get("sweep") for run in runs)
-        show_compare(runs, home=_home(runs) if swept else None)
-        show_means(rows_of([run for run in runs if run.levels or run.by]))
-    if given.paper is not None:
-        from runner.config.roots import CONF
-        from runner.results.paper import load
-        from runner.results.paper_table import show_paper
-
-        show_paper(load(CONF / "papers", given.paper), runs)
-    if given.tools:
-        from runner.results.tools import show_tools
-
-        print("written to", *show_tools(rows_of(runs), _home(runs)))  # noqa: T201
-    if given.ledger:
-        from runner.results.ledger_table import show_ledger
-
-        home = Path(given.out) if given.out else _home(runs)
-        print("written to", show_ledger(runs, home))  # noqa: T201
-    if given.page:
-        from runner.results.page.book import home_of, write
-
-        page, *others = write(runs, home_of(runs, given.out))
-        print("written to", *others, page, sep="\n")  # noqa: T201
-    if given.export:
-        from runner.export import export
-
-        export(runs)
-    if given.verifier:
-        from runner.results.verdicts import show_verdicts
-
-        for row in rows_of(runs):
-            show_verdicts(row)
-
-
-def _home(runs: Sequence[Run]) -> Path:
-    """Where files of these runs go: the run's folder, the folder of the sweep that they share, or the current one."""
-    if len(runs) == 1:
-        return runs[0].folder
+def _home(runs: Sequence[Run], out: str | None = None) -> Path:
+    """Where files of these runs go: the folder of the run, of the sweep that they share, or the current one."""
+    if out is not None or len(runs) == 1:
+        return runs[0].folder if out is None else Path(out)
     homes = {run.folder.resolve().parent for run in runs if run.notes.get("sweep")}
     return runs[0].folder.parent if len(homes) == 1 and all(run.notes.get("sweep") for run in runs) else Path(".")
 
 
-def _report(folder: Path, *, rescore: bool, track: bool, quiet: bool = False) -> None:
-    """Recompute and print, unless ``quiet``; write metrics.json and report.md anew."""
+def _table(given: Given) -> None:
+    _show_tables(_folders(given), swept=len(given.folders) == 1)
+
+
+def _show_tables(folders: Sequence[Path], swept: bool = False) -> None:
+    """Print each run, then the tables over all; those of a whole sweep are also written to its folder."""
+    from runner.results.sections.means import show_means
+    from runner.results.sections.methods import show_methods
+
+    for folder in folders:
+        refresh(folder, show=True)
+    if len(folders) > 1:
+        runs = [Run.at(folder) for folder in folders]
+        show_methods(runs, home=_home(runs) if swept and all(run.notes.get("sweep") for run in runs) else None)
+        show_means(runs)
+
+
+def _section(name: str) -> Callable[[Given], None]:
+    """The command that prints a section."""
+
+    def run(given: Given) -> None:
+        from runner.results.page import SECTIONS
+        from runner.results.table import show_section
+
+        if (found := SECTIONS[name](_runs(given))) is None:
+            raise ConfigError(f"{name}: these runs have nothing for this section")
+        show_section(found)
+
+    return run
+
+
+def _methods(given: Given) -> None:
+    from runner.results.sections.methods import show_methods
+
+    named = None if given.baselines is None else [one.strip() for one in given.baselines.split(",") if one.strip()]
+    show_methods(_runs(given), named)
+
+
+def _paper(given: Given) -> None:
+    from runner.config.roots import CONF
+    from runner.results.publications.paper import load
+    from runner.results.sections.papers import paper_section
+    from runner.results.table import show_section
+
+    show_section(paper_section(load(CONF / "papers", given.name), _runs(given)))
+
+
+def _ledger(given: Given) -> None:
+    from runner.results.publications.ledger import ledger
+    from runner.results.render.written import comma
+    from runner.results.sections.ledger import FILE as LEDGER
+    from runner.results.sections.ledger import flat, section_of
+    from runner.results.table import show_section
+
+    runs = _runs(given)
+    entries, home = ledger(runs), _home(runs, given.out)
+    show_section(section_of(entries))
+    home.mkdir(parents=True, exist_ok=True)
+    (home / LEDGER).write_text(comma(flat(entries)), encoding="utf-8", newline="")
+    _written(home / LEDGER)
+
+
+def _tools(given: Given) -> None:
+    from runner.results.sections.tools import section, write_shares
+    from runner.results.table import show_section
+
+    runs = _runs(given)
+    if (found := section(runs)) is not None:
+        show_section(found)
+    _written(write_shares(runs, _home(runs)))
+
+
+def _page(given: Given) -> None:
+    from runner.results.page import home_of, write
+
+    runs = _runs(given)
+    page, *others = write(runs, home_of(runs, given.out))
+    _written(*others, page)
+
+
+def _episode(given: Given) -> None:
+    from runner.results.transcript import show_episode
+
+    show_episode([Run.at(folder) for folder in _folders(given)], given.sample, given.epoch, given.prompts)
+
+
+def _rescore(given: Given) -> None:
+    from runner.rescore import rescored, rewrite
+
+    folders = _folders(given)
+    for folder in folders:
+        rewrite(folder, rescored(folder, config_of(folder)))
+    _show_tables(folders)
+
+
+def _track(given: Given) -> None:
+    from runner import tracking
+
+    for folder in _folders(given):
+        refresh(folder, show=True)
+        if url := tracking.track(folder, config_of(folder), sweep=manifest.read(folder).get("sweep")):
+            print(f"MLflow:     {url}")  # noqa: T201
+
+
+def _merge(given: Given) -> None:
+    from runner.results.merge import merge
+
+    _show_tables([merge(_folders(given), Path(given.new))])
+
+
+def _export(given: Given) -> None:
+    from runner.export import export
+
+    export(_runs(given))
+
+
+def _bundle(given: Given) -> None:
+    from runner.bundle import pack
+
+    print(*pack(_folders(given), Path(given.file), given.with_data), sep="\n")  # noqa: T201
+
+
+def _annotate(given: Given) -> None:
+    from runner.rating.command import annotate
+
+    runs = [Run.at(folder) for folder in _folders(given)]
+    annotate(runs, given.rubric, _home(runs, given.out), n=given.n, raters=given.raters, seed=given.seed)
+
+
+def _ratings(given: Given) -> None:
+    from runner.rating.command import show_ratings
+
+    runs = [Run.at(folder) for folder in _folders(given)]
+    show_ratings(runs, given.sheets, _home(runs, given.out))
+
+
+def _written(*paths: Path) -> None:
+    print("written to", *paths, sep=" " if len(paths) == 1 else "\n")  # noqa: T201
+
+
+def refresh(folder: Path, *, show: bool = False) -> None:
+    """Compute metrics.json and report.md of a run again, and print them. Raises ConfigError."""
     from runner.rating.beside import beside
 
-    cfg = config_of(folder)
-    if rescore:
-        from runner.rescore import rescored
-
-        _rewrite(folder, rescored(folder, cfg))
     notes = manifest.read(folder)
     if missing := {"name", "choices", "dataset", "status"} - notes.keys():
-        raise ConfigError(
-            f"{folder / manifest.FILE} is not the manifest of a run: it lacks {', '.join(sorted(missing))}"
-        )
+        path = folder / manifest.FILE
+        raise ConfigError(f"{path} is not the manifest of a run: it lacks {', '.join(sorted(missing))}")
     records = measured(folder, read(folder))
     summary = summarise(records, notes.get("levels"), notes.get("by"), kinds_of(notes, records))
     (folder / "metrics.json").write_text(as_json(summary), encoding="utf-8")
     graded = beside(folder, summary["metrics"])
     text = report(notes, summary, None) + "".join(f"\n- {line}" for line in graded) + ("\n" if graded else "")
     (folder / "report.md").write_text(text, encoding="utf-8")
-    if not quiet:
+    if show:
         present(f"{notes['name']}: {status_line(notes)}", summary["metrics"])
-        print(*graded, sep="\n", end="\n" if graded else "")  # noqa: T201
-        print(f"run folder: {folder}")  # noqa: T201
-    if track:
-        from runner import tracking
-
-        if url := tracking.track(folder, cfg, sweep=notes.get("sweep")):
-            print(f"MLflow:     {url}")  # noqa: T201
-
-
-def _rewrite(folder: Path, records: Sequence[Mapping[str, Any]]) -> None:
-    """Put other records in the place of a folder's, in one move."""
-    import orjson
-
-    writer = RecordWriter(folder)
-    fresh = folder / (FILE + ".tmp")
-    with fresh.open("wb") as file:
-        for record in records:
-            file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
-    fresh.replace(folder / FILE)
-    writer.close()
+        print(*graded, f"run folder: {folder}", sep="\n")  # noqa: T201
 
 
 if __name__ == "__main__":

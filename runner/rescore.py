@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from runner.ending import scored
-from runner.records import read
+from runner.records import FILE, RecordWriter, read
 from runner.stored import Unpacker
 from runner.texts import TextReader
 
@@ -50,3 +52,14 @@ def rescored(folder: Path, cfg: Mapping[str, Any]) -> list[dict[str, Any]]:
             record["explanations"] = {s.name: s.explanation for s in scores if s.explanation}
         out.append(record)
     return out
+
+
+def rewrite(folder: Path, records: Sequence[Mapping[str, Any]]) -> None:
+    """Replace the records of a folder, in one move."""
+    writer = RecordWriter(folder)
+    fresh = folder / (FILE + ".tmp")
+    with fresh.open("wb") as file:
+        for record in records:
+            file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+    fresh.replace(folder / FILE)
+    writer.close()

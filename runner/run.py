@@ -26,11 +26,10 @@ from runner.learning.bench import run_craft
 from runner.logs import log_to
 from runner.places import Turn
 from runner.records import RecordWriter
-from runner.results.endings import overflow_line
-from runner.results.metrics import as_json
+from runner.results.metrics import Summary, as_json, overflow_line
 from runner.results.metrics import summarise as summary_of
-from runner.results.report import calls_line, report, status_line
-from runner.results.table import plain, present, times
+from runner.results.report import calls_line, present, report, status_line
+from runner.results.table import plain, times
 from runner.resume import quoted, written
 
 if TYPE_CHECKING:
@@ -144,7 +143,7 @@ async def _play(
 
 def _finish(
     experiment: Experiment, folder: Path, door: Door, outcome: Outcome, notes: dict[str, Any], status: str
-) -> dict[str, Any]:
+) -> Summary:
     """Write metrics, manifest and report from the records."""
     summary = summary_of(outcome.records, notes["levels"], notes["by"], notes["kinds"])
     wanted = len(experiment.samples) * experiment.epochs
@@ -203,7 +202,7 @@ def going_on(folder: Path) -> str:
     return manifest.command_line(f"run.resume={quoted(folder)}")
 
 
-def _tell(folder: Path, notes: Mapping[str, Any], summary: Mapping[str, Any], url: str | None) -> None:
+def _tell(folder: Path, notes: Mapping[str, Any], summary: Summary, url: str | None) -> None:
     """The last lines on the terminal: the table, the folder, the link."""
     simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
     present(f"{notes['name']}{simulated}: {status_line(notes)}", summary["metrics"])

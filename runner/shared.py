@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from components.core.errors import LimitReached
 from components.core.learning import task_of
 from components.core.protocols import ByTask, Memory, Tool
-from components.core.types import Action, Answer, Failure, Observed, Offer, Refusal, Sample, Step, Trajectory
+from components.core.types import Action, Answer, Failure, Observed, Offer, Refusal, Sample, Step, Trajectory, Verdict
 from runner.budget import Spent
 from runner.door import Door, counted
 from runner.ending import deciding, ended, scored
@@ -50,7 +50,7 @@ class Shared:
         """The step that proposed an action, whatever was asked since."""
         return next((step for step in reversed(self.trajectory.steps) if step.action is action), None)
 
-    def note(self, action: Action, verdict: str) -> None:
+    def note(self, action: Action, verdict: Verdict | str) -> None:
         """Write a verdict to the step that proposed an action."""
         if (step := self.step_of(action)) is not None:
             step.verdict = verdict

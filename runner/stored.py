@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from components.core.messages import Image, Message, ToolCall, ToolSpec, Usage
-from components.core.types import Action, Observation, Observed, Refusal, Step, Trajectory
+from components.core.types import Action, Observation, Observed, Refusal, Step, Trajectory, Verdict
 from runner.texts import TextReader, TextWriter
 
 _INLINE = 120  # shorter texts stand in the record itself
@@ -71,7 +71,7 @@ class Packer:
         if not step.committed:
             out["committed"] = False
         if step.verdict:
-            out["verdict"] = self._text(step.verdict)
+            out["verdict"] = self._text(step.verdict) if isinstance(step.verdict, str) else _verdict(step.verdict)
         if step.remarks:
             out["remarks"] = step.remarks
         if step.action is not None:
@@ -99,6 +99,11 @@ class Packer:
         if one.control:
             out["control"] = True
         return out
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    """A verdict; keys of JSON are texts."""
+    return {**vars(verdict), "picks": {str(n): pick for n, pick in verdict.picks.items()}}
 
 
 def _action(action: Action) -> dict[str, Any]:
@@ -188,6 +193,12 @@ class Unpacker:
         """A text that stands in the record or is referred to."""
         return value if isinstance(value, str) else self._texts[value["ref"]]
 
+    def verdict(self, stored: str | Mapping[str, Any]) -> Verdict | str:
+        """A verifier's verdict; of a verifier that does not choose, and in older records, a text."""
+        if isinstance(stored, str) or "ref" in stored:
+            return self.text(stored)
+        return Verdict(**{**stored, "picks": {int(n): pick for n, pick in stored["picks"].items()}})
+
     def message(self, stored: Mapping[str, Any]) -> Message:
         """One message."""
         reasoning = stored.get("reasoning")
@@ -213,7 +224,7 @@ class Unpacker:
             stored.get("finish", "stop"), stored["started"], stored["seconds"],
             action=action,
             committed=stored.get("committed", True),
-            verdict=self.text(stored.get("verdict", "")),
+            verdict=self.verdict(stored.get("verdict", "")),
             observed=self._observed(stored.get("observed", ()), calls),
             tried=self._observed(stored.get("tried", ()), calls),
             remarks=stored.get("remarks", {}),

@@ -266,7 +266,7 @@ KEPT = {
     "mlflow": ("runner/tracking/*", "runner/ui.py"),
     "litellm": ("components/models/litellm_chat.py",),
     "aiohttp": ("components/models/openai_chat.py", "components/models/simulated/serve.py", "components/tools/web.py"),
-    "jinja2": ("components/prompts/__init__.py", "components/prompts/plain.py"),
+    "jinja2": ("components/prompts/__init__.py", "components/prompts/plain.py", "runner/results/render/html.py"),
     "unittest.mock": (),
 }
 

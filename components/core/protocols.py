@@ -218,7 +218,7 @@ class Episode(Protocol):
     async def try_(self, action: Action) -> list[Observation] | None:
         """Run the action on a fork of the offer, recorded as a trial; None when a tool cannot be tried."""
 
-    def note(self, action: Action, verdict: str) -> None:
+    def note(self, action: Action, verdict: t.Verdict | str) -> None:
         """For verifiers: write down why an action was chosen."""
 
     async def correct(self, outcome: t.Answer | t.Refusal | t.Failure) -> bool:

@@ -80,6 +80,24 @@ class Observed:
     control: bool = False
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """What a verifier chose on a step: of at most ``of`` proposals (``kind``: candidates, or versions of one) the
+    ``chosen``-th, counted from 1, because ``why``. ``picks``: number of proposals -> which one it would have led to."""
+
+    verifier: str
+    kind: Literal["candidate", "version"]
+    chosen: int
+    of: int
+    why: str
+    picks: Mapping[int, int] = field(default_factory=lambda: {1: 1})
+
+    def __str__(self) -> str:
+        """It in one line."""
+        curve = ", ".join(f"{n}={pick}" for n, pick in sorted(self.picks.items())) if len(self.picks) > 1 else ""
+        return f"{self.verifier}: {self.kind} {self.chosen} of {self.of}, {self.why}{curve and f'; curve {curve}'}"
+
+
 @dataclass
 class Step:
     """One model call and what followed. ``asked`` holds the messages after the first ``kept`` ones,
@@ -100,7 +118,7 @@ class Step:
     replayed: bool = False
     action: Action | None = None
     committed: bool = True
-    verdict: str = ""
+    verdict: Verdict | str = ""  # a text of a verifier that does not choose
     observed: list[Observed] = field(default_factory=list)
     tried: list[Observed] = field(default_factory=list)
     remarks: dict[str, Any] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 Its question is asked when the episode is over and stands in the record as a step of purpose ``judge``; what it says
 is read from there, so that records are scored again without asking. How far it agrees with people is measured by
-``python -m runner.report FOLDER --ratings``.
+``python -m runner.report ratings``.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from components.core.messages import Message
 from components.core.protocols import Episode, Propose
 from components.core.task_text import action_text, names_of
 from components.core.turns import continued
-from components.core.types import Action
+from components.core.types import Action, Verdict
 from components.prompts import load
 from components.verifiers.trying import Guided, guide, tried
 
@@ -56,8 +56,9 @@ class Refine(Guided):
                 versions.append(better)
                 continue
             break
-        counted = f"n={self.n} ({self.counting})"
-        episode.note(versions[-1], f"refine: version {len(versions)} of at most {rounds + 1}, {why}, {counted}")
+        first = rounds + 1 - self.n  # 0 where n counts versions, 1 where it counts refinements
+        picks = {v - first: min(v, len(versions)) for v in range(1, rounds + 2)}
+        episode.note(versions[-1], Verdict("refine", "version", len(versions), rounds + 1, why, picks))
         return versions[-1]
 
     def _question(self, versions: Sequence[Action], seen: Sequence[str | None], episode: Episode) -> Message:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from annotated_types import Interval
@@ -18,7 +18,7 @@ from components.core.messages import Message, Purpose, Sampling
 from components.core.protocols import Episode, Propose
 from components.core.task_text import action_text
 from components.core.turns import continued
-from components.core.types import Action
+from components.core.types import Action, Verdict
 from components.prompts import load
 from components.verifiers.trying import Guided, guide, tried
 
@@ -61,9 +61,10 @@ class Select(Guided):
                 distinct[text] = Candidate(action, text, saw)
         places = [list(distinct).index(action_text(action)) for action in proposed]
         chosen, why = await self._choice(messages, list(distinct.values()), episode, episode, "verify")
-        verdict = f"select: candidate {chosen + 1} of {len(distinct)}, {why}"
+        verdict = Verdict("select", "candidate", chosen + 1, len(distinct), why)
         if self.curve:
-            verdict += f"; curve {await self._curve(messages, list(distinct.values()), places, chosen, episode)}"
+            picks = await self._curve(messages, list(distinct.values()), places, chosen, episode)
+            verdict = replace(verdict, picks=picks)
         action = list(distinct.values())[chosen].action
         episode.note(action, verdict)
         return action
@@ -87,8 +88,8 @@ class Select(Guided):
         places: Sequence[int],
         chosen: int,
         episode: Episode,
-    ) -> str:
-        """What each smaller n would have chosen: ``n=candidate`` pairs, counted from 1."""
+    ) -> dict[int, int]:
+        """Number of proposals -> the candidate that it would have chosen, counted from 1."""
         picks = {1: places[0], self.n: chosen}
         for n in range(2, self.n):
             first = list(among[: max(places[:n]) + 1])
@@ -97,7 +98,7 @@ class Select(Guided):
             elif n not in picks:
                 line = episode.branch(f"curve/{n}")
                 picks[n], _ = await self._choice(messages, first, episode, line, "judge")
-        return ", ".join(f"{n}={picks[n] + 1}" for n in sorted(picks))
+        return {n: picks[n] + 1 for n in sorted(picks)}
 
 
 def _picked(reply: str, among: Sequence[Candidate], episode: Episode) -> int | None:

@@ -119,9 +119,9 @@ def commands_page() -> str:
 
 
 @cache
-def help_of(module: str) -> str:
-    """What the ``--help`` of a command prints."""
+def help_of(module: str, *words: str) -> str:
+    """What the ``--help`` of a command, or of a command below it, prints."""
     out = io.StringIO()
     with redirect_stdout(out), suppress(SystemExit):
-        import_module(module).main(["--help"])
+        import_module(module).main([*words, "--help"])
     return out.getvalue()

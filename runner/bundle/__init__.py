@@ -43,7 +43,7 @@ def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
     ``with_data``: trajectories of data that are not open may go along, and open data whatever their licence.
     """
     if target.suffix != ".zip":
-        raise ConfigError(f"--bundle {target}: a bundle is a zip, call it {target.with_suffix('.zip')}")
+        raise ConfigError(f"bundle {target}: a bundle is a zip, call it {target.with_suffix('.zip')}")
     runs = [(folder, _config(folder)) for folder in folders]
     for folder, _ in runs:
         if not is_complete(folder):

@@ -29,7 +29,7 @@ def store() -> list[Line]:
             (version,) = database.execute("select version_num from alembic_version").fetchone()
             (runs,) = database.execute("select count(*) from runs").fetchone()
     except (sqlite3.Error, TypeError) as error:
-        return [Line(LACKS, str(path), f"does not open: {error}", "move it away; then runner.report FOLDER --track")]
+        return [Line(LACKS, str(path), f"does not open: {error}", "move it away; then runner.report track FOLDER")]
     return [Line(OK, str(path), f"schema {version}, {runs:,} runs, {size(path.stat().st_size)}", "make ui shows it")]
 
 

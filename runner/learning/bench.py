@@ -132,8 +132,7 @@ class Bench:
         """The paired gain of mine over theirs."""
         from runner.results.directions import better, declared_ways
         from runner.results.kinds import KEY, Scale, kind_of
-        from runner.results.statistics.gains import gain_of
-        from runner.results.statistics.pairing import pairs_of
+        from runner.results.statistics.pairs import gain_of, pairs_of
 
         ways = declared_ways(self.experiment.parts.scorers.values())
         direction = better(metric, [ways])

@@ -10,8 +10,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from runner.results.bounds import RESAMPLES, drawn_sums
 from runner.results.intervals import ALIKE, FEWEST, TOO_SMALL
-from runner.results.resampling import RESAMPLES, drawn_sums
 
 if TYPE_CHECKING:
     import numpy as np

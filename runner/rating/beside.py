@@ -23,7 +23,9 @@ def beside(folder: Path, metrics: Mapping[str, Any]) -> list[str]:
     said = []
     for rubric in dict.fromkeys(rubric for rubric, _ in fields):
         if (told := _ratings(folder, rubric)) is None:
-            said.append(f"{_GRADED}{rubric}: a model's grades, which nobody checked here: --annotate {rubric}")
+            said.append(
+                f"{_GRADED}{rubric}: a model's grades, not checked by people here: runner.report annotate {rubric}"
+            )
             continue
         for field in (field for of, field in fields if of == rubric):
             said += [f"{_GRADED}{rubric}/{name}: {text}" for name, text in _lines(told, field)]
@@ -39,7 +41,7 @@ def _ratings(folder: Path, rubric: str) -> dict[str, Any] | None:
         told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return told if told["judge"] else None
     except (ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"{path} is damaged ({error!r}): --ratings SHEET ... writes it anew") from None
+        raise ConfigError(f"{path} is damaged ({error!r}): runner.report ratings writes it again") from None
 
 
 def _lines(told: Mapping[str, Any], field: str) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""``python -m runner.report FOLDER --annotate RUBRIC`` and ``--ratings SHEET ...``: out to raters, and back."""
+"""``python -m runner.report annotate`` and ``ratings``: sheets for raters, and their results."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from runner.rating.reading import read_sheets, text_of
 from runner.rating.result import Result
 from runner.rating.rubrics import load
 from runner.rating.sheets import KEY, SHEETS, Key, write_sheets, write_table
-from runner.results.compare import Table
+from runner.results.render.written import markdown_of
 from runner.results.runs import Run
-from runner.results.table import interval, number, plain
+from runner.results.sheets import Cell, Column, Sheet, Value
+from runner.results.table import plain, show_sheet
 
 FILE, READ, OPEN = "ratings.json", "ratings.md", "disagreements.csv"
 MODEL = "the model"
-_HEAD = ("", "items", "all agree", "kappa", "95 % interval")
+_COLUMNS = [Column("field"), Column("items", "n"), Column("all agree"), Column("kappa")]
 
 
 def annotate(
@@ -40,7 +41,7 @@ def annotate(
     classes = {str((run.notes.get("dataset") or {}).get("privacy", "open")) for run in runs} - {"open"}
     if classes:
         print(f"note: the sheets hold {' and '.join(sorted(classes))} data; the terms of use hold for raters too")  # noqa: T201
-    print(f"raters get what is in {SHEETS}/, and not {KEY}; what they hand back: --ratings SHEET SHEET")  # noqa: T201
+    print(f"raters get what is in {SHEETS}/, and not {KEY}; read what they return: ratings FOLDER --sheets SHEET SHEET")  # noqa: T201
 
 
 def show_ratings(runs: Sequence[Run], sheets: Sequence[str], home: Path) -> None:
@@ -49,11 +50,11 @@ def show_ratings(runs: Sequence[Run], sheets: Sequence[str], home: Path) -> None
     place = _place(home, paths)
     key = Key.read(place / KEY)
     result = Result(key, read_sheets(paths, key), runs)
-    told, tables = result.as_dict(), list(_tables(result))
+    found, tables = result.as_dict(), list(_tables(result))
     for table in tables:
-        table.show()
-    (place / FILE).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    text = "\n\n".join([f"# {plain(key.rubric.question)}", *(table.text for table in tables)])
+        show_sheet(table)
+    (place / FILE).write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = "\n\n".join([f"# {plain(key.rubric.question)}", *map(_markdown, tables)])
     (place / READ).write_text(text + "\n", encoding="utf-8")
     written = [place / READ, place / FILE]
     if rows := result.disagreements():
@@ -78,40 +79,40 @@ def _place(home: Path, sheets: Sequence[Path]) -> Path:
     raise ConfigError(f"no {KEY} of these sheets in {home / 'ratings'}/*/ (there are {have}); name another --out")
 
 
-def _tables(result: Result) -> Iterator[Table]:
+def _tables(result: Result) -> Iterator[Sheet]:
     """Shares, agreement of the raters, agreement of the model with each of them."""
     rubric, groups = result.key.rubric, result.groups
     grades = any(result.grades.values())
-    body = []
+    rows: list[list[Cell]] = []
     for field, category in rubric.marks():
         shares = [result.shares(field, category)[group] for group in groups]
         cells = [*shares, *([result.graded(field, category)] if grades else [])]
-        body.append((f"{field}/{category}", *("-" if one is None else _share(one.as_dict()) for one in cells)))
+        rows.append([f"{field}/{category}", *(None if one is None else Value.of(one) for one in cells)])
     raters = f"{len(result.sheets)} rater{'s' if len(result.sheets) > 1 else ''}"
-    below = [f"{raters}, {len(result.key.items)} items; source of the categories: {rubric.source}"]
+    notes = [f"{raters}, {len(result.key.items)} items; source of the categories: {rubric.source}"]
     if grades:
-        below.append(f"{MODEL}: a model's grades of those of the items that it graded, by the same rubric")
+        notes.append(f"{MODEL}: a model's grades of those of the items that it graded, by the same rubric")
     if others := ", ".join(run.folder.name for run in result.otherwise):
-        below.append(f"left out: a model's grades of {others}, which are by another rubric of this name")
+        notes.append(f"left out: a model's grades of {others}, which are by another rubric of this name")
     if rubric.draw.by or len(groups) > 1:
         over = " and ".join([*(["runs"] if len(groups) > 1 else []), *rubric.draw.by])
-        below.append(f"drawn evenly over {over}: shares are of the items drawn, not of all that there are")
-    yield Table(
-        f"{rubric.name}: share of items, 95 % interval below", ("", *groups, *([MODEL] if grades else [])), body, below
-    )
+        notes.append(f"drawn evenly over {over}: shares are of the items drawn, not of all that there are")
+    names = ["field", *groups, *([MODEL] if grades else [])]
+    yield Sheet(f"{rubric.name}: share of items", [Column(name) for name in names], rows, notes)
     if agreements := result.agreements():
         kind = next(iter(agreements.values())).kind
-        yield Table(f"agreement of the raters ({kind})", _HEAD, _lines(agreements))
+        yield Sheet(f"agreement of the raters ({kind})", _COLUMNS, _lines(agreements))
     for rater, found in result.judged().items():
-        yield Table(f"agreement of the model's grades with {plain(rater)} (Cohen's kappa)", _HEAD, _lines(found))
+        yield Sheet(f"agreement of the model's grades with {plain(rater)} (Cohen's kappa)", _COLUMNS, _lines(found))
 
 
-def _share(metric: Mapping[str, float | None]) -> str:
-    return "\n".join(filter(None, (number(metric["value"]), interval(metric))))
+def _lines(found: Mapping[str, Agreement]) -> list[list[Cell]]:
+    return [[name, one.n, one.share, _kappa(one)] for name, one in found.items()]
 
 
-def _lines(found: Mapping[str, Agreement]) -> list[tuple[str, ...]]:
-    return [
-        (name, str(one.n), number(one.share), number(one.kappa), interval(one.as_dict()) or "-")
-        for name, one in found.items()
-    ]
+def _kappa(one: Agreement) -> Value:
+    return Value(one.kappa, one.ci_low, one.ci_high, no_interval=one.no_interval or "")
+
+
+def _markdown(sheet: Sheet) -> str:
+    return "\n\n".join([f"## {sheet.title}", markdown_of(sheet), *map(plain, sheet.notes)])

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from runner.results.kinds import KEY, declared_kinds
-from runner.results.page.parts import Better
+from runner.results.sheets import Better
 
 Notes = Mapping[str, Any]
 _LOW = ("errors/", "cost/", "tokens/", "calls/", "time/", "stop/failed", "stop/limit")
 _NEITHER = ("stop/",)  # to answer or to refuse is not good in itself
 _UNITS = {"cost": "USD", "tokens": "tokens", "calls": "calls", "time": "s", "stop": "share", "errors": "share"}
-ARROWS: dict[Better, str] = {"higher": "\N{UPWARDS ARROW}", "lower": "\N{DOWNWARDS ARROW}", "": ""}
 
 
 def declared_ways(scorers: Iterable[Any]) -> dict[str, Any]:
@@ -45,8 +44,8 @@ def units_of(notes: Notes) -> Mapping[str, str]:
 
 def unit(metric: str, manifests: Iterable[Notes] = ()) -> str:
     """What the numbers of a metric count; empty for a score without a unit."""
-    told = (what for one in manifests for name, what in units_of(one).items() if _is_of(metric, name))
-    return _UNITS.get(metric.partition("/")[0]) or next(told, "")
+    declared = (what for one in manifests for name, what in units_of(one).items() if _is_of(metric, name))
+    return _UNITS.get(metric.partition("/")[0]) or next(declared, "")
 
 
 def _is_of(metric: str, score: str) -> bool:

@@ -22,23 +22,25 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from runner.results.bounds import (
+    FEWEST_DRAWN,
     Ends,
     clustered_wilson,
+    moments,
     paired_binary,
     poisson,
     score_count,
     score_share,
     standard_error,
     student,
+    studentised,
     unvaried,
     wilson,
 )
 from runner.results.kinds import Scale
-from runner.results.resampling import FEWEST_DRAWN, moments, studentised
-from runner.results.significance import NOTHING
+from runner.results.statistics.significance import NOTHING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,6 +49,18 @@ if TYPE_CHECKING:
 FEWEST = 2  # clusters that an interval needs
 TOO_SMALL, ALIKE = "n too small", "does not vary"
 _OPTIONAL = ("ceiling", "no_interval")
+
+
+class MetricJSON(TypedDict, total=False):
+    """A ``Metric`` in a JSON file."""
+
+    value: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n: int
+    unscored: int
+    ceiling: float
+    no_interval: str
 
 
 @dataclass(frozen=True)
@@ -63,9 +77,10 @@ class Metric:
     ceiling: float | None = None
     no_interval: str | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> MetricJSON:
         """JSON-ready; without a ceiling, and a reason for no interval, where there is none."""
-        return {name: value for name, value in vars(self).items() if name not in _OPTIONAL or value is not None}
+        found = {name: value for name, value in vars(self).items() if name not in _OPTIONAL or value is not None}
+        return cast(MetricJSON, found)  # its fields are the keys
 
     def between(self, ends: Ends) -> Metric:
         """This number with its interval."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 from components.core.errors import ConfigError
@@ -150,3 +150,9 @@ def leaf(records: Sequence[Record], score: str, scale: Scale) -> Part:
         return replace(found, variance=unvaried_variance(metric.value, k, scale.bounds), df=float(k))
     counted = scale.kind == "count" and not scale.difference
     return replace(found, variance=(metric.value * k + 0.5) / (k * k) if counted else 0.0, df=float(k))
+
+
+def shared(tables: Sequence[Mapping[str, float | None]]) -> list[str]:
+    """The groups in which every one of these has a value, in the first one's order."""
+    there = [[group for group, value in table.items() if value is not None] for table in tables]
+    return reduce(lambda left, right: [group for group in left if group in right], there) if there else []

@@ -15,7 +15,7 @@ import yaml
 from components.core.errors import ConfigError
 from runner import manifest
 from runner.records import FILE, read
-from runner.results.folders import config_of
+from runner.results.runs import config_of
 from runner.resume import differences, setting
 
 _CALLS = ("sent", "from_journal", "beside")
@@ -29,15 +29,15 @@ def merge(folders: Sequence[Path], new: Path, ids: Sequence[str] = ()) -> Path:
     Records stand in the order of ``ids``, the whole run's samples; without it as the shards took turns.
     """
     if new.exists():
-        raise ConfigError(f"--merge {new}: the folder exists; name a new one")
+        raise ConfigError(f"merge {new}: the folder exists; name a new one")
     notes = [manifest.read(folder) for folder in folders]
     if begun := [folder for folder, note in zip(folders, notes, strict=True) if not note.get("counts")]:
-        raise ConfigError(f"--merge: {begun[0]} has not ended: {setting('run.resume', begun[0])} resumes it")
+        raise ConfigError(f"merge: {begun[0]} has not ended: {setting('run.resume', begun[0])} resumes it")
     for folder, other in zip(folders[1:], notes[1:], strict=True):
         for key in _SAME:
             if other.get(key) != notes[0].get(key):
                 raise ConfigError(
-                    f"{folder} is no shard of {folders[0]}: {key} is {other.get(key)}, not {notes[0].get(key)}"
+                    f"{folder} is not a shard of {folders[0]}: {key} is {other.get(key)}, not {notes[0].get(key)}"
                 )
     _check_config(folders)
     _check_shards(notes)
@@ -125,7 +125,7 @@ def _check_config(folders: Sequence[Path]) -> None:
     first, *others = [config_of(folder) for folder in folders]
     for folder, other in zip(folders[1:], others, strict=True):
         if changes := differences(first, other):
-            raise ConfigError(f"{folder} is no shard of {folders[0]}: {'; '.join(changes[:3])}")
+            raise ConfigError(f"{folder} is not a shard of {folders[0]}: {'; '.join(changes[:3])}")
 
 
 def _check_shards(notes: Sequence[Mapping[str, Any]]) -> None:

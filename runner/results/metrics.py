@@ -1,23 +1,39 @@
-"""Metrics: a pure function of the records, with 95 % intervals, the same per stratum, and means of means."""
+"""Metrics: a pure function of the records, with 95 % intervals, the same per stratum, means of means; and what a
+question costs, in total and by purpose of the calls."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
-from runner.results.endings import OVERFLOWS, overflowed
-from runner.results.intervals import Mean, Metric, numbered, settle, unsettled
+from components.core.types import CONTEXT_LENGTH
+from runner.results.intervals import Mean, Metric, MetricJSON, numbered, settle, unsettled
 from runner.results.kinds import Kinds, Scale, kind_of
 from runner.results.levels import Levels, nested_metrics
-from runner.results.usage import by_purpose, total
+from runner.results.sheets import USD, Column
+
+OVERFLOWS = "errors/context_length"
+APART = "judge"  # the purpose of calls that ask about the agent; they are in no total
+COLUMNS = (Column("calls", "calls"), Column("tokens in", "tokens"), Column("tokens out", "tokens"), Column("USD", USD))
+TOTALS = ("calls/total", "tokens/input", "tokens/output", "cost/usd")
+_OF_A_PURPOSE = {
+    "calls/{}": "calls", "tokens/{}/input": "input_tokens", "tokens/{}/output": "output_tokens", "cost/{}": "cost_usd",
+}  # fmt: skip
+
+
+class Summary(TypedDict):
+    """The content of ``metrics.json``: metric -> value, and stratum -> value of it -> metric -> value."""
+
+    metrics: dict[str, MetricJSON]
+    strata: dict[str, dict[str, dict[str, MetricJSON]]]
 
 
 def summarise(
     records: Sequence[Mapping[str, Any]], levels: Levels | None = None, by: Levels | None = None,
     kinds: Kinds | None = None,
-) -> dict[str, Any]:  # fmt: skip
-    """Everything for ``metrics.json``: {"metrics": {name: ...}, "strata": {stratum: {value: {name: ...}}}}.
+) -> Summary:  # fmt: skip
+    """Everything for ``metrics.json``.
 
     ``levels``: the scores of which means of means are wanted, ``by``: those wanted per value of a stratum too (see
     ``runner.results.levels``), ``kinds``: what their values can be (see ``runner.results.kinds``). A part has every
@@ -33,7 +49,7 @@ def summarise(
         for value in sorted(rows[stratum])
     }
     settle([one for part in (whole, *parts.values()) for one in part.values()])
-    strata: dict[str, dict[str, Any]] = {}
+    strata: dict[str, dict[str, dict[str, MetricJSON]]] = {}
     for (stratum, value), part in parts.items():
         strata.setdefault(stratum, {})[value] = {name: one.metric.as_dict() for name, one in part.items()}
     nested = nested_metrics(
@@ -49,13 +65,13 @@ def summarise(
         for (of, value), part in parts.items()
         if of == stratum
     }
-    told = {name: one.metric for name, one in scores.items()} | nested | grouped
-    told |= {name: one.metric for name, one in endings.items()} | _totals(records)
-    return {"metrics": {name: metric.as_dict() for name, metric in told.items()}, "strata": strata}
+    found = {name: one.metric for name, one in scores.items()} | nested | grouped
+    found |= {name: one.metric for name, one in endings.items()} | _totals(records)
+    return {"metrics": {name: metric.as_dict() for name, metric in found.items()}, "strata": strata}
 
 
-def as_json(summary: Mapping[str, Any]) -> str:
-    """What ``summarise`` made as the text of ``metrics.json``."""
+def as_json(summary: Summary) -> str:
+    """The text of ``metrics.json``."""
     import orjson  # its thousands of numbers in a tenth of the time
 
     return orjson.dumps(summary, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY).decode()
@@ -147,3 +163,73 @@ def _totals(records: Sequence[Mapping[str, Any]]) -> dict[str, Metric]:
 
 def _quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def overflowed(record: Mapping[str, Any]) -> float | None:
+    """1 where an episode failed because a request was longer than the model takes, else 0; None after an error."""
+    if record["stop"] == "error":
+        return None
+    return float(record["stop"] == "failed" and record.get("failure") == CONTEXT_LENGTH)
+
+
+def overflow_line(metrics: Mapping[str, MetricJSON]) -> str | None:
+    """How many episodes failed so, in words; None where none did."""
+    share = metrics.get(OVERFLOWS)
+    if share is None or not share["value"]:
+        return None
+    n = share["n"]
+    return f"context:    {round(share['value'] * n)} of {n} episodes failed: longer than the model's context window"
+
+
+def by_purpose(records: Sequence[Mapping[str, Any]]) -> dict[str, Metric]:
+    """``calls/<purpose>``, ``tokens/<purpose>/input`` and ``/output``, ``cost/<purpose>``: totals over ``n`` episodes.
+
+    A call whose price or tokens are not known makes that sum of its purpose None, never 0.
+    """
+    used = [record["usage"]["purposes"] for record in records]
+    return {
+        name.format(purpose): total([of[purpose][key] for of in used if purpose in of], len(records))
+        for purpose in dict.fromkeys(purpose for purposes in used for purpose in purposes)
+        for name, key in _OF_A_PURPOSE.items()
+    }
+
+
+def total(values: Sequence[float | None], n: int | None = None) -> Metric:
+    """The sum over ``n`` episodes, by default as many as there are values; None where one of them is."""
+    known = [value for value in values if value is not None]
+    unknown = len(values) - len(known)
+    whole = all(isinstance(value, int) for value in known)
+    found = None if unknown else sum(known) if whole else math.fsum(known)
+    return Metric(found, n=(len(values) if n is None else n) - unknown, unscored=unknown)
+
+
+def purposes_of(metrics: Mapping[str, object]) -> list[str]:
+    """The purposes that metrics have totals of."""
+    names = (name.split("/") for name in metrics)
+    return [parts[1] for parts in names if parts[0] == "tokens" and parts[2:] == ["input"]]
+
+
+def is_of_a_purpose(name: str, purposes: Sequence[str]) -> bool:
+    """Whether a metric is one purpose's share of a total."""
+    parts = name.split("/")
+    return parts[0] in ("calls", "tokens", "cost") and len(parts) > 1 and parts[1] in purposes
+
+
+def per_purpose(values: Mapping[str, float | None], n: int) -> dict[str, list[float | None]]:
+    """Purpose -> calls, tokens in, tokens out and dollars per question, of totals over n questions; empty where there
+    is one purpose only."""
+    purposes = purposes_of(values)
+    if len(purposes) < 2:
+        return {}
+    return {purpose: divided([values[name.format(purpose)] for name in _OF_A_PURPOSE], n) for purpose in purposes}
+
+
+def divided(values: Sequence[float | None], n: int) -> list[float | None]:
+    """Totals per question; None for what is not known."""
+    return [None if value is None else value / n for value in values]
+
+
+def per_question(records: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+    """Calls, tokens and US dollars per episode; None for what is not known of a call."""
+    sums = [total([record["usage"][key] for record in records]).value for key in _OF_A_PURPOSE.values()]
+    return dict(zip((column.name for column in COLUMNS), divided(sums, len(records)), strict=True))

@@ -1,22 +1,48 @@
-"""A run's report: what ran, the table, where to look."""
+"""The report of one run: what ran, its metrics, where to look. ``report.md`` and the terminal have the same tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runner.results import usage
+from runner.results import metrics as usage
+from runner.results.intervals import MetricJSON
 from runner.results.kinds import INFERRED, KEY
-from runner.results.table import HEAD, interval, markdown, number, plain, rows
+from runner.results.metrics import Summary
+from runner.results.render.written import markdown_of
+from runner.results.sheets import Cell, Column, Sheet, Value
+from runner.results.table import interval, number, plain, show_sheet
+
+_TOTALS = ("cost", "tokens", "calls", "time")
+_EXPLAINED = (
+    "Intervals are 95 %, by the kind that the scorer declares: of proportions Wilson's, of other scores a "
+    "studentised bootstrap over patients, with fewer than ten of them a score interval "
+    "(docs/explanation/statistics.md). `n too small`: fewer than two patients or samples; `does not vary`: nothing says "
+    "how far such a number could reach. "
+    "The ceiling is what a perfect agent reaches here. Every step is in `records.jsonl`, its texts in "
+    "`texts-*.jsonl.gz`; what ran in `config.yaml` and `manifest.json`."
+)
+Metrics = Mapping[str, MetricJSON]
 
 
-def report(manifest: Mapping[str, Any], summary: Mapping[str, Any], resume: str | None) -> str:
+def report(manifest: Mapping[str, Any], summary: Summary, resume: str | None) -> str:
     """The text of ``report.md``."""
+    metrics, named = summary["metrics"], usage.purposes_of(summary["metrics"])
+    whole = {name: metric for name, metric in metrics.items() if not usage.is_of_a_purpose(name, named)}
+    sheets = [_results("Results", whole), *purposes(metrics)]
+    sheets += [_stratum(name, values) for name, values in summary["strata"].items()]
+    lines = [f"# {manifest['name']}", status_line(manifest), "\n".join(_facts(manifest, resume))]
+    for sheet in sheets:
+        lines += [f"## {plain(sheet.title)}", markdown_of(sheet)]
+    return "\n\n".join([*lines, *_means(manifest, metrics), _EXPLAINED]) + "\n"
+
+
+def _facts(manifest: Mapping[str, Any], resume: str | None) -> list[str]:
+    """What ran, a line each."""
     dataset = manifest["dataset"]
     choices = ", ".join(f"{group} {choice}" for group, choice in manifest["choices"].items())
-    lines = [f"# {manifest['name']}", "", f"{status_line(manifest)}", "", f"- Choices: {choices}"]
-    if manifest["varied"]:
-        lines.append("- Set or varied: " + ", ".join(f"{key}={value}" for key, value in manifest["varied"].items()))
+    varied = ", ".join(f"{key}={value}" for key, value in manifest["varied"].items())
+    lines = [f"- Choices: {choices}", *([f"- Set or varied: {varied}"] if varied else [])]
     lines += [
         f"- Dataset: {dataset['name']}, split {dataset['split']}, {dataset['samples']} samples, "
         f"fingerprint {dataset['fingerprint'][:16]}",
@@ -25,80 +51,105 @@ def report(manifest: Mapping[str, Any], summary: Mapping[str, Any], resume: str 
     ]
     if manifest["model_kind"] == "simulated":
         lines.append("- **Simulated model: these numbers say nothing about any real model.**")
-    lines += [f"- Note: {note}" for note in manifest["notes"]]
-    if KEY not in manifest:
-        lines.append(f"- Note: {INFERRED}")
-    if held := manifest.get("sandbox"):
-        kills = ", ".join(f"{name} {n}" for name, n in held.get("kills", {}).items()) or "none"
-        lines.append(f"- Code of models ran in: {held['tier']}; ended cells: {kills}")
-    if resume:
-        lines.append(f"- To go on: `{resume}`")
-    metrics, purposes = summary["metrics"], usage.purposes_of(summary["metrics"])
-    whole = {name: metric for name, metric in metrics.items() if not usage.is_of_a_purpose(name, purposes)}
-    lines += ["", "## Results", "", markdown(HEAD, rows(whole)), ""]
-    if used := usage.lines(metrics):
-        lines += [f"## {usage.TITLE.capitalize()}", "", markdown(usage.HEAD, used), ""]
-    for stratum, values in summary["strata"].items():
-        lines += [f"## By {plain(stratum)}", "", _by(values), ""]
-    levels = manifest.get("levels") or {}
-    if levels := {score: of for score, of in levels.items() if f"total/{score}" in summary["metrics"]}:
-        lines += [*_means(levels), ""]
-    lines += [
-        "Intervals are 95 %, by the kind that the scorer declares: of proportions Wilson's, of other scores a "
-        "studentised bootstrap over patients, with fewer than ten of them a score interval "
-        "(docs/explanation/statistics.md). `n too small`: fewer than two patients or samples; `does not vary`: nothing "
-        "says how far such a number could reach. "
-        "The ceiling is what a perfect agent reaches here. Every step stands in `records.jsonl`, its texts in "
-        "`texts-*.jsonl.gz`; what ran in `config.yaml` and `manifest.json`.",
-        "",
+    lines += [f"- Note: {note}" for note in [*manifest["notes"], *([] if KEY in manifest else [INFERRED])]]
+    if sandbox := manifest.get("sandbox"):
+        kills = ", ".join(f"{name} {n}" for name, n in sandbox.get("kills", {}).items()) or "none"
+        lines.append(f"- Code of models ran in: {sandbox['tier']}; ended cells: {kills}")
+    return [*lines, *([f"- To resume: `{resume}`"] if resume else [])]
+
+
+def present(title: str, metrics: Metrics) -> None:
+    """Print a run's metrics: those that have a value as a table, the undefined by name, totals in one line."""
+    main = {name: one for name, one in metrics.items() if name.partition("/")[0] not in _TOTALS}
+    show_sheet(_results(title, {name: one for name, one in main.items() if one["value"] is not None}))
+    if undefined := [name for name, one in main.items() if one["value"] is None]:
+        print(f"not defined here: {plain(', '.join(undefined))}")  # noqa: T201
+    if metrics:
+        print(totals(metrics))  # noqa: T201
+    for sheet in purposes(metrics):
+        show_sheet(sheet)
+
+
+def _results(title: str, metrics: Metrics) -> Sheet:
+    """A row per metric: its interval, how many samples count and how many were not scored."""
+    rows: list[list[Cell]] = []
+    for name, one in metrics.items():
+        unscored = f" (+{one['unscored']} unscored)" if one.get("unscored") else ""
+        value = Value.stored(one)
+        around = [None if value is None else Value(value.value), interval(one), f"{one['n']}{unscored}"]
+        rows.append([name, *around, one.get("ceiling")])
+    names = ("metric", "value", "95 % interval", "n", "ceiling")
+    return Sheet(title, [Column(name) for name in names], rows)
+
+
+def purposes(metrics: Metrics) -> list[Sheet]:
+    """What a question costs by purpose, and in all; nothing where there is one purpose only."""
+    n = metrics["calls/total"]["n"] if "calls/total" in metrics else 0
+    values = {name: one["value"] for name, one in metrics.items()}
+    found = usage.per_purpose(values, n)
+    if not found:
+        return []
+    rows: list[list[Cell]] = [
+        [f"{purpose} (not in all)" if purpose == usage.APART else purpose, *of] for purpose, of in found.items()
     ]
-    return "\n".join(lines)
+    rows.append(["all", *usage.divided([values[name] for name in usage.TOTALS], n)])
+    return [Sheet("Per question, by purpose", [Column("purpose"), *usage.COLUMNS], rows)]
 
 
-def _means(levels: Mapping[str, Sequence[str]]) -> list[str]:
-    """What the means of means are."""
-    told = {tuple(reversed(strata)) for strata in levels.values()}
+def _stratum(stratum: str, values: Mapping[str, Metrics]) -> Sheet:
+    """Metrics that have a value in some part as rows, the stratum's values as columns."""
+    names = dict.fromkeys(name for metrics in values.values() for name in metrics)
+    rows: list[list[Cell]] = [[name, *(Value.stored(of.get(name)) for of in values.values())] for name in names]
+    kept = [row for row in rows if any(cell is not None for cell in row[1:])]
+    return Sheet(f"By {stratum}", [Column("metric"), *map(Column, values)], kept)
+
+
+def _means(manifest: Mapping[str, Any], metrics: Metrics) -> list[str]:
+    """What the means of means are, where there are any."""
+    levels: Mapping[str, Sequence[str]] = manifest.get("levels") or {}
+    paths = sorted({tuple(reversed(strata)) for score, strata in levels.items() if f"total/{score}" in metrics})
     return [
-        f"`{names[0]}/...` are means of the means per {' and '.join(names[1:]) or 'sample'}, `total/...` the mean of "
+        f"`{path[0]}/...` are means of the means per {' and '.join(path[1:]) or 'sample'}, `total/...` the mean of "
         "those: what has no score is left out. Their intervals follow from the variances within each."
-        for names in sorted(told)
+        for path in paths
     ]
+
+
+def totals(metrics: Metrics) -> str:
+    """Cost, tokens, calls and time of a run in one line."""
+    value = {name: one["value"] for name, one in metrics.items()}
+    cost = "cost not known" if value["cost/usd"] is None else f"${value['cost/usd']:.4f}"
+    calls = f"{number(value['calls/total'])} calls ({value['calls/per_sample']:.1f} a sample)"
+    return (
+        f"{calls}, {tokens_text(value['tokens/input'], value['tokens/output'])}, {cost}, "
+        f"{value['time/seconds_p50']:.3f} s a sample (median)"
+    )
+
+
+def tokens_text(tokens_in: float | None, tokens_out: float | None) -> str:
+    """Tokens in and out in words, also where a call did not report them."""
+    if tokens_in is None or tokens_out is None:
+        return "tokens not known"
+    return f"{number(tokens_in)} tokens in, {number(tokens_out)} out"
 
 
 def calls_line(manifest: Mapping[str, Any]) -> str:
-    """What was sent and what the journal answered; empty where all was sent and stands in the records."""
+    """What was sent and what the journal answered; empty where all was sent and is in the records."""
     calls = manifest["calls"]
-    found, beside, usd = calls["from_journal"], calls.get("beside", 0), manifest["spent"]["usd"]
-    if not found and not beside:
+    found, apart, usd = calls["from_journal"], calls.get("beside", 0), manifest["spent"]["usd"]
+    if not found and not apart:
         return ""
-    told = f"calls:      {calls['sent']:,} sent, {found:,} answered by the journal"
-    told += f"; {beside:,} of them for what is played beside" if beside else ""
-    return told + (f"; ${usd:.4f} in all" if beside and usd else "")
+    text = f"calls:      {calls['sent']:,} sent, {found:,} answered by the journal"
+    text += f"; {apart:,} of them apart from the episodes" if apart else ""
+    return text + (f"; ${usd:.4f} in all" if apart and usd else "")
 
 
 def status_line(manifest: Mapping[str, Any]) -> str:
     """How the run ended, in one sentence; or that it did not."""
     if not (counts := manifest.get("counts")):
         return (
-            f"Status {manifest.get('status')}: it has not ended, since it still runs or was killed (run.resume=FOLDER"
-            " goes on with it); what follows is of the episodes played so far."
+            f"Status {manifest.get('status')}: it has not ended: it still runs or was killed (run.resume=FOLDER "
+            "resumes it); what follows is of the episodes finished so far."
         )
-    done = f"{counts['finished']} of {counts['wanted']} episodes played, {counts['errored']} errored"
+    done = f"{counts['finished']} of {counts['wanted']} episodes finished, {counts['errored']} errored"
     return f"Status {manifest['status']}: {done}."
-
-
-def _by(values: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
-    """Metrics that have a value in some stratum as rows, the strata's values as columns."""
-    names = dict.fromkeys(name for metrics in values.values() for name in metrics)
-    body = [
-        (name, *(_cell(metrics.get(name)) for metrics in values.values()))
-        for name in names
-        if any((metrics.get(name) or {}).get("value") is not None for metrics in values.values())
-    ]
-    return markdown(("metric", *values), body)
-
-
-def _cell(metric: Mapping[str, Any] | None) -> str:
-    if metric is None or metric["value"] is None:
-        return "-"
-    return f"{number(metric['value'])} ({interval(metric)})" if interval(metric) else number(metric["value"])

@@ -1,19 +1,18 @@
-"""Runs that belong together: same settings, another part of the benchmark each, make one row of a table."""
+"""Rows of tables: runs of the same settings on different parts of a benchmark, called by what they differ in."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from runner.results.labels import labels_of
-from runner.results.runs import Run
+from runner.results.runs import Run, is_one_of
 
 
 @dataclass(frozen=True)
 class Row:
-    """Runs of the same settings that played different parts, and what tells them from the other rows."""
+    """Runs of the same settings on different parts, and a label that no other row has."""
 
     runs: Sequence[Run]
     label: str
@@ -60,7 +59,7 @@ def _fits(run: Run, other: Run, by_dataset: bool) -> bool:
 
 
 def _groups(run: Run) -> set[tuple[str, ...]]:
-    """What a run played, by the levels of its scores; its dataset's name where there are none."""
+    """The parts that a run is of, by the levels of its scores; its dataset's name where there are none."""
     levels = {tuple(levels) for levels in run.levels.values()}
     found = {
         tuple(str(record["strata"].get(level, "")) for level in strata) for strata in levels for record in run.records
@@ -69,5 +68,45 @@ def _groups(run: Run) -> set[tuple[str, ...]]:
 
 
 def _datasets(run: Run) -> set[tuple[str, ...]]:
-    """What a run played, as its dataset was set."""
+    """The dataset of a run, as it was set."""
     return {run.data}
+
+
+def labels_of(runs: Sequence[Run]) -> list[str]:
+    """The settings in which rows differ; of one sweep only what it varies, where that is enough."""
+    swept = {name for run in runs for name in run.notes.get("swept") or ()}
+    if swept and len({run.notes.get("sweep") for run in runs}) == 1:
+        short = [_label(run, runs, swept) for run in runs]
+        if len(set(short)) == len(short):
+            return short
+    return [_label(run, runs) for run in runs]
+
+
+def _label(run: Run, others: Sequence[Run], only: Collection[str] = ()) -> str:
+    """The settings in which a row differs from the others; its agent and model where there are none.
+
+    ``only``: the last parts of the keys that count, all where it is empty.
+    """
+    words = []
+    groups = [key for key in dict.fromkeys(["agent", "model", *run.same]) if key in run.same]
+    for group in groups:
+        if (not only or group in only) and len({other.choices.get(group) for other in others}) > 1:
+            words.append(str(run.choices.get(group, f"no {group}")))
+        same = [one for one in others if _alike(one, run, group)]
+        words += [run.choices[key] for key in _within(run, group) if not all(_alike(one, run, key) for one in same)]
+        alike = [one.flat.get(group, {}) for one in same if all(_alike(one, run, key) for key in _within(run, group))]
+        for key, value in run.flat[group].items():
+            counts = not key.endswith("_target_") and (not only or is_one_of(key, only))
+            if counts and any(one.get(key) != value for one in alike):
+                words.append(f"{key.rpartition('.')[2]}={value}")
+    words = words or [str(run.choices[group]) for group in ("agent", "model") if group in run.choices]
+    return " ".join(words) or run.folder.name
+
+
+def _within(run: Run, group: str) -> list[str]:
+    """The choices of parts within a group's: a condition's ``condition.then``."""
+    return [key for key in run.choices if key.startswith(f"{group}.")]
+
+
+def _alike(one: Run, other: Run, group: str) -> bool:
+    return one.choices.get(group) == other.choices.get(group)

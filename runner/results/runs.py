@@ -1,4 +1,4 @@
-"""A run as results read it: its folder, manifest, config and records."""
+"""A run as results read it: its folder, manifest, config and records; and which folders a name means."""
 
 from __future__ import annotations
 
@@ -6,18 +6,23 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from components.core.errors import ConfigError
 from components.core.messages import SIMULATED
+from components.files.yaml_files import read_yaml
 from runner import manifest
 from runner.records import FILE as RECORDS
 from runner.records import read, slim
 from runner.results.directions import better
-from runner.results.folders import config_of
 from runner.results.kinds import Kinds, Scale, kind_of, kinds_of
-from runner.results.page.parts import Better
+from runner.results.sheets import Better
+from runner.resume import setting
+from runner.terminal import aside
 from runner.texts import TextReader
 
 _NEEDED = {"cluster", "strata", "scores", "usage", "seconds"}
@@ -210,3 +215,72 @@ def leaves(node: Any, key: str) -> Iterator[tuple[str, str]]:
             yield from leaves(inner, f"{key}.{name}")
     else:
         yield key, json.dumps(node, default=str).strip('"')
+
+
+def warnings_of(runs: Sequence[Run]) -> list[str]:
+    """What a reader of several runs must know: simulated models, notes with their methods, missing records."""
+    found: dict[str, list[str]] = {}
+    for run in runs:
+        for note in run.notes.get("notes") or ():
+            found.setdefault(str(note), []).append(str(run.choices.get("agent", "?")))
+    lines = [f"note: {note} ({', '.join(dict.fromkeys(of))})" for note, of in found.items()]
+    lines += [line for run in runs if (line := _cut(run))]
+    if any(run.simulated for run in runs):
+        lines.insert(0, "simulated model: these numbers say nothing about any real model")
+    return lines
+
+
+def _cut(run: Run) -> str:
+    """That records of a run are gone, where its manifest counts more."""
+    counted = (run.notes.get("counts") or {}).get("finished") or 0
+    if run.notes.get("status") != "complete" or counted <= len(run.records):
+        return ""
+    return (
+        f"note: {run.folder} was complete with {counted} records and holds {len(run.records)}: records.jsonl was "
+        "cut or changed; run.resume runs what is missing, with the journal's replies where it has them"
+    )
+
+
+def run_folders(folder: Path) -> list[Path]:
+    """The folder, or the runs of a sweep's folder in the order of its jobs, without numbers in that in which they
+    began; of one that has no records yet it says so. Raises ConfigError for one that is neither."""
+    found = [folder]
+    try:
+        if not (folder / RECORDS).is_file():
+            begun = sorted({path.parent for name in (RECORDS, manifest.FILE) for path in folder.glob(f"*/{name}")})
+            below = [path for path in begun if (path / RECORDS).is_file()]
+            found = sorted(below, key=_place) or found
+            for path in begun if below else ():
+                if path not in below:
+                    aside(f"note: {path} has no {RECORDS} and is left out; {setting('run.resume', path)} runs it")
+        return [_checked(one) for one in found]
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{str(folder)[:200]!r} cannot be read as a folder: {error}") from None
+
+
+def config_of(folder: Path) -> dict[str, Any]:
+    """A run's config. Raises ConfigError."""
+    path = folder / "config.yaml"
+    try:
+        found = read_yaml(path)
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
+    if not isinstance(found, dict):
+        raise ConfigError(f"{path} is not the config of a run: it holds {type(found).__name__}, not names and values")
+    if not isinstance(compare := found.get("compare") or {}, dict):
+        raise ConfigError(f"{path} is not the config of a run: compare is {compare!r:.40}, not names and values")
+    return found
+
+
+def _place(folder: Path) -> tuple[float, str]:
+    """The number of a sweep's job, and when it began."""
+    notes = manifest.read(folder)
+    number = notes.get("number")
+    return inf if number is None else number, str(notes.get("start", ""))
+
+
+def _checked(folder: Path) -> Path:
+    for name in (RECORDS, manifest.FILE, "config.yaml"):
+        if not (folder / name).is_file():
+            raise ConfigError(f"{folder} is no run folder: it has no {name}")
+    return folder

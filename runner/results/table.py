@@ -1,88 +1,22 @@
-"""Tables of metrics: for the terminal and for Markdown."""
+"""Sections and tables on the terminal, and how numbers are written in every format."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from shutil import get_terminal_size
+from textwrap import fill
 from typing import Any
 
-from runner.results import usage
-from runner.results.directions import better
-from runner.results.endings import OVERFLOWS
+from runner.results.sheets import ARROWS, PERCENT, USD, Cell, Column, Section, Sheet, Value
 
-_TOTALS = ("cost", "tokens", "calls", "time")
-_FIRST = ("total", "completion", "score", "execution", "refusal", "response", "planning")
-_WIDE = 140  # where there is no terminal to ask
+_WIDE, _TEXT = 140, 110  # characters of a line where no terminal is there to ask; of a line of text
 _GAP = 3  # characters between columns
-HEAD = ("metric", "value", "95 % interval", "n", "ceiling")
-
-
-def rows(metrics: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, ...]]:
-    """One row per metric that has a value somewhere to show."""
-    return [
-        (name, number(m["value"]), interval(m), count(m), number(m["ceiling"]) if "ceiling" in m else "")
-        for name, m in metrics.items()
-    ]
-
-
-def present(title: str, metrics: Mapping[str, Mapping[str, Any]]) -> None:
-    """Print a run's metrics: those that have a value as a table, the undefined by name, totals in one line."""
-    main = {n: m for n, m in metrics.items() if n.partition("/")[0] not in _TOTALS}
-    there = {n: m for n, m in main.items() if m["value"] is not None}
-    show(HEAD, rows(there), title)
-    if undefined := [n for n in main if n not in there]:
-        print(f"not defined here: {plain(', '.join(undefined))}")  # noqa: T201
-    if metrics:
-        print(totals(metrics))  # noqa: T201
-    if used := usage.lines(metrics):
-        show(usage.HEAD, used, usage.TITLE)
-
-
-def headline(
-    jobs: Sequence[Mapping[str, Mapping[str, Any]]],
-    room: int,
-    manifests: Sequence[Mapping[str, Any]] = (),
-    named: Iterable[str] = (),
-) -> list[str]:
-    """The metrics to show beside each other: those that are ``named``, then those that are better one way, as the
-    manifests of the jobs have it, the first of each group before the second of any; all with a value somewhere."""
-    names = [n for n in dict.fromkeys(n for job in jobs for n in job) if better(n, manifests)]
-    there = [n for n in names if any(_has(job, n) for job in jobs)]
-    there = [n for n in there if "/".join(n.split("/")[2:]) not in there]  # the means of single parts of a score
-    late = [n for n in ("errors/rate", OVERFLOWS, "cost/usd", "time/seconds_p50") if n in there]
-    groups: dict[str, list[str]] = {}
-    for name in there:
-        if (group := name.partition("/")[0]) not in (*_TOTALS, "stop", "errors"):
-            groups.setdefault(group, []).append(name)
-    order = sorted(groups, key=lambda group: _FIRST.index(group) if group in _FIRST else len(_FIRST))
-    longest = max(map(len, groups.values()), default=0)
-    rounds = [groups[group][n] for n in range(longest) for group in order if n < len(groups[group])]
-    rounds = [*dict.fromkeys([*(name for name in named if any(_has(job, name) for job in jobs)), *rounds])]
-    return [*rounds[: max(1, room - len(late))], *late][:room]
-
-
-def _has(job: Mapping[str, Mapping[str, Any]], name: str) -> bool:
-    return job.get(name, {}).get("value") is not None
-
-
-def totals(metrics: Mapping[str, Mapping[str, Any]]) -> str:
-    """Cost, tokens, calls and time of a run in one line."""
-    value = {name: m["value"] for name, m in metrics.items()}
-    cost = "cost not known" if value["cost/usd"] is None else f"${value['cost/usd']:.4f}"
-    tokens = tokens_told(value["tokens/input"], value["tokens/output"])
-    calls = f"{number(value['calls/total'])} calls ({value['calls/per_sample']:.1f} a sample)"
-    return f"{calls}, {tokens}, {cost}, {value['time/seconds_p50']:.3f} s a sample (median)"
-
-
-def tokens_told(asked: int | None, written: int | None) -> str:
-    """Tokens in and out in words, also where a call did not report them."""
-    if asked is None or written is None:
-        return "tokens not known"
-    return f"{number(asked)} tokens in, {number(written)} out"
+_FORMATS = {USD: ",.4g", "calls": ",.2f", "tokens": ",.0f"}
 
 
 def number(value: float | int | None) -> str:
-    """Four significant places for shares and means, whole counts as they are, - for what is not known."""
+    """Four decimals for shares and means, whole counts as they are, - for what is not known."""
     if value is None:
         return "-"
     if isinstance(value, int) or (value == int(value) and abs(value) >= 1000):
@@ -90,28 +24,35 @@ def number(value: float | int | None) -> str:
     return f"{value:.4f}" if abs(value) < 100 else f"{value:,.1f}"
 
 
+def figure(value: float | None, unit: str = "", signed: bool = False) -> str:
+    """A number in its unit: percentages and calls with two decimals, dollars with four significant digits."""
+    if value is None:
+        return "-"
+    if unit == PERCENT:
+        text = f"{value + 1e-9:.2f}"  # a five in the third place is rounded up, as publications do
+    elif unit in _FORMATS and isinstance(value, float) and abs(value) < 1e6:
+        text = format(value, _FORMATS[unit])
+    else:
+        text = number(round(value, 4) + 0.0 if signed else value)
+    return f"+{text}" if signed and not text.startswith("-") else text
+
+
+def ends(value: Value, unit: str = "") -> str:
+    """``low to high``, or why there is no interval; percentages with one decimal, others with three."""
+    if value.low is None or value.high is None:
+        return value.no_interval
+    digits = 1 if unit == PERCENT else 3
+    return " to ".join(f"{round(end, digits) + 0.0:,.{digits}f}" for end in (value.low, value.high))  # no minus zero
+
+
 def interval(metric: Mapping[str, Any]) -> str:
-    """``low to high``, or why there is no interval; empty for a total."""
-    if metric.get("ci_low") is None or metric.get("ci_high") is None:
-        return metric.get("no_interval") or ""
-    low, high = (round(metric[end], 3) + 0.0 for end in ("ci_low", "ci_high"))  # + 0.0: no minus zero
-    return f"{low:.3f} to {high:.3f}"
+    """``low to high``, or why a metric has no interval; empty for a total."""
+    return ends(Value(None, metric.get("ci_low"), metric.get("ci_high"), None, metric.get("no_interval") or ""))
 
 
-def stacked(metric: Mapping[str, Any]) -> str:
-    """The value and its interval, one below the other."""
-    return "\n".join(filter(None, (number(metric["value"]), interval(metric))))
-
-
-def count(metric: Mapping[str, Any]) -> str:
-    """How many samples count, and how many were not scored."""
-    return f"{metric['n']} (+{metric['unscored']} unscored)" if metric.get("unscored") else str(metric["n"])
-
-
-def markdown(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; pipes in cells are escaped, control characters and line breaks are blanks."""
-    lines = [[plain(cell) for cell in line] for line in (head, ["---"] * len(head), *body)]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+def p_text(p: float | None) -> str:
+    """A p value with three decimals."""
+    return "-" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def plain(text: str) -> str:
@@ -120,9 +61,62 @@ def plain(text: str) -> str:
     return " ".join(shown.split())
 
 
+def times(n: int) -> str:
+    """How often, in words."""
+    return "once" if n == 1 else f"{n} times"
+
+
+def markdown(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    """A Markdown table; pipes in cells are escaped, control characters and line breaks are blanks."""
+    lines = [[plain(cell) for cell in line] for line in (head, ["---"] * len(head), *body)]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def show_section(section: Section) -> None:
+    """Print the tables of a section, then the sentences that explain them."""
+    for sheet in section.sheets:
+        show_sheet(sheet)
+    if section.intro:
+        show_text(section.intro)
+
+
+def show_sheet(sheet: Sheet) -> None:
+    """Print a table and its notes; columns without any content are left out."""
+    kept = [
+        n for n in range(len(sheet.columns)) if n < sheet.keys or any(row[n] not in ("", None) for row in sheet.rows)
+    ]
+    if sheet.rows:
+        body = [[_text(row[n], sheet.columns[n]) for n in kept] for row in sheet.rows]
+        show([_head(sheet.columns[n]) for n in kept], body, sheet.title, sheet.keys)
+    else:
+        print(plain(sheet.title))  # noqa: T201
+    for line in sheet.notes:
+        show_text(line)
+
+
+def show_text(text: str) -> None:
+    """Print a text in lines of a readable length."""
+    room = min(_TEXT, get_terminal_size((_TEXT, 0)).columns)
+    print(fill(plain(text), room, break_long_words=False, break_on_hyphens=False))  # noqa: T201
+
+
+def _head(column: Column) -> str:
+    name = f"{column.name} {ARROWS[column.better]}".strip()
+    return f"{name}\n{column.unit}" if column.unit else name
+
+
+def _text(cell: Cell, column: Column) -> str:
+    """A cell; an interval is below its value."""
+    if isinstance(cell, str):
+        return cell
+    if not isinstance(cell, Value):
+        return figure(cell, column.unit, column.signed)
+    return "\n".join(filter(None, (figure(cell.value, column.unit, column.signed), ends(cell, column.unit))))
+
+
 def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str, keys: int = 1) -> None:
-    """Print a table on the terminal, as several where it is too wide, each with the first ``keys`` columns: nothing is
-    cut. Names with a slash are set apart by the part before it."""
+    """Print a table, as several where it is too wide, each with the first ``keys`` columns: nothing is cut. Rows are
+    grouped by what is before the first slash of their name."""
     from rich import box
     from rich.console import Console
     from rich.markup import escape
@@ -131,11 +125,9 @@ def show(head: Sequence[str], body: Sequence[Sequence[str]], title: str, keys: i
     console = Console()
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _WIDE
-    with console.capture() as shown:  # rich takes a reader who leaves early for a failure
-        if title:
-            console.print(
-                plain(title), style="italic", markup=False, highlight=False, soft_wrap=True
-            )  # wider than its table
+    with console.capture() as shown:  # rich takes a closed pipe for a failure
+        if title:  # may be wider than its table
+            console.print(plain(title), style="italic", markup=False, highlight=False, soft_wrap=True)
         for places in fitting(head, body, console.width, keys):
             table = Table(*(escape(_shown(head[place])) for place in places), box=box.SIMPLE_HEAD)
             for place, column, width in zip(places, table.columns, _widths(head, body, places), strict=True):
@@ -181,8 +173,3 @@ def _widths(head: Sequence[str], body: Sequence[Sequence[str]], places: Sequence
     from rich.cells import cell_len
 
     return [max(cell_len(part) for row in (head, *body) for part in row[place].split("\n")) for place in places]
-
-
-def times(n: int) -> str:
-    """How often, in words."""
-    return "once" if n == 1 else f"{n} times"

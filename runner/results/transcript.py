@@ -14,8 +14,9 @@ from components.core.types import Observed, Step, Trajectory
 from components.faults.marks import told as faults_told
 from runner.flaws import nearest
 from runner.records import read
+from runner.results.report import tokens_text
 from runner.results.runs import Run
-from runner.results.table import plain, tokens_told
+from runner.results.table import plain
 from runner.stored import Unpacker
 from runner.texts import TextReader
 
@@ -46,7 +47,7 @@ def show_episode(runs: Sequence[Run], sample_id: str, epoch: int | None, prompts
         have = ", ".join(map(str, sorted(set(epochs))))
         raise ConfigError(f"--epoch {epoch}: sample {plain(sample_id)!r} has the epochs {have}")
     if not shown:
-        raise ConfigError(plain(f"--show {sample_id!r}: there is no such sample; {nearest(sample_id, ids)}"))
+        raise ConfigError(plain(f"episode {sample_id!r}: there is no such sample; {nearest(sample_id, ids)}"))
 
 
 def transcript(run: Run, record: Mapping[str, Any], prompts: bool = False) -> Iterator[str]:
@@ -82,7 +83,7 @@ def _step(number: int, step: Step, prompts: bool) -> Iterator[str]:
         yield "  said:"
     yield from _lines(_text(step.reply) or "(no text)")
     if step.verdict:
-        yield from _lines(step.verdict, "  verdict: ")
+        yield from _lines(str(step.verdict), "  verdict: ")
     if step.action is not None and step.action.error:
         yield from _lines(step.action.error_text or step.action.error, "  unreadable: ")
     for one in step.tried:
@@ -134,7 +135,7 @@ def _scores(record: Mapping[str, Any]) -> Iterator[str]:
         yield from _lines(f"{'unscored' if value is None else f'{value:.4g}'}{why and f' ({why})'}", f"{plain(name)}: ")
     used = record["usage"]
     cost = "cost not known" if used["cost_usd"] is None else f"${used['cost_usd']:.4g}"
-    tokens = tokens_told(used["input_tokens"], used["output_tokens"])
+    tokens = tokens_text(used["input_tokens"], used["output_tokens"])
     yield f"usage: {used['calls']:,} calls, {tokens}, {cost}, {record['seconds']:.1f} s"
 
 

@@ -12,6 +12,8 @@ from runner.facts import sweep_id
 from runner.sweep.plan import Cell
 
 if TYPE_CHECKING:
+    from runner.results.intervals import MetricJSON
+    from runner.results.metrics import Summary
     from runner.results.runs import Run
 
 MEANS = "means.json"
@@ -20,13 +22,13 @@ _COLUMNS = 7
 
 def summarise(plan: Sequence[Cell]) -> None:
     """Print the table of headline metrics, where to look, and send the sweep's own run."""
-    from runner.results.compare import show_compare, warnings_of
-    from runner.results.gains_table import show_gains
-    from runner.results.means import show_means
-    from runner.results.page.models import show_models
-    from runner.results.rows import rows_of
-    from runner.results.runs import Run
-    from runner.results.table import headline, show
+    from runner.results.run_metrics import headline
+    from runner.results.runs import Run, warnings_of
+    from runner.results.sections import models
+    from runner.results.sections.gains import show_gains
+    from runner.results.sections.means import show_means
+    from runner.results.sections.methods import show_methods
+    from runner.results.table import show, show_section
     from runner.tracking import finish_sweep
 
     done = [(cell, metrics) for cell in plan if (metrics := _metrics(cell)) is not None]
@@ -40,11 +42,12 @@ def summarise(plan: Sequence[Cell]) -> None:
     show(("job", *names), body, title=f"{len(done)} of {len(plan)} jobs")
     if missing := [name for name in named if all(metrics.get(name, {}).get("value") is None for _, metrics in done)]:
         print(f"compare.scores: no job has a value of {', '.join(missing)}")  # noqa: T201
-    show_models(runs)
+    if (section := models.section(runs)) is not None:
+        show_section(section)
     home = plan[0].folder.parent
-    show_compare(runs, home=home)
-    if told := show_means(rows_of([run for run in runs if run.levels or run.by])):
-        (home / MEANS).write_text(json.dumps(told, indent=1), encoding="utf-8")
+    show_methods(runs, home=home)
+    if means := show_means(runs):
+        (home / MEANS).write_text(json.dumps(means, indent=1), encoding="utf-8")
     show_gains(runs, home)
     print(*warnings_of(runs), calls([run.notes for run in runs]), sep="\n")  # noqa: T201
     print(f"sweep folder: {home}")  # noqa: T201
@@ -54,7 +57,7 @@ def summarise(plan: Sequence[Cell]) -> None:
 
 
 def measured(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
-    """What runs measure that is better neither way, and so no headline: how long conversations get."""
+    """Scores that decide and are better neither way, so that they are not headlines: how long conversations get."""
     from runner.results.grid import deciding
 
     decide = dict.fromkeys(one for run in runs if (one := deciding(run)) and not run.better(one))
@@ -63,7 +66,7 @@ def measured(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
 
 def pages(runs: Sequence[Run], home: Path) -> list[Path]:
     """Write a sweep's page and tables, the page first; a report that cannot be written costs one line, no result."""
-    from runner.results.page.book import write
+    from runner.results.page import write
 
     try:
         files = write(runs, home)
@@ -81,12 +84,13 @@ def calls(manifests: Sequence[Mapping[str, Any]]) -> str:
     return f"calls:        {sent:,} sent, {found:,} answered by the journal, over {len(told)} jobs"
 
 
-def _cell(metric: Mapping[str, Any] | None) -> str:
+def _cell(metric: MetricJSON | None) -> str:
     from runner.results.table import number
 
     return "-" if metric is None else number(metric["value"])
 
 
-def _metrics(cell: Cell) -> Mapping[str, Mapping[str, Any]] | None:
+def _metrics(cell: Cell) -> Mapping[str, MetricJSON] | None:
     path = cell.folder / "metrics.json"
-    return json.loads(path.read_text(encoding="utf-8"))["metrics"] if path.exists() else None
+    found: Summary | None = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+    return None if found is None else found["metrics"]

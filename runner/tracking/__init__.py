@@ -1,7 +1,7 @@
 """MLflow: disk first, this second. The only importer of mlflow, and always lazily.
 
 A tracker that is missing, down or slow costs one warning, never a run: ``python -m runner.report
-FOLDER --track`` sends a folder again, under the same ids.
+track FOLDER`` sends a folder again, under the same ids.
 """
 
 from __future__ import annotations
@@ -243,7 +243,7 @@ def _guarded(work: Callable[[], str], folder: Path | None) -> str | None:
         again = (
             ""
             if folder is None
-            else f"; nothing is lost, send again: python -m runner.report {shlex.quote(str(folder))} --track"
+            else f"; nothing is lost, send again: python -m runner.report track {shlex.quote(str(folder))}"
         )
         log.warning("not sent to MLflow: %s%s", _short(error), again)
         return None

@@ -15,7 +15,8 @@ import orjson
 
 from runner.records import FILE
 from runner.results.directions import better, improved
-from runner.results.table import headline
+from runner.results.intervals import MetricJSON
+from runner.results.run_metrics import headline
 
 _LATE = ("errors", "cost", "tokens", "calls", "time")  # groups that are never the headline
 _STATUS = {"running": "KILLED", "interrupted": "KILLED", "budget": "KILLED", "partial": "KILLED", "failed": "FAILED",
@@ -31,7 +32,7 @@ class Job:
 
     folder: Path
     manifest: Mapping[str, Any]
-    metrics: Mapping[str, Mapping[str, Any]]
+    metrics: Mapping[str, MetricJSON]
 
     @property
     def id(self) -> str:
@@ -140,8 +141,9 @@ def metrics_of(job: Job) -> dict[str, float]:
     """Finite values, headline first; then the intervals under a prefix of their own."""
     values = {safe(name): job.metrics[name].get("value") for name in job.headline}
     for name in job.headline:
-        for end in ("low", "high"):
-            values[safe(f"uncertainty/{name}_{end}")] = job.metrics[name].get(f"ci_{end}")
+        metric = job.metrics[name]
+        ends = {"low": metric.get("ci_low"), "high": metric.get("ci_high")}
+        values |= {safe(f"uncertainty/{name}_{end}"): value for end, value in ends.items()}
     return {name: _rounded(value) for name, value in values.items() if value is not None and math.isfinite(value)}
 
 

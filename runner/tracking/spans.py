@@ -47,7 +47,7 @@ class Spans:
         attributes: dict[str, Any] = {"mlflow.message.format": "openai", "earlier_messages": step.kept}
         attributes |= self._charges(step)
         if step.verdict:
-            attributes["verdict"] = self._cut(step.verdict, step)
+            attributes["verdict"] = self._cut(str(step.verdict), step)
         if not step.committed:
             attributes["committed"] = False
         if step.remarks:

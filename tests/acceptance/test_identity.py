@@ -42,16 +42,16 @@ def test_a_changed_prompt_in_the_same_folder_is_refused(shards):
 def test_shards_are_merged_only_when_all_are_there(shards, capsys, monkeypatch):
     monkeypatch.chdir(shards)
     folders = [str(shards / f"s{part}") for part in (1, 2, 3)]
-    assert report([*folders[:2], "--merge", str(shards / "partly")]) == 2
+    assert report(["merge", str(shards / "partly"), *folders[:2]]) == 2
     assert "all of i/3 must be there once" in capsys.readouterr().err
     assert here(shards, *WORDS, "run.shard=3/3", "hydra.run.dir=s3").code == 0
-    assert report([*folders, "--merge", str(shards / "whole")]) == 0
+    assert report(["merge", str(shards / "whole"), *folders]) == 0
     merged = json.loads((shards / "whole" / "manifest.json").read_text())
     assert merged["counts"] == {"finished": 44, "wanted": 44, "errored": 0} and merged["calls"]["sent"] == 44
-    assert report([str(shards / "whole"), "--rescore"]) == 0
+    assert report(["rescore", str(shards / "whole")]) == 0
 
 
 def test_a_folder_without_a_run_is_refused(shards, capsys):
     assert here(shards, *WORDS, "run.resume=prompts").code == 2
-    assert report([str(shards / "prompts")]) == 2
+    assert report(["table", str(shards / "prompts")]) == 2
     assert "is no run folder" in capsys.readouterr().err

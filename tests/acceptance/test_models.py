@@ -105,7 +105,7 @@ def test_one_table_with_a_row_per_model_and_a_plot_per_figure(sweep):
     with (folder / "tables/models-by-model.csv").open(newline="") as file:
         rows = list(csv.reader(file))
     assert [row[0] for row in rows[1:]] == ["mine/small", "mine/big", "simulated/weak"]
-    assert "by model, 95 % interval below" in done.out
+    assert "By model" in done.out
     page = (folder / "report.html").read_text()
     for title in ("Completion by complexity, with just the tools needed", "Refusing where tools are missing"):
         assert title in page

@@ -86,6 +86,6 @@ def test_it_is_drawn_for_the_analysis_of_errors(homes):
 def test_it_is_packed_and_unpacked_with_what_the_journal_says_of_it(homes, monkeypatch):
     home, _ = homes("ehragent")
     monkeypatch.chdir(home)
-    assert report(["run", "--bundle", "mine.zip"]) == 0
+    assert report(["bundle", "mine.zip", "run"]) == 0
     done = here(home, "run.replay=mine.zip", own=False)
     assert (done.code, "the same: 4 records of 1 run(s)" in done.out) == (0, True), done.out

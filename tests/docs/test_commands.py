@@ -44,8 +44,11 @@ def check(line: str, folder: Path) -> None:
         check_other(words)
     elif module[1] == "runner":
         check_runner(words[3:], folder)
-    elif given := [word for word in words[3:] if word.startswith("--")]:
-        known = generator().help_of(module[1])
+    elif module[1] == "runner.report" or any(word.startswith("--") for word in words[3:]):
+        below = words[3:4] if module[1] == "runner.report" else []
+        known = generator().help_of(module[1], *below)
+        assert known, f"no command {below}"
+        given = [word for word in words[3:] if word.startswith("--")]
         assert not (unknown := [word for word in given if word not in known]), f"no option {unknown} in its --help"
 
 

@@ -33,7 +33,7 @@ def test_a_sweep_is_compared_printed_and_written(sweep, tmp_path, capsys):
     assert (first["gain"], first["pairs"], first["wins"], first["losses"], first["p"]) == (0.6, 5, 3, 0, 0.25)
     assert first["p_holm"] == 0.75 and first["ci_low"] < 0.6 < first["ci_high"] and first["test"] == "McNemar"
     text = (out / "compare.md").read_text()
-    assert "| react | direct | 0.6000 (" in text and "3 runs, 3 comparisons" in text
+    assert "| react | direct | +0.6000 (" in text and "3 runs, 3 comparisons" in text
 
 
 def test_baselines_and_all_pairs(sweep, capsys):
@@ -61,7 +61,7 @@ def test_runs_may_be_named_one_by_one_and_twice(sweep, tmp_path, capsys):
         ("mlflow:mine --uri sqlite:///{sweep}/none.db", "does not exist; run an experiment first"),
         ("{sweep} --baselines ,", "--baselines names nothing"),
         ("{sweep} --baselines react,direct,cot", "all methods are among them (react, direct, cot)"),
-        ("{sweep} --out {one}/config.yaml", "is no folder; name one"),
+        ("{sweep} --out {one}/config.yaml", "is not a folder; name"),
         ("{sweep} --out {one}/config.yaml/under", "cannot be written to: Not a directory"),
         ("{one} {copy}", "the same run as"),
         ("{one}/records.jsonl", "is no run folder"),

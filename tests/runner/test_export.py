@@ -27,7 +27,7 @@ def played(home):
 
 def test_each_episode_is_written_as_its_method_writes_it(played, capsys):
     folder = played / "agent-exports"
-    assert main([str(folder), "--export"]) == 0
+    assert main(["export", str(folder)]) == 0
     assert capsys.readouterr().out == f"6 episodes written to {folder}/export.jsonl\n"
     lines = [json.loads(line) for line in (folder / "export.jsonl").read_text().splitlines()]
     assert [(one["id"], one["epoch"]) for one in lines] == [(f"q{n}", epoch) for n in range(3) for epoch in (0, 1)]
@@ -39,9 +39,9 @@ def test_each_episode_is_written_as_its_method_writes_it(played, capsys):
 
 
 def test_an_agent_without_a_layout_is_refused_in_one_line(played, capsys):
-    assert main([str(played / "agent-asks"), "--export"]) == 2
-    assert capsys.readouterr().err == "error: --export: the agent asks has no layout of its own (a method export)\n"
+    assert main(["export", str(played / "agent-asks")]) == 2
+    assert capsys.readouterr().err == "error: export: the agent asks has no layout of its own (a method export)\n"
     assert not (played / "agent-asks" / "export.jsonl").exists()
-    assert main([str(played), "--export"]) == 0
+    assert main(["export", str(played)]) == 0
     assert "without a layout of their own, left out: asks" in capsys.readouterr().out
     assert (played / "agent-exports" / "export.jsonl").is_file()

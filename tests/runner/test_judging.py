@@ -28,7 +28,7 @@ def test_grades_stand_in_records_apart_from_what_the_agent_cost_and_are_read_fro
     step = found["case 0"]["steps"][-1]
     assert (step["purpose"], step["role"], step["branch"]) == ("judge", "judge", "judge/agreement")
     assert found["case 0"]["usage"]["calls"] == 1 and found["case 0"]["usage"]["purposes"]["judge"]["calls"] == 1
-    assert main([str(home.path / "one"), "--rescore"]) == 0
+    assert main(["rescore", str(home.path / "one")]) == 0
     assert {record["sample_id"]: record["scores"] for record in records(home)} == {
         name: record["scores"] for name, record in found.items()
     }

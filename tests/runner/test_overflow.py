@@ -13,9 +13,8 @@ from runner.execute import Outcome, execute
 from runner.journal import Journal
 from runner.play import play
 from runner.records import RecordWriter, read
-from runner.results.endings import overflow_line
-from runner.results.metrics import summarise
-from runner.results.statistics.pairing import value_of
+from runner.results.metrics import overflow_line, summarise
+from runner.results.statistics.pairs import value_of
 from tests.parts import Rows, Speaker, door, parts
 
 SAMPLES = Rows().load("test")

@@ -2,7 +2,10 @@
 
 import json
 
+import pytest
+
 from runner.report import main
+from runner.results.page import SECTIONS
 from runner.sweep.summary import calls
 from tests.acceptance.command import here
 from tests.runner.results.folders import write
@@ -11,7 +14,7 @@ from tests.runner.results.folders import write
 def test_several_runs_are_averaged_together(tmp_path, capsys):
     one = write(tmp_path / "a", {"one": ("k", [1, 0]), "three": ("k", [1, 0])})
     two = write(tmp_path / "b", {"two": ("d", [1, 1])})
-    assert main([str(one), str(two)]) == 0
+    assert main(["table", str(one), str(two)]) == 0
     out = capsys.readouterr().out
     assert "score/x: means per dimension of means per task, and total" in out and "0.7500" in out
     metrics = json.loads((one / "metrics.json").read_text())["metrics"]
@@ -23,7 +26,7 @@ def test_several_runs_are_averaged_together(tmp_path, capsys):
 def test_runs_of_one_task_have_no_means_beside_its_own(tmp_path, capsys):
     levels = {"score/x": ["task"]}
     folders = [write(tmp_path / name, {"one": ("k", [1, 0])}, levels=levels) for name in "ab"]
-    assert main([str(folder) for folder in folders]) == 0
+    assert main(["table", *map(str, folders)]) == 0
     out = capsys.readouterr().out
     assert "score/x" in out and "means per" not in out and "total/score/x" not in out
     assert "means of the means" not in (folders[0] / "report.md").read_text()
@@ -31,13 +34,13 @@ def test_runs_of_one_task_have_no_means_beside_its_own(tmp_path, capsys):
 
 def test_runs_without_levels_have_no_such_table(tmp_path, capsys):
     folders = [str(write(tmp_path / name, {"one": ("k", [1])}, levels={})) for name in "ab"]
-    assert main(folders) == 0
+    assert main(["table", *folders]) == 0
     assert "means per" not in capsys.readouterr().out
     assert "means of the means" not in (tmp_path / "a" / "report.md").read_text()
 
 
 def test_views_take_the_place_of_the_metrics(tmp_path, capsys):
-    assert main([str(write(tmp_path / "a", {"one": ("k", [1])})), "--tools"]) == 0
+    assert main(["tools", str(write(tmp_path / "a", {"one": ("k", [1])}))]) == 0
     assert "run folder:" not in capsys.readouterr().out
 
 
@@ -51,7 +54,7 @@ def test_a_report_of_counts_gives_the_intervals_that_the_run_gave(tmp_path):
     done = here(tmp_path, "agent=llm2sql", "limit=4", "tracking=off", "hydra.run.dir=run", own=False)
     assert done.code == 0, done.err
     before = (tmp_path / "run" / "metrics.json").read_bytes()
-    assert main([str(tmp_path / "run")]) == 0
+    assert main(["table", str(tmp_path / "run")]) == 0
     assert (tmp_path / "run" / "metrics.json").read_bytes() == before
 
 
@@ -59,15 +62,15 @@ def test_a_run_that_was_killed_is_reported_as_far_as_it_came(tmp_path, capsys):
     folder = write(tmp_path / "a", {"one": ("k", [1])})
     notes = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps({**notes, "status": "running", "counts": None}))
-    assert main([str(folder)]) == 0
-    told = "Status running: it has not ended, since it still runs or was killed (run.resume=FOLDER goes on with it)"
+    assert main(["table", str(folder)]) == 0
+    told = "Status running: it has not ended: it still runs or was killed (run.resume=FOLDER resumes it)"
     assert told in capsys.readouterr().out and told in (folder / "report.md").read_text()
 
 
 def test_a_folder_with_a_foreign_manifest_is_refused_in_one_line(tmp_path, capsys):
     folder = write(tmp_path / "a", {"one": ("k", [1])})
     (folder / "manifest.json").write_text('{"a": 1}')
-    assert main([str(folder)]) == 2
+    assert main(["table", str(folder)]) == 2
     assert "is not the manifest of a run: it lacks choices, dataset, name, status" in capsys.readouterr().err
 
 
@@ -75,5 +78,31 @@ def test_a_record_without_strata_is_refused_in_one_line(tmp_path, capsys):
     folder = write(tmp_path / "a", {"one": ("k", [1])})
     record = json.loads((folder / "records.jsonl").read_text())
     (folder / "records.jsonl").write_text(json.dumps({k: v for k, v in record.items() if k != "strata"}) + "\n")
-    assert main([str(folder)]) == 2
+    assert main(["table", str(folder)]) == 2
     assert "has no strata" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["RUN", "--paper", "mine"], "the flag --paper is now a command: python -m runner.report paper NAME FOLDER"),
+        (["RUN", "--baselines=direct"], "methods FOLDER ... --baselines A,B"),
+        (["--ledger"], "python -m runner.report ledger [FOLDER ...]"),
+        (["RUN", "--show", "one", "--epoch", "1"], "episode SAMPLE FOLDER"),
+        (["RUN"], "'RUN' is not a command of runner.report; tables: python -m runner.report table RUN"),
+        (["tools"], "the following arguments are required: FOLDER"),
+        (["table", "RUN", "--what"], "unrecognized arguments: --what"),
+        ([], "the following arguments are required: COMMAND"),
+    ],
+)
+def test_flags_of_earlier_versions_and_unknown_words_are_refused_in_one_line(words, said, capsys):
+    assert main(words) == 2
+    err = capsys.readouterr().err
+    assert said in err and err.count("\n") == 1
+
+
+def test_every_section_is_a_command(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    listed = capsys.readouterr().out
+    assert SECTIONS.keys() - {"episodes"} <= set(listed.split())

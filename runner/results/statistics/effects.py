@@ -16,11 +16,10 @@ from typing import Any
 
 from runner.results.directions import improved
 from runner.results.kinds import Scale
-from runner.results.page.parts import Better
 from runner.results.runs import Run
-from runner.results.significance import holm
-from runner.results.statistics.gains import Gain, gain_of
-from runner.results.statistics.pairing import Pairs, Record, value_of
+from runner.results.sheets import Better
+from runner.results.statistics.pairs import Gain, Pairs, Record, gain_of, value_of
+from runner.results.statistics.significance import holm
 
 Cell = tuple[str, ...]
 Key = tuple[str, int]

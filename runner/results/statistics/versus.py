@@ -11,12 +11,11 @@ from typing import Any
 from components.core.errors import ConfigError
 from runner.results.directions import improved
 from runner.results.grid import Column, Grid, Record
-from runner.results.page.parts import Better
 from runner.results.rows import Row
-from runner.results.significance import holm
-from runner.results.statistics.gains import Gain, gain_of
-from runner.results.statistics.pairing import OWN, pairs_of, value_of
+from runner.results.sheets import Better
+from runner.results.statistics.pairs import OWN, Gain, gain_of, pairs_of, value_of
 from runner.results.statistics.power import detectable, more_samples
+from runner.results.statistics.significance import holm
 
 MOST = 66  # pairs that are all compared unasked: of 12 methods
 

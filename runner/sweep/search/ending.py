@@ -61,8 +61,7 @@ def conclude(study: Study, search: Search, space: Space, plan: Mapping[int, Cell
 def _send(whole: Sequence[Cell], played: Sequence[Cell], home: Path) -> None:
     """Write the search's page and tables and send its own run to MLflow, both of the trials that were not stopped
     early, which is no failure; say what all took and where to look."""
-    from runner.results.compare import warnings_of
-    from runner.results.runs import Run
+    from runner.results.runs import Run, warnings_of
     from runner.sweep.summary import calls, pages
     from runner.tracking import finish_sweep
 

@@ -2,6 +2,7 @@ import pytest
 
 from components.core.messages import Message, ToolCall
 from components.core.task_text import action_text
+from components.core.types import Verdict
 from components.grammars.native_tools import NativeTools
 from components.verifiers.refine import Refine
 from tests.attempts import Attempt, Echo, Lessons
@@ -25,16 +26,14 @@ async def test_n_is_counted_as_the_code_or_as_the_article_does(counting, calls):
     action, model, trajectory, _ = await refined(Refine(n=3, counting=counting), [echo(c) for c in "abcdef"])
     assert len(model.requests) == calls and action_text(action) == f'echo[{{"query":"{"abcdef"[calls - 1]}"}}]'
     assert [step.committed for step in trajectory.steps] == [False] * (calls - 1) + [True]
-    assert (
-        trajectory.steps[-1].verdict
-        == f"refine: version {calls} of at most {calls}, the limit is reached, n=3 ({counting})"
-    )
+    picks = {n - (calls - 3): n for n in range(1, calls + 1)}
+    assert trajectory.steps[-1].verdict == Verdict("refine", "version", calls, calls, "the limit is reached", picks)
 
 
 async def test_it_stops_when_nothing_changes_and_the_trial_is_not_run_again():
     tool = Echo()
     action, model, trajectory, episode = await refined(Refine(n=5), [echo("a"), echo("a")], tool)
-    assert len(model.requests) == 2 and "nothing changed" in trajectory.steps[0].verdict
+    assert len(model.requests) == 2 and "nothing changed" in trajectory.steps[0].verdict.why
     (seen,) = await episode.observe(action)
     assert seen.text == "Observation: echo of a" and tool.runs == ["a"]
     assert [one.observation.text for one in trajectory.steps[0].tried] == ["echo of a"]
@@ -56,7 +55,7 @@ async def test_trials_can_be_switched_off_and_external_tools_are_never_tried():
 
 async def test_an_unreadable_refinement_leaves_the_proposal_and_an_unreadable_proposal_is_mended():
     action, _, trajectory, _ = await refined(Refine(), [echo("a"), "prose"])
-    assert action_text(action) == 'echo[{"query":"a"}]' and "could not be read" in trajectory.steps[0].verdict
+    assert action_text(action) == 'echo[{"query":"a"}]' and "could not be read" in trajectory.steps[0].verdict.why
     action, model, _, _ = await refined(Refine(n=1), ["prose", echo("b")])
     assert action_text(action) == 'echo[{"query":"b"}]' and "could not be read" in model.requests[1].messages[-1].text
 

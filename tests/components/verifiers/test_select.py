@@ -3,6 +3,7 @@ import pytest
 from components.core.errors import LimitReached, ModelError
 from components.core.messages import Message
 from components.core.task_text import action_text
+from components.core.types import Verdict
 from components.verifiers.select import Select
 from tests.attempts import Attempt, Echo, Lessons
 
@@ -26,7 +27,7 @@ async def test_the_picked_candidate_is_taken_however_it_is_named(reply):
     action, model, trajectory, tool = await selected(Select(n=3), [echo("a"), echo("b"), echo("c"), reply])
     assert action_text(action) == 'echo[{"query":"b"}]' and len(model.requests) == 4
     assert [step.committed for step in trajectory.steps[:3]] == [False, True, False] and tool.runs == ["a", "b", "c"]
-    assert trajectory.steps[1].verdict == "select: candidate 2 of 3, picked"
+    assert trajectory.steps[1].verdict == Verdict("select", "candidate", 2, 3, "picked")
     assert [request.sampling.temperature for request in model.requests] == [0.7, 0.7, 0.7, None]
     assert {request.occurrence for request in model.requests[:3]} == {0, 1, 2}
 
@@ -34,12 +35,12 @@ async def test_the_picked_candidate_is_taken_however_it_is_named(reply):
 @pytest.mark.parametrize("reply", ["none of them", "9", "", 'echo[{"query":"z"}]'])
 async def test_a_choice_that_cannot_be_read_falls_back_on_the_first_that_worked(reply):
     action, _, trajectory, _ = await selected(Select(n=2), ["prose", echo("b"), reply])
-    assert action_text(action) == 'echo[{"query":"b"}]' and "could not be read" in trajectory.steps[1].verdict
+    assert action_text(action) == 'echo[{"query":"b"}]' and "could not be read" in trajectory.steps[1].verdict.why
 
 
 async def test_equal_candidates_are_tried_once_and_not_asked_about():
     _, model, trajectory, tool = await selected(Select(n=4), [echo("a")] * 4)
-    assert len(model.requests) == 4 and tool.runs == ["a"] and "all were equal" in trajectory.steps[0].verdict
+    assert len(model.requests) == 4 and tool.runs == ["a"] and "all were equal" in trajectory.steps[0].verdict.why
 
 
 async def test_one_candidate_is_a_plain_action():
@@ -61,7 +62,7 @@ async def test_the_curve_asks_apart_what_fewer_candidates_would_have_given():
     action, model, trajectory, _ = await selected(Select(n=4, curve=True), replies)
     assert action_text(action) == 'echo[{"query":"d"}]'
     assert [r.purpose for r in model.requests] == ["act"] * 4 + ["verify", "judge", "judge"]
-    assert trajectory.steps[3].verdict.endswith("; curve 1=1, 2=2, 3=1, 4=4")
+    assert trajectory.steps[3].verdict.picks == {1: 1, 2: 2, 3: 1, 4: 4}
     assert [step.branch for step in trajectory.steps[-2:]] == ["curve/2", "curve/3"]
 
 
@@ -98,4 +99,4 @@ async def test_ways_of_naming_a_candidate(reply):
 
 async def test_what_could_not_be_read_is_not_found_inside_a_reply():
     action, _, trajectory, _ = await selected(Select(n=2), ["A", echo("b"), "A wide choice: none fits."])
-    assert action_text(action) == 'echo[{"query":"b"}]' and "could not be read" in trajectory.steps[1].verdict
+    assert action_text(action) == 'echo[{"query":"b"}]' and "could not be read" in trajectory.steps[1].verdict.why

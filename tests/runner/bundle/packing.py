@@ -30,11 +30,11 @@ class Site:
         return out + err
 
     def pack(self, name: str, *words: str, target: str = "") -> tuple[int, str]:
-        """``python -m runner.report NAME --bundle NAME.zip``; exit code, and what it said."""
+        """``python -m runner.report bundle NAME.zip NAME``; exit code and output."""
         said = io.StringIO()
         with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
             patch.chdir(self.home)
-            code = report.main([name, "--bundle", target or f"{name}.zip", *words])
+            code = report.main(["bundle", target or f"{name}.zip", name, *words])
         return code, said.getvalue()
 
     def bundle(self, name: str) -> Path:

@@ -70,20 +70,6 @@ def test_the_value_of_a_secret_variable_is_in_no_bundle(site, tmp_path, monkeypa
     assert not (tmp_path / "b.zip").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--rescore", "--bundle", "b.zip"), "--bundle packs and does nothing else"),
-        (("--with-data",), "--with-data says what a bundle may hold"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(site, capsys, monkeypatch, words, said):
-    from runner.report import main
-
-    monkeypatch.chdir(site.home)
-    assert main(["single", *words]) == 2 and said in capsys.readouterr().err
-
-
 def test_a_bundle_is_called_zip(site):
     code, told = site.pack("single", target="b.tar")
     assert code == 2 and "a bundle is a zip, call it b.zip" in told

@@ -18,7 +18,7 @@ from components.models.simulated import Simulated
 from runner import build
 from runner.config.places import choices_of
 from runner.config.roots import CONF
-from runner.results.paper import load
+from runner.results.publications.paper import load
 from tests.composing import composing
 from tests.each import each
 

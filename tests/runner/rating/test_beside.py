@@ -36,7 +36,7 @@ def test_a_models_grades_stand_beside_its_kappa_with_raters_and_theirs_with_each
 def test_grades_that_nobody_checked_say_so_and_a_run_without_grades_says_nothing(tmp_path, raters):
     if raters is not None:
         keep(tmp_path, raters, {})
-    said = "judged/mine: a model's grades, which nobody checked here: --annotate mine"
+    said = "judged/mine: a model's grades, not checked by people here: runner.report annotate mine"
     assert beside(tmp_path, METRICS) == [said] and beside(tmp_path, {"score/strict": None}) == []
 
 
@@ -49,10 +49,10 @@ def test_ratings_that_are_damaged_are_named(tmp_path):
 
 def test_the_report_of_a_run_says_it_once_raters_are_read(rated):
     run = shutil.copytree(rated.one, rated.path / "run")
-    assert "which nobody checked here" in rated.report(run)[1]
-    rated.report(run, "--annotate", "agreement", "--n", 4)
+    assert "not checked by people here" in rated.report("table", run)[1]
+    rated.report("annotate", "agreement", run, "--n", 4)
     filled = fill(run / "ratings/agreement/sheets/rater_1.csv", rated.path / "ann.csv", lambda *_: "same")
-    rated.report(run, "--ratings", filled)
-    out = rated.report(run)[1]
+    rated.report("ratings", run, "--sheets", filled)
+    out = rated.report("table", run)[1]
     assert "judged/agreement/verdict: kappa of the model" in out and "with ann; 4 items" in out
     assert "with ann; 4 items" in (run / "report.md").read_text()

@@ -7,14 +7,14 @@ from tests.runner.rating.cases import fill, table
 
 def test_sheets_go_out_and_come_back_with_shares_agreement_and_the_judge(rated):
     home = rated.path / "home"
-    rated.report(rated.one, "--annotate", "agreement", "--raters", 3, "--n", 5, "--out", home)
+    rated.report("annotate", "agreement", rated.one, "--raters", 3, "--n", 5, "--out", home)
     place = home / "ratings" / "agreement"
     filled = []
     for n in (1, 2, 3):
         odd = "part" if n == 1 else "same"
         sheet = place / "sheets" / f"rater_{n}.csv"
         filled.append(fill(sheet, rated.path / f"{n}.csv", lambda item, _, odd=odd: odd if item[-1] == "1" else "same"))
-    code, out, err = rated.report(rated.one, "--ratings", *filled, "--out", home)
+    code, out, err = rated.report("ratings", rated.one, "--sheets", *filled, "--out", home)
     assert code == 0, err
     for told in (
         "verdict/same",
@@ -33,23 +33,23 @@ def test_sheets_go_out_and_come_back_with_shares_agreement_and_the_judge(rated):
 
 
 def test_an_unfinished_sheet_is_refused_with_its_lines(rated):
-    rated.report(rated.one, "--annotate", "agreement", "--n", 2, "--out", ".")
-    code, _, err = rated.report(rated.one, "--ratings", "ratings/agreement/sheets/rater_1.csv", "--out", ".")
+    rated.report("annotate", "agreement", rated.one, "--n", 2, "--out", ".")
+    code, _, err = rated.report("ratings", rated.one, "--sheets", "ratings/agreement/sheets/rater_1.csv", "--out", ".")
     assert code == 2 and "rater_1.csv:2: verdict of item" in err and "has no value; valid: same, part, other" in err
 
 
 def test_of_several_draws_the_one_whose_codes_the_sheets_have_is_taken(rated):
     for name in ("agreement", "mine.yaml"):
-        rated.report(rated.two, "--annotate", name, "--n", 2, "--out", ".")
+        rated.report("annotate", name, rated.two, "--n", 2, "--out", ".")
     filled = fill(rated.path / "ratings/agreement/sheets/rater_1.csv", rated.path / "a.csv", lambda *_: "same")
-    assert rated.report(rated.two, "--ratings", filled, "--out", ".")[0] == 0
+    assert rated.report("ratings", rated.two, "--sheets", filled, "--out", ".")[0] == 0
     (rated.path / "b.csv").write_text("item,verdict\n")
-    code, _, err = rated.report(rated.two, "--ratings", "b.csv", "--out", ".")
+    code, _, err = rated.report("ratings", rated.two, "--sheets", "b.csv", "--out", ".")
     assert code == 2 and "no key.json of these sheets" in err
 
 
 def test_what_must_be_said_of_private_data_and_of_too_few(rated):
-    code, out, _ = rated.report(rated.changed(privacy="credentialed"), "--annotate", "mine.yaml", "--n", 50)
+    code, out, _ = rated.report("annotate", "mine.yaml", rated.changed(privacy="credentialed"), "--n", 50)
     assert code == 0 and "note: the sheets hold credentialed data" in out and "note: 4 of 50 items" in out
     assert (rated.path / "changed" / "ratings" / "mine" / "key.json").is_file()
 
@@ -57,13 +57,13 @@ def test_what_must_be_said_of_private_data_and_of_too_few(rated):
 @pytest.mark.parametrize(
     ("words", "wrong"),
     [
-        (["--n", "5"], "--n, --raters and --seed say what --annotate RUBRIC draws"),
-        (["--annotate", "agreement", "--ratings", "a.csv"], "give one of the two"),
-        (["--annotate", "agreement", "--n", "0"], "at least one item and one rater"),
-        (["--annotate", "agreements"], "no rubric 'agreements'; did you mean agreement"),
-        (["--ratings", "a.csv"], "no key.json of these sheets"),
+        (["annotate", "agreement", "--n", "0"], "at least one item and one rater"),
+        (["annotate", "agreements"], "no rubric 'agreements'; did you mean agreement"),
+        (["ratings", "--sheets", "a.csv"], "no key.json of these sheets"),
+        (["ratings"], "the following arguments are required: --sheets"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(rated, words, wrong):
-    code, _, err = rated.report(rated.one, *words)
-    assert code == 2 and wrong in err
+    places = {"annotate": 2, "ratings": 1}
+    code, _, err = rated.report(*words[: places[words[0]]], rated.one, *words[places[words[0]] :])
+    assert code == 2 and wrong in err and err.count("\n") == 1

@@ -6,12 +6,12 @@ from components.core.errors import ConfigError
 from runner.rating.sheets import Key, harmless, write_table
 from tests.runner.rating.cases import key, table
 
-WORDS = ("--annotate", "mine.yaml", "--n", 6)
+WORDS = ("--n", 6)
 
 
 @pytest.fixture
 def sheets(rated):
-    code, out, err = rated.report(rated.one, rated.two, *WORDS, "--out", "rated")
+    code, out, err = rated.report("annotate", "mine.yaml", rated.one, rated.two, *WORDS, "--out", "rated")
     assert code == 0, err
     assert "raters get what is in sheets/, and not key.json" in out
     return rated.path / "rated" / "ratings" / "mine"
@@ -46,14 +46,14 @@ def test_raters_are_not_told_who_did_it(sheets, rated):
 
 def test_the_same_draw_gives_the_same_bytes_and_another_seed_others(sheets, rated):
     for name, seed in (("again", 0), ("other", 1)):
-        rated.report(rated.one, rated.two, *WORDS, "--out", name, "--seed", seed)
+        rated.report("annotate", "mine.yaml", rated.one, rated.two, *WORDS, "--out", name, "--seed", seed)
     for path in (sheets / "sheets").glob("rater_*"):
         again, other = ((rated.path / name / "ratings" / "mine" / "sheets" / path.name) for name in ("again", "other"))
         assert path.read_bytes() == again.read_bytes() != other.read_bytes()
 
 
 def test_sheets_that_may_be_filled_are_never_written_over(sheets, rated):
-    code, _, err = rated.report(rated.one, *WORDS, "--out", "rated")
+    code, _, err = rated.report("annotate", "mine.yaml", rated.one, *WORDS, "--out", "rated")
     assert code == 2 and "has sheets already, which may be filled; give --out another folder" in err
 
 

@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 
 from components.core.types import CONTEXT_LENGTH
 from runner.config.roots import CONF
-from runner.results.compare import show_compare
-from runner.results.gains_table import show_gains
-from runner.results.means import show_means
 from runner.results.metrics import as_json, summarise
-from runner.results.page import episodes, ledger, papers
-from runner.results.page.book import SECTIONS
-from runner.results.page.written import comma, latex, markdown, sheets
-from runner.results.paper import load
-from runner.results.paper_table import show_paper
+from runner.results.page import SECTIONS
+from runner.results.publications.paper import load
+from runner.results.render.written import comma, latex, markdown, sheets
 from runner.results.report import report
-from runner.results.rows import rows_of
 from runner.results.runs import Run
+from runner.results.sections import papers
+from runner.results.sections.gains import show_gains
+from runner.results.sections.means import show_means
+from runner.results.sections.methods import show_methods
+from runner.results.sections.papers import paper_section
+from runner.results.table import show_section
 from tests.runner.results.folders import write
 
 KINDS = {"completion/rate": "proportion", "response/f1": "share", "planning/levenshtein": "count", "own/x": "number"}
@@ -139,16 +139,16 @@ def test_tables_pages_and_comparisons_can_be_written_of_it(tmp_path_factory, min
     home = tmp_path_factory.mktemp("runs")
     runs = [folder(home, mine, "radagent"), folder(home, theirs, "react")]
     with redirect_stdout(StringIO()):
-        show_compare(runs, home=home)
-        show_means(rows_of(runs))
+        show_methods(runs, home=home)
+        show_means(runs)
         show_gains(runs, home)
-        show_paper(load(CONF / "papers", "radabench"), runs)
+        show_section(paper_section(load(CONF / "papers", "radabench"), runs))
     texts = [report(run.notes, summarise(run.records, LEVELS, BY, KINDS), None) for run in runs]
     parts = [
         found
-        for module in SECTIONS
-        if module not in (papers, ledger, episodes)  # they read every publication, or steps
-        if (found := module.section(runs)) is not None
+        for name, section in SECTIONS.items()
+        if name not in ("papers", "ledger", "episodes")  # they read every publication, or steps
+        if (found := section(runs)) is not None
     ]
     papers.sheets_of(load(CONF / "papers", "radabench"), runs)
     texts.append(markdown("runs", "", [], parts))

@@ -7,10 +7,10 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.report import main
-from runner.results.compare import show_compare, warnings_of
 from runner.results.grid import MEAN, deciding, grid_of
-from runner.results.paired import differences
-from runner.results.runs import Run
+from runner.results.runs import Run, warnings_of
+from runner.results.sections.methods import show_methods
+from runner.results.statistics.best_baseline import differences
 from tests.runner.results.folders import CHOICES, write
 
 DATA = {"medicine": "sets/medicine", "surgery": "sets/surgery"}
@@ -155,11 +155,11 @@ def test_epochs_of_a_sample_are_one_vote(tmp_path):
 def test_the_end_of_a_sweep_shows_all_and_writes_compare_json(sweep, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     runs = sweep(cfg={"compare": {"baselines": ["plain", "chain"]}})
-    assert main([str(tmp_path), "--verifier"]) == 2, "there is no verdict"
-    assert main([str(tmp_path)]) == 0
+    assert main(["verifier", str(tmp_path)]) == 2, "there is no verdict"
+    assert main(["table", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     for said in (
-        "score/x, 95 % interval below", "per question, by method", "paired differences to the best of plain, chain",
+        "score/x\n", "Per question, by method", "Paired differences to the best of plain, chain",
         "unscored episodes, left out: panel surgery 1", "McNemar's exact test", "Holm", "favours it",
         "episodes without a scored partner, left out: panel surgery 1",
     ):  # fmt: skip
@@ -169,17 +169,17 @@ def test_the_end_of_a_sweep_shows_all_and_writes_compare_json(sweep, tmp_path, c
     assert told["rows"]["panel"]["mean"]["value"] == pytest.approx((5 / 6 + 1) / 2)
     assert told["differences"]["medicine"]["panel"]["wins"] == 2
     assert told["per_question"]["plain"] == {"calls": 1, "tokens in": 1, "tokens out": 1, "USD": 0}
-    assert max(map(len, out.split("paired differences")[0].splitlines()[-40:])) <= 100
+    assert max(map(len, out.split("Paired differences")[0].splitlines()[-40:])) <= 100
     text = (tmp_path / "compare.md").read_text()
-    assert "## paired differences to the best of plain, chain" in text and "| panel |" in text
+    assert "### Paired differences to the best of plain, chain" in text and "| panel |" in text
     capsys.readouterr()
-    assert main([str(tmp_path), "--baselines", "chain"]) == 0
+    assert main(["methods", str(tmp_path), "--baselines", "chain"]) == 0
     out = capsys.readouterr().out
-    assert "paired differences to chain" in out and "favours it" not in out and "Status complete" not in out
+    assert "Paired differences to chain" in out and "favours it" not in out and "Status complete" not in out
     assert json.loads((tmp_path / "compare.json").read_text()) == told, "a look changes no file"
-    assert main([str(tmp_path), "--baselines", "plain,nobody"]) == 2
+    assert main(["methods", str(tmp_path), "--baselines", "plain,nobody"]) == 2
     assert "no method here is nobody; there are" in capsys.readouterr().err
-    show_compare(runs[:1])
+    show_methods(runs[:1])
     assert capsys.readouterr().out == "", "one method on one dataset"
 
 
@@ -187,7 +187,7 @@ def test_long_labels_are_whole_at_a_terminal_of_100(sweep, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     long = "few_shot_self_consistency_with_tools"
     names = [f"professional_medicine_{n}" for n in range(6)]
-    show_compare(sweep({long: {name: [1, 0] for name in names}, "plain": {name: [0, 0] for name in names}}))
+    show_methods(sweep({long: {name: [1, 0] for name in names}, "plain": {name: [0, 0] for name in names}}))
     out = capsys.readouterr().out
     assert "\u2026" not in out and out.count(long) > 6 and all(name in out for name in names)
     assert max(map(len, out.splitlines())) <= 101
@@ -202,14 +202,14 @@ def test_what_a_reader_must_know_of_the_runs_is_said_once_with_its_methods(sweep
 
 def test_a_baseline_that_is_not_there_is_refused_for_one_run_too(sweep):
     with pytest.raises(ConfigError, match="no method here is tree"):
-        show_compare(sweep({"plain": {"medicine": [1, 0]}}), ["tree"])
+        show_methods(sweep({"plain": {"medicine": [1, 0]}}), ["tree"])
 
 
 def test_where_no_way_of_a_score_is_better_no_method_is_the_best(sweep, capsys):
-    show_compare(sweep({"plain": {"medicine": [3, 5]}, "chain": {"medicine": [9, 9]}}, neither=["score/x"]))
-    assert "paired differences" not in capsys.readouterr().out
-    show_compare(sweep({"plain": {"medicine": [3, 5]}, "chain": {"medicine": [9, 9]}}, neither=["score/x"]), ["plain"])
-    assert "paired differences to plain" in capsys.readouterr().out
+    show_methods(sweep({"plain": {"medicine": [3, 5]}, "chain": {"medicine": [9, 9]}}, neither=["score/x"]))
+    assert "Paired differences" not in capsys.readouterr().out
+    show_methods(sweep({"plain": {"medicine": [3, 5]}, "chain": {"medicine": [9, 9]}}, neither=["score/x"]), ["plain"])
+    assert "Paired differences to plain" in capsys.readouterr().out
 
 
 def test_without_values_of_the_headline_methods_are_held_against_each_other_by_a_score_that_has_some(sweep):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from components.core.errors import ConfigError
-from runner.results.folders import config_of, run_folders
+from runner.results.runs import config_of, run_folders
 from tests.runner.results.folders import write
 
 

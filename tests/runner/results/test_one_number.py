@@ -14,18 +14,18 @@ from components.radiology.scorers import chain, completion, io, orchestration, r
 from components.scorers import building, choice, faults
 from runner.config.roots import CONF
 from runner.results.bounds import wilson
-from runner.results.compare import show_compare
 from runner.results.kinds import Scale, declared_kinds, kinds_of
-from runner.results.means import show_means
-from runner.results.page import papers, strata
-from runner.results.page.parts import Column, Sheet, Value
-from runner.results.page.shell import page
-from runner.results.page.written import comma, latex, sheets
-from runner.results.page.written import markdown as written
-from runner.results.paper import load
-from runner.results.paper_table import show_paper
+from runner.results.publications.paper import load
+from runner.results.render.html import page
+from runner.results.render.written import comma, latex, sheets
+from runner.results.render.written import markdown as written
 from runner.results.report import report
-from runner.results.rows import rows_of
+from runner.results.sections import papers, strata
+from runner.results.sections.means import show_means
+from runner.results.sections.methods import show_methods
+from runner.results.sections.papers import paper_section
+from runner.results.sheets import Column, Sheet, Value
+from runner.results.table import show_section
 from tests.runner.results.page.pages import cells
 from tests.runner.results.test_any_records import KINDS, USAGE, folder
 
@@ -58,7 +58,7 @@ def test_every_place_has_the_interval_of_metrics_json(runs, tmp_path, capsys):
     assert told["metrics"]["complexity/simple/completion/rate"] == simple
     assert (simple["ci_low"], simple["ci_high"]) == pytest.approx((low, high))
 
-    means = show_means(rows_of(runs))["completion/rate"]
+    means = show_means(runs)["completion/rate"]
     assert means["radagent"]["simple"]["ci_low"] == simple["ci_low"]
     (ours, *_), *_ = ([row for row in cells(sheet) if row["part"] == "simple"] for sheet in papers_of(runs))
     assert (ours["this run"].low, ours["this run"].high) == pytest.approx((100 * low, 100 * high))
@@ -67,10 +67,10 @@ def test_every_place_has_the_interval_of_metrics_json(runs, tmp_path, capsys):
     ends = [float(value) for name, value in line.items() if name.endswith((" low", " high")) and "this run" in name]
     assert ends == pytest.approx([100 * low, 100 * high])
     capsys.readouterr()
-    show_paper(load(PAPER, "radabench"), runs)
+    show_section(paper_section(load(PAPER, "radabench"), runs))
     assert "43.6 to 97.0" in capsys.readouterr().out
 
-    show_compare(runs, home=tmp_path)
+    show_methods(runs, home=tmp_path)
     compared = json.loads((tmp_path / "compare.json").read_text())
     whole = compared["rows"]["radagent"]["radabench_mini"]
     assert whole == told["metrics"]["completion/rate"]
@@ -82,7 +82,7 @@ def papers_of(runs):
 
 
 def test_clusters_stand_next_to_pairs(runs, tmp_path):
-    show_compare(runs, ["react"], home=tmp_path)
+    show_methods(runs, ["react"], home=tmp_path)
     assert "| pairs | clusters | won:tied:lost |" in (tmp_path / "compare.md").read_text()
     (one,) = json.loads((tmp_path / "compare.json").read_text())["differences"]["radabench_mini"].values()
     assert (one["pairs"], one["clusters"], one["wins"] + one["ties"] + one["losses"]) == (9, 9, 9)

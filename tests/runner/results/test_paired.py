@@ -2,9 +2,9 @@
 
 import pytest
 
-from runner.results.compare import show_compare
 from runner.results.grid import MEAN, grid_of
-from runner.results.paired import differences
+from runner.results.sections.methods import show_methods
+from runner.results.statistics.best_baseline import differences
 from runner.results.statistics.versus import compared
 from tests.runner.results.statistics.sweeps import job
 
@@ -36,7 +36,7 @@ def test_the_sweeps_end_and_the_command_say_the_same(runs):
 
 
 def test_a_reader_is_told_the_direction(runs, capsys):
-    show_compare(runs)
+    show_methods(runs)
     out = capsys.readouterr().out
     assert "lower is better: steps" in out and "a gain is by how much steps is lower" in out
 

@@ -8,9 +8,11 @@ from components.cab.tasks import DIMENSIONS, TASKS
 from components.core.errors import ConfigError
 from runner.config.roots import CONF
 from runner.report import main
-from runner.results.paper import load
+from runner.results.publications.paper import load
 from runner.results.runs import Run
+from runner.results.sections.papers import paper_section
 from tests.runner.results.folders import CFG, CHOICES, write
+from tests.runner.results.page.pages import cells
 
 PAPERS = CONF / "papers"
 REFLECTOOL = load(PAPERS, "reflectool")
@@ -120,83 +122,76 @@ def paper(folder):
     return str(folder / "papers" / "mine.yaml")
 
 
-def table(out):
-    """First cell -> the others of its line."""
-    return {line.split()[0]: line.split()[1:] for line in out.splitlines() if line.strip()}
+def compared(paper, *folders):
+    """The last table of a publication next to runs, by part, its notes, and all of the section."""
+    section = paper_section(load(PAPERS, paper), [Run.at(folder) for folder in folders])
+    sheet = section.sheets[-1]
+    return {row["part"]: row for row in cells(sheet)}, "\n".join(sheet.notes), section
 
 
-def test_a_run_next_to_published_values(mine, capsys):
-    folder = write(
-        mine / "run", {"easy": ("know", [1, 1, 0]), "notes": ("data", [1, None])}, models={"main": "x/big-7b"}
+def shown(row, *backbones):
+    """Ours, samples, and what is published."""
+    ours = row["this run"]
+    value = None if ours is None else round(ours.value, 2)
+    return [value, row["samples"], *(row[f"{name}, published"] for name in backbones)]
+
+
+def test_a_run_next_to_published_values(mine):
+    scored = {"easy": ("know", [1, 1, 0]), "notes": ("data", [1, None])}
+    found, notes, _ = compared(paper(mine), write(mine / "run", scored, models={"main": "x/big-7b"}))
+    assert (
+        shown(found["know/easy"], "Big-7B") == [66.67, "3 of 4", 50.0] and "Huge, published" not in found["know/easy"]
     )
-    assert main([str(folder), "--paper", paper(mine)]) == 0
-    out = capsys.readouterr().out
-    found = table(out)
-    assert "Big-7B" in out and "Huge" not in out
-    assert (found["know/easy"][0], found["know/easy"][-4:]) == ("66.67", ["3", "of", "4", "50.00"])
-    assert found["know/hard"] == ["-", "-", "of", "2", "30.00"]
-    assert (found["know/mean"][0], found["know/mean"][-4:]) == ("66.67*", ["1", "of", "2", "40.00"])
-    assert found["data/notes"][0] == "100.00" and found["data/notes"][-1] == "-"
-    assert "Big-7B react: total is 41.00 in t, and 40.00 by its values in t" in out
-    assert "Big-7B react, hard: half was run" not in out, "the run has no such task"
+    assert shown(found["know/hard"], "Big-7B") == [None, "0 of 2", 30.0]
+    assert shown(found["know, mean"], "Big-7B") == [66.67, "1 of 2 tasks", 40.0]
+    assert shown(found["data/notes"], "Big-7B") == [100.0, "1 of 9", None]
+    assert shown(found["total"], "Big-7B") == [83.33, "2 of 2 parts", 40.0]
+    assert shown(found["total of what all columns share"], "Big-7B") == [66.67, "1 of 2 parts", 40.0]
+    assert "Fewer parts than there are: Big-7B react: data mean 0 of 1, total 1 of 2" in notes
+    assert "Big-7B react: total is 41.00 in t, and 40.00 by its values in t" in notes
+    assert "Big-7B react, hard: half was run" not in notes, "the run has no such task"
     for line in (
-        "- size: 4 of 15 samples; easy 3 of 4, notes 1 of 9", "- tasks that were not run: hard", "- read with care",
-        "- unscored: 1 episodes, which are left out of every mean", "shared by all columns: know",
+        "size: 4 of 15 samples; easy 3 of 4, notes 1 of 9", "tasks that were not run: hard", "read with care",
+        "unscored: 1 episodes, which are left out of every mean", "Shared by all columns: know",
     ):  # fmt: skip
-        assert line in out
-    assert "model:" not in out and "split:" not in out and "dataset:" not in out and "verifier.n:" not in out
+        assert line in notes
+    assert "model:" not in notes and "split:" not in notes and "dataset:" not in notes and "verifier.n:" not in notes
 
 
-def test_deviations_are_named(mine, capsys):
+def test_deviations_are_named(mine):
     data = {"name": "cab_mini", "split": "train", "samples": 1, "fingerprint": "0" * 16}
-    given = {
-        "dataset": data,
-        "model_kind": "simulated",
-        "notes": ["the agent is told"],
-        "status": "budget",
-        "epochs": 2,
-    }
-    scored = {"easy": ("know", [1])}
-    folder = write(mine / "run", scored, cfg={"verifier": CFG["verifier"] | {"n": 4}}, **given)
-    assert main([str(folder), "--paper", paper(mine)]) == 0
-    out = capsys.readouterr().out
+    given = {"dataset": data, "model_kind": "simulated", "notes": ["a note"], "status": "budget", "epochs": 2}
+    folder = write(mine / "run", {"easy": ("know", [1])}, cfg={"verifier": CFG["verifier"] | {"n": 4}}, **given)
+    _, notes, _ = compared(paper(mine), folder)
     for line in (
         "prompts: the project's own", "model: simulated, its numbers say nothing of a real one",
         "data: cab_mini is not the published data", "split: train; published: test", "easy 1 of 4",
-        "verifier.n: 4; published: 1 or 2", "the agent is told", "status: run is budget", "epochs: 2; published: 1",
+        "verifier.n: 4; published: 1 or 2", "a note", "status: run is budget", "epochs: 2; published: 1",
     ):  # fmt: skip
-        assert line in out, line
+        assert line in notes, line
 
 
-def test_rows_are_shown_together_and_one_without_a_counterpart_alone(mine, capsys):
+def test_rows_are_shown_together_and_one_without_a_counterpart_says_so(mine):
     one = write(mine / "a", {"easy": ("know", [1]), "notes": ("data", [1])})
     two = write(mine / "b", {"easy": ("know", [1])}, choices=CHOICES | {"agent": "other"})
-    assert main([str(one), str(two), "--paper", paper(mine)]) == 0
-    out = capsys.readouterr().out
-    assert "no published counterpart" in out and "no published row has these settings" in out
-    assert "all rows, in percent" in out and "published: Huge react" in out
-    assert "shared by all rows: know" in out
+    _, notes, section = compared(paper(mine), one, two)
+    assert "no published counterpart" in notes and "no published row has these settings" in notes
+    overview = section.sheets[0]
+    assert [(row["row"], row["whose"]) for row in cells(overview)][-1] == ("Huge react", "published")
+    assert overview.columns[-1].name == "total, shared" and "shared by all rows: know" in overview.notes
 
 
-def test_a_run_without_the_metric_is_shown_with_nothing_and_says_why(mine, capsys):
-    folder = write(mine / "run", {"easy": ("know", [1])}, levels={})
-    assert main([str(folder), "--paper", paper(mine)]) == 0
-    out = capsys.readouterr().out
-    assert "metric: run has no score/x (scorer: x)" in out and table(out)["know/easy"] == [
-        "-",
-        "-",
-        "of",
-        "4",
-        "50.00",
-        "90.00",
-    ]
+def test_a_run_without_the_metric_is_shown_with_nothing_and_says_why(mine):
+    found, notes, _ = compared(paper(mine), write(mine / "run", {"easy": ("know", [1])}, levels={}))
+    assert "metric: run has no score/x (scorer: x)" in notes
+    assert shown(found["know/easy"], "Big-7B", "Huge") == [None, "0 of 4", 50.0, 90.0]
 
 
 def test_bad_papers_are_refused_in_one_line(mine, capsys):
     folder = str(write(mine / "run", {"easy": ("know", [1])}))
-    assert main([folder, "--paper", "nobody"]) == 2
+    assert main(["paper", "nobody", folder]) == 2
     have = ", ".join(sorted(path.stem for path in PAPERS.glob("*.yaml")))
-    assert capsys.readouterr().err == f"error: --paper nobody: there is no such paper; there are {have}\n"
+    assert capsys.readouterr().err == f"error: paper nobody: there is no such publication; there are {have}\n"
     for old, new, said in (
         (CSV, CSV.replace("90,", "many,"), r"mine\.csv:7: score must be a number or empty, found 'many'"),
         (CSV, CSV.replace("remark", "note"), r"mine\.csv:2: no column 'remark'"),
@@ -217,17 +212,17 @@ def test_bad_papers_are_refused_in_one_line(mine, capsys):
         load(mine / "papers", "mine")
 
 
-def test_many_published_rows_make_several_tables_and_all_columns_are_whole(tmp_path, capsys, monkeypatch):
-    monkeypatch.delenv("COLUMNS", raising=False)  # workers of xdist have one
+def test_many_published_rows_are_columns_that_are_whole_on_a_terminal(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
     scored = {task.id: (task.dimension, [1, 0]) for task in TASKS.values() if task.dimension != "multimodal"}
     levels = {"score/official": ["task", "dimension"]}
     folder = write(tmp_path / "a", scored, choices=CHOICES | {"agent": "direct"}, levels=levels, models={"main": "new"})
     path = folder / "records.jsonl"
     path.write_text(path.read_text().replace("score/x", "score/official"))
-    assert main([str(folder), "--paper", "reflectool"]) == 0
+    assert main(["paper", "reflectool", str(folder)]) == 0
     out = capsys.readouterr().out
-    assert "\u2026" not in out and out.count("knowledge/medqa") == out.count("total, shared") == 4
-    assert "and 10 more tasks" in out and "- tasks that were not run: vqarad, slake, omnimedqa" in out
+    assert "\u2026" not in out and out.count("knowledge/medqa") == out.count("total of what all columns share") > 1
+    assert "and 10 more tasks" in out and "tasks that were not run: vqarad, slake, omnimedqa" in out
 
 
 MEDAGENTS = load(PAPERS, "medagents")
@@ -281,12 +276,14 @@ def test_runs_of_single_datasets_are_one_row_of_their_names(tmp_path, capsys):
         )  # fmt: skip
         path = folder / "records.jsonl"
         path.write_text(path.read_text().replace("score/x", "score/strict"))
-    assert main([str(tmp_path), "--paper", "medagents"]) == 0
-    found = table(out := capsys.readouterr().out)
-    assert found["medqa"] == ["50.00", "9.5", "to", "90.5", "2", "of", "300", "83.70"]
-    assert found["mmlu/college_biology"][-2:] == ["144", "94.30"] and "mean" not in found
-    assert found["total"][0] == f"{(5 * 50 + 4 * 100) / 9:.2f}" and found["total"][-4:] == ["9", "of", "9", "86.74"]
-    assert "of the published values:\n- 1.41 USD" in out and "GPT-3.5" not in out
+    found, notes, _ = compared("medagents", *(tmp_path / str(n) for n in range(len(NINE))))
+    assert shown(found["medqa"], "GPT-4") == [50.0, "2 of 300", 83.7] and found["medqa"][
+        "this run"
+    ].high == pytest.approx(90.5, abs=0.1)
+    assert shown(found["mmlu/college_biology"], "GPT-4")[1:] == ["2 of 144", 94.3] and "mean" not in "".join(found)
+    assert shown(found["total"], "GPT-4")[:2] == [round((5 * 50 + 4 * 100) / 9, 2), "9 of 9 parts"]
+    assert found["total"]["GPT-4, published"] == pytest.approx(86.74, abs=0.01)
+    assert "1.41 USD" in notes and "GPT-3.5" not in notes
 
 
 def test_a_number_of_unnamed_data_stands_beside_its_own_row_only(tmp_path, capsys):
@@ -296,7 +293,10 @@ def test_a_number_of_unnamed_data_stands_beside_its_own_row_only(tmp_path, capsy
                        choices=CHOICES | {"agent": agent, "dataset": "medqa"})  # fmt: skip
         path = folder / "records.jsonl"
         path.write_text(path.read_text().replace("score/x", "score/strict"))
-    assert main([str(tmp_path), "--paper", "medagents"]) == 0
-    alone, together = capsys.readouterr().out.split("all rows, in percent")
-    assert "62.00" in alone and "neither data nor model nor sample" in alone and "of 0 samples" not in alone
-    assert "not named" not in together and "total, shared" in together and "published: GPT-4 zero_shot" in together
+    section = paper_section(MEDAGENTS, [Run.at(tmp_path / name) for name in "ab"])
+    together, parts = section.sheets
+    notes = "\n".join(parts.notes)
+    assert 62.0 in [cell for row in parts.rows for cell in row] and "neither data nor model nor sample" in notes
+    assert "of 0 samples" not in notes
+    assert together.columns[-1].name == "total, shared" and "GPT-4 zero_shot" in [row[0] for row in together.rows]
+    assert not any("not named" in str(row[0]) for row in together.rows)

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from runner.config.roots import CONF
-from runner.results.paper import load
-from runner.results.paper_table import show_paper
+from runner.results.publications.paper import load
 from runner.results.runs import Run
+from runner.results.sections.papers import paper_section
 from tests.runner.results.folders import CHOICES, write
+from tests.runner.results.page.pages import cells
 
 PAPERS = {name: load(CONF / "papers", name) for name in ("ehragent", "ehragent_levels", "ehragent_completion")}
 RATES = PAPERS["ehragent"]
@@ -94,28 +95,30 @@ def test_the_backbone_in_print(model, known):
     ("name", "levels", "expected"),
     [
         ("ehragent", ["dimension", "dimension"], {
-            "mimic_iii": ("50.00", ["4", "of", "580", "58.97"]), "eicu": ("100.00", ["1", "of", "580", "53.10"]),
-            "treqs": ("-", ["-", "of", "996", "69.70"]),
+            "mimic_iii": (50.0, "4 of 580", 58.97), "eicu": (100.0, "1 of 580", 53.10), "treqs": (None, "0 of 996", 69.70),
         }),
         ("ehragent_levels", ["task", "dimension"], {
-            "mimic_iii/I": ("66.67", ["3", "71.58"]), "mimic_iii/II": ("0.00", ["1", "66.34"]),
-            "eicu/III": ("100.00", ["1", "25.00"]), "eicu/I": ("-", ["-", "54.82"]),
+            "mimic_iii/I": (66.67, "3", 71.58), "mimic_iii/II": (0.0, "1", 66.34), "eicu/III": (100.0, "1", 25.0),
+            "eicu/I": (None, "-", 54.82),
         }),
     ],
 )  # fmt: skip
-def test_a_run_beside_the_paper_by_database_and_by_level(tmp_path, capsys, name, levels, expected):
+def test_a_run_beside_the_paper_by_database_and_by_level(tmp_path, name, levels, expected):
     folder = write(
         tmp_path, {"I": ("mimic_iii", [1, 1, 0]), "II": ("mimic_iii", [0]), "III": ("eicu", [1])}, levels={},
         choices=CHOICES | {"agent": "ehragent"},
     )  # fmt: skip
-    show_paper(replace(PAPERS[name], metric="score/x", levels=levels), [Run.at(folder)])
-    out = capsys.readouterr().out
-    found = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line.strip()}
-    assert {task: (found[task][0], found[task][-len(said) :]) for task, (_, said) in expected.items()} == expected
-    assert "has no score/x" not in out and "profile: not set; published: code" in out
+    (sheet,) = paper_section(replace(PAPERS[name], metric="score/x", levels=levels), [Run.at(folder)]).sheets
+    found = {row["part"]: row for row in cells(sheet)}
+    for task, (value, samples, published) in expected.items():
+        ours = found[task]["this run"]
+        assert (None if ours is None else round(ours.value, 2)) == value
+        assert (found[task]["samples"], found[task]["GPT-4, published"]) == (samples, published)
+    notes = "\n".join(sheet.notes)
+    assert "has no score/x" not in notes and "profile: not set; published: code" in notes
 
 
-def test_a_run_without_the_papers_score_is_told(tmp_path, capsys):
+def test_a_run_without_the_papers_score_is_reported(tmp_path):
     folder = write(tmp_path, {"I": ("mimic_iii", [1])}, choices=CHOICES | {"agent": "ehragent"})
-    show_paper(RATES, [Run.at(folder)])
-    assert "has no score/official (scorer: x)" in capsys.readouterr().out
+    (sheet,) = paper_section(RATES, [Run.at(folder)]).sheets
+    assert "has no score/official (scorer: x)" in "\n".join(sheet.notes)

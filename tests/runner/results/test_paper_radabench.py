@@ -4,9 +4,9 @@ import pytest
 
 from runner.config.roots import CONF
 from runner.report import main
-from runner.results.page.papers import sheets_of
-from runner.results.paper import load
+from runner.results.publications.paper import load
 from runner.results.runs import Run
+from runner.results.sections.papers import sheets_of
 from tests.runner.results.folders import CHOICES, write
 from tests.runner.results.page.pages import cells
 
@@ -59,16 +59,16 @@ def test_a_condition_is_held_against_its_own_number_and_no_mean_of_others(tmp_pa
 
 def test_the_command_shows_the_row_without_totals(tmp_path, capsys):
     folders = [run(tmp_path, name, "execution/ecr").folder for name in ("redundant_regular", "baseline")]
-    assert main([*map(str, folders), "--paper", "radabench_ecr"]) == 0
+    assert main(["paper", "radabench_ecr", *map(str, folders)]) == 0
     out = capsys.readouterr().out
-    assert "79.50" in out and "total" not in out.split("\npublished: ")[0] and "counterpart" not in out
+    assert "79.50" in out and "\n  total" not in out and "counterpart" not in out
 
 
 def test_completion_stands_by_complexity_whatever_the_condition(tmp_path):
     (sheet,) = sheets_of(PAPERS["radabench"], [run(tmp_path, "redundant_high", "completion/rate")])
     row, *_ = cells(sheet)
     assert (row["part"], row["this run"].value, row["Claude-3.7-Sonnet, published"]) == ("simple", 50.0, 67.1)
-    assert not any("27.4" in line for line in sheet.below), "a remark on a part that this run lacks"
+    assert not any("27.4" in line for line in sheet.notes), "a remark on a part that this run lacks"
 
 
 def test_completion_with_built_tools_is_held_against_its_own_numbers_alone(tmp_path):
@@ -78,14 +78,14 @@ def test_completion_with_built_tools_is_held_against_its_own_numbers_alone(tmp_p
     assert (row["part"], row["Claude-3.7-Sonnet, published"]) == ("simple", 65.4)
     assert not sheets_of(PAPERS["radabench"], [built])
     four = "refined_prompts, self_reflection, few_shot, multi_agent"
-    assert "agent.strategies: not set; published: " + four in "\n".join(sheet.below)
+    assert "agent.strategies: not set; published: " + four in "\n".join(sheet.notes)
     cfg = {"agent": {"build_tools": "simulated", "strategies": four.split(", ")}}
     integrated = run(tmp_path, "insufficient_config1", "completion/rate", "radagent_integrated", cfg=cfg)
     (sheet,) = sheets_of(PAPERS["radabench_building"], [integrated])
     assert cells(sheet)[0]["Claude-3.7-Sonnet, published"] == 65.4
-    assert not any("agent.strategies:" in line for line in sheet.below)
+    assert not any("agent.strategies:" in line for line in sheet.notes)
 
 
 def test_bounds_in_print_stand_below_the_numbers(tmp_path):
     (sheet,) = sheets_of(PAPERS["radabench_ecr"], [run(tmp_path, "redundant_medium", "execution/ecr")])
-    assert "below 1.4 for closed-source models" in str(sheet.below) and "above 0.5" in str(sheet.below)
+    assert "below 1.4 for closed-source models" in str(sheet.notes) and "above 0.5" in str(sheet.notes)

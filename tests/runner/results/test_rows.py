@@ -3,9 +3,10 @@
 import pytest
 
 from components.core.errors import ConfigError
-from runner.results.means import shared, show_means
+from runner.results.levels import shared
 from runner.results.rows import rows_of
 from runner.results.runs import Run
+from runner.results.sections.means import show_means
 from tests.runner.results.folders import CFG, CHOICES, write
 
 
@@ -97,7 +98,7 @@ def test_settings_are_read_by_group_or_dotted_key(make):
 def test_means_are_printed_and_told_with_the_total_that_all_rows_share(make, capsys):
     text = make("a", {"one": ("k", [1, 0]), "two": ("d", [1, 1])})
     whole = make("b", {"one": ("k", [0, 0]), "two": ("d", [1, 0]), "three": ("m", [1, 1])}, cfg={"seed": 1})
-    told = show_means(rows_of([text, whole]))["score/x"]
+    told = show_means([text, whole])["score/x"]
     assert list(told) == ["seed=0", "seed=1"]
     assert told["seed=0"]["total"]["value"] == 0.75 and told["seed=0"]["m"]["value"] is None
     assert told["seed=1"]["total"]["value"] == pytest.approx((0 + 0.5 + 1) / 3)
@@ -106,26 +107,26 @@ def test_means_are_printed_and_told_with_the_total_that_all_rows_share(make, cap
     assert "total, shared: d k" in out and " -" in out
 
 
-def test_of_several_strata_the_first_is_told_with_intervals_and_the_others_briefly(make, capsys):
+def test_of_several_strata_each_has_a_table(make, capsys):
     runs = [make(name, {"one": ("k", [1, 0]), "two": ("d", [n, n])}, by={"score/x": ["dimension", "task"]}, levels={},
                  cfg={"seed": n}) for n, name in enumerate("ab")]  # fmt: skip
-    told = show_means(rows_of(runs))
+    told = show_means(runs)
     assert list(told) == ["score/x", "score/x by task"]
     assert [told["score/x by task"][f"seed={n}"]["two"]["value"] for n in (0, 1)] == [0.0, 1.0]
-    first, brief = capsys.readouterr().out.split("score/x: means per task (of so many samples)")
-    assert " to " in first and " to " not in brief and "one (2)" in brief
+    out = capsys.readouterr().out
+    assert "score/x: means per dimension, and all samples" in out and "score/x: means per task, and all samples" in out
 
 
 def test_of_many_rows_the_other_strata_are_told_and_not_shown(make, capsys):
     runs = [make(f"r{n}", {"one": ("k", [1, 0]), "two": ("d", [1, 1])}, by={"score/x": ["dimension", "task"]}, levels={},
                  cfg={"seed": n}) for n in range(7)]  # fmt: skip
-    assert list(show_means(rows_of(runs))) == ["score/x", "score/x by task"]
-    assert "score/x by task: of 7 rows too much to show here" in capsys.readouterr().out
+    assert list(show_means(runs)) == ["score/x", "score/x by task"]
+    assert "score/x by task: not shown here for 7 rows" in capsys.readouterr().out
 
 
 def test_a_score_without_values_has_no_table(make, capsys):
     run = make("a", {"one": ("k", [None]), "two": ("d", [None])}, by={"score/x": ["dimension"]}, levels={})
-    assert show_means(rows_of([run])) == {} and capsys.readouterr().out == ""
+    assert show_means([run]) == {} and capsys.readouterr().out == ""
 
 
 def test_shared_groups():

@@ -1,6 +1,7 @@
 """Tables on a terminal: split where they are too wide, never cut."""
 
-from runner.results.table import fitting, headline, show
+from runner.results.run_metrics import headline
+from runner.results.table import fitting, show
 
 HEAD = ("", "first score", "second score", "third score")
 BODY = [("a/" + "x" * 30, "1", "2", "3"), ("b", "4", "5\n5.0 to 5.5", "6")]

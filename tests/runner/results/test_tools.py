@@ -7,7 +7,7 @@ import pytest
 from runner.report import main
 from runner.results.rows import rows_of
 from runner.results.runs import Run
-from runner.results.tools import Used, shares_of
+from runner.results.sections.tools import Used, shares_of
 from tests.runner.results.folders import step, write
 
 STEPS = [
@@ -69,9 +69,9 @@ def test_tools_whose_names_are_drawn_for_every_episode_are_counted_by_category()
 
 def test_the_table_goes_into_the_run_folder(tmp_path, capsys):
     folder = write(tmp_path / "a", {"one": ("knowledge", [1])}, steps=STEPS)
-    assert main([str(folder), "--tools"]) == 0
+    assert main(["tools", str(folder)]) == 0
     out = capsys.readouterr().out
-    assert f"written to {folder / 'tools.csv'}" in out and "knowledge/Books" in out
+    assert f"written to {folder / 'tools.csv'}" in out and "Books" in out
     with (folder / "tools.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["tool"] for row in rows] == ["", "Books", "Query"] and rows[0]["of_actions"] == "0.6"
@@ -85,7 +85,7 @@ def test_runs_of_a_sweep_leave_them_in_its_folder_and_others_here(tmp_path, caps
         write(home / name, {"one": ("k", [1])}, steps=STEPS, sweep="sweep", cfg={"seed": n})
         for n, name in enumerate("ab")
     ]
-    assert main([*map(str, jobs), "--tools"]) == 0 and (home / "tools.csv").is_file()
+    assert main(["tools", *map(str, jobs)]) == 0 and (home / "tools.csv").is_file()
     alone = write(tmp_path / "alone", {"one": ("k", [1])}, steps=STEPS)
-    assert main([str(jobs[0]), str(alone), "--tools"]) == 0 and (here / "tools.csv").is_file()
+    assert main(["tools", str(jobs[0]), str(alone)]) == 0 and (here / "tools.csv").is_file()
     assert "written to tools.csv" in capsys.readouterr().out

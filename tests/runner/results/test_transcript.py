@@ -58,7 +58,7 @@ def folder(tmp_path):
 
 
 def test_an_episode_can_be_read(folder, capsys):
-    assert main([str(folder), "--show", "case-1"]) == 0
+    assert main(["episode", "case-1", str(folder)]) == 0
     out = capsys.readouterr().out
     assert out.startswith(f"case-1, epoch 0, of {folder}\nagent react, model openai, dataset cab (big)\n")
     for said in (
@@ -76,7 +76,7 @@ def test_an_episode_can_be_read(folder, capsys):
 
 
 def test_nothing_hostile_reaches_the_terminal(folder, capsys):
-    assert main([str(folder), "--show", "case-1"]) == 0
+    assert main(["episode", "case-1", str(folder)]) == 0
     out = capsys.readouterr().out
     assert all(c.isprintable() or c == "\n" for c in out)
     assert (
@@ -86,22 +86,23 @@ def test_nothing_hostile_reaches_the_terminal(folder, capsys):
 
 
 def test_prompts_are_shown_when_asked_for(folder, capsys):
-    assert main([str(folder), "--show", "case-1", "--prompts", "--epoch", "1"]) == 0
+    assert main(["episode", "case-1", str(folder), "--prompts", "--epoch", "1"]) == 0
     out = capsys.readouterr().out
     assert "epoch 1" in out and "  user:\n    Which?\n  thought:\n    hidden thought\n  said:\n    Cardiology" in out
     assert "asked, after the 2 messages before:" in out
 
 
 def test_a_refusal_says_its_grounds(folder, capsys):
-    assert main([str(folder), "--show", "case-2"]) == 0
+    assert main(["episode", "case-2", str(folder)]) == 0
     assert "ended: refused\nrefused, problem: ToolMissing\n" in capsys.readouterr().out
 
 
 def test_what_is_not_there_is_one_line_with_the_nearest(folder, capsys):
-    assert main([str(folder), "--show", "case-3\x1b"]) == 2
+    assert main(["episode", "case-3\x1b", str(folder)]) == 2
     err = capsys.readouterr().err
     assert (
-        err.startswith("error: --show 'case-3\\x1b': there is no such sample; did you mean case-") and "\x1b" not in err
+        err.startswith("error: episode 'case-3\\x1b': there is no such sample; did you mean case-")
+        and "\x1b" not in err
     )
-    assert main([str(folder), "--show", "case-1", "--epoch", "7"]) == 2
+    assert main(["episode", "case-1", str(folder), "--epoch", "7"]) == 2
     assert capsys.readouterr().err == "error: --epoch 7: sample 'case-1' has the epochs 0, 1\n"

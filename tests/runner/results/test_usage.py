@@ -3,9 +3,8 @@
 import pytest
 
 from runner.report import main
-from runner.results.metrics import summarise
-from runner.results.table import totals
-from runner.results.usage import lines, per_question
+from runner.results.metrics import per_purpose, per_question, summarise
+from runner.results.report import purposes, totals
 from tests.runner.results.folders import step, write
 from tests.runner.results.test_metrics import record
 
@@ -49,12 +48,19 @@ def test_tokens_that_were_not_reported_are_null_and_never_nothing():
     assert "tokens not known" in totals(found)
 
 
+def rows(records):
+    """The lines of a run's table of purposes."""
+    return [row for sheet in purposes(summarise(records)["metrics"]) for row in sheet.rows]
+
+
 def test_the_table_is_per_question_and_only_where_there_are_several_purposes():
-    assert lines(summarise(RECORDS)["metrics"]) == [
-        ("vote", "3.00", "30", "3", "0.25"), ("answer", "1.00", "30", "3", "0.25"), ("all", "4.00", "60", "6", "0.5"),
-    ]  # fmt: skip
-    assert lines(summarise(RECORDS[1:])["metrics"]) == [] == lines({})
-    judged = lines(summarise([used(0, answer=(1, 1, 1, 0.0), judge=(1, 1, 1, 0.0))])["metrics"])
+    assert rows(RECORDS) == [
+        ["vote", 3.0, 30.0, 3.0, 0.25],
+        ["answer", 1.0, 30.0, 3.0, 0.25],
+        ["all", 4.0, 60.0, 6.0, 0.5],
+    ]
+    assert rows(RECORDS[1:]) == [] and per_purpose({}, 0) == {}
+    judged = rows([used(0, answer=(1, 1, 1, 0.0), judge=(1, 1, 1, 0.0))])
     assert [line[0] for line in judged] == ["answer", "judge (not in all)", "all"]
 
 
@@ -66,8 +72,11 @@ def test_terminal_and_report_have_the_table_and_no_single_purposes_elsewhere(tmp
     checked = step(answer="A")
     checked.purpose = "verify"
     folder = write(tmp_path / "a", {"one": ("k", [1, 0])}, steps=[step(answer="A"), checked])
-    assert main([str(folder)]) == 0
+    assert main(["table", str(folder)]) == 0
     out, report = capsys.readouterr().out, (folder / "report.md").read_text()
-    assert "per question, by purpose" in out
-    assert "## Per question, by purpose\n\n| purpose | calls |" in report and "| verify | 1.00 | 1 | 1 | 0 |" in report
+    assert "Per question, by purpose" in out
+    assert (
+        "## Per question, by purpose\n\n| purpose | calls (calls) |" in report
+        and "| verify | 1.00 | 1 | 1 | 0 |" in report
+    )
     assert "calls/verify" not in report and "calls/total" in report

@@ -2,9 +2,12 @@
 
 import pytest
 
+from components.core.types import Verdict
 from runner.report import main
-from runner.results.verdicts import read_verdict
+from runner.results.runs import Run
+from runner.results.sections.verifier import read_old, section
 from tests.runner.results.folders import step, write
+from tests.runner.results.page.pages import cells
 
 
 @pytest.mark.parametrize(
@@ -16,39 +19,40 @@ from tests.runner.results.folders import step, write
     ],
 )
 def test_a_verdict_tells_what_was_chosen_and_what_fewer_proposals_would_have_given(text, chosen, why, picks):
-    found = read_verdict(text, 3)
-    assert (found.step, found.chosen, found.why, found.picks) == (3, chosen, why, picks)
+    found = read_old(text)
+    assert (found.chosen, found.why, found.picks) == (chosen, why, picks)
 
 
 def test_other_texts_are_no_verdicts():
-    assert read_verdict("looks fine to me", 1) is None
+    assert read_old("looks fine to me") is None
 
 
-def lines(out):
-    return {line.split("  ")[1].strip(): line.split() for line in out.splitlines() if line.startswith("  ")}
-
-
-def test_shares_per_step_reasons_and_calls(tmp_path, capsys):
-    curve = "select: candidate 2 of 3, picked" + " after thought" * 5 + "; curve 1=1, 2=1, 3=2, 4=2"
+@pytest.mark.parametrize("old", [False, True])
+def test_shares_per_step_reasons_and_calls(tmp_path, old):
+    """Older records have verdicts as texts."""
+    two = Verdict("select", "candidate", 2, 3, "picked" + " after thought" * 5, {1: 1, 2: 1, 3: 2, 4: 2})
+    one = Verdict("select", "candidate", 1, 1, "all were equal", {1: 1, 2: 1, 3: 1})
     steps = [
-        step("Books", verdict=curve), step("Books", committed=False), step("Books"),
-        step(answer="A", verdict="select: candidate 1 of 1, all were equal; curve 1=1, 2=1, 3=1"),
-        step("Books", branch="again", verdict="own words"),
+        step("Books", verdict=str(two) if old else two), step("Books", committed=False), step("Books"),
+        step(answer="A", verdict=str(one) if old else one), step("Books", branch="again", verdict="own words"),
     ]  # fmt: skip
     steps[1].purpose = "judge"
-    folder = write(tmp_path / "a", {"one": ("k", [1, 0])}, steps=steps)
-    assert main([str(folder), "--verifier"]) == 0
-    out = capsys.readouterr().out
-    first, third, whole = (lines(out)[name] for name in ("1", "3", "all"))
-    assert first[:6] == ["1", "2", "1.000", "(2)", "1.000", "(2)"] and first[6:8] == ["0.000", "(0)"]
-    assert third[:4] == ["3", "2", "0.000", "(0)"] and "2" not in lines(out)
-    assert "select: picked after" in out and "select: all were equal" in out and "unlike n'=3" in out
-    assert whole[-2:] == ["0.500", "(2)"]
-    assert "verdicts in another form, left out: 2" in out
-    assert "calls: act 8; apart, of purpose judge: 2" in out
+    run = Run.at(write(tmp_path / "a", {"one": ("k", [1, 0])}, steps=steps))
+    _, by_step, endings = section([run]).parts
+    first, third, whole = ({row["step"]: row for row in cells(by_step)}[name] for name in ("1", "3", "all"))
+    assert (first["checked"], first["unlike with 1"], first["unlike with 3"], first["first not kept"]) == (
+        2,
+        1.0,
+        0.0,
+        1.0,
+    )
+    assert (third["checked"], third["unlike with 1"]) == (2, 0.0) and whole["first not kept"] == 0.5
+    assert [row["verifier"] for row in cells(endings)] == ["select", "select"]
+    assert "verdicts in another form, left out: 2" in endings.notes
+    assert "react openai: calls: act 8; apart, of purpose judge: 2" in endings.notes
 
 
 def test_runs_without_verdicts_are_refused_in_one_line(tmp_path, capsys):
     folder = write(tmp_path / "a", {"one": ("k", [1])})
-    assert main([str(folder), "--verifier"]) == 2
-    assert capsys.readouterr().err == "error: react openai: no step has a verdict (verifier: accept)\n"
+    assert main(["verifier", str(folder)]) == 2
+    assert capsys.readouterr().err == "error: verifier: these runs have nothing for this section\n"

@@ -39,7 +39,7 @@ def test_a_job_says_its_exit_code_and_prints_nothing_itself(home, three, capsys)
     order = three()[0]
     ended = play(order)
     assert (ended.code, ended.error) == (0, "")
-    assert "a: Status complete: 6 of 6 episodes played" in ended.said
+    assert "a: Status complete: 6 of 6 episodes finished" in ended.said
     assert capsys.readouterr().out == ""
     assert home.manifest(order.folder)["sweep"] == "sweep"
 

@@ -52,11 +52,11 @@ def test_reports_count_what_is_merged_and_not_its_parts(home, capsys):
 
     assert home.run("-m", "run.shards=2", "model.name=a,b", "hydra.sweep.dir=sweep").code == 0
     capsys.readouterr()
-    assert main(["sweep"]) == 0
+    assert main(["table", "sweep"]) == 0
     out = capsys.readouterr().out
     assert out.count("run folder: ") == 2
     assert "parts" not in out
-    assert main(["sweep/name-a", "--show", "q3", "--prompts"]) == 0
+    assert main(["episode", "q3", "sweep/name-a", "--prompts"]) == 0
     assert "question 3?" in capsys.readouterr().out
 
 

@@ -67,7 +67,7 @@ def test_a_sweep_over_methods_and_datasets_ends_in_their_tables(home):
     assert told["differences"].keys() == {"easy", "hard", "mean"}
     assert all(list(of) == ["twice"] for of in told["differences"].values())
     assert told["per_question"]["twice"]["calls"] == 2 and told["baselines"] == ["asks"]
-    assert "paired differences to asks" in done.out and "\u2026" not in done.out
+    assert "Paired differences to asks" in done.out and "\u2026" not in done.out
     again = home.run("-m", "agent=asks,twice", "dataset=sets/easy,sets/hard", f"hydra.sweep.dir={folder}")
     assert again.code == 0 and "4 of them finished before" in again.err, "what is compared makes no other run"
 

@@ -7,7 +7,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.report import main
-from runner.results.page import book
+from runner.results import page as book
 from runner.results.runs import Run
 from tests.runner.results.folders import write
 from tests.runner.results.page.pages import HOSTILE, grid, made, parsed
@@ -22,6 +22,7 @@ def test_a_sweep_has_page_markdown_and_tables_beside_its_jobs(tmp_path):
     tree = parsed(written[0].read_text())
     assert [one.get("id") for one in tree.xpath("//section")] == [
         "leaderboard",
+        "methods",
         "comparisons",
         "settings",
         "frontier",
@@ -70,7 +71,7 @@ def test_hostile_names_and_strata_stay_texts_in_every_format(tmp_path):
 
 def test_a_run_keeps_its_own_report(tmp_path, capsys):
     run = made(tmp_path / "a", {"one": ("k", [1, 0])})
-    assert main([str(run.folder), "--page"]) == 0
+    assert main(["page", str(run.folder)]) == 0
     assert (run.folder / "report.md").read_text().startswith("# a\n\nStatus complete")
     out = capsys.readouterr().out.splitlines()
     assert out[0] == "written to" and out[-1] == str(run.folder / "report.html"), (
@@ -83,7 +84,7 @@ def test_runs_of_no_common_sweep_need_a_folder(tmp_path, capsys):
     with pytest.raises(ConfigError, match="--out FOLDER"):
         book.home_of(runs)
     words = [str(run.folder) for run in runs]
-    assert main([*words, "--page"]) == 2 and main([*words, "--page", "--out", str(tmp_path / "z")]) == 0
+    assert main(["page", *words]) == 2 and main(["page", *words, "--out", str(tmp_path / "z")]) == 0
     assert (tmp_path / "z/report.html").is_file() and (tmp_path / "z/report.md").is_file()
 
 

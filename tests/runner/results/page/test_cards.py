@@ -4,8 +4,8 @@ import pytest
 
 from components.core.messages import Message, Usage
 from components.core.types import Step
-from runner.results.page import cards, demographics
 from runner.results.runs import Run
+from runner.results.sections import cards
 from tests.runner.results.folders import step, write
 from tests.runner.results.page.pages import cells
 
@@ -24,7 +24,7 @@ def test_samples_lengths_and_words(tmp_path):
     folder = write(tmp_path / "a", {"one": ("k", [1, 0]), "two": ("d", [1])}, steps=steps, inputs=["image"])
     samples, lengths, words = cards.section([Run.at(folder)]).parts
     facts = dict(samples.rows)
-    assert facts["samples played"] == 3 and facts["task, samples of each"] == "one 2, two 1"
+    assert facts["samples"] == 3 and facts["task, samples of each"] == "one 2, two 1"
     assert facts["other inputs"] == "image 3" and facts["class of the data"] == "unknown"
     assert lengths.rows[0][1:] == [3, 2, 2, 0, 0, 2, 2, 8, 8, 4, 4]
     (row,) = cells(words)
@@ -71,7 +71,7 @@ def test_patients_are_counted_once_by_each_stratum_that_is_theirs():
         )
         for task in ("one", "two")
     ]
-    (sheet,) = demographics.sheets_of("mini", records)  # a task is not a property of a patient
+    (sheet,) = cards.patients("mini", records)  # a task is not a property of a patient
     assert sheet.title == "mini: patients by anatomy"
     assert [column.name for column in sheet.columns[:4]] == ["anatomy", "patients", "female", "male"]
     assert sheet.rows == [
@@ -83,4 +83,4 @@ def test_patients_are_counted_once_by_each_stratum_that_is_theirs():
 
 def test_where_samples_say_nothing_of_patients_there_is_no_table():
     records = [{"cluster": n, "sample_id": n, "strata": {"task": n}, "card": {"gold chain, steps": 2}} for n in "ab"]
-    assert demographics.sheets_of("mini", records) == [] == demographics.sheets_of("mini", [])
+    assert cards.patients("mini", records) == [] == cards.patients("mini", [])

@@ -1,6 +1,6 @@
 """The page's section on comparisons."""
 
-from runner.results.page.comparisons import section
+from runner.results.sections.comparisons import section
 from tests.runner.results.statistics.sweeps import job
 
 

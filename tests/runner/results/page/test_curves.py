@@ -1,7 +1,7 @@
 """Tables and plots of settings that a sweep varies one at a time."""
 
-from runner.results.page.curves import section
-from runner.results.page.parts import Plot, Sheet, Value
+from runner.results.sections.curves import section
+from runner.results.sheets import Plot, Sheet, Value
 from tests.runner.results.folders import CHOICES
 from tests.runner.results.page.pages import cells, made
 
@@ -25,8 +25,8 @@ def test_each_curve_has_a_table_per_dataset_in_the_order_of_its_values_and_one_p
     sheets = {part.title: part for part in found.parts if isinstance(part, Sheet)}
     assert list(sheets) == [f"score/x by {key}, {name}" for key in "mn" for name in ("one", "two")]
     first, second = sheets["score/x by m, two"], sheets["score/x by n, two"]
-    assert [row["m"] for row in cells(first)] == ["1", "2", "5", "10"] and first.below == ["held: agent.n 2"]
-    assert [row["n"] for row in cells(second)] == ["1", "2", "3"] and second.below == ["held: agent.m 5"]
+    assert [row["m"] for row in cells(first)] == ["1", "2", "5", "10"] and first.notes == ["fixed: agent.n 2"]
+    assert [row["n"] for row in cells(second)] == ["1", "2", "3"] and second.notes == ["fixed: agent.m 5"]
     score = cells(first)[-1]["score/x"]
     assert isinstance(score, Value) and score.value == 1.0 and cells(first)[0]["episodes"] == 2
     plots = [part for part in found.parts if isinstance(part, Plot)]

@@ -6,7 +6,7 @@ import pytest
 
 from components.core.messages import Message, ToolCall
 from components.core.types import Action, Observation, Observed, Refusal, Trajectory
-from runner.results.page.episodes_marks import Marker
+from runner.results.sections.episode_data import Marker
 from tests.runner.results.folders import step
 
 RECORD = {"sample_id": "a", "epoch": 0}

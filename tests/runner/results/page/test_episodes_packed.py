@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from runner.results.page.episodes_packed import Blocks, Texts, packed
+from runner.results.sections.episode_data import Blocks, Texts, packed
 
 HOSTILE = '</script><!-- <script> \u2028 \x1b[31m \u202e"\\'
 

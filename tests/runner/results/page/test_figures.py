@@ -3,8 +3,8 @@
 import plotly.graph_objects as go
 import pytest
 
-from runner.results.page.figures import groups, intervals, shades, sides, spread
-from runner.results.page.parts import Value
+from runner.results.render.figures import groups, intervals, shades, sides, spread
+from runner.results.sheets import Value
 
 KNOWN, BARE = Value(0.5, 0.4, 0.8, 10), Value(0.25)
 

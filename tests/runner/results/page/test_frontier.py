@@ -2,9 +2,9 @@
 
 import pytest
 
-from runner.results.page.frontier import Point, cost_of, front, section
-from runner.results.page.parts import Sheet, Value
-from runner.results.page.run_metrics import read_metrics
+from runner.results.run_metrics import read_metrics
+from runner.results.sections.frontier import Point, cost_of, front, section
+from runner.results.sheets import Sheet, Value
 from tests.runner.results.page.pages import cells, grid, made
 
 POINTS = {"cheap": (1, 0.2), "good": (3, 0.9), "dear": (4, 0.9), "bad": (2, 0.1), "equal": (3, 0.9)}
@@ -29,7 +29,7 @@ def test_cost_is_in_tokens_where_it_is_nothing_in_money(tmp_path):
     runs[0].records[0]["usage"]["cost_usd"] = None
     assert cost_of(read_metrics(runs))[0] == "tokens", "one price that is not known"
     (sheet,) = (part for part in section(runs).parts if isinstance(part, Sheet))
-    assert {row["on the front"] for row in cells(sheet)} == {"yes"} and "prices are not known" in sheet.below[0]
+    assert {row["on the front"] for row in cells(sheet)} == {"yes"} and "prices are not known" in sheet.notes[0]
 
 
 def test_one_run_has_no_front(tmp_path):

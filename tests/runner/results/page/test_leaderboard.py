@@ -4,8 +4,8 @@ import json
 
 import plotly.graph_objects as go
 
-from runner.results.page.leaderboard import section
-from runner.results.page.parts import Plot, Sheet, Value
+from runner.results.sections.leaderboard import section
+from runner.results.sheets import Plot, Sheet, Value
 from tests.runner.results.page.pages import cells, grid, made
 
 VALUES = {
@@ -37,7 +37,7 @@ def test_the_best_run_is_drawn_at_the_top(tmp_path):
 
 def test_a_run_that_did_not_end_is_named(tmp_path):
     scores = section([made(tmp_path / "a", {"one": ("k", [1])}, status="interrupted")]).parts[0]
-    assert scores.below == ["react openai: Status interrupted: 4 of 4 episodes played, 0 errored."]
+    assert scores.notes == ["react openai: Status interrupted: 4 of 4 episodes finished, 0 errored."]
 
 
 def test_nothing_is_no_section():

@@ -2,8 +2,9 @@
 
 import plotly.graph_objects as go
 
-from runner.results.page.models import section, show_models
-from runner.results.page.parts import Plot, Value
+from runner.results.sections.models import section
+from runner.results.sheets import Plot, Value
+from runner.results.table import show_section
 from tests.runner.results.folders import CHOICES
 from tests.runner.results.page.pages import cells, made
 
@@ -88,13 +89,13 @@ def test_one_model_and_runs_of_the_same_place_are_no_such_table(tmp_path):
 
 def test_the_table_is_printed_with_what_no_run_has(tmp_path, capsys):
     asked = [*FIGURES, {"title": "Figure C", "scores": ["execution/no_such"]}]
-    show_models(swept(tmp_path, VALUES, asked))
+    show_section(section(swept(tmp_path, VALUES, asked)))
     out = capsys.readouterr().out
-    assert "by model, 95 % interval below" in out and "lab/small" in out
+    assert "By model" in out and "lab/small" in out
     assert "compare.figures: no job has a value of execution/no_such" in out
 
 
 def test_simulated_models_are_named_as_such(tmp_path):
     runs = swept(tmp_path, VALUES)
     runs[0].notes["model_kind"] = "simulated"
-    assert section(runs).parts[0].below == ["simulated, says nothing about a real model: lab/big"]
+    assert section(runs).parts[0].notes == ["simulated, says nothing about a real model: lab/big"]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from runner.results.page import papers
-from runner.results.paper import load
+from runner.results.publications.paper import load
+from runner.results.sections import papers
 from tests.runner.results.page.pages import cells, made
 
 YAML = """
@@ -35,13 +35,13 @@ def test_parts_means_and_totals_stand_next_to_the_published_ones(tmp_path, paper
     run = made(tmp_path / "a", {"one": ("k", [1, 0, 0, 0]), "two": ("k", [1, 1])})
     (sheet,) = papers.sheets_of(paper, [run])
     rows = {row["part"]: row for row in cells(sheet)}
-    assert list(rows) == ["k/one", "k/two", "k, mean", "total of what all columns share"]
+    assert list(rows) == ["k/one", "k/two", "k, mean", "total"]
     assert (rows["k/one"]["this run"].value, rows["k/one"]["samples"]) == (25.0, "4 of 4")
     assert (rows["k/one"]["Big, published"], rows["k/two"]["Small, published"]) == (50.0, None)
     assert (rows["k, mean"]["this run"].value, rows["k, mean"]["Big, published"]) == (62.5, 40.0)
     assert all(column.unit == "%" for column in sheet.columns if column.better)
-    assert "Deviation: model.temperature: 0; published: 1" in sheet.below
-    assert "Somebody 2024" in sheet.below[0]
+    assert "Deviation: model.temperature: 0; published: 1" in sheet.notes
+    assert "Somebody 2024" in sheet.notes[0]
 
 
 def test_several_rows_have_a_table_over_all(tmp_path, paper):
@@ -49,7 +49,7 @@ def test_several_rows_have_a_table_over_all(tmp_path, paper):
     runs = [made(tmp_path / "a", {"one": ("k", [1])}), made(tmp_path / "b", {"one": ("k", [0])}, cfg)]
     whole, parts = papers.sheets_of(paper, runs)
     assert [row[1] for row in whole.rows] == ["ours", "ours", "published", "published"]
-    assert any(line.startswith("Deviation (") for line in parts.below), "of one of the two rows"
+    assert any(line.startswith("Deviation (") for line in parts.notes), "of one of the two rows"
 
 
 def test_runs_of_other_methods_scores_or_tasks_are_not_compared_with_it(tmp_path, paper):

@@ -1,7 +1,7 @@
 """The page's section on a score record by record."""
 
-from runner.results.page.per_record import section
 from runner.results.runs import Run
+from runner.results.sections.per_record import section
 from tests.runner.results.page.pages import cells
 from tests.runner.results.statistics.sweeps import job
 

@@ -2,9 +2,9 @@
 
 import json
 
-from runner.results.page import refusals
-from runner.results.page.parts import Sheet
 from runner.results.runs import Run
+from runner.results.sections import refusals
+from runner.results.sheets import Sheet
 from tests.runner.results.folders import write
 from tests.runner.results.page.pages import cells
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from runner.results.page.parts import Value
-from runner.results.page.run_metrics import axis, better, column, headlines, read_metrics
+from runner.results.run_metrics import axis, better, column, headlines, read_metrics
+from runner.results.sheets import Value
 from tests.runner.results.page.pages import grid, made
 
 

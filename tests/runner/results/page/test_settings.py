@@ -1,7 +1,7 @@
 """Scores by what the runs vary."""
 
-from runner.results.page.parts import Plot, Sheet
-from runner.results.page.settings import section, varied
+from runner.results.sections.settings import section, varied
+from runner.results.sheets import Plot, Sheet
 from tests.runner.results.page.pages import cells, grid
 
 VALUES = {

@@ -2,8 +2,8 @@
 
 import json
 
-from runner.results.page import strata
-from runner.results.page.parts import Sheet
+from runner.results.sections import strata
+from runner.results.sheets import Sheet
 from tests.runner.results.page.pages import cells, made
 
 SCORED = {"one": ("k", [1, 0, 1]), "two": ("d", [0, 0])}
@@ -30,7 +30,7 @@ def test_values_beyond_the_most_common_are_counted(tmp_path):
     run = made(tmp_path / "a", {f"t{n:02}": ("k", [1] * (2 if n else 1)) for n in range(41)})
     sheet = next(part for part in strata.section([run]).parts if part.title == "By task")
     assert len(sheet.columns) == 42 and "t00" not in {column.name for column in sheet.columns}
-    assert sheet.below == ["1 values of fewer samples are left out"]
+    assert sheet.notes == ["1 values of fewer samples are left out"]
 
 
 def test_one_value_is_no_breakdown(tmp_path):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from runner.results.page import tools_used
 from runner.results.runs import Run
+from runner.results.sections import tools
 from tests.runner.results.folders import step, write
 from tests.runner.results.page.pages import cells
 
@@ -11,7 +11,7 @@ from tests.runner.results.page.pages import cells
 def test_actions_are_counted_by_run_part_and_tool(tmp_path):
     steps = [step("Books", "Query"), step("Books"), step("Nonsense"), step(answer="A")]
     run = Run.at(write(tmp_path / "a", {"one": ("knowledge", [1, 0])}, steps=steps))
-    actions, bars, _, by_tool = tools_used.section([run]).parts
+    actions, bars, _, by_tool = tools.section([run]).parts
     (row,) = cells(actions)
     assert (row["part"], row["actions"], row["malformed"]) == ("knowledge", 8, pytest.approx(0.2))
     assert row["matching"] == pytest.approx(2 / 3) and row["tools offered"] == 2
@@ -22,4 +22,4 @@ def test_actions_are_counted_by_run_part_and_tool(tmp_path):
 
 
 def test_no_tool_is_no_section(tmp_path):
-    assert tools_used.section([Run.at(write(tmp_path / "a", {"one": ("k", [1])}))]) is None
+    assert tools.section([Run.at(write(tmp_path / "a", {"one": ("k", [1])}))]) is None

@@ -5,8 +5,8 @@ import io
 
 import pytest
 
-from runner.results.page.parts import Column, Markup, Plot, Section, Sheet, Value
-from runner.results.page.written import comma, latex, markdown, sheets, tex
+from runner.results.render.written import comma, latex, markdown, sheets, tex
+from runner.results.sheets import Column, Markup, Plot, Section, Sheet, Value
 from tests.runner.results.page.pages import HOSTILE
 
 SHEET = Sheet(
@@ -23,7 +23,7 @@ SECTION = Section(
 def test_markdown_has_tables_directions_and_intervals():
     text = markdown("T", "about", ["a warning"], [SECTION])
     assert "# T\n\nabout\n\n**a warning**\n\n## Strata\n\nIntro." in text
-    assert "| run | score ↑ | tokens (n) ↓ |" in text and "| a\\_b | 0.5000 (0.250 to 0.750) | 12,000 |" in text
+    assert "| run | score ↑ | tokens (n) ↓ |" in text and "| a_b | 0.5000 (0.250 to 0.750) | 12,000 |" in text
     assert "see the page" in text and "<b>" not in text and "<script>" not in text.replace("\\<", "")
     assert len({line.replace("\\|", "").count("|") for line in text.splitlines() if line.startswith("|")}) == 1
 

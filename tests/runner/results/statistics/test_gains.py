@@ -6,9 +6,8 @@ import pytest
 from runner.results.bounds import paired_binary, standard_error, student
 from runner.results.kinds import NUMBER, Scale
 from runner.results.levels import Nested
-from runner.results.significance import sign_test_p
-from runner.results.statistics.gains import gain_of, shares_of
-from runner.results.statistics.pairing import pairs_of
+from runner.results.statistics.pairs import gain_of, pairs_of, shares_of
+from runner.results.statistics.significance import sign_test_p
 from tests.runner.results.significance_data import SLEEP
 from tests.runner.results.statistics.records import record, records
 

@@ -3,7 +3,7 @@
 import pytest
 
 from runner.results.kinds import NUMBER
-from runner.results.statistics.pairing import OWN, pairs_of, value_of
+from runner.results.statistics.pairs import OWN, pairs_of, value_of
 from tests.runner.results.statistics.records import record, records
 
 
@@ -21,14 +21,14 @@ def test_pairs_are_the_same_sample_and_epoch_scored_on_both_sides():
         ("a", 0, {"score/x": 1.0}), ("a", 1, {"score/x": 0.0}),
     ]  # fmt: skip
     assert found.lost == {
-        "ended in an error": ["b"], "unscored": ["c"], "played on one side only": ["d", "e"],
+        "ended in an error": ["b"], "unscored": ["c"], "run on one side only": ["d", "e"],
     }, "an error is never a zero"  # fmt: skip
     assert found.n_lost == 4 and found.clusters.tolist() == [0, 0]
 
 
 def test_a_sample_that_lost_one_epoch_is_named_with_it():
     assert pairs_of([record("a", 1.0, epoch=2)], [], "score/x", NUMBER).lost == {
-        "played on one side only": ["a (epoch 2)"]
+        "run on one side only": ["a (epoch 2)"]
     }
 
 

@@ -6,9 +6,7 @@ from math import comb
 import pytest
 
 from runner.results.kinds import Scale
-from runner.results.significance import sign_test_p
-from runner.results.statistics.gains import gain_of
-from runner.results.statistics.pairing import pairs_of
+from runner.results.statistics.pairs import gain_of, pairs_of
 from runner.results.statistics.power import (
     clusters_for,
     detectable,
@@ -18,6 +16,7 @@ from runner.results.statistics.power import (
     more_samples,
     pairs_for,
 )
+from runner.results.statistics.significance import sign_test_p
 from tests.runner.results.statistics.records import records
 
 

@@ -3,9 +3,10 @@
 from itertools import product
 
 from runner.results.grid import grid_of
-from runner.results.page.parts import Value
-from runner.results.statistics.sheets import effects_of, p_text, section_of, show_section
+from runner.results.sections.comparisons import effects_of, section_of
+from runner.results.sheets import Value
 from runner.results.statistics.versus import compared
+from runner.results.table import p_text, show_section
 from tests.runner.results.statistics.sweeps import job
 
 
@@ -29,8 +30,8 @@ def test_a_table_per_metric_and_dataset_and_one_of_effects(tmp_path):
     assert (row["method"], row["less"], row["won:tied:lost"], row["pairs"]) == ("a few", "b few", "1:2:0", 3)
     assert isinstance(row["gain"], Value) and row["gain"].low <= row["gain"].value <= row["gain"].high
     assert first.columns[2].better == "higher", "a gain is always better high"
-    assert "1 left out, unscored: t-2 (a few - a many; a few - b few; a few - b many; ...)" in first.below
-    assert "3 episodes scored in every cell; 1 left out, which some cell lacks" in made.parts[2].below
+    assert "1 left out, unscored: t-2 (a few - a many; a few - b few; a few - b many; ...)" in first.notes
+    assert "3 episodes scored in every cell; 1 left out, which some cell lacks" in made.parts[2].notes
 
 
 def test_tables_are_shown_on_a_terminal(tmp_path, capsys, monkeypatch):

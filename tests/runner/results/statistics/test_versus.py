@@ -66,7 +66,7 @@ def test_less_is_more_where_a_score_is_better_low(tmp_path):
 def test_what_has_no_partner_is_named(tmp_path):
     runs = [job(tmp_path, [1, None, 1], "a"), job(tmp_path, [1, 1, 0, 0], "b")]
     (one,) = compared(grid_of(runs)).found
-    assert one.lost == {"unscored": ["t-1"], "played on one side only": ["t-3"]} and one.gain.metric.n == 2
+    assert one.lost == {"unscored": ["t-1"], "run on one side only": ["t-3"]} and one.gain.metric.n == 2
 
 
 def test_several_metrics_are_compared_by_their_own_directions(three):

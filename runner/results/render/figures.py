@@ -1,0 +1,136 @@
+"""Plots as Plotly's JSON. Colours and fonts are the page's, which knows whether it is light or dark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from runner.results.sheets import Value
+
+_LINE = 24  # pixels for a line of a plot with names on its left
+_MARGIN = 110
+_ROOM = 90  # characters below a plot; names that need more are turned
+_WIDE, _HIGH, _BESIDE = 800, 320, 110  # pixels of a plot with names at its points, and of the margin on its right
+_LETTER, _TALL, _GAP = 7.5, 16, 8  # pixels of a name: per letter, its height, how far from its point
+_SIDES = (
+    "top right",
+    "bottom right",
+    "top left",
+    "bottom left",
+    "middle right",
+    "middle left",
+    "top center",
+    "bottom center",
+)  # fmt: skip; beside error bars, above and below lines that begin at the point
+LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}  # above the plot
+Figure = dict[str, Any]
+Box: TypeAlias = tuple[float, float, float, float]
+
+
+def scatter(data: Sequence[Mapping[str, Any]], x: str, y: str, height: int = 460, **layout: Any) -> Figure:
+    """Traces of points and lines between two axes with these titles; ``layout`` has what is special about a plot."""
+    axes = {"xaxis": {"title": {"text": x}}, "yaxis": {"title": {"text": y}, "automargin": True}}
+    return {
+        "data": [{"type": "scatter", **one} for one in data],
+        "layout": {"height": height, "legend": LEGEND, **axes, **layout},
+    }
+
+
+def intervals(names: Sequence[str], values: Sequence[Value], title: str) -> Figure:
+    """A point with its interval for every name, from the bottom up."""
+    trace = {
+        "type": "scatter", "mode": "markers", "y": list(names), "x": [one.value for one in values],
+        "error_x": spread(values), "marker": {"size": 9}, "showlegend": False,
+        "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",
+    }  # fmt: skip
+    layout = {
+        "height": _MARGIN + _LINE * len(names),
+        "xaxis": {"title": {"text": title}, "zeroline": False},
+        "yaxis": {"type": "category", "automargin": True, "ticks": ""},
+    }
+    return {"data": [trace], "layout": layout}
+
+
+def groups(names: Sequence[str], series: Mapping[str, Sequence[Value | None]], title: str, below: str) -> Figure:
+    """Bars with their intervals, one for every series at every name."""
+    data = [
+        {
+            "type": "bar", "name": label, "x": list(names), "y": [None if one is None else one.value for one in values],
+            "error_y": spread(values) | {"thickness": 1},
+            "hovertemplate": "%{x}: %{y:.4g}<extra>%{fullData.name}</extra>",
+        }
+        for label, values in series.items()
+    ]  # fmt: skip
+    layout = {
+        "barmode": "group", "height": 420, "xaxis": {"type": "category", "title": {"text": below}, "automargin": True},
+        "yaxis": {"title": {"text": title}, "automargin": True}, "legend": LEGEND,
+    }  # fmt: skip
+    return {"data": data, "layout": layout}
+
+
+def shades(rows: Sequence[str], columns: Sequence[str], z: Sequence[Sequence[float | None]]) -> Figure:
+    """A field of shades, the first row at the top; numbers stand in it where they have room."""
+    longest = max((len(name) for name in columns), default=0)
+    trace = {
+        "type": "heatmap", "x": list(columns), "y": list(rows), "z": [list(line) for line in z],
+        "colorbar": {"thickness": 14}, "hoverongaps": False,
+        "hovertemplate": "%{y}, %{x}: %{z:.4g}<extra></extra>", "xgap": 1, "ygap": 1,
+    }  # fmt: skip
+    if len(columns) <= 12:
+        trace["texttemplate"] = "%{z:.2f}"
+    layout = {
+        "height": _MARGIN - 30 + (min(longest * 4, 110) if longest * len(columns) > _ROOM else 0) + _LINE * len(rows),
+        "xaxis": {"type": "category", "automargin": True, "ticks": ""},
+        "yaxis": {"type": "category", "automargin": True, "autorange": "reversed", "ticks": ""},
+        "margin": {"l": 60, "r": 20, "t": 30, "b": 30},
+    }
+    return {"data": [trace], "layout": layout}
+
+
+def sides(names: Sequence[str], xs: Sequence[float], ys: Sequence[float]) -> list[str]:
+    """On which side of its point each name stands, so that names cover each other and other points least.
+
+    ``xs``, ``ys``: places in the plot, each from 0 to 1.
+    """
+    points = [(x * _WIDE, y * _HIGH) for x, y in zip(xs, ys, strict=True)]
+    taken = [(x - _GAP, x + _GAP, y - _GAP, y + _GAP) for x, y in points]
+    found = []
+    for n, name in enumerate(names):
+        boxes = {side: _box(*points[n], len(name) * _LETTER, side) for side in _SIDES}
+        others = taken[:n] + taken[n + 1 :]
+        best = min(_SIDES, key=lambda side: _outside(boxes[side]) + sum(_shared(boxes[side], box) for box in others))
+        taken.append(boxes[best])
+        found.append(best)
+    return found
+
+
+def _box(x: float, y: float, wide: float, side: str) -> Box:
+    """Left, right, lower and upper end of a name beside its point."""
+    up, across = side.split()
+    left = {"right": x + _GAP, "left": x - _GAP - wide, "center": x - wide / 2}[across]
+    middle = y + {"top": _TALL, "middle": 0, "bottom": -_TALL}[up]
+    return left, left + wide, middle - _TALL / 2, middle + _TALL / 2
+
+
+def _shared(one: Box, other: Box) -> float:
+    """The area that two boxes share."""
+    wide, high = min(one[1], other[1]) - max(one[0], other[0]), min(one[3], other[3]) - max(one[2], other[2])
+    return wide * high if wide > 0 and high > 0 else 0.0
+
+
+def _outside(box: Box) -> float:
+    """The area of a box that is not on the picture."""
+    return _TALL * (max(0.0, box[1] - _WIDE - _BESIDE) + max(0.0, -box[0]))
+
+
+def spread(values: Sequence[Value | None]) -> dict[str, Any]:
+    """Error bars of both sides; none where an interval is not known."""
+    if all(one is None or one.low is None or one.high is None for one in values):
+        return {"type": "data", "visible": False}
+    up = [None if one is None or one.high is None else _apart(one.high, one.value) for one in values]
+    down = [None if one is None or one.low is None else _apart(one.value, one.low) for one in values]
+    return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "thickness": 1.5, "width": 3}
+
+
+def _apart(high: float | None, low: float | None) -> float | None:
+    return None if high is None or low is None else max(0.0, high - low)

@@ -1,0 +1,106 @@
+"""Sections as one HTML page that opens from disk: no request leaves it.
+
+Texts come from data and models: the templates escape all of them, JSON has no ``<``, and the page's own policy allows
+only the scripts whose digests it names.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from importlib.resources import files
+
+import orjson
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup as Html
+
+from runner.results.sheets import ARROWS, Cell, Column, Markup, Plot, Section, Sheet, Value
+from runner.results.table import ends, figure, plain
+
+_TEMPLATES = files("runner.results.render").joinpath("templates")
+_LONG = 48  # characters from which on a text in a cell is broken into lines
+_ESCAPED = {ord(one): f"\\u{ord(one):04x}" for one in "<>&\u2028\u2029"}  # ends or begins something in HTML or a script
+
+
+def page(title: str, about: str, warnings: Sequence[str], sections: Sequence[Section]) -> str:
+    """The page. ``about`` describes in a line what is reported on, ``warnings`` stand above everything else."""
+    parts = [part for section in sections for part in section.parts]
+    own = [part for part in parts if isinstance(part, Markup)]
+    scripts = [asset("page.js"), *dict.fromkeys(part.script for part in own if part.script)]
+    if any(isinstance(part, Plot) for part in parts):
+        scripts.insert(0, _plotly())
+    scripts = [_closed(script) for script in scripts]
+    return _environment().get_template("page.html.jinja").render(
+        title=title, about=about, warnings=warnings, sections=sections, scripts=[Html(one) for one in scripts],
+        digests=[_digest(one) for one in scripts],
+        style=Html("\n".join([asset("page.css"), *dict.fromkeys(part.style for part in own if part.style)])),
+    )  # fmt: skip
+
+
+def render(template: str, **values: object) -> str:
+    """One of the templates."""
+    return _environment().get_template(template).render(**values)
+
+
+def asset(name: str) -> str:
+    """A script or a style of the page."""
+    return _TEMPLATES.joinpath(name).read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    made = Environment(
+        autoescape=True, loader=FileSystemLoader(str(_TEMPLATES)), undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    made.filters |= {"plain": plain, "json": _json}
+    made.globals |= {"arrows": ARROWS, "numeric": _numeric, "cell": _cell, "kind": lambda part: type(part).__name__}
+    return made
+
+
+def _plotly() -> str:
+    """Plotly's script as the Python package has it, its only bundle (4.8 MB)."""
+    return files("plotly").joinpath("package_data", "plotly.min.js").read_text(encoding="utf-8")
+
+
+def _closed(script: str) -> str:
+    """A script as a browser reads it, which no text in it can end."""
+    return script.replace("\r\n", "\n").replace("</script", "<\\/script")
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(sha256(script.encode()).digest()).decode()
+
+
+def _json(value: Mapping[str, object]) -> Html:
+    """A value as JSON that can stand in a script element."""
+    return Html(orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY).decode().translate(_ESCAPED))
+
+
+def _numeric(sheet: Sheet) -> list[bool]:
+    """Which columns have no texts: they are aligned on the right."""
+    return [all(not isinstance(row[n], str) for row in sheet.rows) for n in range(len(sheet.columns))]
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What the template writes of a cell; it is sorted by ``value``."""
+
+    text: str
+    css: str = ""
+    value: str = ""
+    interval: str = ""
+    n: int | None = None
+
+
+def _cell(cell: Cell, column: Column, right: bool) -> _Shown:
+    if isinstance(cell, str):
+        return _Shown(plain(cell), "long" if len(cell) > _LONG else "")
+    value = cell if isinstance(cell, Value) else Value(cell)
+    if value.value is None:
+        return _Shown("-", f"{'n ' * right}none")
+    text = figure(value.value, column.unit, column.signed)
+    return _Shown(text, "n" * right, repr(value.value), ends(value, column.unit), value.n)

@@ -1,0 +1,225 @@
+"""An episode as the page's viewer reads it: plain JSON in compressed blocks that are opened one by one, empty values
+left out, every long paragraph stored once; and marks of its steps, by which the page finds where two trajectories of a
+sample first differ without reading either."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+import orjson
+
+from components.core.messages import Image, Message, ToolCall
+from components.core.types import Observed, Step, Trajectory
+from components.faults.marks import told as faults_told
+from runner.texts import paragraphs, without_surrogates
+
+Text: TypeAlias = str | list[int]  # as it is, or the numbers of its paragraphs
+
+_INLINE = 120  # characters; shorter texts stand where they are used
+_LONG = 4_000  # characters; longer paragraphs are remembered by digest
+_BLOCK = 1 << 19  # bytes of JSON, from which on a block is closed
+Plain = dict[str, Any]
+Marks = tuple[list[str], list[list[int]]]
+
+
+def packed(value: object) -> str:
+    """A value as base64 of compressed JSON: a browser finds no markup in it."""
+    return base64.b64encode(gzip.compress(orjson.dumps(value), 6, mtime=0)).decode()
+
+
+@dataclass
+class Blocks:
+    """A list in blocks: ``starts`` has the number of the first value in each block. ``size``: bytes written so far."""
+
+    written: list[str] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    count: int = 0
+    size: int = 0
+    _open: list[orjson.Fragment] = field(default_factory=list)
+    _held: int = 0
+
+    def add(self, value: object) -> int:
+        """Put a value at the end of the list. Returns its number."""
+        if not self._open:
+            self.starts.append(self.count)
+        line = orjson.dumps(value)
+        self._open.append(orjson.Fragment(line))
+        self._held += len(line)
+        self.count += 1
+        if self._held >= _BLOCK:
+            self.close()
+        return self.count - 1
+
+    def close(self) -> None:
+        """Write what is held as a block."""
+        if self._open:
+            self.written.append(packed(self._open))
+            self.size += len(self.written[-1])
+            self._open, self._held = [], 0
+
+
+class Texts:
+    """Texts by their paragraphs, each of which is stored once for all episodes."""
+
+    def __init__(self) -> None:
+        self.blocks = Blocks()
+        self._numbers: dict[str | bytes, int] = {}
+
+    def add(self, text: str) -> Text:
+        """What stands for a text. Lone surrogates, which cannot be written to a file, become ``?``."""
+        if len(text) < _INLINE:
+            return without_surrogates(text)
+        return self.lines(paragraphs(text))
+
+    def lines(self, parts: list[str]) -> list[int]:
+        """What stands for a text that is given by its paragraphs."""
+        known = self._numbers
+        return [known[part] if part in known else self._number(part) for part in parts]
+
+    def _number(self, part: str) -> int:
+        key = part if len(part) < _LONG else sha256(part.encode("utf-8", "surrogatepass")).digest()
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = self.blocks.add(without_surrogates(part))
+        return number
+
+
+class Writer:
+    """Writes episodes; their texts go into ``texts``."""
+
+    def __init__(self, texts: Texts) -> None:
+        self._text = texts.add
+        self._lines = texts.lines
+
+    def episode(self, record: Mapping[str, Any], trajectory: Trajectory, offered: Sequence[str]) -> Plain:
+        """All of an episode that the list does not have. ``offered``: the stored lines of its tools."""
+        grounds = trajectory.refusal.grounds if trajectory.refusal else {}
+        return _without_empty(
+            {
+                "question": self._text(question_of(trajectory)),
+                "offered": self._lines(list(offered)),
+                "steps": [self._step(step) for step in trajectory.steps],
+                "answer": None if trajectory.answer is None else self._text(trajectory.answer),
+                "grounds": {str(name): self._text(str(ground)) for name, ground in grounds.items()},
+                "failure": trajectory.failure,
+                "error": self._text(trajectory.error or ""),
+                "scores": record["scores"],
+                "ceilings": record.get("ceilings"),
+                "explanations": {name: self._text(why) for name, why in (record.get("explanations") or {}).items()},
+                "purposes": record["usage"].get("purposes"),
+            }
+        )
+
+    def _step(self, step: Step) -> Plain:
+        action = step.action
+        calls = action.calls if action is not None else ()
+        done = [one.call for one in (*step.tried, *step.observed)]
+        remarks = {name: value for name, value in step.remarks.items() if name != "label"}
+        return _without_empty(
+            {
+                "purpose": step.purpose,
+                "role": "" if step.role == "main" else step.role,
+                "branch": step.branch,
+                "label": str(step.remarks.get("label", "")),
+                "kept": step.kept,
+                "asked": [self._message(message) for message in step.asked],
+                "reply": self._message(step.reply, calls),
+                "finish": "" if step.finish == "stop" else step.finish,
+                "aside": not step.committed,
+                "verdict": self._text(str(step.verdict)),
+                "unreadable": self._text(action.error_text or action.error) if action and action.error else "",
+                "tried": [self._observed(one) for one in step.tried],
+                "observed": [self._observed(one) for one in step.observed],
+                "skipped": [self._call(call) for call in calls if call not in done],
+                "remarks": self._text(orjson.dumps(remarks, option=orjson.OPT_INDENT_2).decode()) if remarks else "",
+                "usage": [step.usage.input_tokens, step.usage.output_tokens, step.usage.cost_usd],
+                "seconds": round(step.seconds, 3),
+            }
+        )
+
+    def _message(self, message: Message, shown: Sequence[ToolCall] = ()) -> Plain:
+        """A message; images as places in its text, native calls that are not ``shown`` elsewhere."""
+        return _without_empty(
+            {
+                "role": message.role,
+                "text": self._text(text_of(message)),
+                "source": message.source,
+                "thought": self._text(message.reasoning or ""),
+                "calls": [self._call(call) for call in message.tool_calls if call not in shown],
+            }
+        )
+
+    def _observed(self, one: Observed) -> Plain:
+        pictures = "".join("\n[an image]" for _ in one.observation.images)
+        found = {
+            "call": self._call(one.call), "text": self._text(one.observation.text + pictures), "error": one.error,
+            "control": one.control, "seconds": round(one.seconds, 3),
+            "faults": [self._text(fault) for fault in faults_told(one)],
+        }  # fmt: skip
+        return _without_empty(found)
+
+    def _call(self, call: ToolCall) -> list[Text]:
+        return [call.name, self._text(call.arguments)]
+
+
+def question_of(trajectory: Trajectory) -> str:
+    """The last message of a user in the first call; empty for an episode without a call."""
+    first = trajectory.steps[0].asked if trajectory.steps else ()
+    return next((text_of(message) for message in reversed(first) if message.role == "user"), "")
+
+
+def text_of(message: Message) -> str:
+    """The text of a message, images by name."""
+    if isinstance(message.content, str):
+        return message.content
+    return "\n".join("[an image]" if isinstance(part, Image) else part for part in message.content)
+
+
+def _without_empty(found: Plain) -> Plain:
+    return {name: value for name, value in found.items() if value}
+
+
+class Marker:
+    """Numbers the content of steps, equal content equally, in episodes of one sample and epoch; 0: nothing."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, int], dict[bytes, int]] = {}
+
+    def marks(self, record: Mapping[str, Any], trajectory: Trajectory, tools: Mapping[str, str]) -> Marks:
+        """The purposes of the steps; per step [who, asked, said, called, observed], then [how it ended].
+
+        ``tools``: name -> what the tool is: one that two runs call by different names is the same.
+        """
+        known = self._known.setdefault((record["sample_id"], record["epoch"]), {})
+        refusal = dict(trajectory.refusal.grounds) if trajectory.refusal else None
+        end = [trajectory.stop, trajectory.answer, refusal, trajectory.failure]
+        steps = [[_number(known, part) for part in _parts(step, tools)] for step in trajectory.steps]
+        return [step.purpose for step in trajectory.steps], [*steps, [_number(known, end)]]
+
+
+def _parts(step: Step, tools: Mapping[str, str]) -> tuple[Any, ...]:
+    """Who, asked, said, called, observed; without what differs by chance: ids of calls, times."""
+    calls = step.action.calls if step.action is not None else ()
+    seen = [[_call(one.call, tools), one.observation.text, one.error] for one in (*step.tried, *step.observed)]
+    return (
+        [step.purpose, step.role, step.branch, step.committed],
+        [[message.role, text_of(message)] for message in step.asked],
+        [text_of(step.reply), str(step.verdict)],
+        [_call(call, tools) for call in calls],
+        [len(step.tried), seen] if seen else [],
+    )
+
+
+def _call(call: ToolCall, tools: Mapping[str, str]) -> list[str]:
+    return [tools.get(call.name, call.name), call.arguments]
+
+
+def _number(known: dict[bytes, int], part: Any) -> int:
+    if not part:
+        return 0
+    return known.setdefault(sha256(orjson.dumps(part)).digest()[:12], len(known) + 1)

@@ -1,0 +1,173 @@
+"""Episodes to read on the page: a list to search, each step by step, and two runs of a sample side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+import orjson
+
+from runner.results.grid import deciding
+from runner.results.render.html import asset, render
+from runner.results.run_metrics import named, read_metrics
+from runner.results.runs import Run
+from runner.results.sections.episode_data import Blocks, Marker, Marks, Texts, Writer, packed, question_of
+from runner.results.sheets import Markup, Section
+from runner.stored import Unpacker
+from runner.texts import without_surrogates
+
+LIMIT = 5_000
+FAILURES = ("error", "failed", "limit")
+_SEARCHED = 2_000  # characters of a question or an answer that stand in the list
+_SCRIPTS = ("data.js", "elements.js", "grid.js", "list.js", "episode.js", "compare.js", "main.js")
+_INTRO = (
+    "Every episode step by step: open one by its sample, j and k go to the next and the one before, Escape closes it. "
+    "Two runs can be compared: what they share of a sample up to the first difference, and both ways from there."
+)
+_INSTEAD = "The episodes are on the HTML page; `python -m runner.report episode SAMPLE FOLDER` prints one."
+
+Key = tuple[int, str, int]  # number of the run, sample, epoch
+
+
+@dataclass
+class _Data:
+    """The data of the viewer."""
+
+    texts: Texts = field(default_factory=Texts)
+    episodes: Blocks = field(default_factory=Blocks)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    marks: list[Marks] = field(default_factory=list)
+
+
+def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
+    """At most ``limit`` episodes of these runs; None where there is none."""
+    keys = chosen(runs, limit)
+    if not keys:
+        return None
+    names = _Names.of(runs)
+    data, marker = _Data(), Marker()
+    for number, run in enumerate(runs):
+        _write(data, marker, names, number, run, keys)
+    data.texts.blocks.close()
+    data.episodes.close()
+    parts = [Markup(_html(data, names, runs), _script(), asset("viewer/episodes.css"), _INSTEAD)]
+    return Section("episodes", "Episodes", _INTRO, parts)
+
+
+def chosen(runs: Sequence[Run], limit: int) -> frozenset[Key]:
+    """Failures first, then a seeded draw of samples, the same in all runs so that they can be compared."""
+    ranks: dict[Key, tuple[bool, bytes]] = {}
+    for number, run in enumerate(runs):
+        for record in run.records:
+            sample, epoch = record["sample_id"], record["epoch"]
+            draw = sha256(f"{run.notes.get('seed')}/{sample}/{epoch}/page".encode()).digest()
+            ranks[number, sample, epoch] = record["stop"] not in FAILURES, draw
+    return frozenset(sorted(ranks, key=ranks.__getitem__)[:limit])
+
+
+@dataclass(frozen=True)
+class _Names:
+    """How the list calls runs, and which columns all of them have together. ``runs``: key in links and label;
+    ``signed``: scores with the sign of their direction."""
+
+    runs: Sequence[Mapping[str, str]]
+    strata: Sequence[str]
+    scores: Sequence[str]
+    signed: Sequence[str]
+
+    @classmethod
+    def of(cls, runs: Sequence[Run]) -> _Names:
+        """The names of these runs."""
+        keys: list[str] = []
+        for run in runs:
+            name = without_surrogates(run.folder.resolve().name)
+            keys.append(name if name not in keys else f"{name}~{len(keys) + 1}")
+        found = read_metrics(runs)
+        strata = dict.fromkeys(name for run in runs for record in run.records for name in record["strata"])
+        headed = [run.headline for run in runs if run.headline is not None]
+        scores = dict.fromkeys([*headed, *(name for run in runs for name in run.scores)])
+        heads = [{"key": key, "label": without_surrogates(one.label)} for key, one in zip(keys, found, strict=True)]
+        return cls(heads, list(strata), list(scores), [named(found, name) for name in scores])
+
+
+def _write(data: _Data, marker: Marker, names: _Names, number: int, run: Run, keys: frozenset[Key]) -> None:
+    """Put a run's chosen episodes into the data."""
+    reader = run.texts()
+    unpacker, writer = Unpacker(reader), Writer(data.texts)
+    first, decides = len(data.rows), deciding(run)
+    asked: list[str] = []
+    for record in run.whole():
+        if (number, record["sample_id"], record["epoch"]) not in keys:
+            continue
+        trajectory = unpacker.trajectory({**record, "offered": None})
+        offered = reader.lines(record["offered"]) if record.get("offered") else []
+        data.episodes.add(writer.episode(record, trajectory, offered))
+        data.marks.append(marker.marks(record, trajectory, _tools(offered)))
+        data.rows.append({"run": number, **_row(record, decides, names)})
+        asked.append(question_of(trajectory))
+    for row, question in zip(data.rows[first:], gists(asked), strict=True):
+        row["question"] = question
+
+
+def _tools(offered: Sequence[str]) -> Mapping[str, str]:
+    """Name of a tool -> its stored spec, of lines that begin with all names; else each spec has its name in it."""
+    names = orjson.loads(offered[0]) if offered else []
+    return dict(zip(names, offered[1:], strict=True)) if isinstance(names, list) else {}
+
+
+def _row(record: Mapping[str, Any], headline: str | None, names: _Names) -> dict[str, Any]:
+    """What the list says of an episode."""
+    used = record["usage"]
+    tokens = (used["input_tokens"], used["output_tokens"])
+    value, error = record["scores"].get(headline), record["error"] or ""
+    kind = record["failure"] or (error.partition(":")[0] if record["stop"] == "error" else "")
+    grounds = "; ".join(f"{name}: {ground}" for name, ground in (record["refusal"] or {}).items())
+    return {
+        "sample": record["sample_id"],
+        "epoch": record["epoch"],
+        "strata": [record["strata"].get(name) for name in names.strata],
+        "stop": record["stop"],
+        "kind": kind[:_SEARCHED],
+        "solved": None if value is None else value == (record.get("ceilings") or {}).get(headline, 1),
+        "scores": [record["scores"].get(name) for name in names.scores],
+        "calls": used["calls"],
+        "tokens": None if None in tokens else sum(tokens),
+        "cost": used["cost_usd"],
+        "seconds": record["seconds"],
+        "answer": (record["answer"] or grounds or error)[:_SEARCHED],
+    }
+
+
+def gists(questions: Sequence[str]) -> Iterator[str]:
+    """Prompts of a run as one line each, without the lines that a tenth of them share: what is asked of this sample."""
+    split = [list(dict.fromkeys(question.split("\n"))) for question in questions]
+    often = Counter(line for lines in map(tuple, {tuple(lines) for lines in split}) for line in lines)
+    most = max(len({tuple(lines) for lines in split}) / 10, 2)
+    for lines in split:
+        own = [line.strip() for line in lines if often[line] <= most] or lines
+        line = " ".join(" ".join(own).split())
+        yield line if len(line) <= _SEARCHED else f"…{line[-_SEARCHED:]}"
+
+
+def _html(data: _Data, names: _Names, runs: Sequence[Run]) -> str:
+    """The viewer's place and its data."""
+    index = {
+        "runs": names.runs, "strata": names.strata, "scores": names.scores, "signed": names.signed, "rows": data.rows,
+        "texts": data.texts.blocks.starts, "episodes": data.episodes.starts,
+    }  # fmt: skip
+    blocks = {"index": packed(index), "marks": packed(data.marks)}
+    for name, of in (("texts", data.texts.blocks), ("steps", data.episodes)):
+        blocks |= {f"{name}-{n}": one for n, one in enumerate(of.written)}
+    privacy = {str((run.notes.get("dataset") or {}).get("privacy")) for run in runs}
+    return render(
+        "episodes.html.jinja", blocks=blocks, shown=len(data.rows), total=sum(len(run.records) for run in runs),
+        searched=_SEARCHED, closed=sorted(privacy & {"credentialed", "phi"}),
+    )  # fmt: skip
+
+
+def _script() -> str:
+    """The viewer's scripts in a scope of their own."""
+    return "\n".join(["(() => {", '"use strict";', *(asset(f"viewer/{name}") for name in _SCRIPTS), "})();"])

@@ -1,0 +1,132 @@
+"""Means of means, or means per value of a stratum, that scorers ask for (``levels``, ``by``): a row per settings, a
+column per group, and the total."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from runner.results.intervals import Metric, MetricJSON, mean_of
+from runner.results.levels import Nested, Part, shared
+from runner.results.rows import Row, rows_of
+from runner.results.runs import Run
+from runner.results.sheets import Cell, Column, Section, Sheet, Value
+from runner.results.table import show_section
+
+TOTAL, ALL = "total", "all samples"
+_FEW = 6  # rows of which every stratum is shown
+MeansJSON = dict[str, dict[str, dict[str, MetricJSON]]]  # score -> label of a row -> column -> metric
+
+
+@dataclass(frozen=True)
+class Means:
+    """The means of a score: ``cells`` has label of a row -> column -> metric."""
+
+    name: str
+    nested: Nested
+    columns: Sequence[str]
+    cells: Mapping[str, Mapping[str, Metric]]
+
+    @property
+    def first(self) -> bool:
+        """Whether it is of the levels, or of the first stratum, of a score."""
+        return self.name == self.nested.score
+
+
+def section(runs: Sequence[Run]) -> Section | None:
+    """A table per score; None where no score is asked for by groups, or none has several."""
+    return _section(means_of(runs))
+
+
+def show_means(runs: Sequence[Run]) -> MeansJSON:
+    """Print the section. Returns its numbers."""
+    found = means_of(runs)
+    if (section := _section(found)) is not None:
+        show_section(section)
+    return {
+        one.name: {label: {name: cell.as_dict() for name, cell in of.items()} for label, of in one.cells.items()}
+        for one in found
+    }
+
+
+def _section(found: Sequence[Means]) -> Section | None:
+    shown = [one for one in found if one.first or len(one.cells) <= _FEW]
+    if not found:
+        return None
+    names = ", ".join(one.name for one in found if one not in shown)
+    n = len(found[0].cells)
+    intro = f"{names}: not shown here for {n} rows; the section on strata of the report's page has it." if names else ""
+    return Section("means", "Means by group", intro, [_sheet(one) for one in shown])
+
+
+def _sheet(one: Means) -> Sheet:
+    nested = one.nested
+    levels = " of ".join(f"means per {level}" for level in reversed(nested.levels))
+    rows: list[list[Cell]] = [[label, *(Value.of(of[name]) for name in one.columns)] for label, of in one.cells.items()]
+    title = f"{nested.score}: {levels}, and {ALL if nested.pooled else TOTAL}"
+    return Sheet(title, [Column("row"), *map(Column, one.columns)], rows)
+
+
+def means_of(runs: Sequence[Run]) -> list[Means]:
+    """The means of every score, but for those of a single innermost group and those without a value."""
+    rows = rows_of([run for run in runs if run.levels or run.by])
+    found = []
+    for name, nested in _nested(rows).items():
+        if len({path for one in nested.values() for path in one.leaves}) < 2:
+            continue
+        groups = sorted({group for one in nested.values() for group in one.outer})
+        common = shared([_values(one) for one in nested.values()])
+        first = next(iter(nested.values()))
+        columns = [*groups, ALL if first.pooled else TOTAL]
+        if any(shared([_values(one)]) != common for one in nested.values()) and common:
+            columns.append(_over(common))
+        cells = {label: {column: _metric(one, column, common) for column in columns} for label, one in nested.items()}
+        if any(metric.value is not None for of in cells.values() for metric in of.values()):
+            found.append(Means(name, first, columns, cells))
+    return found
+
+
+def _nested(rows: Sequence[Row]) -> dict[str, dict[str, Nested]]:
+    """Score -> label of a row -> its means; rows without the score are left out, and scores of one group only. Further
+    strata that a score is asked for by have the name ``<score> by <stratum>``."""
+    found: dict[str, dict[str, Nested]] = {}
+    for row in rows:
+        for score, levels in row.first.levels.items():
+            found.setdefault(score, {})[row.label] = Nested(row.records, score, levels, row.first.scale(score))
+        for score, (first, *others) in row.first.by.items():
+            for stratum in (first, *others):
+                name, scale = score if stratum == first else f"{score} by {stratum}", row.first.scale(score)
+                found.setdefault(name, {})[row.label] = Nested(row.records, score, [stratum], scale, pooled=True)
+    runs = [run for row in rows for run in row.runs]
+    return {
+        name: of for name, of in found.items() if any(_has_groups(run, next(iter(of.values())).levels) for run in runs)
+    }
+
+
+def _has_groups(run: Run, levels: Sequence[str]) -> bool:
+    """Whether a run has means of means; that of one group each is in the table over datasets."""
+    return len(levels) > 1 or len({record["strata"].get(level) for level in levels for record in run.records}) > 1
+
+
+def _over(groups: Sequence[str]) -> str:
+    """The name of the total over the groups that all rows share."""
+    return "total, shared: " + " ".join(groups)
+
+
+def _values(nested: Nested) -> dict[str, float | None]:
+    return {group: part.value for group, part in nested.outer.items()}
+
+
+def _metric(nested: Nested, column: str, common: Sequence[str]) -> Metric:
+    """A cell: a mean of means, or the plain mean of the samples it is about."""
+    if not nested.pooled:
+        return _part(nested, column, common).metric
+    wanted = {ALL: None, _over(common): set(common)}.get(column, {column})
+    of = [one for one in nested.records if wanted is None or one["strata"].get(nested.levels[-1]) in wanted]
+    return mean_of(of, nested.score, nested.scale)
+
+
+def _part(nested: Nested, column: str, common: Sequence[str]) -> Part:
+    if column == TOTAL:
+        return nested.total()
+    return nested.total(common) if column == _over(common) else nested.outer.get(column, Part(None))

@@ -1,0 +1,238 @@
+"""Which tools were used: shares per part of a benchmark and tool, from the committed actions of the records.
+
+Source: Liao et al. 2024, arXiv 2410.17657, figure 5; counted by ``components.acting.tool_distribution``.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from components.acting.tool_distribution import INNER, MALFORMED, MIXED, action_names, distribution, is_misuse
+from components.core.messages import Message, ToolCall, Usage
+from components.core.types import Action, Refusal, Step, Trajectory
+from runner.results.render.figures import shades
+from runner.results.rows import Row
+from runner.results.run_metrics import rows
+from runner.results.runs import Run
+from runner.results.sheets import Cell, Column, Plot, Section, Sheet
+from runner.stored import Unpacker
+
+TABLE = "tools.csv"
+ALL = "all"
+OWN = "inner"  # the dimension of tools that do nothing outside the agent: to plan, to think
+_REPLY = Message("assistant")
+_SHADES = 24  # tools that are shades; the table has all
+Facts = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Share:
+    """One line of ``tools.csv``: a tool in one part of the benchmark, or (``tool`` empty) all actions there. Tools of a
+    category are one, by its name: their names in an episode may be random.
+
+    Shares are 0 to 1, None where they are not defined. ``matching``: tools of the part's own dimension, None for the
+    one whose tasks overlap the others; ``misuse``: tools whose input the problem lacks.
+    """
+
+    run: str
+    part: str
+    tool: str
+    dimension: str
+    actions: int
+    of_actions: float | None
+    of_tool_actions: float | None
+    matching: float | None
+    misuse: float | None
+    malformed: float | None = None
+
+
+@dataclass
+class Used:
+    """The actions of one part. ``names``: per episode, of a tool its category, its own where it has none; ``facts``:
+    those of the tools offered anywhere in it, under these names; ``misused``: name -> actions whose input the problem
+    lacked, None where the records lack it; ``sizes``: tools offered to each."""
+
+    names: list[list[str]] = field(default_factory=list)
+    facts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    misused: Counter[str] | None = field(default_factory=Counter)
+    sizes: list[int] = field(default_factory=list)
+
+    @property
+    def kinds(self) -> Counter[str]:
+        """Actions by tool or category."""
+        return Counter(name for names in self.names for name in names if name in self.facts)
+
+    def add(self, names: Sequence[str], offered: Facts, kinds: Sequence[str] | None) -> None:
+        """Count an episode; a tool that it was not offered is malformed."""
+        tools = {name: facts for name, facts in offered.items() if facts.get("dimension") != OWN}
+        called = {name: str(facts.get("category") or name) for name, facts in tools.items()}
+        self.names.append([called.get(name, name if name in INNER else MALFORMED) for name in names])
+        self.facts |= {called[name]: facts for name, facts in tools.items()}
+        self.sizes.append(len(tools))
+        if kinds is None:
+            self.misused = None
+        elif self.misused is not None:
+            self.misused.update(called[name] for name in names if name in tools and is_misuse(tools[name], kinds))
+
+    def shares(self, run: str, part: str) -> Iterator[Share]:
+        """All tools together, then each that was used, those of one dimension next to each other."""
+        counts = Counter(name for names in self.names for name in names)
+        pooled = distribution(self.names, self.facts)
+        used = sorted(pooled.shares, key=lambda name: (self._dimension(name), -counts[name], name))
+        n = sum(counts[name] for name in used)
+        known = {self._dimension(name) for name in self.facts}
+        own = part if part in known and part != MIXED else None
+        fits = sum(counts[name] for name in used if self._dimension(name) == own)
+        lost = None if self.misused is None else sum(self.misused.values())
+        height = pooled.height if pooled.total_actions else None
+        yield Share(
+            run, part, "", "", pooled.total_actions, height, 1.0 if n else None, _rate(fits if own else None, n),
+            _rate(lost, n), pooled.malformed_rate if counts else None,
+        )  # fmt: skip
+        for name in used:
+            fit = None if own is None else float(self._dimension(name) == own)
+            lost = None if self.misused is None else self.misused[name]
+            whole, part_of = pooled.segments[name], pooled.shares[name]
+            yield Share(
+                run, part, name, self._dimension(name), counts[name], whole, part_of, fit, _rate(lost, counts[name])
+            )
+
+    def _dimension(self, name: str) -> str:
+        return str(self.facts[name].get("dimension", ""))
+
+
+def section(runs: Sequence[Run]) -> Section | None:
+    """Actions per run and part, then their shares by tool; None where no tool was used."""
+    used = {(row.label, part): one for row in rows(runs) for part, one in used_of(row).items()}
+    if not any(one.kinds for one in used.values()):
+        return None
+    shares = [share for (label, part), one in used.items() for share in one.shares(label, part)]
+    intro = (
+        "Counted are the committed actions. Tools of a category are taken together, others stand by their names; "
+        "matching: of the part's own dimension; misuse: the input that the tool takes was not there; malformed: not a "
+        "tool that was offered."
+    )
+    by_tool = [share for share in shares if share.tool]
+    return Section("tools", "Tools", intro, [_actions(used), _bars(by_tool), _plot(used), _by_tool(by_tool)])
+
+
+def write_shares(runs: Sequence[Run], home: Path) -> Path:
+    """Write every share into ``tools.csv``. Returns its path."""
+    with (home / TABLE).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [one.name for one in fields(Share)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(share) for row in rows(runs) for share in shares_of(row))
+    return home / TABLE
+
+
+def _actions(used: Mapping[tuple[str, str], Used]) -> Sheet:
+    """A line per run and part: how many actions, which share are tools, and what was wrong with them."""
+    columns = [
+        Column("run"), Column("part"), Column("actions", "n"), Column("tools of all actions", "share"),
+        Column("matching", "share", "higher"), Column("misuse", "share", "lower"),
+        Column("malformed", "share", "lower"), Column("tools offered", "n, least"), Column("tools offered", "n, most"),
+    ]  # fmt: skip
+    lines: list[list[Cell]] = []
+    for (label, part), one in used.items():
+        whole = next(one.shares(label, part))
+        cells = (whole.actions, whole.of_actions, whole.matching, whole.misuse, whole.malformed)
+        lines.append([label, part, *cells, min(one.sizes), max(one.sizes)])
+    return Sheet("Actions", columns, lines, keys=2)
+
+
+def _by_tool(shares: Sequence[Share]) -> Sheet:
+    """A line per run, part and tool."""
+    columns = [
+        Column("run"), Column("part"), Column("tool or category"), Column("dimension"), Column("actions", "n"),
+        Column("of all actions", "share"), Column("of tool actions", "share"), Column("misuse", "share", "lower"),
+    ]  # fmt: skip
+    lines: list[list[Cell]] = [
+        [one.run, one.part, one.tool, one.dimension, one.actions, one.of_actions, one.of_tool_actions, one.misuse]
+        for one in shares
+    ]
+    return Sheet("Shares by tool", columns, lines, keys=3)
+
+
+def _bars(shares: Sequence[Share]) -> Plot:
+    """A bar per part and run: tool actions among all actions, stacked by tool, those of a dimension in one group."""
+    bars: dict[tuple[str, str], list[Share]] = {}
+    for share in sorted(shares, key=lambda one: (one.dimension, one.tool)):
+        bars.setdefault((share.dimension, share.tool), []).append(share)
+    data = [
+        {
+            "type": "bar", "name": tool, "legendgroup": dimension, "legendgrouptitle": {"text": dimension},
+            "x": [[one.part for one in of], [one.run for one in of]], "y": [one.of_actions for one in of],
+            "hovertemplate": "%{x}: %{y:.4g}<extra>%{fullData.name}</extra>",
+        }
+        for (dimension, tool), of in bars.items()
+    ]  # fmt: skip
+    layout = {
+        "barmode": "stack", "height": 460, "xaxis": {"type": "multicategory", "automargin": True},
+        "yaxis": {"title": {"text": "share of all actions"}, "range": [0, 1]},
+    }  # fmt: skip
+    return Plot("Tool actions among committed actions", {"data": data, "layout": layout})
+
+
+def _plot(used: Mapping[tuple[str, str], Used]) -> Plot:
+    """Runs against tools; of very many tools the most used."""
+    counts: dict[str, Counter[str]] = {}
+    for (label, _), one in used.items():
+        counts[label] = counts.get(label, Counter()) + one.kinds
+    pooled = sum(counts.values(), Counter[str]())
+    shown = [kind for kind, _ in pooled.most_common(_SHADES)]
+    there = {label: of for label, of in counts.items() if of}
+    z = [[of[kind] / of.total() for kind in shown] for of in there.values()]
+    lost = len(pooled) - len(shown)
+    notes = [f"{lost} tools that were used less are in the table only"] if lost else []
+    return Plot("Shares of tool actions", shades(list(there), shown, z), notes)
+
+
+def shares_of(row: Row) -> list[Share]:
+    """The shares of a row, per value of its outermost stratum; of all episodes together where it has none."""
+    return [share for part, used in used_of(row).items() for share in used.shares(row.label, part)]
+
+
+def used_of(row: Row) -> dict[str, Used]:
+    """The actions of a row per value of its outermost stratum, in the order of their names."""
+    levels = next(iter(row.first.levels.values()), ())
+    parts: dict[str, Used] = {}
+    for run in row.runs:
+        for record, names, offered in _episodes(run):
+            part = str(record["strata"].get(levels[-1], ALL)) if levels else ALL
+            parts.setdefault(part, Used()).add(names, offered, record.get("inputs"))
+    return {part: parts[part] for part in sorted(parts)}
+
+
+def _episodes(run: Run) -> Iterator[tuple[Mapping[str, Any], list[str], Facts]]:
+    """Records that did not error, the names of their actions, the facts of the tools they were offered."""
+    unpacker = Unpacker(run.texts())
+    known: dict[str, Facts] = {}
+    for record in run.whole():
+        if record["stop"] == "error":
+            continue
+        offer = record.get("offered") or ""
+        if offer not in known:
+            known[offer] = unpacker.tools(record)
+        yield record, action_names(Trajectory([_acted(step) for step in record["steps"]])), known[offer]
+
+
+def _acted(stored: Mapping[str, Any]) -> Step:
+    """A stored step as far as actions are counted: no texts are read."""
+    action = None
+    if (read := stored.get("action")) is not None:
+        calls = tuple(ToolCall(*call) for call in read.get("calls", ()))
+        refusal = Refusal(read["refusal"]) if "refusal" in read else None
+        action = Action(_REPLY, calls, read.get("answer"), refusal, error=read.get("error"))
+    return Step(
+        stored["purpose"], stored["role"], stored["branch"], stored["n"], 0, (), _REPLY, Usage(), action=action,
+        committed=stored.get("committed", True),
+    )  # fmt: skip
+
+
+def _rate(count: int | None, n: int) -> float | None:
+    return None if count is None or not n else count / n

@@ -1,0 +1,153 @@
+"""What checking every step changed: which proposal was chosen, and what fewer proposals would have led to."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from components.core.types import Verdict
+from runner.results.metrics import APART
+from runner.results.render.figures import groups
+from runner.results.rows import Row
+from runner.results.run_metrics import rows
+from runner.results.runs import Run
+from runner.results.sheets import Cell, Column, Plot, Section, Sheet, Value
+from runner.stored import Unpacker
+
+# Records written before verdicts were data have them as texts: ``select: candidate 2 of 3, picked; curve 1=1, 2=2``.
+_OLD = re.compile(
+    r"(?P<verifier>\w+): (?P<kind>candidate|version) (?P<k>\d+) of (?P<most>at most )?(?P<m>\d+), (?P<why>[^;]+?)"
+    r"(?:, n=(?P<n>\d+) \(\w+\))?"
+    r"(?:; curve (?P<curve>\d+=\d+(?:, \d+=\d+)*))?"
+)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A verdict and its step, which counts the checked actions of a branch from 1."""
+
+    step: int
+    verdict: Verdict
+
+    def unlike(self, n: int) -> bool:
+        """Whether n proposals would have led to another choice."""
+        return self.verdict.picks[n] != self.verdict.chosen
+
+
+Found = Mapping[str, Sequence[Checked]]
+
+
+def section(runs: Sequence[Run]) -> Section | None:
+    """Choices step by step and how the checks ended; None where there was nothing to choose from."""
+    there = rows(runs)
+    read = {row.label: [one for run in row.runs for one in verdicts_of(run)] for row in there}
+    every = {label: [one for one in of if isinstance(one, Checked)] for label, of in read.items()}
+    found = {
+        label: of
+        for label, of in every.items()
+        if any(len(one.verdict.picks) > 1 or one.verdict.chosen > 1 for one in of)
+    }
+    if not found:
+        return None
+    intro = (
+        "Proposals are candidates for an action, or versions of one. A step counts the checked actions of an episode "
+        "from 1; the last line of a run is over all steps."
+    )
+    lost = sum(not isinstance(one, Checked) for of in read.values() for one in of)
+    notes = [f"verdicts in another form, left out: {lost:,}"] if lost else []
+    calls = [_calls(row) for row in there if row.label in found]
+    return Section(
+        "verifier", "What the verifier chose", intro, [_plot(found), _steps(found), _ends(found, notes + calls)]
+    )
+
+
+def verdicts_of(run: Run) -> Iterator[Checked | str]:
+    """The verdicts of a run's committed actions; those of verifiers that do not choose as their texts."""
+    unpacker = Unpacker(run.texts())
+    for record in run.whole():
+        counts: Counter[str] = Counter()
+        for step in record["steps"]:
+            if step.get("action") is None or not step.get("committed", True):
+                continue
+            counts[step["branch"]] += 1
+            if "verdict" in step:
+                verdict = unpacker.verdict(step["verdict"])
+                read = read_old(verdict) if isinstance(verdict, str) else verdict
+                yield str(verdict) if read is None else Checked(counts[step["branch"]], read)
+
+
+def read_old(text: str) -> Verdict | None:
+    """A verdict of an older record; None for a text in another form."""
+    found = _OLD.fullmatch(text)
+    if found is None:
+        return None
+    chosen, of, picks = int(found["k"]), int(found["m"]), {1: 1}
+    if found["curve"]:
+        picks = {int(n): int(pick) for n, pick in (pair.split("=") for pair in found["curve"].split(", "))}
+    elif found["most"]:  # version v is what comes of n = v, or of n = v - 1 where refinements are counted
+        first = of - int(found["n"] or of)
+        picks = {v - first: min(v, chosen) for v in range(1, of + 1)}
+    kind: Literal["candidate", "version"] = "candidate" if found["kind"] == "candidate" else "version"
+    return Verdict(found["verifier"], kind, chosen, of, found["why"], picks)
+
+
+def _steps(found: Found) -> Sheet:
+    """A line per run and step: how often the first proposal was not kept, and fewer would have led elsewhere."""
+    numbers = sorted(
+        {n for of in found.values() for one in of for n in one.verdict.picks if n < max(one.verdict.picks)}
+    )
+    columns = [Column("run"), Column("step"), Column("checked", "n"), Column("first not kept", "share")]
+    columns += [Column(f"unlike with {n}", "share") for n in numbers]
+    lines: list[list[Cell]] = []
+    for label, of in found.items():
+        parts = {str(step): [one for one in of if one.step == step] for step in sorted({one.step for one in of})}
+        for step, part in (parts | {"all": list(of)}).items():
+            lines.append([label, step, len(part), _changed(part), *(_unlike(part, n) for n in numbers)])
+    notes = ["unlike with n: how often n proposals would have led to another choice than all of them did"]
+    return Sheet("Choices by step", columns, lines, notes if numbers else (), keys=2)
+
+
+def _changed(checks: Sequence[Checked]) -> float:
+    return sum(one.verdict.chosen > 1 for one in checks) / len(checks)
+
+
+def _unlike(checks: Sequence[Checked], n: int) -> float | None:
+    """The share that n proposals would have decided otherwise; a verdict without that number is left out."""
+    there = [one for one in checks if n in one.verdict.picks]
+    return sum(one.unlike(n) for one in there) / len(there) if there else None
+
+
+def _ends(found: Found, notes: Sequence[str]) -> Sheet:
+    """Why a check ended where it did."""
+    lines: list[list[Cell]] = []
+    for label, of in found.items():
+        endings = Counter((one.verdict.verifier, one.verdict.why) for one in of)
+        for (verifier, why), n in endings.most_common():
+            part = [one for one in of if (one.verdict.verifier, one.verdict.why) == (verifier, why)]
+            lines.append([label, verifier, why, n, n / len(of), _changed(part)])
+    columns = [Column("run"), Column("verifier"), Column("the check ended")]
+    columns += [Column("steps", "n"), Column("of all checks", "share"), Column("first not kept", "share")]
+    return Sheet("How checks ended", columns, lines, notes, keys=3)
+
+
+def _calls(row: Row) -> str:
+    """Calls of the episodes by purpose, those that only ask about the agent apart."""
+    counts: Counter[str] = Counter()
+    for record in row.records:
+        counts.update({purpose: used["calls"] for purpose, used in record["usage"]["purposes"].items()})
+    named = ", ".join(f"{purpose} {n:,}" for purpose, n in counts.items() if purpose != APART)
+    return f"{row.label}: calls: {named}; apart, of purpose {APART}: {counts[APART]:,}"
+
+
+def _plot(found: Found) -> Plot:
+    """Shares of the first proposal not kept, by step."""
+    steps = sorted({one.step for of in found.values() for one in of})
+    series: dict[str, list[Value | None]] = {}
+    for label, of in found.items():
+        parts = [[one for one in of if one.step == step] for step in steps]
+        series[label] = [Value(_changed(part)) if part else None for part in parts]
+    figure = groups([str(step) for step in steps], series, "first proposal not kept [share of checks]", "step")
+    return Plot("How often the first proposal was not kept", figure)
