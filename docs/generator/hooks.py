@@ -8,13 +8,14 @@ from pathlib import Path
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parents[2])]
-
-from generator.pages import pages  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages."""
+    sys.path[:0] = [str(ROOT), str(ROOT / "docs")]  # here, as mkdocs puts the path back after it has loaded a hook
+    from generator.pages import pages
+
     for path, text in pages().items():
         files.append(File.generated(config, path, content=text))
     return files
