@@ -1,4 +1,4 @@
-# Wardround: make run | test | test-all | check | bench | ui | lock
+# Wardround: make run | test | test-all | check | docs | bench | ui | lock
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 ARGS ?=
@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-r
 
 unexport PYTHONDONTWRITEBYTECODE  # tests start many processes: without bytecode, each compiles everything again
 
-.PHONY: run test test-all check format bench ui lock clean
+.PHONY: run test test-all check docs format bench ui lock clean
 
 run: .venv/.installed  ## install and run the main job on the embedded default
 	@$(BIN)/python -m runner $(ARGS)
@@ -28,6 +28,9 @@ check: .venv/.dev  ## linters, types, import contracts
 format: .venv/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: .venv/.docs  ## the documentation site, in site/
+	$(BIN)/mkdocs build --strict $(ARGS)
 
 bench: .venv/.installed  ## speed and memory against the bare loop
 	@$(BIN)/python -m benchmarks $(ARGS)
@@ -50,9 +53,13 @@ ui: .venv/.installed  ## the MLflow UI over outputs/
 	$(INSTALL) '.[test,dev]'
 	@touch $@
 
+.venv/.docs: .venv/.installed
+	$(INSTALL) '.[docs]'
+	@touch $@
+
 lock: .venv/.installed  ## pin the newest releases that pyproject.toml allows
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --strip-extras --no-annotate \
-	  --custom-compile-command 'make lock' --extra test --extra dev pyproject.toml --output-file requirements.lock
+	  --custom-compile-command 'make lock' --extra test --extra dev --extra docs pyproject.toml --output-file requirements.lock
 
 clean:
-	rm -rf .venv build *.egg-info
+	rm -rf .venv build site *.egg-info

@@ -1,6 +1,7 @@
 """``python -m runner.compare RUN RUN ...``: differences of methods on the same samples, with intervals and tests.
 
-A RUN is a run folder, a sweep's folder, or ``mlflow:NAME``, the runs of an experiment in MLflow. See docs/comparing.md.
+A RUN is a run folder, a sweep's folder, or ``mlflow:NAME``, the runs of an experiment in MLflow. See
+docs/guides/comparing.md.
 """
 
 from __future__ import annotations

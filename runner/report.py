@@ -103,7 +103,7 @@ def _commands() -> dict[str, Command]:
         "track": (_track, "send the runs to MLflow again, under the same ids", [_FOLDERS]),
         "merge": (_merge, "make one run folder of several shards", [_argument("new", metavar="NEW"), _FOLDERS]),
         "export": (_export, "episodes in the layout of their method's authors: export.jsonl", [_FOLDERS]),
-        "bundle": (_bundle, "pack all that a replay elsewhere needs: docs/bundles.md", [
+        "bundle": (_bundle, "pack all that a replay elsewhere needs: docs/guides/bundles.md", [
             _argument("file", metavar="FILE.zip"), _FOLDERS,
             _argument("--with-data", action="store_true", help="also data and texts that stay here otherwise")]),
         "annotate": (_annotate, "write blinded sheets for raters", [

@@ -1,7 +1,7 @@
 """Actions as lines of text, ``Name[argument]``: for the grammar that reads one of them, and for plans of many.
 
-Source: Yao et al. 2023 (ReAct), arXiv 2210.03629, for the form; docs/ehragent.md for its rules: the argument is the raw
-text up to the last closing bracket of the line, since SQL and conditions hold brackets themselves.
+Source: Yao et al. 2023 (ReAct), arXiv 2210.03629, for the form; docs/papers/ehragent.md for its rules: the argument is
+the raw text up to the last closing bracket of the line, since SQL and conditions hold brackets themselves.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Carrying out a plan that was made before anything was seen: its actions in order, up to the first that fails.
 
-Source: docs/ehragent.md (baselines of Shi et al. 2024, EMNLP, arXiv 2401.07128, without a code interface): ``#k`` in an
-argument stands for the result of the plan's k-th action, and nothing is repaired.
+Source: docs/papers/ehragent.md (baselines of Shi et al. 2024, EMNLP, arXiv 2401.07128, without a code interface):
+``#k`` in an argument stands for the result of the plan's k-th action, and nothing is repaired.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """python: runs a cell of code that a model wrote, in the sandbox of the question, and tells what came of it.
 
-Source: docs/ehragent.md (Shi et al. 2024, EMNLP, arXiv 2401.07128): the value of ``answer`` is what the model sees;
-of a failure the exception's type, message and line. Departures: the code runs in a process of its own that holds it;
-whether ``answer`` was assigned is seen in the namespace, not in the text of the code.
+Source: docs/papers/ehragent.md (Shi et al. 2024, EMNLP, arXiv 2401.07128): the value of ``answer`` is what the model
+sees; of a failure the exception's type, message and line. Departures: the code runs in a process of its own that holds
+it; whether ``answer`` was assigned is seen in the namespace, not in the text of the code.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Solved questions as a memory: which are nearest to a new one, and how more are learnt.
 
-Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128, §2.2 of docs/ehragent.md: the similarity is the negative
+Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128, §2.2 of docs/papers/ehragent.md: the similarity is the negative
 Levenshtein distance of the questions. Departures: entries belong to a database; a question is stored once.
 """
 

@@ -1,8 +1,8 @@
 """The SQL statement in a model's reply, run once through the sample's tool: for agents whose answer is a statement.
 
-Source: docs/ehragent.md (the baselines LLM2SQL and DIN-SQL of Shi et al. 2024, EMNLP, arXiv 2401.07128): the answer is
-the statement's rows, and an error leaves the question unfinished. Departure: where a task may be refused, the word
-``null`` in place of a statement refuses it.
+Source: docs/papers/ehragent.md (the baselines LLM2SQL and DIN-SQL of Shi et al. 2024, EMNLP, arXiv 2401.07128): the
+answer is the statement's rows, and an error leaves the question unfinished. Departure: where a task may be refused, the
+word ``null`` in place of a statement refuses it.
 """
 
 from __future__ import annotations

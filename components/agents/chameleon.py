@@ -1,7 +1,7 @@
 """Chameleon: first the names of the modules in their order, then each module's input in a call of its own.
 
 Source: Lu et al. 2023, arXiv 2304.09842, as a baseline in Shi et al. 2024 (EHRAgent), EMNLP, arXiv 2401.07128; rules of
-docs/ehragent.md, since the baseline's own code is not published. Departure: the modules are the tools on offer.
+docs/papers/ehragent.md, since the baseline's own code is not published. Departure: the modules are the tools on offer.
 """
 
 from __future__ import annotations

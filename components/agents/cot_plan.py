@@ -1,7 +1,7 @@
 """Chain of thought as an open plan: one call writes thoughts and the whole list of actions, which is then run.
 
 Source: Wei et al. 2022, arXiv 2201.11903, as a baseline in Shi et al. 2024 (EHRAgent), EMNLP, arXiv 2401.07128; rules
-of docs/ehragent.md, since the baseline's own code is not published.
+of docs/papers/ehragent.md, since the baseline's own code is not published.
 """
 
 from __future__ import annotations

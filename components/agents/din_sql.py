@@ -1,8 +1,8 @@
 """DIN-SQL: links the schema, classifies the question, writes SQL in the way of its class, and corrects it once.
 
 Source: Pourreza and Rafiei 2023, NeurIPS, arXiv 2304.11015, as a baseline in Shi et al. 2024 (EHRAgent), EMNLP, arXiv
-2401.07128; rules of docs/ehragent.md. Departures: every call is shown the same demonstrations, whose classes are read
-off their SQL; they have no intermediate forms and no sub-questions.
+2401.07128; rules of docs/papers/ehragent.md. Departures: every call is shown the same demonstrations, whose classes are
+read off their SQL; they have no intermediate forms and no sub-questions.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Source: Brown et al. 2020, arXiv 2005.14165, and Wei et al. 2022, arXiv 2201.11903 (with rationales), as baselines
 in Tang et al. 2024 (MedAgents), arXiv 2311.10537. Examples stand as "Q: ... A: The answer is ..." with
 the rationale before these words, and nothing else instructs the model. Departure: the examples and their rationales are
-the project's choice (docs/medagents.md §2), not the published lists.
+the project's choice (docs/papers/medagents.md §2), not the published lists.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """LLM2SQL: one call writes one statement, which is run once.
 
 Source: Nan et al. 2023, arXiv 2305.12586 (prompts of schema, demonstrations and question), as a baseline in Shi et al.
-2024 (EHRAgent), EMNLP, arXiv 2401.07128; rules of docs/ehragent.md, since the baseline's own code is not published.
+2024 (EHRAgent), EMNLP, arXiv 2401.07128; rules of docs/papers/ehragent.md, since the baseline's own code is not
+published.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Self-Debugging: writes a cell, runs it, and explains it to itself line by line until it calls it right.
 
 Source: Chen et al. 2024, ICLR, arXiv 2304.05128, as a baseline in Shi et al. 2024 (EHRAgent), EMNLP, arXiv 2401.07128;
-rules of docs/ehragent.md. One call holds the explanation and either the verdict or the whole new cell. Departure: a
-run that is never called right has no answer, as with the other agents.
+rules of docs/papers/ehragent.md. One call holds the explanation and either the verdict or the whole new cell.
+Departure: a run that is never called right has no answer, as with the other agents.
 """
 
 from __future__ import annotations

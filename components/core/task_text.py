@@ -1,6 +1,6 @@
 """A task and what was done on it as text: for prompts, for memories, and to find what is alike.
 
-Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657; the order of the parts follows docs/reflectool.md.
+Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657; the order of the parts follows docs/papers/reflectool.md.
 """
 
 from __future__ import annotations

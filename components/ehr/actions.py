@@ -1,8 +1,8 @@
 """The six tools of EHRAgent as actions over one current table: LoadDB, FilterDB, GetValue, SQLInterpreter, Calendar,
 Calculate.
 
-Source: Shi et al. 2024, EMNLP, arXiv 2401.07128; rules of docs/ehragent.md. Departure: outside of code a table has no
-name, so LoadDB sets the current one, FilterDB narrows it and GetValue reads it. Each takes one text; each raises
+Source: Shi et al. 2024, EMNLP, arXiv 2401.07128; rules of docs/papers/ehragent.md. Departure: outside of code a table
+has no name, so LoadDB sets the current one, FilterDB narrows it and GetValue reads it. Each takes one text; each raises
 ToolError with the kind of what went wrong (``components.ehr.errors``).
 """
 

@@ -1,6 +1,6 @@
 """EHRAgent: answers questions about health records with code that it writes, runs and mends.
 
-Source: Shi et al. 2024, EMNLP, arXiv 2401.07128; docs/ehragent.md. What is known is integrated first, solved
+Source: Shi et al. 2024, EMNLP, arXiv 2401.07128; docs/papers/ehragent.md. What is known is integrated first, solved
 questions like this one are shown, cells run until the model says TERMINATE, and a debugger names the cause of each
 failure. Each of the four can be left out, which also makes the two-agent chat of AutoGen (Wu et al. 2023, arXiv
 2308.08155). Departures: no call of ours that fails becomes a text; a run that ends without TERMINATE has no answer.

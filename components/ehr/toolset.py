@@ -1,6 +1,6 @@
 """Tools over the tables of an electronic health record: as actions, or as functions of code that a model writes.
 
-Source: Shi et al. 2024 (EHRAgent), EMNLP, arXiv 2401.07128; docs/ehragent.md. Departure: code runs in a sandbox.
+Source: Shi et al. 2024 (EHRAgent), EMNLP, arXiv 2401.07128; docs/papers/ehragent.md. Departure: code runs in a sandbox.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """ReflecTool's actions: ``Thought: ...`` then ``Action: Name[{json}]``, ended by ``Finish[{"response": ...}]``.
 
-Source: Liao et al. 2024, arXiv 2410.17657; reading rules of docs/reflectool.md §1.4 with the repairs
+Source: Liao et al. 2024, arXiv 2410.17657; reading rules of docs/papers/reflectool.md §1.4 with the repairs
 named there: a real JSON decoder (text in parameters may hold brackets, line breaks and the word Action),
 Python literals, white space around the bracket, one code fence, doubled markers, empty objects.
 Departures: a ``Thought:`` may stand before the action, which then starts a line; ``Finish`` with wrong

@@ -1,6 +1,6 @@
 """Actions in plain lines: ``Thought: ...``, then ``Name[argument]``, ended by ``Finish[answer]``.
 
-Source: Yao et al. 2023 (ReAct), arXiv 2210.03629; reading rules of docs/ehragent.md (``acting.action_lines``).
+Source: Yao et al. 2023 (ReAct), arXiv 2210.03629; reading rules of docs/papers/ehragent.md (``acting.action_lines``).
 Departures: ``Action:``, bullets and numbers may stand before the name; ``Refuse[reason]`` where a task may be refused.
 """
 

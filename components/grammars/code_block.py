@@ -1,7 +1,7 @@
 """Actions as code: one cell of Python per reply, in a fence or as the argument of a function; ended by TERMINATE.
 
-Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128; reading rules of docs/ehragent.md. Departures: of a message with
-code and TERMINATE the cell is run once and the dialogue ends after it; a message with neither is answered with a
+Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128; reading rules of docs/papers/ehragent.md. Departures: of a message
+with code and TERMINATE the cell is run once and the dialogue ends after it; a message with neither is answered with a
 reminder; ``Refuse[{...}]`` where a task may be refused.
 """
 

@@ -1,7 +1,7 @@
 """Few-shot demonstrations as a memory: examples of the training split, or the project's own.
 
-Source: docs/medagents.md §2 (Tang et al. 2024, arXiv 2311.10537). Departure: where there is no training split, or
-no rationale for what is in it, the project's own examples are shown, and that is said.
+Source: docs/papers/medagents.md §2 (Tang et al. 2024, arXiv 2311.10537). Departure: where there is no training split,
+or no rationale for what is in it, the project's own examples are shown, and that is said.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a stage learnt: solved tasks, found by BM25, and lessons on each tool.
 
-Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657, §3.4 and §4.1 of docs/reflectool.md; files in the
+Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657, §3.4 and §4.1 of docs/papers/reflectool.md; files in the
 layout of the published code. Departure: the task is searched once per episode, not at every step.
 """
 

@@ -1,8 +1,8 @@
 """Long-term memory of solved questions: the demonstrations that every method begins with, and what an agent solved.
 
-Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128; docs/ehragent.md. The article stores what was solved successfully
-while it is tested; read without gold, that is what the agent ended by itself, its last run without an error
-(``update: executed``). The published code asks the gold answers of the questions under test (``update: gold``).
+Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128; docs/papers/ehragent.md. The article stores what was solved
+successfully while it is tested; read without gold, that is what the agent ended by itself, its last run without an
+error (``update: executed``). The published code asks the gold answers of the questions under test (``update: gold``).
 Departure: ``learn`` solves training questions before the evaluation, judged by their gold answers, which no baseline
 gets.
 """

@@ -1,7 +1,7 @@
 """MedAgents: experts analyse, a report merges their analyses, they vote on it and revise it until all agree.
 
-Source: Tang et al. 2024, Findings of ACL, arXiv 2311.10537, Algorithm 1; docs/medagents.md. Every call is a fresh
-chat of a role and an instruction. Departures: the two calls that gather experts are made at once; key knowledge
+Source: Tang et al. 2024, Findings of ACL, arXiv 2311.10537, Algorithm 1; docs/papers/medagents.md. Every call is a
+fresh chat of a role and an instruction. Departures: the two calls that gather experts are made at once; key knowledge
 stays in the report; questions without options are decided in words; where tools are offered, each expert acts with
 them in an attempt of its own.
 """

@@ -36,7 +36,7 @@ Count = Annotated[int, Ge(1)]
 
 @dataclass(frozen=True)
 class RefinePrompts:
-    """Writes a prompt set ``name`` with its history (docs/refining.md).
+    """Writes a prompt set ``name`` with its history (docs/guides/refining.md).
 
     ``train_records`` and ``validation_records`` are parts of the training split, drawn by whole records. A new set is
     kept when it gains in ``metric`` on the validation records (each question ``trials`` times) with a two-sided paired

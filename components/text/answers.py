@@ -3,7 +3,7 @@
 An answer that cannot be read is None and has a rate of its own; it is never a letter.
 
 Source: letters by the rules of Tang et al. 2024 (MedAgents, arXiv 2311.10537) as repaired in
-docs/medagents.md §4: the published reader takes the first capital A-E after the last colon, also
+docs/papers/medagents.md §4: the published reader takes the first capital A-E after the last colon, also
 inside words. Decisions (PubMedQA, BioASQ) follow the same order of rules.
 """
 

@@ -16,8 +16,9 @@ from runner.results.table import interval, number, plain, show_sheet
 _TOTALS = ("cost", "tokens", "calls", "time")
 _EXPLAINED = (
     "Intervals are 95 %, by the kind that the scorer declares: of proportions Wilson's, of other scores a "
-    "studentised bootstrap over patients, with fewer than ten of them a score interval (docs/comparing.md). `n too "
-    "small`: fewer than two patients or samples; `does not vary`: nothing says how far such a number could reach. "
+    "studentised bootstrap over patients, with fewer than ten of them a score interval "
+    "(docs/explanation/statistics.md). `n too small`: fewer than two patients or samples; `does not vary`: nothing "
+    "says how far such a number could reach. "
     "The ceiling is what a perfect agent reaches here. Every step is in `records.jsonl`, its texts in "
     "`texts-*.jsonl.gz`; what ran in `config.yaml` and `manifest.json`."
 )

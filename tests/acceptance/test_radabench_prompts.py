@@ -1,6 +1,6 @@
 """RadABench's base and refined prompts, as they are sent: no rule of the refined set is in a base message.
 
-Source of the rules: Zheng et al. 2024 (arXiv 2412.09529) and its supplement; docs/radabench.md has the table.
+Source of the rules: Zheng et al. 2024 (arXiv 2412.09529) and its supplement; docs/papers/radabench.md has the table.
 """
 
 import re

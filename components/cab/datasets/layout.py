@@ -1,6 +1,6 @@
 """Records of ClinicalAgent Bench in its own file layout, as samples.
 
-Source: Liao et al. 2024, arXiv 2410.17657; the record is described in docs/reflectool.md §6.2.
+Source: Liao et al. 2024, arXiv 2410.17657; the record is described in docs/papers/reflectool.md §6.2.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The embedded default model: deterministic, without key or network (see ``core`` and docs/simulated.md)."""
+"""The embedded default model: deterministic, without key or network (docs/explanation/simulated.md)."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ _SHOWN, _QUOTED = 3, re.compile(r"\[[^]]*\]|'[^']*'|\"[^\"]*\"|\b\d[\d.]*\b")
 
 @dataclass(frozen=True)
 class Synthesize:
-    """Writes a folder that ``dataset=radabench dataset.path=FOLDER`` reads (docs/synthesis.md).
+    """Writes a folder that ``dataset=radabench dataset.path=FOLDER`` reads (docs/guides/synthesis.md).
 
     ``anatomies``, ``modalities`` None: all. ``diseases``: a CSV file of one's own with the columns anatomy, modality
     and disease; None: the project's list. Of each pair ``per_pair`` diseases are drawn (None: all), and of each disease

@@ -156,7 +156,7 @@ def test_every_condition_is_in_a_figure():
 
 
 def test_every_preset_is_in_the_docs_under_the_name_it_is_asked_by():
-    text = (CONF.parent / "docs" / "models.md").read_text()
+    text = (CONF.parent / "docs" / "guides" / "models.md").read_text()
     missing = [
         name for name, node in PRESETS.items()
         if not name.startswith("simulated/") and f"| `{name}` | `{node['name']}` |" not in text

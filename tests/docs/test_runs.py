@@ -1,0 +1,88 @@
+"""The commands of README.md and docs/ run, on few samples and in one folder.
+
+By default the commands of docs/adding run that are not sweeps, and the tests on these pages. WARDROUND_TEST_SLOW=1 runs
+all commands but those that need a key, a server, data or an extra.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from components.models.simulated.serve import from_arguments
+from runner import records
+from tests.acceptance.command import Served, here
+from tests.docs.pages import ADDING, ROOT, WITH_COMMANDS, Command, named
+from tests.slow import slow
+
+FEW = ("limit=2", "tracking=off")
+AS_PRINTED = ("docs/tutorial.md",)  # whose commands build on each other's results
+_AS_IT_IS = re.compile(r"run\.replay=\S+zip|--info|--cfg|--help")
+
+
+@pytest.fixture(scope="module")
+def runs(desk) -> dict[str, str]:
+    """What the placeholders of a page stand for."""
+    once = here(desk, "agent=radagent", "hydra.run.dir=outputs/once", *FEW, own=False)
+    many = here(desk, "-m", "agent=react,direct,zero_shot", "hydra.sweep.dir=outputs/many", *FEW, own=False)
+    assert (once.code, many.code) == (0, 0), once.err + many.err
+    sample = next(iter(records.read(desk / "outputs/once")))["sample_id"]
+    return {"FOLDER": "outputs/once", "RUN": "outputs/once", "SWEEP": "outputs/many", "SAMPLE": sample}
+
+
+@pytest.mark.parametrize("page", named(ADDING))
+def test_examples_of_a_page_run(page, desk, monkeypatch):
+    monkeypatch.setenv("WARD_LLM_KEY", "none")
+    server, _, _ = from_arguments([])
+    with Served(server) as served:
+        for command in page.commands:
+            if not command.sweeps and "terminal" not in command.needs:
+                run(command, desk, {"model=ward_llm": f"model=ward_llm model.api_base={served.url}"})
+
+
+def test_examples_pass_their_own_tests(desk):
+    tests = sorted((desk / "tests").glob("test_*.py"))
+    assert {path.stem.removeprefix("test_") for path in tests} >= {"twice", "shuffled", "brevity", "short", "egfr"}
+    quick = ("--ignore", "tests/test_twice.py") if not os.environ.get("WARDROUND_TEST_SLOW") else ()  # starts a command
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", "tests", *quick],
+        cwd=desk, env={"PYTHONPATH": f"{ROOT}:{desk}", "PATH": "/usr/bin:/bin"}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@slow
+@pytest.mark.parametrize("page", named(WITH_COMMANDS))
+def test_commands_of_a_page_run(page, desk, runs, monkeypatch):
+    monkeypatch.setenv("WARD_LLM_KEY", "none")
+    for command in page.commands:
+        if not command.needs and (command.sweeps or page not in ADDING):
+            run(command, desk, runs, few=page.name not in AS_PRINTED)
+
+
+def run(command: Command, folder: Path, stands_for: Mapping[str, str], few: bool = True) -> None:
+    """Run a command to its end."""
+    line = command.line
+    for word, value in stands_for.items():
+        line = line.replace(word, value)
+    words = shlex.split(line)
+    if not words[0].endswith("python"):
+        return
+    if words[2] == "runner":
+        if few and not _AS_IT_IS.search(line):
+            words = [*(word for word in words if not word.startswith("limit=")), *FEW]
+        done = here(folder, *words[3:], own=False)
+        code, told = done.code, done.err
+    else:
+        process = subprocess.run(
+            [sys.executable, *words[1:]], cwd=folder, env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        code, told = process.returncode, process.stderr
+    assert code == 0, f"{line}\n{told}"
