@@ -27,7 +27,7 @@ _SAME = ("shard", "limit", "prompts", "scorers", "identities")
 _SAME_DATA = ("fingerprint", "split", "ids")
 LIBRARIES = (
     "wardround", "aiohttp", "hydra-core", "litellm", "mlflow", "numpy", "omegaconf", "orjson", "pandas",
-    "pydantic", "rapidfuzz", "sacrebleu",
+    "pydantic", "python-Levenshtein", "rapidfuzz", "sacrebleu",
 )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from rapidfuzz.distance.Levenshtein import distance
+from Levenshtein import distance
 
 from components.core.errors import ConfigError
 from components.core.protocols import Episode

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import ClassVar
 
-from rapidfuzz.distance.Levenshtein import distance
+from Levenshtein import distance
 
 from components.core.types import Sample, Score, ScoreKind, Trajectory
 from components.radiology.execution import Execution, decided, ground_truth, kind_of

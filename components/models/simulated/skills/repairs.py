@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rapidfuzz.distance.Levenshtein import distance
+from Levenshtein import distance
 
 from components.models.simulated.skills.told import words_of
 
