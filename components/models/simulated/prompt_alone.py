@@ -21,9 +21,7 @@ _TEXT = re.compile(r'^<text title="([^"]*)">\n(.*?)\n</text>$', re.MULTILINE | r
 _FIELD = re.compile(r"^## (\w+): .*\nPick (.*):\n((?:- \w+: .*\n?)+)", re.MULTILINE)
 _CATEGORY = re.compile(r"^- (\w+): (.*)$", re.MULTILINE)
 _WORD = re.compile(r"[a-z]+|\d+(?:\.\d+)?")
-_COMMON = frozenset(("a an the of to in on and or is are was that this with it").split())  # noqa: SIM905
-    ["a", "an", "the", "of", "to", "in", "on", "and", "or", "is", "are", "was", "that", "this", "with", "it"]
-)
+_COMMON = frozenset("a an the of to in on and or is are was that this with it".split())  # noqa: SIM905
 _GIVEN = ("Question", "Given", "Reference")
 _INNER = ("Plan", "Think", "Finish", "Reflection")
 _ACTION = re.compile(r"^Action: (\w+)\[(.*)$", re.MULTILINE)
