@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from components.models.simulated.serve import from_arguments
+from runner.serve import from_arguments
 from tests.acceptance.command import ROOT, Served, here
 from tests.slow import slow
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from components.ehr.simulated.translate import Ago, Query, Take
+from components.ehr.simulated.translate import Ago, Query
 
 FUNCTIONS = ("LoadDB", "FilterDB", "GetValue", "SQLInterpreter", "Calendar", "Calculate")
 MOST_ACTIONS = 9  # beside the answer
@@ -109,7 +109,7 @@ class _Plan:
 
     lines: list[str] = field(default_factory=list)
 
-    def read(self, query: Query, take: Take | None = None, listed: bool = False) -> str:
+    def read(self, query: Query, take: str | None = None, listed: bool = False) -> str:
         """The reference to what is read of a query."""
         parts = [f"{one.column}{self.value(one.sign, one.value)}" for one in query.where]
         parts += [one for one in (query.extreme, *_present(query)) if one]
