@@ -21,6 +21,7 @@ from components.models.simulated import Simulated
 from components.radiology.agent import Radagent
 from components.radiology.dataset import RadABench
 from components.radiology.profile import as_switches
+from components.radiology.simulated import Radiology as Responder
 from components.radiology.toolset import Radiology
 from components.verifiers.accept import Accept
 from runner.budget import Budget
@@ -92,7 +93,7 @@ def play(data: str, folder: str, condition: str, journal: bool) -> dict[str, Any
     base = resident_mb()
     resident: list[float] = []
     with one_core(), measured() as whole:
-        samples, model, outcome = _samples(data), Simulated(), Outcome()
+        samples, model, outcome = _samples(data), Simulated(responders=[Responder()]), Outcome()
         model.study(samples)
         written = Journal(Path(folder) / "journal") if journal else None
         writer = RecordWriter(Path(folder) / "run")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from components.core.messages import Completion, Message, ToolCall, ToolSpec, Usage
 from components.core.types import Answer, Observation, Offer, Problem, Sample
-from components.models.simulated.draws import Draws
+from components.simulation.draws import Draws
 
 LETTERS = "ABCD"
 ADD = ToolSpec("add", "Adds.", {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from components.models.simulated.serve import from_arguments
+from runner.serve import from_arguments
 from tests.acceptance.command import Served, counted, endpoint, metric, run, together, told
 from tests.slow import slow
 
@@ -41,7 +41,7 @@ def runs(tmp_path_factory):
     def served():
         folders = {}
         for slice in OVER_HTTP:
-            with Served(from_arguments(["--dataset", slice])[0]) as server:
+            with Served(from_arguments([f"dataset={slice}"])[0]) as server:
                 folders[slice] = _played(http, server.url, slice)
         return folders
 

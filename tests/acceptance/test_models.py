@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from components.models.simulated import Simulated
-from components.models.simulated.serve import Server, from_arguments
+from components.models.simulated.serve import Server
+from runner.serve import from_arguments
 from tests.acceptance.command import Served, here
 
 ENTRY = """# A model of a user's own.
@@ -41,7 +42,7 @@ def sweep(tmp_path_factory):
     (home / "conf/experiment").mkdir()
     servers = []
     for n, (name, price) in enumerate(PRICES.items()):
-        known, _, _ = from_arguments(["--dataset", "radabench_mini", "--competence", str(COMPETENCE[name])])
+        known, _, _ = from_arguments(["dataset=radabench_mini", f"model.competence={COMPETENCE[name]}"])
         assert isinstance(known.model, Simulated)
         served = Served(Listening(known.model))
         servers.append(served)

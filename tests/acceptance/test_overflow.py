@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from components.models.simulated.serve import from_arguments
 from runner.rating.drawing import draw
 from runner.rating.rubrics import load
 from runner.report import main as report
 from runner.results.runs import Run
+from runner.serve import from_arguments
 from tests.acceptance.command import ROOT, Served, endpoint, here, told
 
 WORDS = ("experiment=hello", "tracking=off", "limit=4", "hydra.run.dir=run")
@@ -29,7 +29,7 @@ ZERO = {
 
 @pytest.fixture(scope="module")
 def served():
-    server, _, _ = from_arguments(["--dataset", "ehr_mini", "--context-tokens", "20"])
+    server, _, _ = from_arguments(["dataset=ehr_mini", "--context-tokens", "20"])
     with Served(server) as served:
         yield served
 

@@ -13,7 +13,6 @@ import pytest
 import yaml
 
 from components.core.types import Sample, Score, Trajectory
-from components.models.simulated import Simulated
 from components.radiology.agent import Radagent
 from components.radiology.execution import ground_truth
 from components.radiology.solvable import solvable
@@ -26,6 +25,7 @@ from runner.build import construct
 from runner.door import Door
 from runner.play import Parts, play
 from tests.golden.vectors import PAPER
+from tests.simulated import simulated
 from tests.slow import slow
 
 CONF = Path(__file__).resolve().parents[2] / "conf"
@@ -100,7 +100,7 @@ class Played:
 
 async def episodes(house: Parts, given: Sequence[Sample], seed: int = 0, **rates: float) -> list[Played]:
     """Play samples with the simulated core, which knows them all."""
-    model = Simulated(**{**PERFECT, **rates})  # type: ignore[arg-type]
+    model = simulated(**{**PERFECT, **rates})
     model.study(given)
     door = Door({"main": model}, None, run_seed=seed)
     found = []

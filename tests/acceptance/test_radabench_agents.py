@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from components.models.simulated import Simulated
 from components.radiology.removal import CONFIG1, CONFIG2, CONFIG3, REMOVED, REPLACED, RESTRICTED
 from runner.door import Door
 from runner.execute import Outcome, execute
 from runner.records import RecordWriter
 from tests.acceptance.command import told
 from tests.acceptance.test_radabench import CONDITIONS, INSUFFICIENT, episodes, few, means, parts, samples
+from tests.simulated import simulated
 from tests.slow import slow
 
 pytestmark = slow
@@ -87,7 +87,7 @@ async def test_the_share_of_unnoticed_gaps_is_the_rate(condition, agent):
 async def records(folder: Path, condition: str, seed: int, connections: int, order: int = 1) -> list[dict[str, Any]]:
     """What a run of 11 samples leaves behind, apart from times; ``order`` -1 plays them from the last on."""
     given = samples("paper")[:11]
-    model = Simulated(latency_seconds=0.001 if connections > 1 else 0.0, max_connections=connections)
+    model = simulated(latency_seconds=0.001 if connections > 1 else 0.0, max_connections=connections)
     model.study(samples("paper"))
     door = Door({"main": model}, None, run_seed=seed)
     writer = RecordWriter(folder)

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from components.cab.datasets.cab import Cab
-from components.models.simulated import Simulated
 from components.models.simulated.serve import Server
 from tests.acceptance.command import INTERRUPT, KILL, Served, counted, endpoint, go_on, run, start
+from tests.simulated import simulated
 from tests.slow import slow
 
 pytestmark = slow
@@ -23,7 +23,7 @@ CONNECTIONS = 4
 def served():
     """The simulated core behind HTTP; it knows what is trained on and what is evaluated."""
     data = Cab(shipped="cab_mini", tasks=TASKS, privacy="open")
-    core = Simulated()
+    core = simulated()
     core.study([*data.load("train"), *data.load("test")])
     return Served(Server(core, latency=0.01))
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from components.models.simulated.serve import from_arguments
+from runner.serve import from_arguments
 from tests.acceptance.command import Served, endpoint, here, told
 from tests.slow import slow
 
@@ -19,7 +19,7 @@ SWEEP = (
 
 @pytest.fixture(scope="module")
 def served():
-    server, _, _ = from_arguments(["--dataset", "radabench_mini"])
+    server, _, _ = from_arguments(["dataset=radabench_mini"])
     with Served(server) as served:
         yield served
 

@@ -1,13 +1,15 @@
 """Plays an agent through the real door against a script, and compares what the model received with a text file."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
 
+import components.prompts
 from components.agents.react import ReAct
 from components.core.errors import ToolError
 from components.core.messages import Message, Sampling, ToolSpec
@@ -196,3 +198,21 @@ def scanning() -> Desk:
 @pytest.fixture
 def react() -> ReAct:
     return ReAct()
+
+
+@pytest.fixture
+def forgetful(tmp_path: Path) -> Callable[..., str]:
+    """A copy of a prompt set with texts left out or changed, all of which must be there; its path."""
+
+    def change(name: str, template: str, changes: Mapping[str, str]) -> str:
+        folder = tmp_path / f"{name}_{template}"
+        copytree(Path(components.prompts.__file__).parent / name, folder)
+        path = folder / f"{template}.jinja"
+        text = path.read_text()
+        for old, new in changes.items():
+            assert old in text, old
+            text = text.replace(old, new)
+        path.write_text(text)
+        return str(folder)
+
+    return change

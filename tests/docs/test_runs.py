@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from components.models.simulated.serve import from_arguments
+from runner.serve import from_arguments
 from runner import records
 from tests.acceptance.command import Served, here
 from tests.docs.pages import ADDING, ROOT, WITH_COMMANDS, Command, named

@@ -19,7 +19,7 @@ from runner.execute import Outcome, execute
 from runner.play import Parts, play
 from runner.records import RecordWriter
 from runner.workshop import Workshop
-from tests.components.models.simulated.chartroom import questions, toolset
+from tests.components.ehr.simulated.chartroom import questions, toolset
 from tests.composing import composing
 
 CODE = ("self_debugging", "autogen", "ehragent")

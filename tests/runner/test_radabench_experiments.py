@@ -9,7 +9,6 @@ import yaml
 from hydra import compose
 from omegaconf import OmegaConf
 
-from components.models.simulated import Simulated
 from components.radiology.agent import Radagent, Strategy
 from components.verifiers.reflect import Reflect
 from runner.build import construct
@@ -20,6 +19,7 @@ from tests.acceptance.test_radabench import parts, samples
 from tests.components.models.conftest import serving_chat
 from tests.composing import composing
 from tests.golden.vectors import CODE, PAPER
+from tests.simulated import simulated
 
 FOLDER = CONF / "experiment" / "radabench"
 
@@ -104,7 +104,7 @@ def test_figure_6b_has_whole_records_and_five_trials_of_plain_and_of_each_strate
 
 
 async def test_the_trials_of_the_simulated_core_vary_and_come_again_the_same(hydra):
-    model, sample = Simulated(planning_slip_rate=0.5, temperature=None), samples("code")[0]
+    model, sample = simulated(planning_slip_rate=0.5, temperature=None), samples("code")[0]
     model.study([sample])
     plans = []
     for epoch in (0, 1, 2, 3, 4, 0):

@@ -13,15 +13,16 @@ from annotated_types import Ge, Interval, Lt
 from components.core.messages import Completion, Request, Sampling
 from components.core.types import Sample
 from components.models.simulated.core import VERSION, Core
-from components.models.simulated.draws import Draws
-from components.models.simulated.rates import Rates
+from components.simulation.asked import Responder
+from components.simulation.draws import Draws, Rates
 
 Rate = Annotated[float, Interval(ge=0, le=1)]
 
 
 @dataclass
 class Simulated:
-    """The simulated core as a Model. ``latency_seconds`` is the mean of an exponential distribution."""
+    """The simulated core as a Model. ``responders`` answer for families, in their order; ``latency_seconds`` is the
+    mean of an exponential distribution."""
 
     competence: Rate = 0.85
     planning_slip_rate: Rate = 0.1
@@ -40,6 +41,7 @@ class Simulated:
     deterministic: bool = False
     permits: Sequence[str] = ()
     takes_images: bool = True
+    responders: Sequence[Responder] = ()
     core: Core = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -51,13 +53,14 @@ class Simulated:
             self.ignored_refusal_rate,
             self.second_choice_rate,
         )
-        self.core = Core(rates)
-        self._made = f"{self.name} {VERSION} {rates} seed={self.seed}"
+        self.core = Core(rates, self.responders)
+        families = ",".join(type(one).__name__ for one in self.responders)
+        self._made = f"{self.name} {VERSION} {rates} seed={self.seed} responders={families}"
         self._sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
 
     @property
     def identity(self) -> str:
-        """Name, version, rates, and a digest of what it has studied: whatever can change a reply."""
+        """Name, version, rates, responders and a digest of what it has studied: whatever can change a reply."""
         return f"{self._made} key={self.core.key.digest}"
 
     @property

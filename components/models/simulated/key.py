@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from pathlib import Path
 from string import punctuation
 from typing import Any
 
 import orjson
 
-from components.core.errors import ConfigError
 from components.core.messages import Message
 from components.core.types import Problem, Sample
-from components.files.yaml_files import parsed, read_yaml
 
 _REMEMBERED = 4_000
-_VARIABLE = re.compile(r"\$\{oc\.env:(\w+)\}")
-_BASE = re.compile(r"/dataset/(\S+)@_here_")
-_PART = re.compile(r"/dataset@(\w+)")  # a dataset within another one, by its name there
-_CONF = Path(__file__).resolve().parents[3] / "conf"
 _EXAMPLE = "\n[Example of an answer]\n"  # what follows is another patient's
 _LABEL = 24  # longest label before a question, such as "Question: "
 
@@ -125,47 +115,3 @@ def _first_lines(question: str) -> tuple[str, ...]:
     """The first line of a question, and as agents may close it with a question mark."""
     line = question.strip().split("\n", 1)[0].strip()
     return (line, f"{line}?") if line and line[-1] not in punctuation else (line,)
-
-
-def dataset_samples(name: str, arguments: Mapping[str, Any], profile: str = "paper") -> list[Sample]:
-    """The samples of a dataset of ``conf/dataset`` that a run evaluates: those of its split. Raises ConfigError.
-
-    ``arguments`` replace what its YAML says; of a dataset within another one ``inner`` is the name of another choice,
-    and ``inner.path`` an argument of it.
-    """
-    dataset = _made(name, arguments, read_yaml(_CONF / "profile" / f"{profile}.yaml"))
-    return [*dataset.load(dataset.split)]
-
-
-def _made(name: str, arguments: Mapping[str, Any], switches: Mapping[str, Any]) -> Any:
-    """The dataset of a choice, and those within it. Raises ConfigError."""
-    node, given = _choice(name), dict(arguments)
-    for part, choice in node.pop("defaults").items():
-        inner = {key: given.pop(key) for key in list(given) if key.startswith(f"{part}.")}
-        chosen = {key.partition(".")[2]: value for key, value in inner.items()}
-        node[part] = _made(str(given.pop(part, choice)), chosen, switches)
-    module, _, attribute = node.pop("_target_").rpartition(".")
-    filled = {k: switches[v[10:-1]] if str(v).startswith("${profile.") else v for k, v in node.items()}
-    try:
-        return getattr(importlib.import_module(module), attribute)(**{**filled, **given})
-    except TypeError as error:
-        raise ConfigError(f"--dataset-arg: {error}") from None
-
-
-def _choice(name: str) -> dict[str, Any]:
-    """What a YAML of ``conf/dataset`` says, on top of the one that its defaults name; what is left of the defaults are
-    the choices of its parts. Raises ConfigError."""
-    folder = _CONF / "dataset"
-    path = folder / f"{name}.yaml"
-    if not path.exists():
-        have = sorted(p.relative_to(folder).with_suffix("").as_posix() for p in folder.rglob("*.yaml"))
-        raise ConfigError(f"--dataset {name}: there is no such dataset; there are {', '.join(have)}")
-    text = path.read_text()
-    if unset := set(_VARIABLE.findall(text)) - set(os.environ):
-        raise ConfigError(f"--dataset {name}: the environment variable {min(unset)} is not set")
-    node: dict[str, Any] = parsed(_VARIABLE.sub(lambda m: os.environ[m[1]], text))
-    named = node.pop("defaults", ())
-    bases = [match[1] for one in named if (match := _BASE.fullmatch(str(one)))]
-    pairs = [pair for one in named if isinstance(one, dict) for pair in one.items()]
-    parts = {match[1]: choice for key, choice in pairs if (match := _PART.fullmatch(key))}
-    return {key: value for part in (*map(_choice, bases), node) for key, value in part.items()} | {"defaults": parts}

@@ -1,36 +1,25 @@
-"""The simulated core as an OpenAI-compatible HTTP endpoint with fault injection.
+"""The simulated model as an OpenAI-compatible HTTP endpoint with fault injection; the command is ``runner.serve``.
 
-``python -m components.models.simulated.serve --dataset radabench_mini --port 8000 --latency 0.1 --status-429 0.1``
-For rehearsals, load tests and tests of the real path; ``GET /stats`` tells what it has seen.
+For rehearsals, load tests and tests of the real path; ``GET /stats`` shows what it has seen.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import contextlib
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
 import orjson
-import yaml
 from aiohttp import web
 
-from components.core.errors import ConfigError
 from components.core.messages import SIMULATED
 from components.models.simulated import Simulated
-from components.models.simulated.key import dataset_samples
 from components.models.simulated.wire import Unreadable, asked_in, body_of
-
-RATES = (
-    "competence", "planning_slip_rate", "wrong_tool_rate", "malformed_rate", "ignored_refusal_rate",
-    "second_choice_rate",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -160,70 +149,5 @@ def _error(status: int, text: str, kind: str) -> web.Response:
     return web.Response(status=status, body=body, content_type="application/json")
 
 
-def _arguments(argv: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m components.models.simulated.serve",
-        description="The simulated core as an OpenAI-compatible endpoint. Shares are in [0, 1], times in seconds.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    parser.add_argument("--dataset", default="radabench_mini", help="dataset of the answer key, as in conf/dataset")
-    told = "such as path=DIR or split=train; values are YAML"
-    parser.add_argument("--dataset-arg", action="append", default=[], metavar="NAME=VALUE", help=told)
-    parser.add_argument("--profile", choices=("paper", "code"), default="paper", help="profile of the dataset")
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    parser.add_argument("--port", type=int, default=8000, help="port; 0 picks a free one")
-    parser.add_argument("--latency", type=float, default=0.0, help="time of every good reply")
-    for name in RATES:
-        flag, default = f"--{name.replace('_', '-')}", getattr(Simulated, name)
-        parser.add_argument(flag, type=float, default=default, help="of the core")
-    for name in ("status-429", "status-500", "resets", "stalls", "malformed"):
-        parser.add_argument(f"--{name}", type=float, default=0.0, help="share of requests")
-    parser.add_argument("--context-tokens", type=int, help="the model's window; longer prompts are refused")
-    parser.add_argument("--retry-after", type=float, default=0.1, help="header of a 429")
-    parser.add_argument("--stall-seconds", type=float, default=600.0, help="length of a stall")
-    parser.add_argument("--seed", type=int, default=0, help="which virtual core of these rates it is")
-    return parser.parse_args(argv)
-
-
-def _value(name: str, text: str) -> Any:
-    """A value as YAML reads it. Raises ConfigError."""
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
-        raise ConfigError(f"--dataset-arg {name}: {text!r} is no YAML") from None
-
-
-def from_arguments(argv: Sequence[str]) -> tuple[Server, str, int]:
-    """The server that a command line asks for, with host and port. Raises ConfigError."""
-    given = _arguments(argv)
-    pairs = {name: _value(name, value) for name, _, value in (one.partition("=") for one in given.dataset_arg)}
-    model = Simulated(**{name: getattr(given, name) for name in RATES}, seed=given.seed)
-    model.study(dataset_samples(given.dataset, pairs, given.profile))
-    faults = Faults(**{one.name: getattr(given, one.name) for one in fields(Faults)})
-    return Server(model, faults, given.latency, given.context_tokens), given.host, given.port
-
-
-async def _serve(argv: Sequence[str]) -> None:
-    server, host, port = from_arguments(argv)
-    url = await server.start(host, port)
-    sys.stdout.write(f"serving the simulated core at {url}; stop with Ctrl-C\n")
-    sys.stdout.flush()
-    try:
-        await asyncio.Event().wait()
-    finally:
-        await server.stop()
-
-
-def main(argv: Iterable[str] | None = None) -> int:
-    """Serve until interrupted. Exit code 2 for a dataset that cannot be loaded."""
-    try:
-        with contextlib.suppress(KeyboardInterrupt):
-            asyncio.run(_serve(list(argv if argv is not None else sys.argv[1:])))
-    except ConfigError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 2
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit("error: this command is now python -m runner.serve, with dataset=NAME in place of --dataset NAME")

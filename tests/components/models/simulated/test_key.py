@@ -1,7 +1,6 @@
 from components.core.messages import Image, Message
 from components.core.types import Problem, Sample
-from components.models.simulated.key import AnswerKey, dataset_samples
-from tests.components.cab_files import write
+from components.models.simulated.key import AnswerKey
 
 ONE = Sample(Problem("1", "What is shown?\nSay it briefly.", context="A man of 40."), "a")
 SAME = Sample(Problem("2", "What is shown?\nSay it briefly.", context="A woman of 70."), "b")
@@ -82,11 +81,3 @@ def test_among_questions_of_which_equally_much_is_shown_the_last_of_the_text_cou
     assert key.find([user(f"Question: Which?\n{shown}\nAnswer: A\n\nQuestion: Who?\n{shown}\nAnswer:")]) is asked
     assert key.find([user(f"Question: Who?\n{shown}\nAnswer: A\n\nQuestion: Which?\n{shown}\nAnswer:")]) is solved
     assert key.find([user(f"Question: Who?\n{shown}\nQuestion: Where?")]) is asked, "more of it is shown"
-
-
-def test_a_choice_on_top_of_another_is_read_with_it(tmp_path, monkeypatch):
-    monkeypatch.setenv("CLINICAL_DATA_DIR", str(tmp_path))
-    for subject in ("anatomy", "medical_genetics"):
-        write(tmp_path / "mmlu_med" / "data" / "test" / f"{subject}_test.csv", f"{subject}?,1,2,3,4,B\n")
-    (sample,) = dataset_samples("mmlu/medical_genetics", {})
-    assert sample.problem.question == "medical_genetics?"

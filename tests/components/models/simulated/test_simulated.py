@@ -6,7 +6,12 @@ from components.core.errors import ConfigError
 from components.core.messages import Message, Request, Sampling
 from components.core.protocols import Model
 from components.models.simulated import Simulated
+from components.prompts import load
+from components.radiology.dataset import RadABench
 from runner.build import part
+from tests.simulated import simulated
+
+SAMPLES = tuple(RadABench(shipped="radabench_mini").load("test"))
 
 
 def request(text="question", seed=1):
@@ -24,21 +29,21 @@ def test_its_identity_names_what_changes_its_replies_and_nothing_else():
     assert len({model.identity for model in same}) == 1
     others = [
         Simulated(competence=0.5), Simulated(planning_slip_rate=0.5), Simulated(wrong_tool_rate=0.5),
-        Simulated(malformed_rate=0.5), Simulated(ignored_refusal_rate=0.5), Simulated(seed=1), Simulated(name="other"),
+        Simulated(malformed_rate=0.5), Simulated(ignored_refusal_rate=0.5), Simulated(seed=1), Simulated(name="other"), simulated(),
     ]  # fmt: skip
-    assert len({model.identity for model in (same[0], *others)}) == 8
+    assert len({model.identity for model in (same[0], *others)}) == 9
 
 
-def test_its_identity_names_what_it_has_studied_in_whatever_order(samples):
+def test_its_identity_names_what_it_has_studied_in_whatever_order():
     def studied(given):
         model = Simulated()
         model.study(given)
         return model.identity
 
-    corrected = [replace(samples[0], target="another"), *samples[1:9]]
-    relabelled = [replace(samples[0], metadata={**samples[0].metadata, "x": frozenset("ab")}), *samples[1:9]]
-    assert studied(samples[:9]) == studied(reversed(samples[:9])) != Simulated().identity
-    assert len({studied(one) for one in (samples[:9], samples[:8], corrected, relabelled)}) == 4
+    corrected = [replace(SAMPLES[0], target="another"), *SAMPLES[1:9]]
+    relabelled = [replace(SAMPLES[0], metadata={**SAMPLES[0].metadata, "x": frozenset("ab")}), *SAMPLES[1:9]]
+    assert studied(SAMPLES[:9]) == studied(reversed(SAMPLES[:9])) != Simulated().identity
+    assert len({studied(one) for one in (SAMPLES[:9], SAMPLES[:8], corrected, relabelled)}) == 4
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63])
@@ -47,12 +52,12 @@ def test_a_seed_out_of_bounds_is_refused(seed):
         part({"_target_": "components.models.simulated.Simulated", "seed": seed}, "model", (), Model)
 
 
-async def test_request_seed_and_model_seed_both_change_what_is_drawn(samples):
-    asked = [request(sample.problem.question) for sample in samples[:30]]
-    told = "Write the final answer to the question from the memory. "
+async def test_request_seed_and_model_seed_both_change_what_is_drawn():
+    asked = [request(sample.problem.question) for sample in SAMPLES[:30]]
+    told = load("radagent").render("conclude", memory="{}", examples="")
 
     async def said(model, seed):
-        model.study(samples)
+        model.study(SAMPLES)
         found = []
         for one in asked:
             messages = (*one.messages, Message("user", told))
@@ -60,10 +65,10 @@ async def test_request_seed_and_model_seed_both_change_what_is_drawn(samples):
             found.append((await model.generate(again)).message.text)
         return found
 
-    first = await said(Simulated(competence=0.5), 1)
-    assert first == await said(Simulated(competence=0.5), 1)
-    assert first != await said(Simulated(competence=0.5), 2)
-    assert first != await said(Simulated(competence=0.5, seed=9), 1)
+    first = await said(simulated(competence=0.5), 1)
+    assert first == await said(simulated(competence=0.5), 1)
+    assert first != await said(simulated(competence=0.5), 2)
+    assert first != await said(simulated(competence=0.5, seed=9), 1)
 
 
 async def test_latency_changes_no_reply():

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from components.core.errors import ConfigError, RunLimitReached
-from components.models.simulated import Simulated
 from components.radiology.dataset import RadABench
 from components.radiology.synthesis.soundness.questions import question_flaws
 from components.radiology.synthesis.soundness.record import record_flaws
@@ -15,13 +14,14 @@ from runner.journal import Journal
 from tests.components.radiology.synthesis.soundness.sound import case
 from tests.golden.vectors import PAPER
 from tests.parts import door
+from tests.simulated import simulated
 from tests.stage_bench import base_set, bench
 
 
 def desk(tmp_path, journal=None, budget=None, dataset=None, **rates):
     """A bench whose model is a simulated core."""
     made = bench(lambda request: "", base_set(tmp_path / "base"), dataset)
-    model = Simulated(**{"malformed_rate": 0.0, **rates})
+    model = simulated(**{"malformed_rate": 0.0, **rates})
     object.__setattr__(made.experiment, "models", {"main": model})
     object.__setattr__(made, "door", door(model, journal, **({"purse": Purse(budget, 1)} if budget else {})))
     return made

@@ -1,0 +1,179 @@
+"""What a prompt on health records says: functions, tables, knowledge, solved questions, how to refuse, what was run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from components.acting.action_lines import action_lines
+from components.core.messages import Message, ToolSpec
+from components.simulation.dialogue import Done, call_in, cards, done_in, native_calls, observed, parsed
+from components.simulation.grammar import CODE_TOOL, Style, called, finished, refused, said
+
+PROSE = (
+    "I would load the tables first, look at their columns, and then filter them.",
+    "The last run has given what was asked for.",
+)
+_REMEMBERED = 256  # openings, about a hundred kilobytes each
+_WORD = re.compile(r"\w+")
+_QUESTION = re.compile(r"^Question: ", re.MULTILINE)
+_END = "### The solved questions end here"
+_KNOWN = re.compile(r"^(?:Knowledge|Schema links):\n(.*)\Z", re.DOTALL | re.MULTILINE)
+_NOTES = re.compile(r"^This is what you noted.*?\n(.*?)\n\nNow try again", re.DOTALL | re.MULTILINE)
+_FIELDS = re.compile(r"Refuse\[(\{[^\n]*\})\]")
+_REFUSES = re.compile(r"\bRefuse\b|write the word null")
+_TABLE = re.compile(r"^(\w+): (\w+(?:, \w+)+)$", re.MULTILINE)
+_CARD = re.compile(r"^(\w+)\[(\w+)\]: ", re.MULTILINE)
+_FENCE = re.compile(r"```python\n(.*?)\n```", re.DOTALL)
+_WHY = "No table of the database holds what is asked."
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """``text``: all before the first reply. ``known``: knowledge on this question; ``solved``: other questions with
+    what solved them. ``style``: how an action is written, None where none is asked for; ``offered``: tools -> names of
+    their parameters."""
+
+    text: str
+    known: str = ""
+    solved: Sequence[str] = ()
+    style: Style | None = None
+    offered: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All words, in lower case."""
+        return words_of(self.text)
+
+    @cached_property
+    def known_words(self) -> frozenset[str]:
+        """Those of the knowledge."""
+        return words_of(self.known)
+
+    @cached_property
+    def solved_words(self) -> Sequence[frozenset[str]]:
+        """Those of each solved question."""
+        return [words_of(one) for one in self.solved]
+
+    @cached_property
+    def tables(self) -> Mapping[str, Sequence[str]]:
+        """The tables that are listed, each with its columns."""
+        return {table: columns.split(", ") for table, columns in _TABLE.findall(self.text)}
+
+    @cached_property
+    def listed(self) -> Sequence[str]:
+        """The names of these tables and columns, each once."""
+        return list(dict.fromkeys([*self.tables, *(one for columns in self.tables.values() for one in columns)]))
+
+    @cached_property
+    def fields(self) -> Sequence[str]:
+        """The fields of a refusal that is written as an object."""
+        return [*parsed(found[1])] if (found := _FIELDS.search(self.text)) else []
+
+    @cached_property
+    def grounds(self) -> Mapping[str, str] | None:
+        """The grounds of a refusal by the fields that are asked for; None where the prompt shows no way to refuse."""
+        if self.fields:
+            return dict.fromkeys(self.fields, _WHY)
+        if "refuse" in self.offered:
+            return dict.fromkeys(self.offered["refuse"], _WHY)
+        tags = re.findall(r"^<([A-Z]\w+)>what is missing", self.text.partition("<NoCall>")[2], re.MULTILINE)
+        names = tags or (["reason"] if _REFUSES.search(self.text) else [])
+        return {name.lower(): _WHY for name in names} or None
+
+    @cached_property
+    def any_table(self) -> str:
+        """The first table that is listed."""
+        return next(iter(self.tables), "sqlite_master")
+
+    @property
+    def runs_code(self) -> bool:
+        """Whether actions are cells of code."""
+        return self.style == "fence" or (CODE_TOOL in self.offered and "SQLInterpreter" not in self.offered)
+
+    @property
+    def terminates(self) -> bool:
+        """Whether a word of its own ends the dialogue."""
+        return "TERMINATE" in self.text
+
+    def names(self, functions: frozenset[str]) -> bool:
+        """Whether the prompt names all of these functions."""
+        return all(one in self.text or one in self.offered for one in functions)
+
+    def call(self, name: str, argument: str, last: bool = False) -> Message:
+        """A call or a cell; ``last``: the answer is known after it."""
+        values = {next(iter(self.offered.get(name, ())), "cell"): argument}
+        return called(self.style or "native", name, values, last=last)
+
+    def end(self, answer: str) -> Message:
+        """The final answer."""
+        return said("TERMINATE") if self.runs_code and self.terminates else finished(self.style, answer)
+
+    def refuse(self) -> Message:
+        """The refusal."""
+        style = "native" if "refuse" in self.offered else self.style or "line"
+        return refused(style, self.grounds or {}, as_object=bool(self.fields))
+
+
+class Prompts:
+    """Reads what is before the first reply, and remembers it, since each call of a dialogue repeats it."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Prompt] = {}
+
+    def read(self, opening: Sequence[Message], tools: Sequence[ToolSpec], style: Style | None) -> Prompt:
+        """What the messages and native tools say."""
+        key = b"".join([*(tool.digest for tool in tools), *(message.digest for message in opening)])
+        if (prompt := self._known.get(key)) is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            prompt = self._known[key] = read_prompt(opening, tools, style)
+        return prompt
+
+
+def read_prompt(opening: Sequence[Message], tools: Sequence[ToolSpec], style: Style | None) -> Prompt:
+    """Read what is before the first reply."""
+    text = "\n\n".join([*(tool.description for tool in tools), *(message.text for message in opening)])
+    *solved, asked = _QUESTION.split(text)
+    before = solved[-1].rpartition(_END)[2] if solved and _END in solved[-1] else solved[0] if len(solved) == 1 else ""
+    notes = _NOTES.search(text)
+    known = [found[1] for part in (before, asked) if (found := _KNOWN.search(part))]
+    known += [asked.partition("Sub-questions:")[0].partition("Schema links:\n")[2], notes[1] if notes else ""]
+    shown = [one.partition(_END)[0] for one in solved[1:]]
+    offered = {tool.name: tuple(tool.parameters.get("properties", {})) for tool in tools}
+    offered = offered or cards(text) | {name: (one,) for name, one in _CARD.findall(text)}
+    return Prompt(text, "\n".join(known), shown, style, offered)
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text, in lower case."""
+    return frozenset(_WORD.findall(text.lower()))
+
+
+def done(messages: Sequence[Message]) -> Sequence[Done]:
+    """What was done, each with what came of it; of a reply that does nothing the name is empty."""
+    return done_in(messages, _acted, _seen)
+
+
+def argument(one: Done) -> str:
+    """The first argument of what was done."""
+    return str(next(iter(one.arguments.values()), ""))
+
+
+def _acted(message: Message) -> Sequence[Done]:
+    """Native calls, else the last cell, else a call in JSON, else the first line of the form Name[argument]."""
+    if message.tool_calls:
+        return native_calls(message)
+    if blocks := _FENCE.findall(message.text):
+        return [Done(CODE_TOOL, {"cell": blocks[-1]})]
+    if (call := call_in(message.text)) is not None:
+        return [call]
+    line = next(action_lines(message.text), None)
+    return [Done("") if line is None else Done(line.name, {"argument": line.argument or ""})]
+
+
+def _seen(text: str) -> str:
+    """What came back, without what is put around it."""
+    return observed(text).removeprefix("What came of the cell:\n").partition("\n\nExplain the cell line by line")[0]

@@ -1,0 +1,155 @@
+"""Finding what is wrong with code, statements and actions from their text and from what is told of them.
+
+The answer key is not asked: what an error or a cause names is looked for in what failed, and the nearest name that is
+known is put in its place. What nothing names stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from Levenshtein import distance
+
+from components.ehr.simulated.prompt import words_of
+
+REASONS = "Potential reasons:\n"
+MEANT = "`{meant}` is meant where `{stands}` stands."
+_MEANT = re.compile(r"`([^`\n]+)` is meant where `([^`\n]+)` stands")
+_QUOTED = re.compile(r"`([^`\n]+)`")
+_UNKNOWN = re.compile(r"There is no (?:column|table) `([^`\n]+)`|no such (?:column|table): (?:\w+\.)?(\w+)")
+_UNDEFINED = re.compile(r"name '(\w+)' is not defined")
+_UNASSIGNED = re.compile(r"nothing was assigned to the variable `(\w+)`")
+_UNCLOSED = re.compile(r"unterminated string|unrecognized token|syntax error")
+_LISTED = re.compile(r"; (?:the columns are|there are) ([\w, ]+)")
+_ASSIGNED = re.compile(r"^(\w+) = ", re.MULTILINE)
+_SQL_ENDS = re.compile(r"\s+(?:and|or|group|order|limit)\b|\s*\)|\s*\"{3}|\s*\]|\s*$", re.IGNORECASE)
+_LINE_ENDS = re.compile(r"\)|$", re.MULTILINE)
+_NOT_A_VALUE = re.compile(r"[=<>]|\b(?:and|or|select)\b", re.IGNORECASE)
+# What speaks for itself in a text, the words of a question that would call for it, and what is meant without them.
+_DENIES = "no|not|never|without|other|except|besides"
+_TURNED = (
+    (r"(?<=\))( ?)==? 0\b", _DENIES, r"\1> 0"),
+    (r"(?<=\w)!=(?!null)", _DENIES, "="),
+    (r" != (?=['\d])", _DENIES, " = "),
+    (r"(?i)\b2 \* count(?= ?\()", "twice|double", "count"),
+    (r"'x' \|\| ", "x", ""),
+    (r"(?i)\bmin\b(?=['(\]]| \()", "min|minimum|lowest|least|smallest|first|earliest|youngest|cheapest", "max"),
+    (r"(?i)\bmax\b(?=['(\]]| \()", "max|maximum|highest|most|greatest|largest|last|latest|oldest|longest", "min"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What stands in a text, and what is meant in its place."""
+
+    stands: str
+    meant: str
+
+    def __str__(self) -> str:
+        """As a cause tells it."""
+        return MEANT.format(meant=self.meant, stands=self.stands)
+
+
+def fault_in(text: str, failed: str, names: Iterable[str]) -> Fault | None:
+    """What a failure tells is wrong: by its cause, else by its error, with the names in it or, where it has none, with
+    ``names``; None where it tells no place that can be mended."""
+    error, _, reasons = failed.partition(REASONS)
+    return _by_cause(text, error, reasons) or _by_error(text, error, [*_names_in(error)] or [*names])
+
+
+def is_caused(text: str, failed: str) -> bool:
+    """Whether a cause tells what to mend."""
+    error, _, reasons = failed.partition(REASONS)
+    return _by_cause(text, error, reasons) is not None
+
+
+def is_named(text: str, failed: str) -> bool:
+    """Whether an error itself holds what is meant."""
+    error = failed.partition(REASONS)[0]
+    return _by_error(text, error, _names_in(error)) is not None
+
+
+def repaired(text: str, fault: Fault | None) -> str:
+    """The text with what is meant in the place of what stands there."""
+    if fault is None:
+        return text
+    once = 1 if fault.stands.startswith("'") else 0
+    return re.sub(rf"(?<!\w){re.escape(fault.stands)}(?![\w'])" if once else rf"\b{re.escape(fault.stands)}\b",
+                  lambda _: fault.meant, text, count=once)  # fmt: skip
+
+
+def turned_back(text: str, question: str) -> str:
+    """The text with the first comparison turned that its question does not speak of; as it is where there is none."""
+    asked = words_of(question)
+    for pattern, called_for, meant in _TURNED:
+        if re.search(pattern, text) and asked.isdisjoint(called_for.split("|")):
+            return re.sub(pattern, meant, text, count=1)
+    return text
+
+
+def unlisted(sql: str, tables: Mapping[str, Sequence[str]]) -> Fault | None:
+    """The first name of a table or column in a statement that a schema lacks; None without a schema."""
+    columns = {one.lower() for held in tables.values() for one in held}
+    own = {one.lower() for one in re.findall(r"\bas +\"?(\w+)", sql, re.IGNORECASE)}
+    for found in re.finditer(r"\bfrom +(\w+)|\bjoin +(\w+)|\b\w+\.\"?(\w+)", sql, re.IGNORECASE):
+        known = columns if found[3] else {one.lower() for one in tables}
+        name = found[1] or found[2] or found[3]
+        if tables and name.lower() not in known | own and (near := _nearest(name, sorted(known))):
+            return Fault(name, near)
+    return None
+
+
+def _names_in(error: str) -> Sequence[str]:
+    """The names that an error lists."""
+    found = _LISTED.search(error)
+    return [one.strip() for one in found[1].split(",")] if found else []
+
+
+def _by_cause(text: str, error: str, reasons: str) -> Fault | None:
+    """What a cause names that stands in the text; or the quoted names that do not, for what the error names."""
+    for meant, stands in _MEANT.findall(reasons):
+        if repaired(text, Fault(stands, meant)) != text:
+            return Fault(stands, meant)
+    here = words_of(text)
+    quoted = [one for part in _QUOTED.findall(reasons) for one in re.findall(r"\w+", part) if one.lower() not in here]
+    return _by_error(text, error, quoted) if quoted else None
+
+
+def _by_error(text: str, error: str, names: Sequence[str]) -> Fault | None:
+    """What an error names, and the nearest of these names."""
+    if found := _UNKNOWN.search(error):
+        stands = found[1] or found[2]
+        meant = _nearest(stands, [one for one in names if one != stands])
+        return Fault(stands, meant) if meant and re.search(rf"\b{re.escape(stands)}\b", text) else None
+    if (found := _UNDEFINED.search(error)) or (found := _UNASSIGNED.search(error)):
+        held = [one for one in _ASSIGNED.findall(text) if one not in ("answer", found[1])]
+        ends = (found[1], held[-1]) if held else ()
+        return Fault(*(ends if "defined" in found[0] else ends[::-1])) if ends else None
+    return _unclosed(text) if _UNCLOSED.search(error) else None
+
+
+def _unclosed(text: str) -> Fault | None:
+    """A quotation without its end, which is put where the value seems to end."""
+    sql, at = "select " in text.lower(), text.find("'")
+    while at >= 0:
+        end = text.find("'", at + 1)
+        value = text[at + 1 : end] if end >= 0 else "\n"
+        if "\n" in value or (sql and _NOT_A_VALUE.search(value)):
+            stop = (_SQL_ENDS if sql else _LINE_ENDS).search(text, at + 1)
+            close = stop.start() if stop is not None else len(text)
+            return Fault(text[at:close], f"{text[at:close]}'") if close > at + 1 else None
+        at = text.find("'", end + 1)
+    return None
+
+
+def _nearest(name: str, names: Iterable[str]) -> str:
+    """The name that is most alike: the longest that it begins with, else one within a third of its letters; empty where
+    there is none."""
+    lowered = name.lower()
+    begun = [one for one in names if one and lowered.startswith(one.lower())]
+    if begun:
+        return max(begun, key=len)
+    near = min(names, key=lambda one: distance(lowered, one.lower()), default="")
+    return near if near and distance(lowered, near.lower()) <= max(1, len(name) // 3) else ""

@@ -1,0 +1,119 @@
+"""Replies that a prompt alone decides: grades by a rubric, reflections and lessons, the answer that reasoning names.
+
+Grades are crude on purpose: on an ordered scale they follow how many of the reference's words the rest says; of
+unordered categories the one whose sentence shares most words with what was done. No answer key is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+
+import orjson
+
+from components.core.messages import Message
+from components.simulation.asked import Asked, Responder
+from components.simulation.grammar import said
+from components.text.json_in_text import array_in, lessons
+
+_TEXT = re.compile(r'^<text title="([^"]*)">\n(.*?)\n</text>$', re.MULTILINE | re.DOTALL)
+_FIELD = re.compile(r"^## (\w+): .*\nPick (.*):\n((?:- \w+: .*\n?)+)", re.MULTILINE)
+_CATEGORY = re.compile(r"^- (\w+): (.*)$", re.MULTILINE)
+_WORD = re.compile(r"[a-z]+|\d+(?:\.\d+)?")
+_COMMON = frozenset("a an the of to in on and or is are was that this with it".split())  # noqa: SIM905
+_GIVEN = ("Question", "Given", "Reference")
+_INNER = ("Plan", "Think", "Finish", "Reflection")
+_ACTION = re.compile(r"^Action: (\w+)\[(.*)$", re.MULTILINE)
+_PARAMETER = re.compile(r'"(\w+)":')
+_NAMED = re.compile(r"^Answer: (.+)$", re.MULTILINE)
+
+
+class PromptAlone(Responder):
+    """Prompts of the judge, of the stage that optimizes, of agents that reflect or reason first."""
+
+    def reply(self, asked: Asked) -> Message | None:
+        """The reply to a prompt that stands alone."""
+        text = _replied(asked) if len(asked.messages) == 1 else None
+        return None if text is None else said(text)
+
+
+def _replied(asked: Asked) -> str | None:
+    text = asked.last
+    if asked.rendered_from("judged/grade"):
+        return _graded(text)
+    if asked.rendered_from("optimize/reflect", "reflexion/reflect"):
+        return _reflected(text)
+    if asked.rendered_from("optimize/suggest"):
+        return _suggested(text)
+    if asked.rendered_from("optimize/merge"):
+        return _merged(text)
+    reasoning, asks, rest = text.rpartition("\nTherefore, ")
+    named = _NAMED.findall(reasoning) if asks and rest.endswith("the answer is") else []
+    return f"The answer is {named[-1]}" if named else None
+
+
+def _graded(text: str) -> str:
+    """A category for each field of the rubric."""
+    head, _, asked = text.rpartition("\nRubric: ")
+    texts = dict(_TEXT.findall(head))
+    lines = []
+    for name, how, listed in _FIELD.findall(asked):
+        categories = dict(_CATEGORY.findall(listed))
+        picked = _on_a_scale(texts, categories) if "from the best" in how else _nearest(texts, categories)
+        lines.append(f"{name}: {picked}")
+    return "\n".join(["I go by the words that the texts share.", *lines])
+
+
+def _on_a_scale(texts: Mapping[str, str], categories: Mapping[str, str]) -> str:
+    """The category at the place that the share of the reference's words has on the scale."""
+    wanted = _words(texts.get("Reference", ""))
+    told = [texts["Answer"]] if "Answer" in texts else [text for title, text in texts.items() if title != "Reference"]
+    there = _words(" ".join(told))
+    share = len(wanted & there) / len(wanted) if wanted else 0.0
+    names = list(categories)
+    return names[round((1 - share) * (len(names) - 1))]
+
+
+def _nearest(texts: Mapping[str, str], categories: Mapping[str, str]) -> str:
+    """The category with the most words of its own in what was done; of equals the first."""
+    sentences = {name: _words(f"{name.replace('_', ' ')} {sentence}") for name, sentence in categories.items()}
+    often = Counter(word for words in sentences.values() for word in words)
+    done = _words(" ".join(text for title, text in texts.items() if title not in _GIVEN))
+    return max(sentences, key=lambda name: sum(1 / often[word] for word in sentences[name] & done))
+
+
+def _words(text: str) -> set[str]:
+    """The words that tell something; all of them where none does, as in a letter."""
+    words = set(_WORD.findall(text.casefold()))
+    return words - _COMMON or words
+
+
+def _reflected(text: str) -> str:
+    """Advice on the actions of an attempt."""
+    used = [name for name, _ in _ACTION.findall(text) if name not in _INNER]
+    if not used:
+        return (
+            "No tool was asked. Ask the tool that fits the task, with all the words of the question, before answering."
+        )
+    return (
+        f"{', '.join(dict.fromkeys(used))} should get the whole question, not a few words of it; look at what comes "
+        "back before answering, and give the answer in the form that was asked for."
+    )
+
+
+def _suggested(text: str) -> str:
+    """A lesson on each action of the second attempt."""
+    second = text.rpartition("\nSecond attempt:\n")[2]
+    learnt: dict[str, list[str]] = {}
+    for name, parameters in _ACTION.findall(second):
+        known = ", ".join(_PARAMETER.findall(parameters)) or "the parameters"
+        learnt.setdefault(name, [f"Fill {known} with all that the task says, word for word."])
+    return orjson.dumps(learnt).decode()
+
+
+def _merged(text: str) -> str:
+    """Both lists, what is said twice once."""
+    old, _, new = text.partition("\n\nNew:\n")
+    lists = [lessons(array_in(part)) or [] for part in (old.rpartition("Known so far:\n")[2], new.partition("\n\n")[0])]
+    return orjson.dumps(list(dict.fromkeys([*lists[0], *lists[1]]))).decode()

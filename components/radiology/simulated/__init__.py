@@ -1,0 +1,155 @@
+"""The simulated model on radiology: planning, calling tools, concluding, and what stages ask of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from components.core.messages import Message
+from components.core.types import Sample
+from components.radiology.simulated import advice, authoring
+from components.radiology.simulated.moves import Move, decide, missing_tool, written
+from components.radiology.simulated.planning import concluded, planned, validated
+from components.radiology.simulated.reading import AS_OBJECT, HANDED, REFLECTS, Reader, Situation
+from components.simulation.asked import CONCLUDES, Asked, Responder
+from components.simulation.draws import Rates
+from components.simulation.grammar import CALLS, Style, finished, said
+from components.simulation.review import repeated, review
+
+HEEDS = 0.9  # of findings are heeded
+SHOWN_FORM = 0.25  # of the malformed replies are left where replies are shown in the form that is asked for
+TAUGHT_SLIPS = 0.3  # of the calls of a wrong tool are left where a solved task is shown
+HANDED_SLIPS = 0.4  # of them are left where the plan is handed over in the instructions, with the tools
+_TAUGHT = re.compile(r"\[Example\].*^Action: TOOL", re.DOTALL | re.MULTILINE)
+_SETS = ("radagent", "radagent_refined")
+_CONCLUDES = (*(f"{one}/{part}" for one in _SETS for part in ("conclude", "conclusion")), *CONCLUDES)
+_PROPOSAL, _FINDING = "[Proposal]\n", "[Finding]\n"
+_SHOWN = {
+    "xml": re.compile(r"^<(?:Call|EndCall|NoCall)>", re.MULTILINE),
+    "bracket": re.compile(r"^Action: \w+\[", re.MULTILINE),
+    "native": re.compile(r"^\w+\(\{", re.MULTILINE),
+}
+
+
+class Radiology(Responder):
+    """Questions of RadABench, and of unknown ones those whose prompt shows its tools, memory or plan."""
+
+    def __init__(self) -> None:
+        self._reader = Reader()
+
+    def reply(self, asked: Asked) -> Message | None:
+        """A plan, a call, a refusal, an answer; a stage's critique, template or record."""
+        if len(asked.messages) == 1:
+            text = advice.replied(asked) or authoring.replied(asked)
+            if text is not None:
+                return said(text)
+        if asked.sample is not None and not _is_task(asked.sample):
+            return None
+        situation = self._reader.read(asked.messages, asked.tools)
+        if asked.sample is None and not (situation.cards or situation.memory or situation.plans):
+            return None
+        if asked.sample is not None and asked.rendered_from("building/request"):
+            return said(missing_tool(asked.last, situation, asked.sample, asked.rates, asked.draws))
+        return _Turn(asked, situation).reply()
+
+
+def _is_task(sample: Sample) -> bool:
+    return isinstance(sample.target, dict) and "chain" in sample.target
+
+
+class _Turn:
+    """One reply in a dialogue. Its draws depend on the turn, but what a verifier asks again is drawn again."""
+
+    def __init__(self, asked: Asked, situation: Situation) -> None:
+        self.asked, self.situation, self.sample = asked, situation, asked.sample
+        self.style: Style = asked.style or "native"
+        self.reviewed = asked.dialogue.candidates or asked.dialogue.current is not None
+        self.proposal = asked.last.rpartition(_PROPOSAL)[2].partition("\n\n")[0] if _PROPOSAL in asked.last else None
+        n = sum(message.role == "assistant" for message in asked.messages)
+        self.draws = asked.draws if self.reviewed or self.proposal is not None else asked.draws.in_turn(n)
+        self.rates = advice.eased(asked.rates, situation.marks)
+
+    def reply(self) -> Message:
+        """By the form that the prompt asks for."""
+        asked, marks = self.asked, self.situation.marks
+        if "<VALID>" in asked.last:
+            return said(validated(self.situation, self.sample))
+        if asked.rendered_from(*_CONCLUDES):
+            return said(self._answer())
+        if asked.style is None and not marks.isdisjoint(("Tool Chain:", AS_OBJECT)):
+            return said(planned(self.sample, asked.rates, self.draws, marks))
+        shown = SHOWN_FORM if asked.style is not None and self._shows_form() else 1.0
+        if (garbled := replace(asked, rates=self._with(malformed=shown), draws=self.draws).garbled()) is not None:
+            return garbled
+        if self.reviewed:
+            return self._review()
+        return finished("native", self._answer()) if asked.style is None else self._step()
+
+    def _answer(self) -> str:
+        """The final answer in words; of an expert without a question of the key an analysis."""
+        return self.asked.voice.worded(concluded(self.situation, self.sample, self.asked.rates, self.draws), self.draws)
+
+    def _step(self) -> Message:
+        """The next move; asked about its own proposal, that one again or the move without a slip."""
+        first = self.asked.messages[0]
+        taught = TAUGHT_SLIPS if first.role == "system" and _TAUGHT.search(first.text) else 1.0
+        handed = HANDED_SLIPS if HANDED in self.situation.marks else 1.0
+        if self.proposal is None:
+            return self._act(self._with(wrong_tool=taught * handed), self.asked.rates.malformed)
+        if _FINDING in self.asked.last and self.draws.happens("heeds", HEEDS):
+            return self._act(self._with(wrong_tool=0.0))
+        native = self.style == "native" and "[{" in self.proposal
+        return repeated(self.proposal, "native") if native else said(self.proposal)
+
+    def _act(self, rates: Rates, forgets: float = 0.0) -> Message:
+        """A move; ``forgets``: how often a reflection that is asked for is left out."""
+        move = decide(self.situation, self.sample, self._may_refuse(), rates, self.draws)
+        message = written(move, self.style, "" if move.acts else self._answer())
+        if not move.acts or REFLECTS not in self.situation.marks or self.draws.happens("forgets", forgets):
+            return message
+        return _reflected(message, move, self.style)
+
+    def _review(self) -> Message:
+        """A verifier's question: what would be done without a slip is good."""
+        careful = self._with(self.asked.rates, wrong_tool=0.0)
+        move = decide(self.situation, self.sample, self._may_refuse(), careful, self.draws)
+        wanted = "Refuse" if move.grounds is not None else "Finish" if move.card is None else move.card.name
+        return review(
+            self.asked.dialogue,
+            lambda text: text.startswith(f"{wanted}["),
+            lambda: self._act(careful),
+            self.style,
+            self.draws,
+        )
+
+    def _with(self, rates: Rates | None = None, wrong_tool: float = 1.0, malformed: float = 1.0) -> Rates:
+        """The rates with these shares of two of them."""
+        base = rates or self.rates
+        return replace(base, wrong_tool=base.wrong_tool * wrong_tool, malformed=base.malformed * malformed)
+
+    def _may_refuse(self) -> bool:
+        """Whether the prompt says how to refuse."""
+        marks = self.situation.marks
+        return not marks.isdisjoint(("<NoCall>", "Refuse[")) or any(tool.name == "refuse" for tool in self.asked.tools)
+
+    def _shows_form(self) -> bool:
+        """Whether replies in this grammar are shown as examples."""
+        form = _SHOWN.get(self.style)
+        parts = [one.text.partition(CALLS)[2] for one in self.asked.messages if CALLS in one.text]
+        return form is not None and any(form.search(part) for part in parts)
+
+
+def _reflected(message: Message, move: Move, style: Style) -> Message:
+    """A reply with the reflection that is asked for."""
+    if move.card is None:
+        texts = ("none", "No tool here can do the next step.", "Without it the task cannot be done.")
+    else:
+        texts = (move.card.name, f"The next step needs a {move.card.category}.", "Its inputs were looked at.")
+    names = ("Candidates", "Reasoning", "Constraints")
+    inside = "\n".join(f"<{name}>{text}</{name}>" for name, text in zip(names, texts, strict=True))
+    block = f"<Reflection>\n{inside}\n</Reflection>"
+    if style == "native":
+        return replace(message, content=block)
+    if style == "bracket":
+        return said(f"Thought: {block}\nAction:{message.text.partition('Action:')[2]}")
+    return said(f"{block}\n{message.text}")

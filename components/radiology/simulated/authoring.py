@@ -1,0 +1,149 @@
+"""A patient record and its exercises, written from the lists and forms that the prompt holds and nothing else.
+
+The model picks from the lists, puts what it picked into plain sentences, and gets one thing wrong with ``1 -
+competence``. It knows no medicine here: which finding goes with which disease is a draw.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from components.simulation.asked import Asked
+from components.simulation.draws import Draws
+
+_TASK = re.compile(
+    r"^### (\d+): .*\nWays to ask:\n((?:- .*\n)+)The answer holds, word for word:\n((?:- .*\n)+)", re.MULTILINE
+)
+_PERSON = re.compile(r"^The patient is a (.*?)\. ", re.MULTILINE)
+_MALFORMED = "I would begin with the patient's history, and then think of the picture."
+
+
+def replied(asked: Asked) -> str | None:
+    """The reply to a prompt that asks for a record or its exercises; None for any other."""
+    record = asked.rendered_from("synthesize/record")
+    if not record and not asked.rendered_from("synthesize/questions"):
+        return None
+    if asked.draws.happens("malformed", asked.rates.malformed):
+        return _MALFORMED
+    slips = asked.draws.happens("slip of an author", 1 - asked.rates.competence)
+    return (_record if record else _exercises)(asked.last, slips, asked.draws)
+
+
+def _listed(text: str, head: str) -> list[str]:
+    """The lines of the list whose head begins so."""
+    found = re.search(rf"^{head}.*:\n((?:- .*\n)+)", text, re.MULTILINE)
+    return [line.removeprefix("- ") for line in found[1].splitlines()] if found else []
+
+
+def _told(text: str, label: str) -> str:
+    found = re.search(rf"^{label}: (.*)$", text, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def _between(text: str, what: str, draws: Draws) -> int:
+    """A whole number of a range such as ``6 to 38``."""
+    low, _, high = text.partition(" to ")
+    return int(low) + int(draws.share(what) * (int(high) - int(low) + 1))
+
+
+def _record(text: str, slips: bool, draws: Draws) -> str:
+    """A record in JSON; without the lists it has nothing to fill in."""
+    wanted = ("Structures", "Abnormal findings", "Sites", "Measures of", "Scores", "Histories", "Complaints")
+    lists = {head: _listed(text, head) for head in wanted}
+    steps = _listed(text, "Steps of a treatment")
+    if not all(lists.values()) or len(steps) < 3:
+        return "{}"
+    picked = {head: draws.pick(head, among) for head, among in lists.items()}
+    organ, organ_dim, organ_unit, organ_range = picked["Structures"].split("; ")
+    dim, unit, reach = picked["Measures of"].split("; ")
+    score, _, levels = picked["Scores"].partition("; ")
+    disease, symptom, site = _told(text, "Disease"), picked["Abnormal findings"], picked["Sites"]
+    quantities = [
+        f"{_between(organ_range, 'organ size', draws)} {organ_unit}",
+        f"{_between(reach, 'size', draws)} {unit}",
+    ]
+    first = draws.pick("first step", range(len(steps)))
+    record = {
+        "Information": _patient(_told(text, "Patient"), draws)
+        | {"History": picked["Histories"], "Complaint": picked["Complaints"]},
+        "Anatomy": _told(text, "Region"),
+        "Modality": _told(text, "Technique"),
+        "Anomaly": {"Part": _capital(site), "Symptom": _capital(symptom)},
+        "Disease": _capital(disease),
+        "OrganBiomarker": {"OrganObject": _capital(organ), "OrganDim": organ_dim, "OrganQuant": quantities[0]},
+        "AnomalyBiomarker": {"AnomalyObject": _capital(symptom), "AnomalyDim": dim, "AnomalyQuant": quantities[1]},
+        "Indicator": {"Name": score, "Value": draws.pick("level", levels.split(" / "))},
+        "Report": {
+            "Finding": f"At the site called {site} there is one {symptom}; its {dim} is {quantities[1]}. The {organ} "
+            f"has a {organ_dim} of {quantities[0]}. Nothing else stands out.",
+            "Impression": f"{_capital(symptom)}, in keeping with {disease}.",
+        },
+        "Treatment": " ".join([f"The plan for {disease} has three steps.", *(steps + steps)[first : first + 3]]),
+    }
+    return orjson.dumps(_slipped(record, draws) if slips else record).decode()
+
+
+def _patient(told: str, draws: Draws) -> dict[str, str]:
+    """Age, sex, height and weight within what is said of the patient."""
+    sexes, _, ages = told.removesuffix(" years").partition(", ")
+    sex = draws.pick("sex", sexes.split(" or "))
+    height, weight = ("156 to 174", "52 to 78") if sex == "Female" else ("168 to 188", "66 to 94")
+    sizes = {"Height": str(_between(height, "height", draws)), "Weight": str(_between(weight, "weight", draws))}
+    return {"Age": str(_between(ages, "age", draws)), "Sex": sex, **sizes}
+
+
+def _slipped(record: dict[str, Any], draws: Draws) -> dict[str, Any]:
+    """The record with one thing wrong."""
+    match draws.pick("record slip", ("age", "finding", "impression", "unit", "treatment")):
+        case "age":
+            record["Information"]["Age"] += " years"
+        case "finding":
+            record["Report"]["Finding"] = record["Report"]["Finding"].partition(". ")[2]
+        case "impression":
+            record["Report"]["Impression"] = "Findings as described."
+        case "unit":
+            record["OrganBiomarker"]["OrganQuant"] = "about normal"
+        case _:
+            record["Treatment"] = record["Treatment"].partition(". ")[0] + "."
+    return record
+
+
+def _exercises(text: str, slips: bool, draws: Draws) -> str:
+    """The exercises in JSON: a way to begin, a way to ask, and what the answer has to hold."""
+    openers = _listed(text, "Ways to begin") or [""]
+    person = found[1] if (found := _PERSON.search(text)) else "patient"
+    told: dict[str, Mapping[str, str]] = {}
+    for chain, asks, holds in _TASK.findall(text):
+        opener = draws.pick(f"begin {chain}"[-16:], openers).replace("PERSON", person)
+        ask = draws.pick(f"ask {chain}"[-16:], _lines(asks))
+        told[chain] = {"Q": f"{opener} {ask}".strip(), "A": _joined(_lines(holds))}
+    if slips and told:
+        chain = draws.pick("exercise slip", list(told))
+        where = str(orjson.loads(_record_line(text)).get("Modality"))
+        told[chain] = {**told[chain], "Q": f"{told[chain]['Q']} It is {where}, by the way."}
+    return orjson.dumps(told).decode()
+
+
+def _record_line(text: str) -> str:
+    """The record as it stands in the prompt."""
+    return next((line for line in text.splitlines() if line.startswith('{"Information"')), "{}")
+
+
+def _lines(text: str) -> Sequence[str]:
+    return [line.removeprefix("- ") for line in text.splitlines()]
+
+
+def _joined(pieces: Sequence[str]) -> str:
+    """Pieces as one text, each after the end of a sentence or a semicolon."""
+    whole = ""
+    for piece in pieces:
+        whole += f"{'' if not whole else ' ' if whole.endswith('.') else '; '}{piece}"
+    return _capital(whole) if whole.endswith(".") else f"{_capital(whole)}."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

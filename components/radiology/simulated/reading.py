@@ -1,0 +1,222 @@
+"""What the simulated model reads in radiology prompts: tool cards, memory variables, plans, earlier calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from components.core.messages import Message, ToolSpec
+from components.radiology.simulated.advice import MARKS as ADVISED
+from components.radiology.tasks import BQ, CATEGORIES, PLANNING_NAMES
+
+Step = tuple[str, str | None]  # category and type
+_REMEMBERED = 4_000
+QUANTIFICATION = "Biomarker Quantification Tool"  # one planning name for both kinds of measurement
+NOTES, REFLECTS = "Use when:", "<Reflection>"
+EVIDENCE, ALIGNS = "supporting evidence", "align with the plan"  # what a conclusion is to hold after the answer
+AS_OBJECT, THINKS, HANDED = '"Tool Chain"', "Self-Reflection", "\n[Plan]\n"
+_NAMED = re.compile(r'\{"Name":\s*"([^"\\]+)",(.*)')
+_VARIABLES = re.compile(r"\$\w+\$")
+_UPPER = re.compile(r"upper bound ([\d.]+)")
+_LISTED = re.compile(r"Supported list: \[([^\]]*)\]")
+_LABEL = re.compile(r"(?:(Organ|Anomaly) )?([A-Z]\w+ [A-Z]\w+) \(([^;)]*)")
+_STEPS = {**PLANNING_NAMES, QUANTIFICATION: (BQ, None)}
+_PLANNED = re.compile("|".join(re.escape(name) for name in sorted(_STEPS, key=len, reverse=True)))
+_XML_TOOL = re.compile(r"<(?:Call|EndCall)>.*?<Tool>\s*(.*?)\s*</Tool>", re.DOTALL)
+# What tells the format of the reply that a prompt asks for, and the advice it gives.
+_MARKS = (
+    "<NoCall>", "Refuse[", "Tool Chain:", *ADVISED,
+    NOTES, REFLECTS, EVIDENCE, ALIGNS, AS_OBJECT, THINKS, HANDED, f"Organ {QUANTIFICATION}", QUANTIFICATION,
+)  # fmt: skip
+_DOWN = re.compile(r"(\w+) is unavailable: ")
+_BRACKET_TOOL = re.compile(r"Action:\s*(\w+)\s*[\[{]")
+
+
+@dataclass(frozen=True)
+class Card:
+    """A tool as its card describes it."""
+
+    name: str
+    category: str
+    type: str | None
+    pair: tuple[str, str] | None
+    listed: tuple[str, ...] | None
+    compulsory: tuple[str, ...]
+    optional: tuple[str, ...]
+    outputs: tuple[str, ...]
+    upper: float
+
+
+@dataclass(frozen=True)
+class Situation:
+    """All that a conversation tells: the offered cards, the memory, the plan, the finished calls, ``marks`` of the
+    formats that its prompts ask for, and the tools that are ``down``.
+    """
+
+    cards: Mapping[str, Card] = field(default_factory=dict)
+    memory: Mapping[str, Any] = field(default_factory=dict)
+    plan: tuple[Step, ...] = ()
+    called: tuple[Card, ...] = ()
+    pending: tuple[Card, ...] = ()
+    marks: frozenset[str] = frozenset()
+    down: frozenset[str] = frozenset()
+
+    @property
+    def plans(self) -> bool:
+        """Whether a plan is asked for, or there is one."""
+        return bool(self.plan) or not self.marks.isdisjoint(("Tool Chain:", AS_OBJECT))
+
+    def after(self, noted: Noted) -> Situation:
+        """The situation when one more message is read."""
+        cards = {**self.cards, **{card.name: card for card in noted.cards}} if noted.cards else self.cards
+        memory, called, pending = self.memory, self.called, self.pending
+        if noted.memory:
+            memory = {**memory, **dict(noted.memory)}
+            called += tuple(c for c in pending if all(v in memory for v in c.outputs))
+            pending = ()
+        pending += tuple(cards[name] for name in noted.tools if name in cards)
+        marks = self.marks | noted.marks if noted.marks else self.marks
+        down = self.down | noted.down if noted.down else self.down
+        return Situation(cards, memory, self.plan or noted.plan, called, pending, marks, down)
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What one message holds."""
+
+    cards: tuple[Card, ...] = ()
+    memory: tuple[tuple[str, Any], ...] = ()
+    plan: tuple[Step, ...] = ()
+    tools: tuple[str, ...] = ()
+    marks: frozenset[str] = frozenset()
+    down: frozenset[str] = frozenset()
+
+
+class Reader:
+    """Reads conversations. What was read of a conversation's beginning is remembered, since each call repeats it."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Situation] = {}
+        self._notes: dict[bytes, Noted] = {}
+
+    def read(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Situation:
+        """All that the messages tell. A call counts as finished when its outputs are in memory later."""
+        keys = [m.digest for m in messages]
+        natives = b"".join([t.digest for t in tools])
+        situation, start = None, 0
+        for start in range(len(keys) - 1, max(len(keys) - 4, 0), -1):
+            if (situation := self._known.get(natives + b"".join(keys[:start]))) is not None:
+                break
+        if situation is None:
+            cards = {t.name: card for t in tools if (card := _native_card(t.name, t.description))}
+            situation, start = Situation(cards), 0
+        for message in messages[start:]:
+            situation = situation.after(self._note(message))
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        self._known[natives + b"".join(keys)] = situation
+        return situation
+
+    def _note(self, message: Message) -> Noted:
+        """Read one message; remembered by its digest, since conversations repeat their beginnings."""
+        noted = self._notes.get(message.digest)
+        if noted is None:
+            if len(self._notes) > _REMEMBERED:
+                self._notes.clear()
+            noted = self._notes[message.digest] = _read_one(message)
+        return noted
+
+
+def _read_one(message: Message) -> Noted:
+    if message.role == "system":  # its examples are nobody's plan
+        handed = message.text.partition(HANDED)[2].partition("\n\n")[0]
+        return Noted(cards=_cards(message.text), plan=_plan(handed), marks=_marks(message.text))
+    if message.role == "assistant":
+        names = [call.name for call in message.tool_calls]
+        names += _XML_TOOL.findall(message.text) or _BRACKET_TOOL.findall(message.text)
+        return Noted(plan=_plan(message.text), memory=_memory(message.text), tools=tuple(names[:1] or names))
+    down = frozenset(_DOWN.findall(message.text))
+    return Noted(cards=_cards(message.text), memory=_memory(message.text), marks=_marks(message.text), down=down)
+
+
+def _marks(text: str) -> frozenset[str]:
+    return frozenset(mark for mark in _MARKS if mark in text)
+
+
+def _cards(text: str) -> tuple[Card, ...]:
+    if '"Compulsory Input"' not in text:
+        return ()
+    found = (_NAMED.match(line) for line in text.split("\n") if line.startswith('{"Name"'))
+    return tuple(_card(match[1], match[2]) for match in found if match)
+
+
+def _card(name: str, rest: str) -> Card:
+    """The card under a name; ``rest`` is its line of JSON after the name."""
+    alike = _alike(rest)
+    card = alike.get(name)
+    if card is None:
+        card = alike[name] = replace(alike[""], name=name)
+    return card
+
+
+@lru_cache(maxsize=8192)
+def _alike(rest: str) -> dict[str, Card]:
+    """The cards of one tool by its names so far; at first without a name."""
+    shown = orjson.loads("{" + rest)
+    texts = (", ".join(shown[name]) for name in ("Compulsory Input", "Optional Input", "Output"))
+    return {"": _make("", shown["Property"], shown["Ability"], shown["Performance"], *texts)}
+
+
+@lru_cache(maxsize=8192)
+def _native_card(name: str, description: str) -> Card | None:
+    """The card in a native tool's description; None for other tools."""
+    found = re.search(r"Compulsory inputs: ([^.]*)\.(?: Optional inputs: ([^.]*)\.)? Outputs: ([^.]*)\.", description)
+    if not found:
+        return None
+    label, _, rest = description.partition(". ")
+    return _make(name, label, rest, rest, found[1], found[2] or "", found[3])
+
+
+def _make(name: str, label: str, ability: str, performance: str, *variables: str) -> Card:
+    """A card from its texts. ``label`` is the Property: category and what the tool is bound to."""
+    found, listed, upper = _LABEL.match(label), _LISTED.search(ability), _UPPER.search(performance)
+    place = [part.strip() for part in found[3].split(",")] if found else []
+    compulsory, optional, outputs = (tuple(_VARIABLES.findall(text)) for text in variables)
+    category = found[2] if found and found[2] in CATEGORIES else ""
+    return Card(
+        name,
+        category,
+        found[1] if found else None,
+        (place[0], place[1]) if len(place) == 2 else None,
+        tuple(entry.strip() for entry in listed[1].split(";")) if listed else None,
+        compulsory,
+        optional,
+        outputs,
+        float(upper[1].rstrip(".")) if upper else 0.0,
+    )
+
+
+def _memory(text: str) -> tuple[tuple[str, Any], ...]:
+    """Variables and values of the JSON objects that stand in the text, one per line."""
+    found: list[tuple[str, Any]] = []
+    for line in text.split("\n"):
+        start, end = line.find('{"$'), line.rfind("}")
+        if start < 0 or end < 0:
+            continue
+        try:
+            values = orjson.loads(line[start : end + 1])
+        except ValueError:
+            continue
+        found += [(name, value) for name, value in values.items() if name.startswith("$")]
+    return tuple(found)
+
+
+def _plan(text: str) -> tuple[Step, ...]:
+    """The planned categories in order, from a tool chain or its echo."""
+    at = max(text.find("Tool Chain:"), text.find("Plan:"))
+    return tuple(_STEPS[name] for name in _PLANNED.findall(text, at)) if at >= 0 else ()

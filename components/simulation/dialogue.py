@@ -1,0 +1,163 @@
+"""What the simulated model reads in a dialogue with tools: what is offered, what was done, what a verifier asks."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from typing import Any
+
+from components.core.messages import Message, ToolSpec
+
+SELECT, REFINE = "Selected action:", "Refined action:"
+_GUIDE, _CANDIDATES, _REVIEW = "[Action_Guide]\n", "[Candidate_Actions]\n", "[Review]\n"
+_BUILT = "The tool was built"
+_LESSONS = re.compile(r"^(\w+): \[", re.MULTILINE)
+_CANDIDATE = re.compile(r"^(\d+)\. Action: (.*)$", re.MULTILINE)
+_CURRENT = re.compile(r"^Current action: (.*)$", re.MULTILINE)
+_EARLIER = re.compile(r"^Earlier action: ", re.MULTILINE)
+_SHOWN = re.compile(r"^Action: (\w+)\[", re.MULTILINE)
+_BRACKET = re.compile(r"(?:^|Action:\s*)(\w+)\s*\[\s*(?=\{)")
+_XML = re.compile(r"<Tool>\s*(\w+)\s*</Tool>\s*<Input>\s*(?=\{)")
+_DECODER = json.JSONDecoder(strict=False)
+
+
+@dataclass(frozen=True)
+class Done:
+    """A call: the tool's name, its parameters, and what came of it (None: not known)."""
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    saw: str | None = None
+
+
+@dataclass(frozen=True)
+class Dialogue:
+    """``offered``: tool -> names of its parameters. ``shown``: actions in solved tasks and earlier trials.
+
+    ``guided``: actions that lessons are shown on. ``candidates`` and ``current`` stand in a verifier's question;
+    ``earlier`` is how many versions it shows before the current one.
+    """
+
+    offered: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    done: Sequence[Done] = ()
+    shown: frozenset[str] = frozenset()
+    guided: frozenset[str] = frozenset()
+    candidates: Sequence[str] = ()
+    current: str | None = None
+    earlier: int = 0
+
+
+def read_dialogue(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Dialogue:
+    """Read the messages and the native tools."""
+    offered: dict[str, Sequence[str]] = {tool.name: tuple(tool.parameters.get("properties", {})) for tool in tools}
+    opening = list(takewhile(lambda message: message.role != "assistant", messages))
+    for message in opening:
+        if message.role == "system":
+            offered |= cards(message.text.partition("\n[Example]\n")[0])
+    for message in messages[len(opening) :]:
+        if _BUILT in message.text and message.role != "assistant":
+            offered |= cards(message.text)
+    shown = frozenset(name for one in opening for name in _examples(one))
+    read = Dialogue(offered, done_in(messages, _acted, observed), shown)
+    last = messages[-1].text
+    if last.endswith(SELECT):
+        guide, _, listed = last.rpartition(_CANDIDATES)
+        return replace(read, guided=_guided(guide), candidates=_numbered(listed))
+    if last.endswith(REFINE):
+        guide, _, versions = last.rpartition(_REVIEW)
+        found = _CURRENT.search(versions)
+        current = found[1] if found else ""
+        return replace(read, guided=_guided(guide), current=current, earlier=len(_EARLIER.findall(versions)))
+    return read
+
+
+def call_in(text: str) -> Done | None:
+    """The first call that is written in a text, as Name[{...}] or in tags; None when there is none to be read."""
+    found = _BRACKET.search(text) or _XML.search(text)
+    if found is None:
+        return None
+    try:
+        arguments, _ = _DECODER.raw_decode(text, found.end())
+    except (ValueError, RecursionError):
+        return None
+    return Done(found[1], arguments)
+
+
+def done_in(
+    messages: Sequence[Message], acted: Callable[[Message], Sequence[Done]], seen: Callable[[str], str]
+) -> Sequence[Done]:
+    """What replies did (``acted``) in its order, each with the first message after it that tells no other's result; of
+    what the next reply came before it is empty."""
+    done: list[Done] = []
+    for message in messages:
+        if message.role == "assistant":
+            done = [one if one.saw is not None else replace(one, saw="") for one in done]
+            done += acted(message)
+        elif (waiting := next((n for n, one in enumerate(done) if one.saw is None), None)) is not None:
+            done[waiting] = replace(done[waiting], saw=seen(message.text))
+    return tuple(done)
+
+
+def native_calls(message: Message) -> Sequence[Done]:
+    """The native calls of a reply."""
+    return [Done(call.name, parsed(call.arguments)) for call in message.tool_calls]
+
+
+def _acted(message: Message) -> Sequence[Done]:
+    """The native calls of a reply, else the call that is written in it."""
+    found = None if message.tool_calls else call_in(message.text)
+    return native_calls(message) if found is None else [found]
+
+
+def observed(text: str) -> str:
+    """An observation without what the grammar puts around it and a verifier behind it."""
+    if text.endswith((SELECT, REFINE)):
+        text = text.rpartition(f"\n\n{_GUIDE}")[0]
+    if text.startswith("<Observation>\n"):
+        return text.removeprefix("<Observation>\n").partition("\n</Observation>")[0]
+    return text.removeprefix("Observation: ")
+
+
+def parsed(arguments: str) -> Mapping[str, Any]:
+    """A JSON object, such as the parameters of a native call; empty where it cannot be read."""
+    try:
+        value = json.loads(arguments or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _examples(message: Message) -> Sequence[str]:
+    """The actions in the solved tasks and earlier trials that a message shows."""
+    text = message.text.partition("\n[Execution]\n")[0]
+    starts = [at for mark in ("[Example]\n", "[Previous_Trial]\n") if (at := text.find(mark)) >= 0]
+    return _SHOWN.findall(text, min(starts)) if starts else ()
+
+
+def _guided(text: str) -> frozenset[str]:
+    """The actions that a guide has lessons on."""
+    return frozenset(_LESSONS.findall(text.rpartition(_GUIDE)[2]))
+
+
+def _numbered(text: str) -> Sequence[str]:
+    """The candidates; a line of an observation that looks like one has another number."""
+    found: list[str] = []
+    for number, action in _CANDIDATE.findall(text):
+        if number == str(len(found) + 1):
+            found.append(action)
+    return tuple(found)
+
+
+def cards(text: str) -> dict[str, Sequence[str]]:
+    """The cards of a text grammar: one JSON object per line."""
+    found: dict[str, Sequence[str]] = {}
+    for line in text.split("\n"):
+        if line.startswith('{"name":'):
+            card = parsed(line)
+            parameters = card.get("parameters")
+            properties = parameters.get("properties") if isinstance(parameters, dict) else None
+            found[str(card.get("name"))] = tuple(properties) if isinstance(properties, dict) else ()
+    return found

@@ -1,0 +1,70 @@
+"""Rates of the simulated model, and random draws that depend on a request's seed and messages alone.
+
+So they are the same in this process and behind an HTTP endpoint. Some depend on less: on the question, or on the
+question and the number of replies so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from typing import TypeVar
+
+from components.core.errors import ConfigError
+from components.core.messages import Message
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How often replies are right and how they fail, all in [0, 1]; the defaults make a model that never errs."""
+
+    competence: float = 1.0
+    planning_slip: float = 0.0
+    wrong_tool: float = 0.0
+    malformed: float = 0.0
+    ignored_refusal: float = 0.0
+    second_choice: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, rate in asdict(self).items():
+            if not 0 <= rate <= 1:
+                raise ConfigError(f"{name}: found {rate}, a share is in [0, 1]")
+
+
+class Draws:
+    """Named, independent draws; the same name gives the same draw."""
+
+    def __init__(self, seed: int, messages: Sequence[Message], question: str | None = None) -> None:
+        self._seed = (seed % 2**64).to_bytes(8, "little")
+        self._base = self._seed + b"".join([m.digest for m in messages])
+        self._question = None if question is None else question.encode("utf-8", "surrogatepass")
+
+    def in_turn(self, n: int) -> Draws:
+        """The draws of a dialogue's n-th reply, independent of its prompts' wording, so that two ways of asking meet
+        the same slips. Without a question: these draws."""
+        if self._question is None:
+            return self
+        other = copy(self)
+        other._base = self._seed + b"turn %d\0" % n + self._question
+        return other
+
+    def share(self, what: str, whole: bool = False) -> float:
+        """A number in [0, 1); ``whole``: the same for all conversations on the question, where there is one."""
+        base = self._seed + self._question if whole and self._question is not None else self._base
+        return int.from_bytes(blake2b(base, digest_size=8, person=what.encode()[:16]).digest(), "little") / 2**64
+
+    def happens(self, what: str, rate: float, whole: bool = False) -> bool:
+        """True with probability ``rate``."""
+        return rate > 0 and (rate >= 1 or self.share(what, whole) < rate)
+
+    def pick(self, what: str, among: Sequence[T]) -> T:
+        """One of them, uniformly."""
+        return among[int(self.share(what) * len(among))]
+
+    def number(self, what: str, low: int, high: int) -> int:
+        """A whole number from ``low`` to ``high``."""
+        return low + int(self.share(what) * (high - low + 1))

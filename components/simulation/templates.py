@@ -1,0 +1,52 @@
+"""Which template a prompt was rendered from, by the lines that the template itself always writes.
+
+The HTTP API carries no template names, so in this process, too, only the text decides: both give the same reply. No
+wording of a prompt is repeated in code: a template can be reworded freely, and a copy of it in part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import product
+
+from jinja2 import Environment, nodes
+
+from components.prompts import load
+
+_ENVIRONMENT = Environment(trim_blocks=True, lstrip_blocks=True)  # nothing is rendered
+_TELLING = 12  # characters of a line that is looked for
+
+
+def rendered_from(text: str, *templates: str) -> bool:
+    """Whether half of the fixed text of one of these templates, each given as ``set/template``, is in a text."""
+    return any(_is_held(lines, text) for template in templates for lines in fixed(template))
+
+
+def _is_held(lines: Sequence[str], text: str) -> bool:
+    return 2 * sum(len(line) for line in lines if line in text) >= sum(map(len, lines)) > 0
+
+
+@cache
+def fixed(template: str) -> Sequence[Sequence[str]]:
+    """The lines that a template always writes, for each combination of its if/else branches."""
+    return [[line for line in lines if len(line) >= _TELLING] or lines for lines in _variants(_body(template))]
+
+
+def _body(template: str) -> Iterable[nodes.Node]:
+    name, _, stem = template.removesuffix(".jinja").partition("/")
+    return _ENVIRONMENT.parse(load(name).texts[stem]).body
+
+
+def _variants(body: Iterable[nodes.Node]) -> list[list[str]]:
+    """The fixed lines for each combination of branches; a loop or a lone ``if`` may write nothing."""
+    parts: list[list[list[str]]] = []
+    for node in body:
+        if isinstance(node, nodes.Output):
+            texts = [one.data for one in node.nodes if isinstance(one, nodes.TemplateData)]
+            parts.append([[line.strip() for text in texts for line in text.split("\n")]])
+        elif isinstance(node, nodes.Include) and isinstance(node.template, nodes.Const):
+            parts.append(_variants(_body(node.template.value)))
+        elif isinstance(node, nodes.If) and node.else_ and not node.elif_:
+            parts.append([*_variants(node.body), *_variants(node.else_)])
+    return [[line for part in chosen for line in part] for chosen in product(*parts)]

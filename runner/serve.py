@@ -1,0 +1,106 @@
+"""The simulated model as an HTTP endpoint: ``python -m runner.serve dataset=cab_mini --port 8000 --status-429 0.1``.
+
+Words choose as in a run: ``dataset=...`` is the answer key, ``model=simulated/weak model.competence=0.5`` the rates.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import sys
+from collections.abc import Sequence
+from dataclasses import fields
+
+from hydra import compose, initialize_config_dir
+from hydra.errors import HydraException
+from omegaconf.errors import OmegaConfBaseException
+
+from components.core.errors import ConfigError
+from components.core.protocols import Dataset
+from components.models.simulated import Simulated
+from components.models.simulated.serve import Faults, Server
+from runner.build import construct, part
+from runner.config import resolve
+from runner.config.explain import explain
+from runner.config.roots import CONF
+from runner.flaws import Flaw, Flaws
+from runner.sweep.launcher import register
+
+_MOVED = ("--dataset", "--dataset-arg", "--profile", "--competence", "--planning-slip-rate", "--wrong-tool-rate",
+          "--malformed-rate", "--ignored-refusal-rate", "--second-choice-rate")  # fmt: skip
+
+
+def _arguments(words: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m runner.serve",
+        description="The simulated model as an OpenAI-compatible endpoint. Shares are in [0, 1], times in seconds.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        allow_abbrev=False,
+    )
+    choice = "choices as in a run: dataset=NAME dataset.path=DIR model=simulated/weak model.competence=0.5"
+    parser.add_argument("choices", nargs="*", metavar="KEY=VALUE", help=choice)
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument("--port", type=int, default=8000, help="port; 0 picks a free one")
+    parser.add_argument("--latency", type=float, default=0.0, help="time of every good reply")
+    for name in ("status-429", "status-500", "resets", "stalls", "malformed"):
+        parser.add_argument(f"--{name}", type=float, default=0.0, help="share of requests")
+    parser.add_argument("--context-tokens", type=int, help="the model's window; longer prompts are refused")
+    parser.add_argument("--retry-after", type=float, default=0.1, help="header of a 429")
+    parser.add_argument("--stall-seconds", type=float, default=600.0, help="length of a stall")
+    parser.add_argument("--seed", type=int, default=0, help="of the faults, and of the simulated model")
+    if old := next((word for word in words if word.partition("=")[0] in _MOVED), None):
+        name = "dataset=NAME, dataset.KEY=VALUE, profile=NAME or model.RATE=SHARE"
+        raise ConfigError(f"{old} is now a word of the config: {name}, without dashes")
+    return parser.parse_intermixed_args(words)
+
+
+def model_of(choices: Sequence[str]) -> Simulated:
+    """The simulated model that these words choose, with their dataset as its answer key. Raises ConfigError."""
+    register()
+    try:
+        with initialize_config_dir(str(CONF), version_base="1.3"):
+            config = compose("config", list(choices))
+        cfg = resolve(config)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise Flaws([explain(error, choices, [CONF])]) from None
+    model = construct(cfg["model"], "model")
+    dataset = part(cfg["dataset"], "dataset", (), Dataset)  # type: ignore[type-abstract]
+    if not isinstance(model, Simulated):
+        raise Flaws([Flaw("model", "is not a simulated model; choose model=simulated or one below it")])
+    model.study(dataset.load(dataset.split))
+    return model
+
+
+def from_arguments(words: Sequence[str]) -> tuple[Server, str, int]:
+    """The server that a command line asks for, with host and port. Raises ConfigError."""
+    given = _arguments(words)
+    faults = Faults(**{one.name: getattr(given, one.name) for one in fields(Faults)})
+    model = model_of([*given.choices, f"model.seed={given.seed}"])
+    return Server(model, faults, given.latency, given.context_tokens), given.host, given.port
+
+
+async def _serve(words: Sequence[str]) -> None:
+    server, host, port = from_arguments(words)
+    url = await server.start(host, port)
+    sys.stdout.write(f"serving the simulated model at {url}; stop with Ctrl-C\n")
+    sys.stdout.flush()
+    try:
+        await asyncio.Event().wait()
+    finally:
+        await server.stop()
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Serve until interrupted. Exit code 2 for a config error."""
+    try:
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(_serve(sys.argv[1:] if words is None else words))
+    except ConfigError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+import pytest
+
+from components.conditions.denied import Denied
+from components.conditions.slow import Slow
+from components.conditions.unavailable import Unavailable
+from components.core.messages import Message, ToolCall
+from components.models.simulated.doubt import doubting
+from components.radiology.conditions.contradictory import Contradictory
+from components.radiology.conditions.stale import Stale
+from components.simulation.draws import Draws, Rates
+from tests.failing import imaged, seen, texts
+
+SAID = Message("assistant", "Thought: The task is done.\nAction: Finish[{}]")
+
+
+def after(shown, said=SAID, competence=1.0):
+    messages = [Message("user", "Which?"), Message("assistant", "Action: echo[{}]"), Message("user", shown)]
+    return doubting(said, messages, Rates(competence=competence), Draws(1, messages))
+
+
+@pytest.mark.parametrize(
+    ("condition", "says"),
+    [
+        (Unavailable(1.0), "The tool echo is unavailable."),
+        (Denied(1.0), "The call of echo was denied."),
+        (Slow(1.0, seconds=0.02, timeout_seconds=0.01), "The call of echo timed out."),
+        (Contradictory(1.0), "The tools disagree: other says otherwise."),
+    ],
+)
+async def test_what_a_fault_shows_is_said(condition, says):
+    (shown,) = texts(await seen(condition, "echo 5"))
+    assert after(shown).text == f"Thought: {says} The task is done.\nAction: Finish[{{}}]"
+    assert after(shown, competence=0.0) is SAID
+
+
+async def test_two_values_in_a_memory_are_seen():
+    trajectory = await imaged(Contradictory(1.0), "TOOL2")
+    shown = trajectory.steps[0].observed[0].observation.text
+    assert "contradict each other" in after(shown).text
+
+
+async def test_what_shows_in_nothing_is_not_said():
+    (_, shown) = texts(await seen(Stale(1.0), "echo 5", "echo 6"))
+    assert after(shown) is SAID and after("The tool answers: 5.") is SAID
+
+
+async def test_it_is_said_where_the_grammar_has_room():
+    (shown,) = texts(await seen(Denied(1.0), "echo 5"))
+    xml = Message("assistant", "<Call>\n<Purpose>Ask.</Purpose>\n<Tool>echo</Tool>\n</Call>")
+    assert "<Purpose>The call of echo was denied. Ask.</Purpose>" in after(shown, xml).text
+    bracket = Message("assistant", 'Action: Finish[{"response": "B"}]')
+    assert after(shown, bracket).text == f"Thought: The call of echo was denied.\n{bracket.text}"
+    native = Message("assistant", "", tool_calls=(ToolCall("1", "echo", "{}"),))
+    assert after(shown, native).text == "The call of echo was denied." and after(shown, native).tool_calls
+    assert after(shown, Message("assistant", "B")).text == "B"

@@ -1,0 +1,79 @@
+"""The core writes records from what the prompt holds, and only from that."""
+
+import json
+
+import pytest
+
+from components.core.messages import Message
+from components.prompts import load
+from components.radiology.simulated.authoring import replied
+from components.radiology.synthesis.soundness.questions import needed_in_answer, question_flaws
+from components.radiology.synthesis.soundness.record import record_flaws
+from components.radiology.tasks import PAIRS, TASKS
+from tests.components.radiology.synthesis.soundness.sound import case
+from tests.simulated import asked
+
+SET = load("synthesize")
+LISTS, PHRASES = SET.data("lists"), SET.data("phrases")
+
+
+def record_prompt(anatomy, modality, disease="gout of nobody", **lists):
+    told = {
+        **LISTS["regions"][anatomy], "findings": LISTS["techniques"][modality],
+        **{name: LISTS[name] for name in ("measures", "histories", "steps")}, **lists,
+    }  # fmt: skip
+    patient = LISTS["patients"].get(anatomy, LISTS["patients"]["other"])
+    values = {"anatomy": anatomy, "modality": modality, "disease": disease, "patient": patient}
+    return SET.render("record", **values, lists=told, rejected=[])
+
+
+def exercises_prompt(record):
+    tasks = [
+        {"id": chain, "name": task.name, "asks": PHRASES["asks"][chain], "holds": needed_in_answer(record)[chain]}
+        for chain, task in TASKS.items()
+    ]
+    openers = [one.replace("{person}", "PERSON") for one in PHRASES["openers"]]
+    return SET.render(
+        "questions", record=json.dumps(record), person="woman aged 36", openers=openers, tasks=tasks, rejected=[]
+    )
+
+
+def said(text, seed=0, **rates):
+    return replied(asked([Message("user", text)], seed=seed, **rates))
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_what_is_picked_from_the_lists_of_any_pair_is_sound(pair):
+    for seed in range(30):
+        record = json.loads(said(record_prompt(*pair), seed=seed))
+        assert record_flaws(record) == [], record
+
+
+def test_it_writes_what_the_lists_hold_and_nothing_without_them():
+    record = json.loads(said(record_prompt("Chest", "CT", structures=["glottis; width; mm; 5 to 5"], sites=["carina"])))
+    assert record["OrganBiomarker"] == {"OrganObject": "Glottis", "OrganDim": "width", "OrganQuant": "5 mm"}
+    assert record["Anomaly"]["Part"] == "Carina" and "gout of nobody" in record["Report"]["Impression"]
+    assert said(record_prompt("Chest", "CT", structures=[])) == said(record_prompt("Chest", "CT", steps=[])) == "{}"
+
+
+def test_exercises_are_made_of_the_ways_to_ask_and_of_what_the_answers_hold():
+    entry = case()
+    questions = json.loads(said(exercises_prompt(entry["case"])))
+    assert question_flaws(entry["case"], questions) == []
+    assert any(questions["012"]["Q"].endswith(way) for way in PHRASES["asks"]["012"])
+    assert "woman aged 36" in questions["012"]["Q"]
+
+
+def test_slips_are_drawn_and_each_is_found():
+    reckless = {"competence": 0.0}
+    found = set()
+    for seed in range(40):
+        record = json.loads(said(record_prompt("Spine", "MRI"), seed, **reckless))
+        found |= {flaw.partition(" ")[0] for flaw in record_flaws(record)}
+    assert {"Information:", "Report.Finding", "Report.Impression", "OrganQuant", "Treatment"} <= found
+    entry = case()
+    assert any("gives away" in one for one in question_flaws(
+        entry["case"], json.loads(said(exercises_prompt(entry["case"]), **reckless))
+    ))  # fmt: skip
+    assert not said(record_prompt("Spine", "MRI"), malformed=1.0).startswith("{")
+    assert said("Which disease?") is None

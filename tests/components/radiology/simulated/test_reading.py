@@ -1,0 +1,111 @@
+from collections.abc import Sequence
+
+from components.core.messages import Message, ToolCall, ToolSpec
+from components.radiology.cards import VARIANTS, card, spec
+from components.radiology.simulated.reading import Card, Reader, Situation
+from components.radiology.tasks import AC, AD, BQ, CATEGORIES, DD, DI, IE, MC, OS, PAIRS, RG, TR
+from tests.golden.vectors import PAPER
+
+TOOLS = [
+    *(card(category, switches=PAPER) for category in (AC, MC, OS, AD, DD, DI, TR)),
+    *(card(category, kind, switches=PAPER) for category in (BQ, IE) for kind in ("Organ", "Anomaly")),
+    *(card(RG, variant, pair, switches=PAPER) for variant in VARIANTS for pair in (None, PAIRS[0])),
+    *(card(category, pair=pair, switches=PAPER) for category in (OS, AD, DD) for pair in PAIRS),
+    card(OS, supported=("Left lung", "Liver (right lobe)"), switches=PAPER),
+    card(BQ, "Organ", supported=("volume", "size, maximal"), switches=PAPER),
+]
+SPECS = [spec(one, f"TOOL{n}") for n, one in enumerate(TOOLS, 1)]
+
+
+def read(messages: list[Message], tools: Sequence[ToolSpec]) -> Situation:
+    return Reader().read(messages, tools)
+
+
+def expected(n: int) -> Card:
+    one = TOOLS[n]
+    kind = one.variant if one.category in (BQ, IE) else None
+    pair = None if one.anatomy is None else (one.anatomy, str(one.modality))
+    return Card(
+        f"TOOL{n + 1}", one.category, kind, pair, one.supported, one.compulsory, one.optional, one.outputs, one.upper
+    )
+
+
+def test_every_card_is_understood_from_text_and_from_a_function():
+    text = Message("user", "These are the tools:\n\n" + "\n".join(one.card_text for one in SPECS))
+    told, offered = read([text], ()).cards, read([], SPECS).cards
+    for n in range(len(TOOLS)):
+        name = f"TOOL{n + 1}"
+        assert told[name] == expected(n)
+        assert offered[name] == expected(n)
+    assert {one.category for one in told.values()} == set(CATEGORIES)
+
+
+def test_other_functions_are_no_cards():
+    assert read([], [ToolSpec("add", "Adds numbers.")]).cards == {}
+
+
+def test_the_memory_is_what_was_shown_last():
+    messages = [
+        Message("user", 'Memory now: {"$Image$":"x"}\n\nWrite.'),
+        Message("tool", '{"$Anatomy$":"Chest","score":0.95}', tool_call_id="1"),
+        Message("user", 'Memory now: {"$Image$":"y","$Report$":{"Finding":"a }","Impression":"b"}}'),
+        Message("user", 'Broken {"$Image$": and no more}'),
+    ]
+    found = read(messages, ()).memory
+    assert found == {"$Image$": "y", "$Anatomy$": "Chest", "$Report$": {"Finding": "a }", "Impression": "b"}}
+
+
+def test_a_plan_is_read_from_the_agents_words_and_not_from_the_prompts_examples():
+    plan = "Tool Chain: [*Organ Segmentation Tool* -> *Anomaly Biomarker Quantification Tool*]"
+    assert read([Message("system", plan)], ()).plan == ()
+    assert read([Message("user", plan)], ()).plan == ()
+    said = [Message("assistant", plan), Message("assistant", "Plan: Report Generation Tool")]
+    assert read(said, ()).plan == ((OS, None), (BQ, "Anomaly"))
+    echo = Message(
+        "assistant", 'Known information: {"$Image$":"x"}\nPlan: Organ Segmentation Tool -> Indicator Evaluation Tool'
+    )
+    assert read([echo], ()).plan == ((OS, None), (IE, None))
+
+
+def test_a_call_is_finished_once_its_outputs_are_in_memory():
+    before = Message("user", 'Memory now: {"$Image$":"x"}')
+    after = Message("user", 'Memory now: {"$Image$":"x","$Anatomy$":"Chest"}')
+    for said in (
+        Message("assistant", "<Call><Purpose>p</Purpose><Tool> TOOL1 </Tool><Input>[]</Input></Call>"),
+        Message("assistant", 'Thought: p\nAction: TOOL1[{"input": []}]'),
+        Message("assistant", "", (ToolCall("1", "TOOL1", "{}"),)),
+    ):
+        assert [c.name for c in read([before, said, after], SPECS).called] == ["TOOL1"]
+        assert read([before, said, before], SPECS).called == ()
+        assert read([before, said], SPECS).called == ()
+
+
+def test_marks_tell_the_form_of_the_reply():
+    text = "Write <EndCall> or <NoCall>, at the end Answer: <letter>"
+    assert read([Message("user", text)], ()).marks == {"<NoCall>"}
+    assert read([Message("assistant", text)], ()).marks == set()
+
+
+def test_a_remembered_beginning_reads_like_a_new_conversation():
+    said = "<Call><Purpose>p</Purpose><Tool>TOOL1</Tool><Input>[]</Input></Call>"
+    talk = [
+        Message("system", "Tool Chain: ..."),
+        Message("assistant", "Tool Chain: [*Anatomy Classification Tool*]"),
+        Message("user", "\n".join(one.card_text for one in SPECS[:3]) + "\n<EndCall>"),
+        Message("user", 'Memory now: {"$Image$":"x"}'),
+        Message("assistant", said),
+        Message("user", 'Memory now: {"$Image$":"x","$Anatomy$":"Chest"}'),
+        Message("user", "Write <VALID>."),
+    ]
+    reader = Reader()
+    for n in range(1, len(talk) + 1):
+        assert reader.read(talk[:n], ()) == read(talk[:n], ())
+    other = [*talk[:5], Message("user", "Memory now: nothing")]
+    assert reader.read(other, ()) == read(other, ())
+    assert reader.read(talk, SPECS) == read(talk, SPECS) != reader.read(talk, ())
+
+
+def test_a_tool_is_down_once_a_message_says_so():
+    said = [Message("user", "Which?"), Message("user", "TOOL3 is unavailable: the service does not respond.")]
+    assert read(said, ()).down == {"TOOL3"} and read([*said, Message("user", "Go on.")], ()).down == {"TOOL3"}
+    assert read(said[:1], ()).down == frozenset()
