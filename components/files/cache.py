@@ -5,29 +5,32 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import TypeVar
 
 import orjson
 
 from components.core.errors import ConfigError
 
+T = TypeVar("T")
+
 
 def content_key(*parts: str) -> str:
-    """16 hexadecimal digits that identify texts in this order."""
+    """Return 16 hexadecimal digits that identify texts in this order."""
     return sha256(orjson.dumps(parts)).hexdigest()[:16]
 
 
-def kept_documents(cache: Path, documents: Mapping[str, str]) -> Path:
-    """An absolute folder that holds these texts under these file names, and nothing else.
+def keep_documents(cache: Path, documents: Mapping[str, str]) -> Path:
+    """Return an absolute folder that holds these texts under these file names, and nothing else.
 
     Raises ConfigError when the cache cannot be written.
     """
     digest = content_key(*(part for pair in documents.items() for part in pair))
     folder = cache.expanduser().resolve() / digest
     if folder.is_dir():
-        return _whole(folder, documents)
+        return _unchanged(folder, documents)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f"{digest}.", dir=folder.parent))
@@ -44,7 +47,7 @@ def kept_documents(cache: Path, documents: Mapping[str, str]) -> Path:
     return folder
 
 
-def _whole(folder: Path, documents: Mapping[str, str]) -> Path:
+def _unchanged(folder: Path, documents: Mapping[str, str]) -> Path:
     """The folder, when it still holds what was written. Raises ConfigError."""
     there = {file.name: file.read_bytes() for file in sorted(folder.iterdir()) if file.is_file()}
     if there != {name: text.encode() for name, text in documents.items()}:
@@ -52,20 +55,21 @@ def _whole(folder: Path, documents: Mapping[str, str]) -> Path:
     return folder
 
 
-def kept_bytes(cache: Path, name: str) -> bytes | None:
-    """The file that was kept under this name; None when there is none."""
-    path = cache.expanduser() / name
-    return path.read_bytes() if path.is_file() else None
+def keep_json(cache: Path, key: str, make: Callable[[], T]) -> T:
+    """Return the JSON value that is kept under a key, made and kept first where there is none.
 
-
-def keep_bytes(cache: Path, name: str, raw: bytes) -> None:
-    """Keep a file. Raises ConfigError when the cache cannot be written."""
-    folder = cache.expanduser()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, made = tempfile.mkstemp(prefix=f"{name}.", dir=folder)
-        with os.fdopen(handle, "wb") as file:
-            file.write(raw)
-        os.replace(made, folder / name)
-    except OSError as error:
-        raise ConfigError(f"dataset.cache: cannot write {folder / name}: {error.strerror}") from None
+    Raises ConfigError when the cache cannot be written.
+    """
+    path = cache.expanduser() / f"{key}.json"
+    if not path.is_file():
+        raw = orjson.dumps(make())
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, made = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
+            with os.fdopen(handle, "wb") as file:
+                file.write(raw)
+            os.replace(made, path)
+        except OSError as error:
+            raise ConfigError(f"dataset.cache: cannot write {path}: {error.strerror}") from None
+    found: T = orjson.loads(path.read_bytes())
+    return found

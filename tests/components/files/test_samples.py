@@ -1,8 +1,18 @@
 import pytest
 
 from components.core.errors import ConfigError
-from components.files.choice_rows import explanation_of, row_letter, row_options
 from components.files.rows import Row
+from components.files.samples import add_request, explanation, row_letter, row_options, task_sample
+
+
+def test_sample_names_task_and_dimension():
+    sample = task_sample("medcalc", "numerical", "m-1", "How much?", {}, strata={"category": "lab"}, cluster="p")
+    assert sample.metadata == {"task": "medcalc"} and sample.cluster == "p"
+    assert sample.strata == {"task": "medcalc", "dimension": "numerical", "category": "lab"}
+
+
+def test_question_gets_its_request():
+    assert (add_request("Who?", "Be brief."), add_request("Who?", "")) == ("Who?\nBe brief.", "Who?")
 
 
 def row(**values):
@@ -46,7 +56,7 @@ def test_the_letter_is_one_of_the_options():
 
 
 def test_an_explanation_is_a_text_or_there_is_none():
-    assert explanation_of(row(why=" So. "), "why") == {"explanation": "So."}
-    assert [explanation_of(one, "why") for one in (row(), row(why=None), row(why=" "))] == [{}, {}, {}]
+    assert explanation(row(why=" So. "), "why") == {"explanation": "So."}
+    assert [explanation(one, "why") for one in (row(), row(why=None), row(why=" "))] == [{}, {}, {}]
     with pytest.raises(ConfigError, match=r"why: must be a text or null, found \[\]"):
-        explanation_of(row(why=[]), "why")
+        explanation(row(why=[]), "why")
