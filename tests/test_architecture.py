@@ -85,7 +85,6 @@ def module(path: Path) -> str:
 ALONE = {
     "components.models.scripted": "a model for tests and demonstrations, given in code",
     "components.models.simulated.serve": "a command",
-    "components.medcalc.check": "a command",
     "components.ehr.cell": "imported by the sandbox, by its name",
     "components.sandbox.zygote": "a process of its own",
     "components.sandbox.probe": "imported by the sandbox, by its name",

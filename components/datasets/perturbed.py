@@ -53,7 +53,7 @@ class Perturbed:
     def __post_init__(self) -> None:
         """Raises ConfigError."""
         if twice := [one for one in self.perturb if list(self.perturb).count(one) > 1]:
-            raise ConfigError(f"perturb: {twice[0]!r} stands there twice; once is enough")
+            raise ConfigError(f"perturb: {twice[0]!r} is duplicated; name each way once")
 
     @property
     def splits(self) -> Sequence[str]:

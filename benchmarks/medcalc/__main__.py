@@ -1,4 +1,4 @@
-"""Checks the calculators against MedCalc-Bench: ``python -m components.medcalc.check``.
+"""Checks the calculators against MedCalc-Bench: ``python -m benchmarks.medcalc``.
 
 Reads $CLINICAL_DATA_DIR/medcalc_bench. Prints per calculator how many rows agree, then each row that does
 not. Exit code 0: all worked examples and one-shot rows agree; 1: one does not; 2: the data cannot be read.
@@ -28,10 +28,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.medcalc.rows import PARTS, Part, Row, agrees, arguments, read_rows
 from components.arithmetic.evaluate import shown
 from components.core.errors import ConfigError, ToolError
 from components.medcalc.registry import CALCULATORS
-from components.medcalc.rows import PARTS, Part, Row, agrees, arguments, read_rows
 
 _BY_ID = {one.id: one for one in CALCULATORS.values()}
 

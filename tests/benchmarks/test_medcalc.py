@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from components.medcalc.check import main, outcomes
-from tests.components.medcalc.folder import PRESSURE, row, write
+from benchmarks.medcalc.__main__ import main, outcomes
+from tests.benchmarks.medcalc_folder import PRESSURE, row, write
 
 DATA = os.environ.get("CLINICAL_DATA_DIR", "")
 # Calculator -> test rows of 2024-11-22 whose gold answer is wrong (see the docstring of the check).

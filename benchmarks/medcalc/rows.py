@@ -7,7 +7,6 @@ maps entities, in lower case, to arguments; after ``|`` stands what another calc
 
 from __future__ import annotations
 
-import csv
 from ast import literal_eval
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ import orjson
 
 from components.arithmetic.functions import Value
 from components.core.errors import ConfigError
-from components.files.rows import existing, json_object
+from components.files.rows import csv_records, existing, json_object
 from components.medcalc.calculator import Calculator
 
 Part = Literal["test", "one_shot", "worked"]
@@ -34,6 +33,7 @@ _WORDS: Mapping[str, str] = {
     "less than or equal to normal limit": "normal",
     "severe": "moderate to severe",
 }
+_ANSWER = ("Ground Truth Answer", "Lower Limit", "Upper Limit")
 _IGNORED = frozenset(
     {
         "chronic renal failure",
@@ -68,17 +68,15 @@ def read_rows(folder: Path, part: Part) -> Iterator[Row]:
         return
     name = "dataset/test_data.csv" if part == "test" else "verified/datasets/one_shot_data.csv"
     path = existing(root / name, _HOW)
-    with path.open(encoding="utf-8", newline="") as file:
-        for number, values in enumerate(csv.DictReader(file), 1):
-            place = f"{path.name} row {number}"
-            try:
-                entities = literal_eval(values["Relevant Entities"])
-                yield Row(
-                    place, int(values["Calculator ID"]), entities, values["Ground Truth Answer"].strip(),
-                    values["Lower Limit"].strip(), values["Upper Limit"].strip(),
-                )  # fmt: skip
-            except (KeyError, ValueError, SyntaxError) as error:
-                raise ConfigError(f"{place}: not a row of MedCalc-Bench: {error}") from None
+    for number, row in enumerate(csv_records(path), 1):
+        place = f"{path.name} row {number}"
+        try:
+            entities = literal_eval(row.text("Relevant Entities"))
+            calculator = int(row.text("Calculator ID"))
+        except (ValueError, SyntaxError) as error:
+            raise ConfigError(f"{place}: not a row of MedCalc-Bench: {error}") from None
+        answer, lower, upper = (row.text(name).strip() for name in _ANSWER)
+        yield Row(place, calculator, entities, answer, lower, upper)
 
 
 def _worked(root: Path) -> Iterator[Row]:

@@ -1,9 +1,9 @@
 import pytest
 
+from benchmarks.medcalc.rows import Row, agrees, arguments, read_rows
 from components.core.errors import ConfigError
 from components.medcalc.registry import CALCULATORS
-from components.medcalc.rows import Row, agrees, arguments, read_rows
-from tests.components.medcalc.folder import AGE, PRESSURE, row, write
+from tests.benchmarks.medcalc_folder import AGE, PRESSURE, row, write
 
 
 def test_each_part_is_read(tmp_path):
