@@ -18,7 +18,7 @@ from components.cab.tasks import DIMENSIONS
 from components.core.errors import ConfigError
 from components.core.protocols import Tool
 from components.core.types import Offer, Privacy, Problem, Sample
-from components.files.sample_files import SampleFiles
+from components.files.attachments import SampleFiles
 from components.text.near_names import meant
 
 Set = Literal["auto", "all", "all_wo_mm", "know", "mm", "num", "data", "trust", "none"]

@@ -6,51 +6,28 @@ that of MIRAGE (Xiong et al. 2024, arXiv 2402.13178), whose sizes ClinicalAgent 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 
-from components.core.types import Privacy, Sample
-from components.datasets.pubmedqa import PubMedQA
+from components.core.types import Sample
+from components.datasets.pubmedqa import CHOICES, LabelledPubMedQA, decade
+from components.files.file_dataset import Part
+from components.files.rows import Row
+from components.files.samples import task_sample
 from components.text.answers import DECISIONS
-from components.text.lettered import letter_of, lettered
-
-_CHOICES = lettered(DECISIONS)
-_OPEN = ("decisions", "explanation")  # metadata of the open book
+from components.text.lettered import letter_of
 
 
 @dataclass(frozen=True)
-class CabPubMedQA:
-    """Questions with three options and no context; the target is a letter.
+class CabPubMedQA(LabelledPubMedQA):
+    """Questions with three options and no context; the target is a letter."""
 
-    ``path`` holds the folder ``data``, splits are those of ``pubmedqa``. Raises ConfigError with file, line and key.
-    """
+    def identify(self, digest: str) -> str:
+        """Add that the form is another."""
+        return f"closed-book-{digest}"
 
-    path: str
-    split: str = "test"
-    privacy: Privacy = "open"
-
-    @property
-    def splits(self) -> Sequence[str]:
-        """The test set, and the labelled questions outside it."""
-        return self._open_book.splits
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Content of the files, and that the form is another."""
-        return f"closed-book-{self._open_book.fingerprint}"
-
-    def load(self, split: str) -> Iterator[Sample]:
-        """The questions of a split in the file's order. Raises ConfigError."""
-        return (_closed(sample) for sample in self._open_book.load(split))
-
-    @property
-    def _open_book(self) -> PubMedQA:
-        return PubMedQA(self.path, self.split, form="decision", ask="", privacy=self.privacy)
-
-
-def _closed(sample: Sample) -> Sample:
-    """The question alone, with options."""
-    problem = replace(sample.problem, id=f"cab_{sample.problem.id}", choices=dict(_CHOICES), context="")
-    metadata = {key: value for key, value in sample.metadata.items() if key not in _OPEN}
-    return replace(sample, problem=problem, target=letter_of(_CHOICES, sample.target), metadata=metadata)
+    def sample(self, item: tuple[str, Row], part: Part) -> Sample:
+        """Make a question without its abstract. Raises ConfigError."""
+        pmid, row = item
+        letter = letter_of(CHOICES, row.one_of("final_decision", DECISIONS))
+        name, question = f"cab_pubmedqa-{pmid}", row.text("QUESTION").strip()
+        return task_sample("pubmedqa", "knowledge", name, question, letter, choices=CHOICES, strata=decade(row))

@@ -8,28 +8,23 @@ medmcqa, mmlu, mmlu-pro, pubmedqa, medbullets, medexqa, medxpertqa-r, medxpertqa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from components.core.errors import ConfigError
-from components.core.types import Privacy, Problem, Sample
-from components.files.choice_rows import explanation_of, row_letter, row_options
-from components.files.rows import Row, files_digest, json_lines
-from components.files.task_samples import check_split
+from components.core.types import Problem, Sample
+from components.files.file_dataset import FileDataset, Part
+from components.files.rows import Row, json_lines
+from components.files.samples import explanation, row_letter, row_options
 from components.text.lettered import letter_of
 
-_FILES: Mapping[str, str] = {"test_hard": "test_hard.jsonl", "train": "train.jsonl"}
-_HOW = (
-    "set CLINICAL_DATA_DIR to the folder that holds medagentsbench/, or take the folder data of "
-    "github.com/gersteinlab/medagents-benchmark and give dataset.path=..."
-)
+_FILES = {"test_hard": "test_hard.jsonl", "train": "train.jsonl"}
 
 
 @dataclass(frozen=True)
-class MedAgentsBench:
+class MedAgentsBench(FileDataset[tuple[str, Row]]):
     """Questions with 2 to 10 options, A to J; the target is the right letter, the stratum ``task`` the set.
 
     ``path`` holds one folder per set; ``sets``: all that are there, or a list. ``test_hard`` is what is evaluated;
@@ -39,66 +34,61 @@ class MedAgentsBench:
     """
 
     path: str
-    split: str = "test_hard"
+    split: str = field(default="test_hard", kw_only=True)
     sets: Literal["all"] | tuple[str, ...] = "all"
-    privacy: Privacy = "open"
+    title = "MedAgentsBench"
+    how = (
+        "set CLINICAL_DATA_DIR to the folder that holds medagentsbench/, or take the folder data of "
+        "github.com/gersteinlab/medagents-benchmark and give dataset.path=..."
+    )
 
     def __post_init__(self) -> None:
         if not self.sets or (self.sets != "all" and len(set(self.sets)) < len(self.sets)):
             raise ConfigError(f"dataset.sets: all, or each set once and at least one; found {list(self.sets)}")
 
     @property
-    def splits(self) -> Sequence[str]:
+    def split_names(self) -> Sequence[str]:
         """The splits that any of the sets has."""
-        return tuple(split for split in _FILES if self._there(split))
+        return tuple(split for split in _FILES if self.paths(split))
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Names of the sets and content of the evaluated split's files."""
-        files = self._files(self.split)
-        return f"{'+'.join(files)}-{files_digest(*files.values())}"
-
-    def load(self, split: str) -> Iterator[Sample]:
-        """The questions of a split, set by set. Raises ConfigError."""
-        return (sample for name, file in self._files(split).items() for sample in _samples(name, split, file))
-
-    def _there(self, split: str) -> dict[str, Path]:
-        """The files of a split by set: those of the chosen sets that are there."""
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """The files of the chosen sets that are there."""
         found = {file.parent.name: file for file in sorted(Path(self.path).glob(f"*/{_FILES[split]}"))}
         return found if self.sets == "all" else {name: found[name] for name in self.sets if name in found}
 
-    def _files(self, split: str) -> dict[str, Path]:
-        """The files of a split by set. Raises ConfigError when there are none, or a chosen set is not there."""
-        test = self._there("test_hard")
+    def locate(self, split: str) -> list[Part]:
+        """Return the files by set. Raises ConfigError when there are none, or a chosen set is not there."""
+        test = self.paths("test_hard")
         missing = [name for name in self.sets if name not in test] if self.sets != "all" else []
         if missing or not test:
-            raise ConfigError(f"no data file {self.path}/{missing[0] if missing else '*'}/test_hard.jsonl; {_HOW}")
-        check_split("MedAgentsBench", split, self.splits)
-        return self._there(split)
+            raise ConfigError(f"no data file {self.path}/{missing[0] if missing else '*'}/test_hard.jsonl; {self.how}")
+        return super().locate(split)
 
+    def identify(self, digest: str) -> str:
+        """Add the names of the sets."""
+        return f"{'+'.join(self.paths(self.split))}-{digest}"
 
-def _samples(name: str, split: str, file: Path) -> Iterator[Sample]:
-    """The questions of a set; where a ``realidx`` stands again, its id says which time it is. Raises ConfigError."""
-    seen = Counter[str]()
-    for row in json_lines(file):
-        source = _source(row)
-        seen[source] += 1
-        again = f"-again{seen[source]}" if seen[source] > 1 else ""
+    def read(self, part: Part) -> Iterable[tuple[str, Row]]:
+        """Read the rows of a set and their ids, numbered where a ``realidx`` is repeated. Raises ConfigError."""
+        seen = Counter[str]()
+        for row in json_lines(part.file):
+            source = str(row.identifier("realidx"))
+            seen[source] += 1
+            again = f"-again{seen[source]}" if seen[source] > 1 else ""
+            yield f"medagentsbench-{part.name}-{part.split}-{source}{again}", row
+        if not seen:
+            raise ConfigError(f"{part.file}: there is no question in it")
+
+    def sample(self, item: tuple[str, Row], part: Part) -> Sample:
+        """Make a question. Raises ConfigError."""
+        name, row = item
         choices = row_options(row, most=10)
         letter = row_letter(row, "answer_idx", choices)
         if "answer" in row.values and letter_of(choices, row.text("answer")) not in (None, letter):
             raise row.error("answer", f"is the text of another option than {letter}, which answer_idx names")
-        yield Sample(
-            Problem(f"medagentsbench-{name}-{split}-{source}{again}", row.text("question").strip(), choices),
+        return Sample(
+            Problem(name, row.text("question").strip(), choices),
             target=letter,
-            metadata={"task": name, "answer": choices[letter], **explanation_of(row, "answer_rationale")},
-            strata={"task": name},
+            metadata={"task": part.name, "answer": choices[letter], **explanation(row, "answer_rationale")},
+            strata={"task": part.name},
         )
-    if not seen:
-        raise ConfigError(f"{file}: there is no question in it")
-
-
-def _source(row: Row) -> str:
-    """The number or name of a row in the set that it is from. Raises ConfigError."""
-    value = row.values.get("realidx")
-    return str(value) if type(value) is int else row.text("realidx")

@@ -6,27 +6,23 @@ despite the files' names. The answers of the test set are not public, so papers 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from components.core.errors import ConfigError
-from components.core.types import Privacy, Problem, Sample
-from components.files.choice_rows import explanation_of
-from components.files.rows import Row, existing, files_digest, json_lines
+from components.core.types import Problem, Sample
+from components.files.file_dataset import FileDataset, Part
+from components.files.rows import Row, json_lines
+from components.files.samples import explanation
 from components.text.lettered import lettered
 
-_FILES: Mapping[str, str] = {"dev": "dev.json", "train": "train.json", "pool": "fewshot_pool_from_dev.json"}
+_FILES = {"dev": "dev.json", "train": "train.json", "pool": "fewshot_pool_from_dev.json"}
 _OPTIONS = ("opa", "opb", "opc", "opd")
-_HOW = (
-    "set CLINICAL_DATA_DIR to the folder that holds medmcqa/, or unpack the archive linked in the README of "
-    "github.com/medmcqa/medmcqa and give dataset.path=..."
-)
 
 
 @dataclass(frozen=True)
-class MedMcqa:
+class MedMcqa(FileDataset[Row]):
     """Questions with four lettered options; the target is the right letter.
 
     ``path`` holds ``dev.json`` and ``train.json``. ``pool`` are dev items set apart for demonstrations in the small
@@ -35,50 +31,49 @@ class MedMcqa:
     """
 
     path: str
-    split: str = "dev"
-    privacy: Privacy = "open"
+    split: str = field(default="dev", kw_only=True)
+    title = "MedMCQA"
+    split_names = tuple(_FILES)
+    how = (
+        "set CLINICAL_DATA_DIR to the folder that holds medmcqa/, or unpack the archive linked in the README of "
+        "github.com/medmcqa/medmcqa and give dataset.path=..."
+    )
 
     def __post_init__(self) -> None:
-        if self.split == "test":
-            raise _unknown(self.split)
+        _check_answers(self.split)
 
-    @property
-    def splits(self) -> Sequence[str]:
-        """The splits whose files are there."""
-        return tuple(split for split, file in _FILES.items() if (Path(self.path) / file).is_file())
+    def locate(self, split: str) -> list[Part]:
+        """Return the file of a split. Raises ConfigError."""
+        _check_answers(split)
+        return super().locate(split)
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Content of the evaluated split."""
-        return files_digest(self._file(self.split))
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """One file."""
+        return {"medmcqa": Path(self.path) / _FILES[split]}
 
-    def load(self, split: str) -> Iterator[Sample]:
-        """The questions of a split in the file's order. Raises ConfigError."""
-        return (_sample(row) for row in json_lines(self._file(split)))
+    def read(self, part: Part) -> Iterable[Row]:
+        """Read JSON Lines."""
+        return json_lines(part.file)
 
-    def _file(self, split: str) -> Path:
-        """The file of a split. Raises ConfigError when there is no such split or file."""
-        if split not in _FILES:
-            raise _unknown(split)
-        return existing(Path(self.path) / _FILES[split], _HOW)
+    def sample(self, item: Row, part: Part) -> Sample:
+        """Make a question. Raises ConfigError."""
+        right = item.values.get("cop")
+        if type(right) is not int or not 1 <= right <= len(_OPTIONS):
+            raise item.error("cop", f"must be 1 to 4, where 1 is opa (some copies count from 0), found {right!r:.80}")
+        choices = lettered(item.text(key) for key in _OPTIONS)
+        letter = "ABCD"[right - 1]
+        return Sample(
+            Problem(f"medmcqa-{item.text('id')}", item.text("question").strip(), choices),
+            target=letter,
+            metadata={"task": "medmcqa", "answer": choices[letter], **explanation(item, "exp")},
+            strata={"task": "medmcqa", "subject": item.text("subject_name").strip()},
+        )
 
 
-def _unknown(split: str) -> ConfigError:
-    """A complaint about a split that there is not."""
-    why = "; the official test set comes without answers: papers evaluate dev" if split == "test" else ""
-    return ConfigError(f"dataset.split: MedMCQA has {', '.join(_FILES)}; found {split!r}{why}")
-
-
-def _sample(row: Row) -> Sample:
-    """A question. Raises ConfigError."""
-    right = row.values.get("cop")
-    if type(right) is not int or not 1 <= right <= len(_OPTIONS):
-        raise row.error("cop", f"must be 1 to 4, where 1 is opa (some copies count from 0), found {right!r:.80}")
-    choices = lettered(row.text(key) for key in _OPTIONS)
-    letter, subject = "ABCD"[right - 1], row.text("subject_name").strip()
-    return Sample(
-        Problem(f"medmcqa-{row.text('id')}", row.text("question").strip(), choices),
-        target=letter,
-        metadata={"task": "medmcqa", "answer": choices[letter], **explanation_of(row, "exp")},
-        strata={"task": "medmcqa", "subject": subject},
-    )
+def _check_answers(split: str) -> None:
+    """Raise ConfigError for the split that has no answers."""
+    if split == "test":
+        raise ConfigError(
+            f"dataset.split: MedMCQA has {', '.join(_FILES)}; found 'test'; "
+            "the official test set comes without answers: papers evaluate dev"
+        )

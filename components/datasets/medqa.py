@@ -7,15 +7,15 @@ other letters, so the edition is part of the fingerprint.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from components.core.errors import ConfigError
-from components.core.types import Privacy, Problem, Sample
-from components.files.choice_rows import explanation_of, row_letter, row_options
-from components.files.rows import Row, existing, files_digest, json_lines
+from components.core.types import Problem, Sample
+from components.files.file_dataset import FileDataset, Part
+from components.files.rows import Row, json_lines
+from components.files.samples import explanation, row_letter, row_options
 
 _FILES: Mapping[int, Mapping[str, str]] = {
     4: {
@@ -32,14 +32,10 @@ _FILES: Mapping[int, Mapping[str, str]] = {
         "train5": "US/fewshot_train5.jsonl",
     },
 }
-_HOW = (
-    "set CLINICAL_DATA_DIR to the folder that holds medqa/, or unpack the archive linked in the README of "
-    "github.com/jind11/MedQA and give dataset.path=.../data_clean/questions"
-)
 
 
 @dataclass(frozen=True)
-class MedQA:
+class MedQA(FileDataset[tuple[int, Row]]):
     """Questions with 4 or 5 lettered options; the target is the right letter.
 
     ``path`` holds the folder ``US``. ``pool`` are test items set apart for demonstrations in the small
@@ -49,51 +45,48 @@ class MedQA:
     """
 
     path: str
-    split: str = "test"
     options: int = 4
-    privacy: Privacy = "open"
+    how = (
+        "set CLINICAL_DATA_DIR to the folder that holds medqa/, or unpack the archive linked in the README of "
+        "github.com/jind11/MedQA and give dataset.path=.../data_clean/questions"
+    )
 
     def __post_init__(self) -> None:
         if self.options not in _FILES:
             raise ConfigError(f"dataset.options: there are editions with 4 and with 5 options, found {self.options!r}")
 
     @property
-    def splits(self) -> Sequence[str]:
-        """The splits whose files are there."""
-        return tuple(split for split, file in _FILES[self.options].items() if (Path(self.path) / file).is_file())
+    def title(self) -> str:
+        """Name and edition."""
+        return f"MedQA with {self.options} options"
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Edition and content of the evaluated split."""
-        return f"{self.options}-options-{files_digest(self._file(self.split))}"
+    @property
+    def split_names(self) -> Sequence[str]:
+        """The splits of the edition."""
+        return tuple(_FILES[self.options])
 
-    def load(self, split: str) -> Iterator[Sample]:
-        """The questions of a split in the file's order. Raises ConfigError."""
-        file = self._file(split)
-        return (self._sample(row, f"medqa-{split}-{n}") for n, row in enumerate(json_lines(file), 1))
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """One file."""
+        return {"medqa": Path(self.path) / _FILES[self.options][split]}
 
-    def _file(self, split: str) -> Path:
-        """The file of a split. Raises ConfigError when there is no such split or file."""
-        files = _FILES[self.options]
-        if split not in files:
-            raise ConfigError(
-                f"dataset.split: MedQA with {self.options} options has {', '.join(files)}; found {split!r}"
-            )
-        return existing(Path(self.path) / files[split], _HOW)
+    def read(self, part: Part) -> Iterable[tuple[int, Row]]:
+        """Read numbered rows."""
+        return enumerate(json_lines(part.file), 1)
 
-    def _sample(self, row: Row, name: str) -> Sample:
-        """A question. Raises ConfigError when the row is not one of this edition."""
+    def identify(self, digest: str) -> str:
+        """Add the edition."""
+        return f"{self.options}-options-{digest}"
+
+    def sample(self, item: tuple[int, Row], part: Part) -> Sample:
+        """Make a question. Raises ConfigError when the row is not one of this edition."""
+        number, row = item
         choices = row_options(row, least=self.options, most=self.options)
         letter = row_letter(row, "answer_idx", choices)
         step = {"step": row.text("meta_info")} if "meta_info" in row.values else {}
+        facts = {"task": "medqa", "answer": choices[letter], "options": self.options}
         return Sample(
-            Problem(name, row.text("question"), choices),
+            Problem(f"medqa-{part.split}-{number}", row.text("question"), choices),
             target=letter,
-            metadata={
-                "task": "medqa",
-                "answer": choices[letter],
-                "options": self.options,
-                **explanation_of(row, "evidence_only"),
-            },
+            metadata={**facts, **explanation(row, "evidence_only")},
             strata={"task": "medqa", "dimension": "knowledge", **step},
         )

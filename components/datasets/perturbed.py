@@ -53,7 +53,7 @@ class Perturbed:
     def __post_init__(self) -> None:
         """Raises ConfigError."""
         if twice := [one for one in self.perturb if list(self.perturb).count(one) > 1]:
-            raise ConfigError(f"perturb: {twice[0]!r} stands there twice; once is enough")
+            raise ConfigError(f"perturb: {twice[0]!r} is duplicated; name each way once")
 
     @property
     def splits(self) -> Sequence[str]:
@@ -80,8 +80,8 @@ class Perturbed:
         """That of the dataset within, and of all that decides what is changed."""
         if not self.perturb:
             return self.inner.fingerprint
-        told = f"{self.inner.fingerprint}/{sorted(self.perturb)}/{self.dropped}/{self.seed}/".encode()
-        return sha256(told + _WORDS.read_bytes()).hexdigest()
+        settings = f"{self.inner.fingerprint}/{sorted(self.perturb)}/{self.dropped}/{self.seed}/".encode()
+        return sha256(settings + _WORDS.read_bytes()).hexdigest()
 
     def load(self, split: str) -> Iterable[Sample]:
         """The samples in their order; other splits than the evaluated one as they are. Raises ConfigError."""
@@ -126,8 +126,8 @@ def paraphrased(problem: Problem, rng: Random) -> Problem:
     words, pattern = _words()
 
     def other(found: re.Match[str]) -> str:
-        said = rng.choice(words[found[0].casefold()])
-        return said[0].upper() + said[1:] if found[0][0].isupper() else said
+        phrase = rng.choice(words[found[0].casefold()])
+        return phrase[0].upper() + phrase[1:] if found[0][0].isupper() else phrase
 
     return replace(problem, question=pattern.sub(other, problem.question))
 
@@ -139,8 +139,8 @@ def shortened(problem: Problem, dropped: float, rng: Random) -> Problem:
     if not problem.choices:
         return problem
     *before, gap, asked = ("", "", *_PART.split(problem.question))
-    told = _without_some("".join(before), dropped, rng)
-    return replace(problem, question=f"{told}{gap}{asked}") if told else problem
+    kept = _without_some("".join(before), dropped, rng)
+    return replace(problem, question=f"{kept}{gap}{asked}") if kept else problem
 
 
 def _without_some(text: str, dropped: float, rng: Random) -> str:

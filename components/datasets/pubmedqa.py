@@ -7,97 +7,103 @@ A, B, C the decisions are in the form of MedAgents (Tang et al. 2024, arXiv 2311
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from components.core.errors import ConfigError
-from components.core.types import Privacy, Problem, Sample
-from components.files.choice_rows import explanation_of
-from components.files.rows import Row, existing, files_digest, json_mapping, json_object
-from components.files.task_samples import asked
+from components.core.types import Problem, Sample
+from components.files.file_dataset import FileDataset, Part
+from components.files.rows import Row, existing, json_mapping, json_object
+from components.files.samples import add_request, explanation
 from components.text.answers import DECISIONS
 from components.text.lettered import letter_of, lettered
 
-_CHOICES = lettered(DECISIONS)
-_HOW = (
-    "set CLINICAL_DATA_DIR to the folder that holds pubmedqa/, or take data/ori_pqal.json and "
-    "data/test_ground_truth.json from github.com/pubmedqa/pubmedqa and give dataset.path=..."
-)
+CHOICES = lettered(DECISIONS)
 
 
 @dataclass(frozen=True)
-class PubMedQA:
-    """Questions with their abstract's sections as context.
+class LabelledPubMedQA(FileDataset[tuple[str, Row]]):
+    """The labelled questions by number; the split train is every one outside the test set.
 
-    ``path`` holds the folder ``data``. ``form``: ``choice`` (A yes, B no, C maybe; the target is a letter) or
-    ``decision`` (``ask`` is added to the question, which does not name the decisions itself; the target is yes, no
-    or maybe, and ``metadata["decisions"]`` tells scorers what may be answered). ``metadata["explanation"]``, the
-    abstract's conclusion, is for demonstrations. The split train is every labelled question outside the test set.
-    Raises ConfigError with file, line and key.
+    ``path`` holds the folder ``data``. Raises ConfigError with file, line and key.
     """
 
     path: str
-    split: str = "test"
-    form: Literal["choice", "decision"] = "choice"
-    ask: str = "Answer with yes, no or maybe."
-    privacy: Privacy = "open"
+    title = "PubMedQA"
+    split_names = ("test", "train")
+    how = (
+        "set CLINICAL_DATA_DIR to the folder that holds pubmedqa/, or take data/ori_pqal.json and "
+        "data/test_ground_truth.json from github.com/pubmedqa/pubmedqa and give dataset.path=..."
+    )
 
-    @property
-    def splits(self) -> Sequence[str]:
-        """The test set, and the labelled questions outside it."""
-        return ("test", "train")
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """The labelled questions, of both splits."""
+        return {"pubmedqa": Path(self.path) / "data" / "ori_pqal.json"}
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Content of both files, and the form when it is choice."""
-        content = files_digest(self._records, self._truth)
-        return f"choice-{content}" if self.form == "choice" else content
+    def contents(self, split: str) -> Sequence[Path]:
+        """Name both files."""
+        return [*super().contents(split), self._truth]
 
-    @property
-    def _records(self) -> Path:
-        return existing(Path(self.path) / "data" / "ori_pqal.json", _HOW)
+    def read(self, part: Part) -> Iterable[tuple[str, Row]]:
+        """Read the questions whose number is, or is not, in the truth file. Raises ConfigError."""
+        return self._read(part, json_mapping(self._truth))
 
     @property
     def _truth(self) -> Path:
-        return existing(Path(self.path) / "data" / "test_ground_truth.json", _HOW)
+        return existing(Path(self.path) / "data" / "test_ground_truth.json", self.how)
 
-    def load(self, split: str) -> Iterator[Sample]:
-        """The questions of a split in the file's order. Raises ConfigError."""
-        if split not in self.splits:
-            raise ConfigError(f"dataset.split: PubMedQA has {', '.join(self.splits)}; found {split!r}")
-        return self._samples(self._records, json_mapping(self._truth), split == "test")
-
-    def _samples(self, records: Path, truth: Row, test: bool) -> Iterator[Sample]:
-        """Samples whose number is, or is not, in the truth file. Raises ConfigError."""
+    def _read(self, part: Part, truth: Row) -> Iterator[tuple[str, Row]]:
         missing = set(truth.values)
-        for pmid, row in json_object(records):
+        for pmid, row in json_object(part.file):
             missing.discard(pmid)
-            if (pmid in truth.values) == test:
-                yield self._sample(pmid, row, truth)
+            if (pmid in truth.values) != (part.split == "test"):
+                continue
+            decision = row.one_of("final_decision", DECISIONS)
+            if truth.values.get(pmid, decision) != decision:
+                raise row.error("final_decision", f"is {decision!r}, but {truth.values[pmid]!r} in {truth.place}")
+            yield pmid, row
         if missing:
-            raise ConfigError(f"{truth.place}: {min(missing)}: there is no such question in {records}")
+            raise ConfigError(f"{truth.place}: {min(missing)}: there is no such question in {part.file}")
 
-    def _sample(self, pmid: str, row: Row, truth: Row) -> Sample:
-        """A question. Raises ConfigError when a key is wrong or the two files disagree."""
-        decision = row.text("final_decision")
-        if decision not in DECISIONS:
-            raise row.error("final_decision", f"must be one of {', '.join(DECISIONS)}, found {decision!r}")
-        if truth.values.get(pmid, decision) != decision:
-            raise row.error("final_decision", f"is {decision!r}, but {truth.values[pmid]!r} in {truth.place}")
-        choice, year = self.form == "choice", row.values.get("YEAR")
-        decade = {"decade": f"{year[:3]}0s"} if isinstance(year, str) and len(year) == 4 else {}
+
+@dataclass(frozen=True)
+class PubMedQA(LabelledPubMedQA):
+    """Questions with their abstract's sections as context.
+
+    ``form``: ``choice`` (A yes, B no, C maybe; the target is a letter) or ``decision`` (``ask`` is added to the
+    question, which does not name the decisions itself; the target is yes, no or maybe, and
+    ``metadata["decisions"]`` lists for scorers what may be answered). ``metadata["explanation"]``, the abstract's
+    conclusion, is for demonstrations.
+    """
+
+    form: Literal["choice", "decision"] = "choice"
+    ask: str = "Answer with yes, no or maybe."
+
+    def identify(self, digest: str) -> str:
+        """Add the form when it is choice."""
+        return f"choice-{digest}" if self.form == "choice" else digest
+
+    def sample(self, item: tuple[str, Row], part: Part) -> Sample:
+        """Make a question. Raises ConfigError."""
+        pmid, row = item
+        decision, choice = row.one_of("final_decision", DECISIONS), self.form == "choice"
         decisions = {} if choice else {"decisions": DECISIONS}
         return Sample(
             Problem(
                 f"pubmedqa-{pmid}",
-                asked(row.text("QUESTION"), "" if choice else self.ask),
-                dict(_CHOICES) if choice else {},
+                add_request(row.text("QUESTION"), "" if choice else self.ask),
+                dict(CHOICES) if choice else {},
                 context="\n".join(row.texts("CONTEXTS")),
             ),
-            target=letter_of(_CHOICES, decision) if choice else decision,
-            metadata={"task": "pubmedqa", **decisions, **explanation_of(row, "LONG_ANSWER")},
-            strata={"task": "pubmedqa", "dimension": "knowledge", **decade},
+            target=letter_of(CHOICES, decision) if choice else decision,
+            metadata={"task": "pubmedqa", **decisions, **explanation(row, "LONG_ANSWER")},
+            strata={"task": "pubmedqa", "dimension": "knowledge", **decade(row)},
         )
+
+
+def decade(row: Row) -> dict[str, str]:
+    """Read the decade of publication as a stratum, where the row has a year."""
+    year = row.values.get("YEAR")
+    return {"decade": f"{year[:3]}0s"} if isinstance(year, str) and len(year) == 4 else {}

@@ -1,9 +1,8 @@
-"""Questions of one's own: a CSV or JSON Lines file with a row per question, whose columns are named in YAML."""
+"""Custom questions: a CSV or JSON Lines file with a row per question, whose columns are named in YAML."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
@@ -11,14 +10,13 @@ from pathlib import Path
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Problem, Sample
-from components.files.rows import Row, existing, files_digest, json_lines
+from components.files.file_dataset import FileDataset, Part
+from components.files.rows import Row, csv_records, existing, json_lines
 from components.text.lettered import letter_of, lettered
 
 ALL = "all"
 _MOST = 26
 _LINES = (".jsonl", ".ndjson")
-_LONG = "put texts as long as that in a .jsonl file, which takes them"
-_HOW = "dataset.path names a .csv, .jsonl or .ndjson file with a row per question"
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(FileDataset[tuple[int, Row]]):
     """Multiple choice where there are options, decisions where ``decisions`` are named, else open questions.
 
     The answer of a multiple-choice question is the letter or the text of an option. Options that are empty in a row are
@@ -47,54 +45,48 @@ class Table:
     """
 
     path: str | None = None
-    split: str = ALL
+    split: str = field(default=ALL, kw_only=True)
     columns: Columns = field(default_factory=Columns)
     decisions: Sequence[str] = ()
-    privacy: Privacy = "phi"
+    privacy: Privacy = field(default="phi", kw_only=True)
+    how = "dataset.path names a .csv, .jsonl or .ndjson file with a row per question"
 
     def __post_init__(self) -> None:
         if self.decisions and self.columns.options is not None:
-            raise ConfigError("dataset.decisions: questions have options or are decided, not both; leave one out")
-
-    @cached_property
-    def splits(self) -> Sequence[str]:
-        """What stands in the column of splits, in the file's order."""
-        return tuple(dict.fromkeys(split for split, _, _ in self._rows()))
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Content of the file."""
-        return files_digest(self._file)
+            raise ConfigError(
+                "dataset.decisions: questions have options or are decided, not both; set only one of them"
+            )
 
     @property
-    def _file(self) -> Path:
+    def title(self) -> str:
+        """The file."""
+        return str(self.path)
+
+    @cached_property
+    def split_names(self) -> Sequence[str]:
+        """The values of the column of splits, in the file's order."""
+        files = [existing(file, self.how) for file in self.paths(ALL).values()]
+        return tuple(dict.fromkeys(self._split_of(row) for file in files for row in self._rows(file)))
+
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """One file for all splits."""
         if self.path is None:
-            raise ConfigError(f"dataset.path: there is none; {_HOW}")
-        return existing(Path(self.path), _HOW)
+            raise ConfigError(f"dataset.path: there is none; {self.how}")
+        return {"table": Path(self.path)}
 
-    def load(self, split: str) -> Iterator[Sample]:
-        """The questions of a split in the file's order. Raises ConfigError."""
-        if split not in self.splits:
-            raise ConfigError(f"dataset.split: {self.path} has {', '.join(self.splits) or 'no rows'}; found {split!r}")
+    def read(self, part: Part) -> Iterator[tuple[int, Row]]:
+        """Read the rows of a split with their numbers. Raises ConfigError for an id that is duplicated."""
         seen: dict[str, str] = {}
-        for of, number, row in self._rows():
-            if of == split:
-                sample = self._sample(row, number)
-                if (place := seen.setdefault(sample.problem.id, row.place)) != row.place:
-                    raise row.error(self.columns.id or "id", f"{sample.problem.id!r} stands at {place}, too")
-                yield sample
+        for number, row in enumerate(self._rows(part.file), 1):
+            if self._split_of(row) == part.split:
+                name = self._id(number, row)
+                if (place := seen.setdefault(name, row.place)) != row.place:
+                    raise row.error(self.columns.id or "id", f"{name!r} is also at {place}")
+                yield number, row
 
-    def _rows(self) -> Iterator[tuple[str, int, Row]]:
-        """Split, number from 1, row."""
-        file, column = self._file, self.columns.split
-        kind = file.suffix.lower()
-        if kind not in (".csv", *_LINES):
-            raise ConfigError(f"{file}: found a file that ends in {kind!r}; {_HOW}")
-        rows = json_lines(file) if kind in _LINES else _csv_rows(file)
-        for number, row in enumerate(rows, 1):
-            yield (ALL if column is None else _text(row, column)), number, row
-
-    def _sample(self, row: Row, number: int) -> Sample:
+    def sample(self, item: tuple[int, Row], part: Part) -> Sample:
+        """Make a question. Raises ConfigError."""
+        number, row = item
         named = self.columns
         choices = self._options(row)
         answer = _text(row, named.answer)
@@ -105,17 +97,27 @@ class Table:
         metadata: dict[str, object] = {"decisions": list(self.decisions)} if self.decisions else {}
         if explanation := _maybe(row, named.explanation):
             metadata["explanation"] = explanation
+        context = _maybe(row, named.context) or ""
         return Sample(
-            Problem(
-                _maybe(row, named.id) or f"row-{number}", row.text(named.question), choices,
-                context=_maybe(row, named.context) or "",
-            ),
+            Problem(self._id(number, row), row.text(named.question), choices, context=context),
             target=answer,
             metadata=metadata,
             cluster=_maybe(row, named.cluster),
             strata={name: _maybe(row, name) or "none" for name in named.strata},
             card={name: _number(text) for name in named.card if (text := _maybe(row, name)) is not None},
-        )  # fmt: skip
+        )
+
+    def _rows(self, file: Path) -> Iterable[Row]:
+        kind = file.suffix.lower()
+        if kind not in (".csv", *_LINES):
+            raise ConfigError(f"{file}: found a file that ends in {kind!r}; {self.how}")
+        return json_lines(file) if kind in _LINES else csv_records(file, fill=True)
+
+    def _split_of(self, row: Row) -> str:
+        return ALL if self.columns.split is None else _text(row, self.columns.split)
+
+    def _id(self, number: int, row: Row) -> str:
+        return _maybe(row, self.columns.id) or f"row-{number}"
 
     def _options(self, row: Row) -> Mapping[str, str]:
         wanted = self.columns.options
@@ -165,23 +167,3 @@ def _number(text: str) -> str | float:
     except ValueError:
         return text
     return number if isfinite(number) else text
-
-
-def _csv_rows(path: Path) -> Iterator[Row]:
-    """The rows of a CSV file in UTF-8 whose first line names the columns. Raises ConfigError."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file, strict=True)
-        try:
-            head = reader.fieldnames or ()
-            if twice := next((name for name in head if name and head.count(name) > 1), None):
-                raise ConfigError(f"{path}:1: the column {twice!r} stands there twice; give each a name of its own")
-            for values in reader:
-                place = f"{path}:{reader.line_num}"
-                if None in values:
-                    raise ConfigError(f"{place}: has more cells than columns; quote cells that hold a comma")
-                yield Row(place, values)
-        except UnicodeDecodeError as error:
-            raise ConfigError(f"{path}: is not UTF-8: {error}") from None
-        except csv.Error as error:
-            hint = f"; if no quote is left open, {_LONG}" if "field limit" in str(error) else ""
-            raise ConfigError(f"{path}:{reader.line_num}: {error}{hint}") from None

@@ -1,8 +1,9 @@
-"""Rows of data files in JSON: errors name file, line and key, and how to get a file that is missing."""
+"""Rows of data files: JSON, JSON Lines and CSV. Errors name file, line or record, and key."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import csv
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -12,37 +13,64 @@ import orjson
 
 from components.core.errors import ConfigError
 
+CELL = 4_000_000  # characters; a discharge letter in one cell is longer than the library's own limit
+
 
 @dataclass(frozen=True)
 class Row:
-    """One row and its place, as errors name it (``file:line``)."""
+    """One row and its place, as errors name it (``file:line`` or ``file: record 3``)."""
 
     place: str
     values: Mapping[str, Any]
 
     def text(self, key: str) -> str:
-        """A text that is not empty. Raises ConfigError."""
+        """Return a text that is not empty. Raises ConfigError."""
         value = self._get(key)
         if not isinstance(value, str) or not value.strip():
             raise self.error(key, f"must be a text, found {value!r:.80}")
         return value
 
+    def optional_text(self, key: str) -> str:
+        """Return a text without spaces around it; an empty one where it is null or missing. Raises ConfigError."""
+        value = self.values.get(key)
+        if value is not None and not isinstance(value, str):
+            raise self.error(key, f"must be a text or null, found {value!r:.80}")
+        return (value or "").strip()
+
+    def one_of(self, key: str, options: Collection[str]) -> str:
+        """Return one of the options. Raises ConfigError."""
+        text = self.text(key).strip()
+        if text not in options:
+            raise self.error(key, f"must be one of {', '.join(options)}, found {text!r}")
+        return text
+
+    def identifier(self, key: str) -> int | str:
+        """Return a whole number or a text that is not empty. Raises ConfigError."""
+        value = self._get(key)
+        if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
+            raise self.error(key, f"must be a number or a text, found {value!r:.80}")
+        return value
+
     def texts(self, key: str) -> list[str]:
-        """A list of texts. Raises ConfigError."""
+        """Return a list of texts. Raises ConfigError."""
         value = self._get(key)
         if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
             raise self.error(key, f"must be a list of texts, found {value!r:.80}")
         return value
 
     def named_texts(self, key: str) -> dict[str, str]:
-        """An object of texts. Raises ConfigError."""
+        """Return an object of texts. Raises ConfigError."""
         value = self._get(key)
         if not isinstance(value, dict) or not all(isinstance(part, str) for part in value.values()):
             raise self.error(key, f"must be an object of texts, found {value!r:.80}")
         return value
 
+    def rows(self, key: str) -> Iterator[Row]:
+        """Return the objects of an array as rows. Raises ConfigError."""
+        return _records(self.values, self.place, key)
+
     def error(self, key: str, text: str) -> ConfigError:
-        """A complaint about one key of this row."""
+        """Make an error about one key of this row."""
         return ConfigError(f"{self.place}: {key}: {text}")
 
     def _get(self, key: str) -> Any:
@@ -52,14 +80,22 @@ class Row:
 
 
 def existing(path: Path, how: str) -> Path:
-    """The path of a data file. Raises ConfigError, saying how to get it, when there is none."""
+    """Return the path of a data file. Raises ConfigError, saying how to get it, when there is none."""
     if not path.is_file():
         raise ConfigError(f"no data file {path}; {how}")
     return path
 
 
+def files_digest(*paths: Path) -> str:
+    """Return 16 hexadecimal digits that identify the files' contents in this order."""
+    whole = sha256()
+    for path in paths:
+        whole.update(sha256(path.read_bytes()).digest())
+    return whole.hexdigest()[:16]
+
+
 def json_lines(path: Path) -> Iterator[Row]:
-    """The rows of a JSON Lines file, read one by one. Raises ConfigError for a line that is not an object."""
+    """Read the rows of a JSON Lines file one by one. Raises ConfigError for a line that is not an object."""
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if line.strip():
@@ -68,7 +104,7 @@ def json_lines(path: Path) -> Iterator[Row]:
 
 
 def json_object(path: Path) -> Iterator[tuple[str, Row]]:
-    """The entries of a file that is one JSON object of objects, with their names. Raises ConfigError."""
+    """Read the entries of a file that is one JSON object of objects, with their names. Raises ConfigError."""
     lines = _Lines(path.read_bytes())
     for name, values in _object(lines.raw, str(path)).items():
         place = f"{path}:{lines.of(name)}"
@@ -76,7 +112,7 @@ def json_object(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def json_groups(path: Path) -> Iterator[tuple[str, str, Row]]:
-    """The entries of a file that is one JSON object of groups of objects: group, name, entry. Raises ConfigError."""
+    """Read a file that is one JSON object of groups of objects: group, name, entry. Raises ConfigError."""
     lines = _Lines(path.read_bytes())
     for group, entries in _object(lines.raw, str(path)).items():
         for name, values in _entry(entries, f"{path}:{lines.of(group)}", group).items():
@@ -85,27 +121,60 @@ def json_groups(path: Path) -> Iterator[tuple[str, str, Row]]:
 
 
 def json_mapping(path: Path) -> Row:
-    """A file that is one JSON object, as a row. Raises ConfigError."""
+    """Read a file that is one JSON object, as a row. Raises ConfigError."""
     return Row(str(path), _object(path.read_bytes(), str(path)))
 
 
-def files_digest(*paths: Path) -> str:
-    """16 hexadecimal digits that identify the files' contents in this order."""
-    whole = sha256()
-    for path in paths:
-        whole.update(sha256(path.read_bytes()).digest())
-    return whole.hexdigest()[:16]
+def json_records(path: Path, key: str | None = None) -> Iterator[Row]:
+    """Read a file that is one JSON array of objects, or the array under ``key``; places count from 1.
+
+    Raises ConfigError.
+    """
+    return _records(_decoded(path.read_bytes(), str(path)), str(path), key)
+
+
+def csv_records(path: Path, columns: Sequence[str] | None = None, fill: bool = False) -> Iterator[Row]:
+    """Read the rows of a CSV file in UTF-8, with the line where each begins.
+
+    ``columns`` name those of a file without a header; ``fill`` adds empty cells to rows that are too short. Raises
+    ConfigError for a column name that is duplicated and for a row with too few or too many cells.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            yield from _csv_rows(csv.reader(file, strict=True), path, columns, fill)
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not UTF-8: {error}") from None
+
+
+def _decoded(raw: bytes, place: str) -> Any:
+    """Decode JSON. Raises ConfigError."""
+    try:
+        return orjson.loads(raw)
+    except ValueError as error:
+        raise ConfigError(f"{place}: not JSON, perhaps cut off: {error}") from None
 
 
 def _object(raw: bytes, place: str) -> dict[str, Any]:
     """Decode a JSON object. Raises ConfigError."""
-    try:
-        value = orjson.loads(raw)
-    except ValueError as error:
-        raise ConfigError(f"{place}: not JSON, perhaps cut off: {error}") from None
+    value = _decoded(raw, place)
     if not isinstance(value, dict):
         raise ConfigError(f"{place}: must be a JSON object, found {value!r:.80}")
     return value
+
+
+def _records(value: Any, place: str, key: str | None) -> Iterator[Row]:
+    """The objects of an array as rows. Raises ConfigError."""
+    if key is not None:
+        if not isinstance(value, Mapping) or key not in value:
+            raise ConfigError(f"{place}: must be a JSON object with the key {key!r}, found {value!r:.80}")
+        value, place = value[key], f"{place}: {key}"
+    if not isinstance(value, list):
+        raise ConfigError(f"{place}: must be a JSON array, found {value!r:.80}")
+    for number, values in enumerate(value, 1):
+        where = f"{place}: record {number}"
+        if not isinstance(values, dict):
+            raise ConfigError(f"{where}: must be a JSON object, found {values!r:.80}")
+        yield Row(where, values)
 
 
 @dataclass
@@ -128,3 +197,39 @@ def _entry(value: Any, place: str, name: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise ConfigError(f"{place}: {name}: must be an object, found {value!r:.80}")
     return value
+
+
+def _cells(reader: Iterator[list[str]]) -> Iterator[list[str]]:
+    """The rows of a reader. The limit of a cell is one for the whole process, so it is raised for the reading alone:
+    other files may be read between two rows of this one."""
+    while True:
+        before = csv.field_size_limit(CELL)
+        try:
+            cells = next(reader, None)
+        finally:
+            csv.field_size_limit(before)
+        if cells is None:
+            return
+        yield cells
+
+
+def _csv_rows(reader: Any, path: Path, columns: Sequence[str] | None, fill: bool) -> Iterator[Row]:
+    """The rows after the header, if there is one."""
+    line = 1
+    try:
+        for cells in _cells(reader):
+            place, line = f"{path}:{line}", reader.line_num + 1
+            if columns is None:
+                columns = cells
+                if twice := next((name for name in columns if name and columns.count(name) > 1), None):
+                    raise ConfigError(f"{place}: the column {twice!r} is duplicated; give each column its own name")
+            elif cells:
+                if fill:
+                    cells += [""] * (len(columns) - len(cells))
+                if len(cells) != len(columns):
+                    raise ConfigError(
+                        f"{place}: must have {len(columns)} cells, found {len(cells)}; quote cells that hold a comma"
+                    )
+                yield Row(place, dict(zip(columns, cells, strict=True)))
+    except csv.Error as error:
+        raise ConfigError(f"{path}:{line}: not CSV, perhaps cut off or a quote is left open: {error}") from None

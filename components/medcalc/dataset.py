@@ -6,31 +6,25 @@ Source: Khandekar et al. 2024, NeurIPS Datasets and Benchmarks, arXiv 2406.12036
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from math import isfinite
 from pathlib import Path
 
-from components.core.types import Privacy, Sample
-from components.files.rows import Row, existing, files_digest
-from components.files.tables import csv_records
-from components.files.task_samples import cab_sample, check_split
+from components.core.types import Sample
+from components.files.file_dataset import FileDataset, Part
+from components.files.rows import Row, csv_records
+from components.files.samples import task_sample
 
-_FILES: Mapping[str, str] = {
+_FILES = {
     "test": "dataset/test_data.csv",
     "train": "dataset/train_data.csv",
     "one_shot": "verified/datasets/one_shot_data.csv",
 }
-_TYPES = ("decimal", "integer", "date")
-_HOW = (
-    "set CLINICAL_DATA_DIR to the folder that holds medcalc_bench/, or take dataset/test_data.csv (and unpack "
-    "train_data.csv.zip) from github.com/ncbi-nlp/MedCalc-Bench and give dataset.path=..."
-)
 
 
 @dataclass(frozen=True)
-class MedCalcBench:
+class MedCalcBench(FileDataset[Row]):
     """Questions on a note, which is the context; the target holds the answer, its type and its limits as texts.
 
     ``one_shot`` has one row per calculator, from the corrected release, and serves to build memory. Raises
@@ -38,52 +32,44 @@ class MedCalcBench:
     """
 
     path: str
-    split: str = "test"
-    privacy: Privacy = "open"
-
-    @property
-    def splits(self) -> Sequence[str]:
-        """The splits whose files are there."""
-        return tuple(split for split, file in _FILES.items() if (Path(self.path) / file).is_file())
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Content of the evaluated split."""
-        return files_digest(self._file(self.split))
-
-    def load(self, split: str) -> Iterator[Sample]:
-        """The rows of a split in the file's order. Raises ConfigError."""
-        return (_sample(row, split) for row in csv_records(self._file(split)))
-
-    def _file(self, split: str) -> Path:
-        check_split("MedCalc-Bench", split, tuple(_FILES))
-        return existing(Path(self.path) / _FILES[split], _HOW)
-
-
-def _sample(row: Row, split: str) -> Sample:
-    """A question. Raises ConfigError."""
-    kind, note = row.text("Output Type"), row.text("Note ID")
-    if kind not in _TYPES:
-        raise row.error("Output Type", f"must be one of {', '.join(_TYPES)}, found {kind!r}")
-    target = {
-        "answer": row.text("Ground Truth Answer"),
-        "Output Type": kind,
-        "Low Limit": row.text("Lower Limit"),
-        "Upper Limit": row.text("Upper Limit"),
-    }
-    if kind == "decimal":
-        for key in ("Lower Limit", "Ground Truth Answer", "Upper Limit"):
-            _check_number(row, key)
-    return cab_sample(
-        "medcalc",
-        f"medcalc-{split}-{row.text('Row Number')}",
-        row.text("Question").strip(),
-        target,
-        context=row.text("Patient Note"),
-        metadata={"calculator_id": row.text("Calculator ID"), "calculator": row.text("Calculator Name")},
-        strata={"category": row.text("Category"), "output_type": kind, "note_type": row.text("Note Type")},
-        cluster=note,
+    title = "MedCalc-Bench"
+    split_names = tuple(_FILES)
+    how = (
+        "set CLINICAL_DATA_DIR to the folder that holds medcalc_bench/, or take dataset/test_data.csv (and unpack "
+        "train_data.csv.zip) from github.com/ncbi-nlp/MedCalc-Bench and give dataset.path=..."
     )
+
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """One file."""
+        return {"medcalc": Path(self.path) / _FILES[split]}
+
+    def read(self, part: Part) -> Iterable[Row]:
+        """Read CSV."""
+        return csv_records(part.file)
+
+    def sample(self, item: Row, part: Part) -> Sample:
+        """Make a question. Raises ConfigError."""
+        kind = item.one_of("Output Type", ("decimal", "integer", "date"))
+        if kind == "decimal":
+            for key in ("Lower Limit", "Ground Truth Answer", "Upper Limit"):
+                _check_number(item, key)
+        target = {
+            "answer": item.text("Ground Truth Answer"),
+            "Output Type": kind,
+            "Low Limit": item.text("Lower Limit"),
+            "Upper Limit": item.text("Upper Limit"),
+        }
+        return task_sample(
+            "medcalc",
+            "numerical",
+            f"medcalc-{part.split}-{item.text('Row Number')}",
+            item.text("Question").strip(),
+            target,
+            context=item.text("Patient Note"),
+            metadata={"calculator_id": item.text("Calculator ID"), "calculator": item.text("Calculator Name")},
+            strata={"category": item.text("Category"), "output_type": kind, "note_type": item.text("Note Type")},
+            cluster=item.text("Note ID"),
+        )
 
 
 def _check_number(row: Row, key: str) -> None:

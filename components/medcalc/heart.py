@@ -1,11 +1,11 @@
-"""Risk of stroke, bleeding and cardiac events."""
+"""Risk of stroke, bleeding and cardiac events; QT intervals corrected for the heart rate."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
 from components.medcalc.calculator import Calculator, steps
-from components.medcalc.parameters import Creatinine, Quantity, Sex, Years
+from components.medcalc.parameters import Creatinine, Milliseconds, PerMinute, Quantity, Sex, Years
 
 Drinks = Annotated[float, Quantity("drinks per week", 0, 300)]
 
@@ -81,9 +81,39 @@ def heart_score(
     return points + steps(age, {45: 1, 65: 2}, 0)
 
 
+def qtc_bazett(qt: Milliseconds, heart_rate: PerMinute) -> float:
+    """Corrected QT interval in ms: QT over the square root of RR in s. Source: Bazett 1920."""
+    return float(qt / (60 / heart_rate) ** 0.5)
+
+
+def qtc_fridericia(qt: Milliseconds, heart_rate: PerMinute) -> float:
+    """Corrected QT interval in ms: QT over the cube root of RR in s. Source: Fridericia 1920."""
+    return float(qt / (60 / heart_rate) ** (1 / 3))
+
+
+def qtc_framingham(qt: Milliseconds, heart_rate: PerMinute) -> float:
+    """Corrected QT interval in ms: QT + 154 (1 - RR in s). Source: Sagie et al. 1992."""
+    return qt + 154 * (1 - 60 / heart_rate)
+
+
+def qtc_hodges(qt: Milliseconds, heart_rate: PerMinute) -> float:
+    """Corrected QT interval in ms: QT + 1.75 (rate - 60). Source: Hodges et al. 1983."""
+    return qt + 1.75 * (heart_rate - 60)
+
+
+def qtc_rautaharju(qt: Milliseconds, heart_rate: PerMinute) -> float:
+    """Corrected QT interval in ms: QT (120 + rate) / 180. Source: Rautaharju et al. 1993."""
+    return qt * (120 + heart_rate) / 180
+
+
 CALCULATORS = (
     Calculator(4, "CHA2DS2-VASc Score for Atrial Fibrillation Stroke Risk", cha2ds2_vasc),
     Calculator(17, "Revised Cardiac Risk Index for Pre-Operative Risk", revised_cardiac_risk_index),
     Calculator(18, "HEART Score for Major Cardiac Events", heart_score),
     Calculator(25, "HAS-BLED Score for Major Bleeding Risk", has_bled),
+    Calculator(11, "QTc Bazett", qtc_bazett),
+    Calculator(56, "QTc Fridericia", qtc_fridericia),
+    Calculator(57, "QTc Framingham", qtc_framingham),
+    Calculator(58, "QTc Hodges", qtc_hodges),
+    Calculator(59, "QTc Rautaharju", qtc_rautaharju),
 )

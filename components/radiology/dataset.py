@@ -20,7 +20,7 @@ from annotated_types import Ge
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Problem, Sample
-from components.files.seeded_draw import drawn
+from components.files.draws import draw
 from components.files.yaml_files import read_yaml
 from components.radiology.profile import as_switches
 from components.radiology.records import Entry, RecordFile, parse_records
@@ -84,7 +84,7 @@ class RadABench:
         """As many records as are asked for, in file order. Raises ConfigError when there are fewer."""
         if self.records is not None and self.records > len(entries):
             raise ConfigError(f"records: {self.records} are asked for, and split {self.split!r} has {len(entries)}")
-        return drawn(entries, self.records, f"{self.seed}/records")
+        return draw(entries, self.records, f"{self.seed}/records")
 
     def _sample(self, entry: Entry, chain: str, vocabulary: Vocabulary) -> Sample:
         """One question."""

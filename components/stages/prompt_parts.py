@@ -9,7 +9,7 @@ from components.core.errors import ConfigError
 from components.core.learning import Bench
 from components.core.task_text import task_text
 from components.core.types import Sample
-from components.files.seeded_draw import drawn
+from components.files.draws import draw
 
 
 def record_of(sample: Sample) -> str:
@@ -45,8 +45,8 @@ def parts_of(bench: Bench, split: str | None, train: int, validation: int, compa
             f"{train} training and {validation} validation records are asked"
             f" for, and the split {name!r} has {len(records)}"
         )
-    chosen = drawn(records, asked, seed)
-    training = set(drawn(chosen, train, f"{seed}/train"))
+    chosen = draw(records, asked, seed)
+    training = set(draw(chosen, train, f"{seed}/train"))
     evaluated = list(dict.fromkeys(map(record_of, bench.evaluated)))
     if both := sorted(set(chosen) & set(evaluated)):
         raise ConfigError(f"record {both[0]!r} is evaluated and in the split {name!r}; nothing is learnt from it")
@@ -58,7 +58,7 @@ def parts_of(bench: Bench, split: str | None, train: int, validation: int, compa
             f"sample {twin.problem.id!r} for validation says the same as one for training: records of the split"
             f" {name!r} repeat each other; choose another seed, or fewer records"
         )
-    compared = set(drawn(evaluated, compare, f"{seed}/compare"))
+    compared = set(draw(evaluated, compare, f"{seed}/compare"))
     return Parts(
         name,
         learnt,

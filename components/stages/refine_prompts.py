@@ -19,8 +19,8 @@ from pydantic import StringConstraints
 from components.core.errors import ConfigError
 from components.core.learning import Bench, Made
 from components.core.types import Sample
+from components.files.draws import draw
 from components.files.made_folder import MadeFolder
-from components.files.seeded_draw import drawn
 from components.prompts import PromptSet, own_folder, place_of
 from components.stages.prompt_critic import Critic, failure_text
 from components.stages.prompt_gate import Gate
@@ -164,7 +164,7 @@ class _Refining:
         setting, folder = self.setting, self.home.save(version)
         played = await self._tried("train", version, parts.train)
         failed = played.failed(setting.solved_by)
-        shown = drawn(failed, setting.failures_shown, f"{self.bench.seed}/refine_prompts/{number}")
+        shown = draw(failed, setting.failures_shown, f"{self.bench.seed}/refine_prompts/{number}")
         failures = [failure_text(sample, one) for sample, one in shown]
         told: dict[str, Any] = {
             "round": number, "begins": folder.name, "played": len(played.records), "failed": len(failed),

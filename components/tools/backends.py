@@ -1,4 +1,4 @@
-"""What the tools ask of whatever answers for them: a file, a service, a snapshot."""
+"""What tools ask of the backend that answers for them: a file, a service, a snapshot; how names are compared."""
 
 from __future__ import annotations
 
@@ -29,3 +29,8 @@ def ready(spec: ToolSpec, missing: str) -> None:
     """Raise ToolError (unavailable) for a tool that lacks something."""
     if missing:
         raise ToolError(f"{spec.name} is unavailable: {missing}.", "unavailable")
+
+
+def plain(name: str) -> str:
+    """Write a name as it is compared: in one case, with single spaces."""
+    return " ".join(name.casefold().split())

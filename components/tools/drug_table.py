@@ -13,9 +13,9 @@ from annotated_types import Ge, Interval
 
 from components.core.types import Effect
 from components.files.rows import Row, json_lines
+from components.tools.backends import plain
 from components.tools.data_files import Shipped, Stamp, first_rows, lacking, located, stamp
 from components.tools.drugs import Drug, Found, alike, closest, not_found, similarity
-from components.tools.names import plain
 
 _HOW = (
     "give a .jsonl file with name, description, state, indication, dosages and synonyms in each line, made from"

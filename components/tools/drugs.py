@@ -10,8 +10,7 @@ from typing import Literal, Protocol, runtime_checkable
 import orjson
 
 from components.core.errors import ToolError
-from components.tools.backends import Backend
-from components.tools.names import plain
+from components.tools.backends import Backend, plain
 
 Match = Literal["exact", "prefix", "fuzzy"]
 _FAR = 30  # percent of letters in common, below which a name is no hint

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from components.core.errors import ToolError, missing_extra
-from components.files.image_files import MAX_PIXELS
+from components.files.attachments import MAX_PIXELS
 
 # DICOM keyword -> how it is called here.
 TAGS: Mapping[str, str] = {

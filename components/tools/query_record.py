@@ -11,8 +11,8 @@ from threading import Lock
 import orjson
 
 from components.files.rows import Row, json_lines
+from components.tools.backends import plain
 from components.tools.data_files import first_rows, lacking
-from components.tools.names import plain
 from components.tools.web_pages import WebPage
 
 

@@ -19,7 +19,7 @@ from components.core.errors import ToolError
 from components.core.messages import Image, Sampling, ToolSpec
 from components.core.protocols import Context
 from components.core.types import Effect, Observation, Problem
-from components.files.sample_files import SampleFiles
+from components.files.attachments import SampleFiles
 from components.prompts import load
 from components.tools.image_notes import image_note
 

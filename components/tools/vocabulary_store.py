@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from components.text.analysis import terms
+from components.tools.backends import plain
 from components.tools.concepts import N_RELATIONS, Concept, Relation
-from components.tools.names import plain
 
 _TABLES = """
 CREATE TABLE concept (cui TEXT PRIMARY KEY, name TEXT NOT NULL);

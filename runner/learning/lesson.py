@@ -15,7 +15,7 @@ from components.core.learning import Parted, Source, task_of
 from components.core.protocols import Dataset
 from components.core.task_text import task_text
 from components.core.types import Sample
-from components.files.seeded_draw import drawn
+from components.files.draws import draw
 from components.models.redaction import redact
 from runner.fitting import prompt_digests
 from runner.select import clean
@@ -52,7 +52,7 @@ def lesson_of(experiment: Experiment, source: Source) -> Lesson | None:
     for n, sample in enumerate(samples):
         places.setdefault(task_of(sample) if per_task else "", []).append(n)
     seed = f"{experiment.seed}/memory"
-    chosen = [n for task, part in places.items() for n in drawn(part, source.samples, f"{seed}/{task}".rstrip("/"))]
+    chosen = [n for task, part in places.items() for n in draw(part, source.samples, f"{seed}/{task}".rstrip("/"))]
     return Lesson(experiment, [samples[n] for n in sorted(chosen)], split)
 
 

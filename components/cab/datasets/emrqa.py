@@ -6,114 +6,109 @@ the n2c2 data use agreement and is never shipped. ClinicalAgent Bench takes 1,00
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from annotated_types import Ge
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
-from components.files.kept_files import content_key
-from components.files.rows import Row, existing, files_digest
-from components.files.seeded_draw import drawn
-from components.files.tables import read_json, records_of
-from components.files.task_samples import cab_sample, check_split
-
-_SPLITS = ("test", "train")
-_HOW = (
-    "sign the n2c2 data use agreement, run the generation scripts of github.com/panushri25/emrQA and give "
-    "dataset.path=... the folder that holds data.json"
-)
+from components.files.cache import content_key
+from components.files.draws import draw
+from components.files.file_dataset import FileDataset, Part
+from components.files.rows import Row, json_records
+from components.files.samples import task_sample
 
 
 @dataclass(frozen=True)
-class EmrQa:
+class EmrQa(FileDataset[Sample]):
     """Questions in their first wording with the note as context; the target's answer is the first extract.
 
-    ``path`` holds ``data.json``. The data have no split: a fifth of the notes, drawn with ``seed``, is ``train``,
-    so no note is in both. ``titles`` chooses data sets in the file (empty: all), ``questions`` draws so many of a
-    split (null: all). Questions without an extract are left out. Raises ConfigError with file, record and key.
+    ``path`` holds ``data.json``. The data have no split: a fifth of the notes, chosen with ``seed``, is ``train``,
+    so no note is in both. ``titles`` chooses data sets in the file (empty: all), ``questions`` so many of a split
+    (null: all). Questions without an extract are left out. Raises ConfigError with file, record and key.
     """
 
     path: str
-    split: str = "test"
     titles: tuple[str, ...] = ()
     questions: Annotated[int, Ge(1)] | None = 1000
     seed: int = 0
-    privacy: Privacy = "credentialed"
+    privacy: Privacy = field(default="credentialed", kw_only=True)
+    title = "emrQA"
+    split_names = ("test", "train")
+    how = (
+        "sign the n2c2 data use agreement, run the generation scripts of github.com/panushri25/emrQA and give "
+        "dataset.path=... the folder that holds data.json"
+    )
 
-    @property
-    def splits(self) -> Sequence[str]:
-        """Four fifths of the notes, and the rest."""
-        return _SPLITS
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """One file for both splits."""
+        return {"emrqa": Path(self.path) / "data.json"}
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Content of the file, and what is drawn of it."""
-        return content_key(*self.titles, f"{self.questions}/{self.seed}", files_digest(self._file))
+    def identify(self, digest: str) -> str:
+        """Add what is chosen of the file."""
+        return content_key(*self.titles, f"{self.questions}/{self.seed}", digest)
 
-    def load(self, split: str) -> Iterator[Sample]:
-        """The questions of a split in the file's order. Raises ConfigError."""
-        check_split("emrQA", split, _SPLITS)
-        notes = self._notes(self._file)
+    def read(self, part: Part) -> Iterable[Sample]:
+        """Read all questions of the split and choose some. Raises ConfigError."""
+        notes = self._notes(part.file)
         names = sorted({note for _, note, _ in notes})
-        train = set(drawn(names, len(names) // 5, f"{self.seed}/notes"))
+        train = set(draw(names, len(names) // 5, f"{self.seed}/notes"))
         samples = [
             sample
             for title, note, row in notes
-            if (note in train) == (split == "train")
+            if (note in train) == (part.split == "train")
             for sample in _samples(title, note, row)
         ]
-        return iter(drawn(samples, self.questions, f"{self.seed}/{split}"))
+        return draw(samples, self.questions, f"{self.seed}/{part.split}")
+
+    def sample(self, item: Sample, part: Part) -> Sample:
+        """Return it as it is."""
+        return item
 
     def _notes(self, file: Path) -> list[tuple[str, str, Row]]:
         """Title, note's id and paragraph of each note. Raises ConfigError."""
         notes = [
             (entry.text("title"), paragraph.text("note_id"), paragraph)
-            for entry in records_of(read_json(file), str(file), "data")
-            for paragraph in records_of(dict(entry.values), entry.place, "paragraphs")
+            for entry in json_records(file, "data")
+            for paragraph in entry.rows("paragraphs")
         ]
         titles = list(dict.fromkeys(title for title, _, _ in notes))
         if unknown := [title for title in self.titles if title not in titles]:
             raise ConfigError(f"dataset.titles: {file} has {', '.join(titles)}; found {', '.join(unknown)}")
         return [note for note in notes if not self.titles or note[0] in self.titles]
 
-    @property
-    def _file(self) -> Path:
-        return existing(Path(self.path) / "data.json", _HOW)
-
 
 def _samples(title: str, note: str, row: Row) -> Iterator[Sample]:
     """The questions on a note. Raises ConfigError."""
-    context = _first(row, "context", "")
-    for number, asked in enumerate(records_of(dict(row.values), row.place, "qas"), 1):
-        extracts = [one.values.get("text") for one in records_of(dict(asked.values), asked.place, "answers")]
-        if any(not isinstance(text, str) for text in extracts):
+    context = _text(row, "context", join=True)
+    for number, asked in enumerate(row.rows("qas"), 1):
+        texts = [one.values.get("text") for one in asked.rows("answers")]
+        extracts = [text.strip() for text in texts if isinstance(text, str)]
+        if len(extracts) < len(texts):
             raise asked.error("answers", "every answer must have a text")
-        said = [str(text).strip() for text in extracts if str(text).strip()]
-        if said:
-            yield cab_sample(
+        if extracts := [text for text in extracts if text]:
+            yield task_sample(
                 "emrqa",
+                "data",
                 f"emrqa-{title}-{note}-{number}",
-                _first(asked, "question", None),
-                {"answer": said[0]},
+                _text(asked, "question"),
+                {"answer": extracts[0]},
                 context=context,
-                metadata={"extracts": said},
+                metadata={"extracts": extracts},
                 strata={"source": title},
                 cluster=note,
             )
 
 
-def _first(row: Row, key: str, joined_by: str | None) -> str:
-    """A text, or a list of texts: joined, or the first of them. Raises ConfigError."""
-    values: Mapping[str, Any] = row.values
-    if isinstance(values.get(key), str):
+def _text(row: Row, key: str, join: bool = False) -> str:
+    """A text, or of a list of texts the first, or all joined. Raises ConfigError."""
+    if isinstance(row.values.get(key), str):
         return row.text(key).strip()
     texts = row.texts(key)
-    text = (joined_by.join(texts) if joined_by is not None else next(iter(texts), "")).strip()
+    text = ("".join(texts) if join else next(iter(texts), "")).strip()
     if not text:
         raise row.error(key, "must not be empty")
     return text

@@ -12,20 +12,21 @@ from typing import Any
 
 from components.cab.tasks import TASKS
 from components.core.types import Sample
-from components.files.data_paths import inside
+from components.files.attachments import Attached, attach, path_below
 from components.files.rows import Row
-from components.files.task_samples import DIALECTS, Attached, attached, cab_sample
+from components.files.samples import task_sample
 from components.text.lettered import letter_of, split_options
 
+_DIALECTS = ("mimic_iv", "mimic_iii", "eicu")
 _SQL_TASKS = {"ehrsql": "mimic_iv", "mimic_iii": "mimic_iii", "eicu": "eicu"}
 _MEDCALC = ("Output Type", "Low Limit", "Upper Limit")
 _LISTS = ("values", "entities")  # forms whose answer is a list
 
 
 def record_sample(row: Row, task: str, split: str, root: Path) -> Sample:
-    """The sample of a record of ``task``; paths are resolved below ``root``. Raises ConfigError."""
-    task, name = _own_task(row, task), _name(row)
-    instruction, inputs = _optional_text(row, "instruction"), _optional_text(row, "inputs")
+    """Make the sample of a record of ``task``; paths are resolved below ``root``. Raises ConfigError."""
+    task, name = _own_task(row, task), row.identifier("id")
+    instruction, inputs = row.optional_text("instruction"), row.optional_text("inputs")
     if not instruction:
         instruction, inputs = inputs, ""
     if not instruction:
@@ -42,8 +43,9 @@ def record_sample(row: Row, task: str, split: str, root: Path) -> Sample:
     if isinstance(gold.get("sql"), str):
         metadata["sql"] = gold["sql"]
     shared = [*_names(row, "images"), *_names(row, "upload_files")]
-    return cab_sample(
+    return task_sample(
         task,
+        TASKS[task].dimension,
         f"{task}-{split}-{name}",
         question,
         target,
@@ -57,7 +59,7 @@ def record_sample(row: Row, task: str, split: str, root: Path) -> Sample:
 
 
 def paths_of(row: Row, root: Path) -> list[Path]:
-    """The files and folders that a record names: images, database, documents. Raises ConfigError."""
+    """Resolve the files and folders that a record names: images, database, documents. Raises ConfigError."""
     return [path for key in ("images", "sql_database", "upload_files") for path in _paths(row, key, root)]
 
 
@@ -67,20 +69,6 @@ def _own_task(row: Row, task: str) -> str:
     if not isinstance(own, str) or own not in TASKS:
         raise row.error("dataset", f"must be one of {', '.join(TASKS)}, found {own!r}")
     return str(own)
-
-
-def _name(row: Row) -> int | str:
-    name = row.values.get("id")
-    if not isinstance(name, int | str) or isinstance(name, bool) or name == "":
-        raise row.error("id", f"must be a number or a text, found {name!r}")
-    return name
-
-
-def _optional_text(row: Row, key: str) -> str:
-    value = row.values.get(key)
-    if value is not None and not isinstance(value, str):
-        raise row.error(key, f"must be a text or null, found {value!r:.80}")
-    return (value or "").strip()
 
 
 def _names(row: Row, key: str) -> Sequence[str]:
@@ -95,21 +83,21 @@ def _names(row: Row, key: str) -> Sequence[str]:
 
 
 def _paths(row: Row, key: str, root: Path) -> list[Path]:
-    return [inside(root, row, key, name) for name in _names(row, key)]
+    return [path_below(root, row, key, name) for name in _names(row, key)]
 
 
 def _files(row: Row, root: Path) -> Attached:
     database, documents = (next(iter(_paths(row, key, root)), None) for key in ("sql_database", "upload_files"))
-    return attached(_paths(row, "images", root), database, documents)
+    return attach(_paths(row, "images", root), database, documents)
 
 
 def _dialect(row: Row, task: str, files: Attached) -> str:
     """Which fixed current time the database has: by its base name, else by the task."""
     name = files.inputs["sql_database"]
-    if name in DIALECTS:
+    if name in _DIALECTS:
         return name
     if task not in _SQL_TASKS:
-        raise row.error("sql_database", f"the base name must be one of {', '.join(DIALECTS)}, found {name!r}")
+        raise row.error("sql_database", f"the base name must be one of {', '.join(_DIALECTS)}, found {name!r}")
     return _SQL_TASKS[task]
 
 

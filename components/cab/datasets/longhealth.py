@@ -1,26 +1,33 @@
-"""LongHealth: fictional patients with long records, and choice questions on them; mixing their documents.
+"""LongHealth: choice questions on a fictional patient's record, hidden among the documents of other patients.
 
-Source: Adams et al. 2024, arXiv 2401.14490 (Apache-2.0 as third parties state; ``kbressem/LongHealth``): 20
-patients with 20 questions each.
+Source: Adams et al. 2024, arXiv 2401.14490 (Apache-2.0 as third parties state; ``kbressem/LongHealth``): 20 patients
+with 20 questions each, in the form of ClinicalAgent Bench (Liao et al. 2024, arXiv 2410.17657): contexts above 22,000
+tokens. LongHealthQA has 200 test questions and 200 others. LongHalt (task 2 of the source) has 400 questions whose
+right answer is that they cannot be answered: every document is another patient's, as in the source, and what else
+the patient's own notes hold is not marked question by question.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Annotated, ClassVar, NamedTuple
+
+from annotated_types import Ge
 
 from components.core.errors import ConfigError
-from components.files.kept_files import kept_documents
-from components.files.rows import Row, existing, json_object
-from components.files.tables import records_of
+from components.core.types import Sample
+from components.files.attachments import Attached, attach
+from components.files.cache import content_key, keep_documents
+from components.files.draws import draw
+from components.files.file_dataset import FileDataset, Part
+from components.files.rows import Row, json_object
+from components.files.samples import task_sample
 from components.text.lettered import letter_of
 
 CANNOT = "Question cannot be answered with provided documents"
-_HOW = (
-    "take data/benchmark_v5.json from github.com/kbressem/LongHealth and give dataset.path=... the repository's folder"
-)
 _CHARACTERS_PER_TOKEN = 4  # of English text; clinical text has fewer, so a context is never shorter than asked
 
 
@@ -37,7 +44,7 @@ class CaseQuestion:
 
 @dataclass(frozen=True)
 class Case:
-    """A patient: ``about`` says who it is, ``texts`` are the documents by their names."""
+    """A patient: ``about`` is name and birthday, ``texts`` are the documents by their names."""
 
     id: str
     about: str
@@ -45,13 +52,118 @@ class Case:
     questions: Sequence[CaseQuestion]
 
 
-def longhealth_file(path: str) -> Path:
-    """The data file. Raises ConfigError."""
-    return existing(Path(path) / "data" / "benchmark_v5.json", _HOW)
+class Asked(NamedTuple):
+    """A question on a patient, with the folder of documents that all questions on the patient share."""
+
+    case: Case
+    question: CaseQuestion
+    files: Attached
+    n_documents: int
 
 
-def cases_of(file: Path) -> list[Case]:
-    """All patients in the file's order. Raises ConfigError with file, line and key."""
+@dataclass(frozen=True)
+class LongHealth(FileDataset[Asked]):
+    """Questions with lettered options and a folder of documents.
+
+    ``path`` holds ``data/benchmark_v5.json``. The folder has documents of other patients, chosen with ``seed``, until
+    they make ``min_tokens``; it is written below ``cache``, named by its content. Raises ConfigError with file, line
+    and key.
+    """
+
+    path: str
+    min_tokens: Annotated[int, Ge(0)] = 22_000
+    seed: int = 0
+    own_documents: ClassVar[bool] = False
+    how = (
+        "take data/benchmark_v5.json from github.com/kbressem/LongHealth and give dataset.path=... "
+        "the repository's folder"
+    )
+
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """One file for all splits."""
+        return {self.title.lower(): Path(self.path) / "data" / "benchmark_v5.json"}
+
+    def identify(self, digest: str) -> str:
+        """Add how documents are mixed."""
+        return content_key(f"{self.min_tokens}/{self.seed}", digest)
+
+    def ask(self, part: Part, cache: str, cases: Sequence[Case], chosen: Sequence[Case]) -> Iterable[Asked]:
+        """Mix the documents of each chosen patient and pair them with the questions. Raises ConfigError."""
+        for case in chosen:
+            texts = mix_documents(case, cases, self.own_documents, self.min_tokens, f"{self.seed}/{part.name}")
+            folder = keep_documents(Path(cache), {f"document_{n:02}.txt": text for n, text in enumerate(texts, 1)})
+            files = attach(documents=folder, folder=case.id)
+            yield from (Asked(case, question, files, len(texts)) for question in case.questions)
+
+
+@dataclass(frozen=True)
+class LongHealthQa(LongHealth):
+    """Questions with options A to E; the target is the right letter.
+
+    The folder also has all documents of the patient. Which half of the patients is ``test`` is chosen with ``seed``
+    too, so the splits share none.
+    """
+
+    cache: str = "outputs/.cache/longhealthqa"
+    own_documents: ClassVar[bool] = True
+    title = "LongHealthQA"
+    split_names = ("test", "train")
+
+    def read(self, part: Part) -> Iterable[Asked]:
+        """Read the questions on the split's patients. Raises ConfigError."""
+        cases = read_cases(part.file)
+        test = {case.id for case in draw(cases, (len(cases) + 1) // 2, f"{self.seed}/test")}
+        chosen = [case for case in cases if (case.id in test) == (part.split == "test")]
+        return self.ask(part, self.cache, cases, chosen)
+
+    def sample(self, item: Asked, part: Part) -> Sample:
+        """Make a question."""
+        return task_sample(
+            "longhealthqa",
+            "data",
+            f"longhealthqa-{item.case.id}-{item.question.number}",
+            item.question.text,
+            item.question.letter,
+            choices=item.question.choices,
+            context=item.case.about,
+            files=item.files,
+            metadata={"documents": item.n_documents},
+            cluster=item.case.id,
+        )
+
+
+@dataclass(frozen=True)
+class LongHalt(LongHealth):
+    """Questions with options A to F on a patient of whom the documents hold nothing; the target is F."""
+
+    min_tokens: Annotated[int, Ge(1)] = 22_000
+    cache: str = "outputs/.cache/longhalt"
+    title = "LongHalt"
+    split_names = ("test",)
+
+    def read(self, part: Part) -> Iterable[Asked]:
+        """Read the questions on all patients. Raises ConfigError."""
+        cases = read_cases(part.file)
+        return self.ask(part, self.cache, cases, cases)
+
+    def sample(self, item: Asked, part: Part) -> Sample:
+        """Make a question."""
+        return task_sample(
+            "longhalt",
+            "trust",
+            f"longhalt-{item.case.id}-{item.question.number}",
+            item.question.text,
+            "F",
+            choices={**item.question.choices, "F": CANNOT},
+            context=item.case.about,
+            files=item.files,
+            metadata={"documents": item.n_documents, "unanswerable": item.question.letter},
+            cluster=item.case.id,
+        )
+
+
+def read_cases(file: Path) -> list[Case]:
+    """Read all patients in the file's order. Raises ConfigError with file, line and key."""
     cases = [_case(name, row) for name, row in json_object(file)]
     if len(cases) < 2:
         raise ConfigError(f"{file}: at least two patients are needed to mix their documents, found {len(cases)}")
@@ -63,7 +175,7 @@ def _case(name: str, row: Row) -> Case:
     if not texts:
         raise row.error("texts", "must not be empty")
     about = f"Patient: {row.text('name').strip()}, born {row.text('birthday').strip()}"
-    rows = records_of(dict(row.values), f"{row.place}: {name}", "questions")
+    rows = Row(f"{row.place}: {name}", row.values).rows("questions")
     return Case(name, about, texts, [_question(one, texts, number) for number, one in enumerate(rows)])
 
 
@@ -80,9 +192,9 @@ def _question(row: Row, texts: Mapping[str, str], number: int) -> CaseQuestion:
     return CaseQuestion(number, row.text("question").strip(), choices, letter, tuple(sources))
 
 
-def mixed(case: Case, cases: Sequence[Case], own: bool, min_tokens: int, seed: str) -> list[str]:
-    """Documents of other patients in a drawn order until they make ``min_tokens``, with all of the patient's ``own``
-    ones where wanted, shuffled.
+def mix_documents(case: Case, cases: Sequence[Case], own: bool, min_tokens: int, seed: str) -> list[str]:
+    """Choose documents of other patients in random order until they make ``min_tokens``, add all of the patient's
+    ``own`` ones if true, and shuffle them.
 
     Tokens are counted as a quarter of the characters. Raises ConfigError when all documents together are too few.
     """
@@ -96,8 +208,3 @@ def mixed(case: Case, cases: Sequence[Case], own: bool, min_tokens: int, seed: s
         chosen.append(others.pop())
     rng.shuffle(chosen)
     return chosen
-
-
-def document_folder(cache: str, texts: Sequence[str]) -> Path:
-    """A folder with the documents, numbered in this order. Raises ConfigError."""
-    return kept_documents(Path(cache), {f"document_{n:02}.txt": text for n, text in enumerate(texts, 1)})

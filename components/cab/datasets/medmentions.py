@@ -1,33 +1,49 @@
 """MedMentions: titles and abstracts of PubMed in which experts marked every mention of a UMLS concept.
 
-Source: Mohan and Li 2019, AKBC (CC0 1.0; ``chanzuckerberg/MedMentions``), read in PubTator format with its official
-split: 2,635 documents trng, 878 dev, 879 test. ClinicalAgent Bench asks for the names of the test documents.
+Source: Mohan and Li 2019, AKBC (CC0 1.0; ``chanzuckerberg/MedMentions``), read in PubTator format (Wei et al. 2013,
+Nucleic Acids Research 41:W518) with its official split: 2,635 documents trng, 878 dev, 879 test. ClinicalAgent Bench
+asks for the names of the test documents.
 """
 
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypedDict
 
-from components.cab.datasets.pubtator import Document, documents
 from components.core.errors import ConfigError
-from components.core.types import Privacy, Sample
-from components.files.rows import existing, files_digest
-from components.files.task_samples import cab_sample, check_split
+from components.core.types import Sample
+from components.files.file_dataset import FileDataset, Part
+from components.files.rows import existing
+from components.files.samples import task_sample
 
-_LISTS: Mapping[str, str] = {"test": "test", "dev": "dev", "train": "trng"}
-_HOW = (
-    "take {name}/data/corpus_pubtator.txt.gz and the PMID lists in full/data/ from "
-    "github.com/chanzuckerberg/MedMentions and give dataset.path=..."
-)
+_LISTS = {"test": "test", "dev": "dev", "train": "trng"}
+
+
+class Mention(TypedDict):
+    """A span, ``start`` to ``end`` counted from 0 in title + one character + abstract, and its concept."""
+
+    entity_name: str
+    concept: str
+    types: str
+    start: int
+    end: int
 
 
 @dataclass(frozen=True)
-class MedMentions:
+class Document:
+    """A titled abstract and its mentions in the file's order."""
+
+    pmid: str
+    title: str
+    abstract: str
+    mentions: Sequence[Mention]
+
+
+@dataclass(frozen=True)
+class MedMentions(FileDataset[Document]):
     """Documents as context; the target's answer is a list of the mentions in order, with position and concept.
 
     ``path`` holds ``full/data`` with the corpus and the split's PMID lists; ``corpus`` st21pv is the subset of 21
@@ -35,59 +51,98 @@ class MedMentions:
     """
 
     path: str
-    split: str = "test"
     corpus: Literal["full", "st21pv"] = "full"
     ask: str = "List the names of all biomedical concepts that the text mentions, in square brackets: [name, name]."
-    privacy: Privacy = "open"
+    title = "MedMentions"
+    split_names = tuple(_LISTS)
 
     @property
-    def splits(self) -> Sequence[str]:
-        """The official split."""
-        return tuple(_LISTS)
+    def how(self) -> str:
+        """How to get corpus and lists."""
+        return (
+            f"take {self.corpus}/data/corpus_pubtator.txt.gz and the PMID lists in full/data/ from "
+            "github.com/chanzuckerberg/MedMentions and give dataset.path=..."
+        )
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Corpus, content of it and of the evaluated split's list."""
-        return f"{self.corpus}-{files_digest(self._corpus, self._list(self.split))}"
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """One corpus for all splits."""
+        return {self.corpus: Path(self.path) / self.corpus / "data" / "corpus_pubtator.txt.gz"}
 
-    def load(self, split: str) -> Iterator[Sample]:
-        """The documents of a split in the corpus's order. Raises ConfigError."""
-        return self._samples(self._corpus, self._list(split))
+    def contents(self, split: str) -> Sequence[Path]:
+        """Name the corpus and the split's list."""
+        return [*super().contents(split), self._list(split)]
 
-    def _samples(self, corpus: Path, listed: Path) -> Iterator[Sample]:
-        """The documents that the list names. Raises ConfigError when one is missing."""
+    def identify(self, digest: str) -> str:
+        """Add the corpus."""
+        return f"{self.corpus}-{digest}"
+
+    def read(self, part: Part) -> Iterable[Document]:
+        """Read the documents that the split's list names. Raises ConfigError when one is missing."""
+        return self._documents(part.file, self._list(part.split))
+
+    def sample(self, item: Document, part: Part) -> Sample:
+        """Make the question on a document."""
+        return task_sample(
+            "medmentions",
+            "data",
+            f"medmentions-{item.pmid}",
+            self.ask,
+            {"answer": [dict(mention) for mention in item.mentions]},
+            context=f"{item.title}\n{item.abstract}".strip(),
+            metadata={"pmid": item.pmid},
+        )
+
+    def _list(self, split: str) -> Path:
+        return existing(Path(self.path) / "full" / "data" / f"corpus_pubtator_pmids_{_LISTS[split]}.txt", self.how)
+
+    def _documents(self, corpus: Path, listed: Path) -> Iterator[Document]:
         missing = set(listed.read_text(encoding="utf-8").split())
         try:
             with gzip.open(corpus, "rt", encoding="utf-8") as file:
                 for document in documents(file, str(corpus)):
                     if document.pmid in missing:
                         missing.discard(document.pmid)
-                        yield self._sample(document)
+                        yield document
         except (OSError, EOFError, UnicodeDecodeError) as error:
             raise ConfigError(f"{corpus}: not a whole gzip file of UTF-8 text: {error}") from None
         if missing:
             raise ConfigError(f"{listed}: {min(missing)}: there is no such document in {corpus}")
 
-    def _sample(self, document: Document) -> Sample:
-        answer = [
-            {"entity_name": one.text, "concept": one.concept, "types": one.types, "start": one.start, "end": one.end}
-            for one in document.mentions
-        ]
-        return cab_sample(
-            "medmentions",
-            f"medmentions-{document.pmid}",
-            self.ask,
-            {"answer": answer},
-            context=f"{document.title}\n{document.abstract}".strip(),
-            metadata={"pmid": document.pmid},
-        )
 
-    @property
-    def _corpus(self) -> Path:
-        how = _HOW.format(name=self.corpus)
-        return existing(Path(self.path) / self.corpus / "data" / "corpus_pubtator.txt.gz", how)
+def documents(lines: Iterable[str], place: str) -> Iterator[Document]:
+    """Read documents in PubTator format, separated by empty lines. Raises ConfigError with ``place`` and line."""
+    block: list[tuple[int, str]] = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            block.append((number, line.rstrip("\r\n")))
+        elif block:
+            yield _document(block, place)
+            block = []
+    if block:
+        yield _document(block, place)
 
-    def _list(self, split: str) -> Path:
-        check_split("MedMentions", split, tuple(_LISTS))
-        file = Path(self.path) / "full" / "data" / f"corpus_pubtator_pmids_{_LISTS[split]}.txt"
-        return existing(file, _HOW.format(name=self.corpus))
+
+def _document(block: Sequence[tuple[int, str]], place: str) -> Document:
+    """A document. Raises ConfigError."""
+    texts = []
+    for (number, line), mark in zip(block, "ta", strict=False):
+        pmid, *rest = line.split("|", 2)
+        if len(rest) != 2 or rest[0] != mark:
+            raise ConfigError(f"{place}:{number}: must be 'PMID|{mark}|text', found {line!r:.60}")
+        texts.append((pmid, rest[1]))
+    if len(texts) < 2 or texts[0][0] != texts[1][0]:
+        raise ConfigError(f"{place}:{block[0][0]}: a document must have a title and an abstract of the same PMID")
+    pmid = texts[0][0]
+    mentions = [_mention(line, pmid, f"{place}:{number}") for number, line in block[2:]]
+    return Document(pmid, texts[0][1], texts[1][1], mentions)
+
+
+def _mention(line: str, pmid: str, place: str) -> Mention:
+    """A mention. Raises ConfigError."""
+    cells = line.split("\t")
+    if len(cells) != 6 or cells[0] != pmid or not (cells[1].isdecimal() and cells[2].isdecimal()) or not cells[3]:
+        raise ConfigError(f"{place}: must be 'PMID start end mention types concept' with tabs, found {line!r:.60}")
+    concept = cells[5].removeprefix("UMLS:")
+    return {
+        "entity_name": cells[3], "concept": concept, "types": cells[4], "start": int(cells[1]), "end": int(cells[2]),
+    }  # fmt: skip

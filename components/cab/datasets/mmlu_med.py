@@ -7,31 +7,24 @@ professional_medicine 272); ClinicalAgent Bench calls it mmlu.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from components.core.errors import ConfigError
-from components.core.types import Privacy, Sample
-from components.files.rows import Row, existing, files_digest
-from components.files.tables import csv_records
-from components.files.task_samples import cab_sample, check_split
+from components.core.types import Sample
+from components.files.file_dataset import FileDataset, Part
+from components.files.rows import Row, csv_records
+from components.files.samples import task_sample
 
 Subject = Literal[
     "anatomy", "clinical_knowledge", "college_biology", "college_medicine", "medical_genetics", "professional_medicine"
 ]  # fmt: skip
-_COLUMNS = ("question", "A", "B", "C", "D", "answer")
-_SPLITS = ("test", "val", "dev")
-_HOW = (
-    "set CLINICAL_DATA_DIR to the folder that holds mmlu_med/, or unpack the archive linked in the README of "
-    "github.com/hendrycks/test and give dataset.path=..."
-)
 
 
 @dataclass(frozen=True)
-class MmluMed:
+class MmluMed(FileDataset[tuple[int, Row]]):
     """Questions with four lettered options; the target is the right letter.
 
     ``path`` holds the folder ``data`` with ``{split}/{subject}_{split}.csv``. ``dev`` are the official five
@@ -39,45 +32,33 @@ class MmluMed:
     """
 
     path: str
-    split: str = "test"
     subjects: tuple[Subject, ...] = (
         "anatomy", "clinical_knowledge", "college_biology", "college_medicine", "medical_genetics",
         "professional_medicine",
     )  # fmt: skip
-    privacy: Privacy = "open"
+    title = "MMLU"
+    split_names = ("test", "val", "dev")
+    how = (
+        "set CLINICAL_DATA_DIR to the folder that holds mmlu_med/, or unpack the archive linked in the README of "
+        "github.com/hendrycks/test and give dataset.path=..."
+    )
 
     def __post_init__(self) -> None:
         if not self.subjects:
             raise ConfigError("dataset.subjects: at least one subject is needed, found none")
 
-    @property
-    def splits(self) -> Sequence[str]:
-        """The splits whose folders are there."""
-        return tuple(split for split in _SPLITS if (Path(self.path) / "data" / split).is_dir())
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """A file per subject."""
+        return {name: Path(self.path) / "data" / split / f"{name}_{split}.csv" for name in self.subjects}
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Content of the evaluated split's files."""
-        return files_digest(*self._files(self.split).values())
+    def read(self, part: Part) -> Iterable[tuple[int, Row]]:
+        """Read numbered rows of a file without a header."""
+        return enumerate(csv_records(part.file, ("question", "A", "B", "C", "D", "answer")), 1)
 
-    def load(self, split: str) -> Iterator[Sample]:
-        """The questions of a split, subject by subject. Raises ConfigError."""
-        return (
-            _sample(row, subject, f"mmlu-{split}-{subject}-{number}")
-            for subject, file in self._files(split).items()
-            for number, row in enumerate(csv_records(file, _COLUMNS), 1)
-        )
-
-    def _files(self, split: str) -> Mapping[str, Path]:
-        check_split("MMLU", split, _SPLITS)
-        folder = Path(self.path) / "data" / split
-        return {subject: existing(folder / f"{subject}_{split}.csv", _HOW) for subject in self.subjects}
-
-
-def _sample(row: Row, subject: str, name: str) -> Sample:
-    """A question. Raises ConfigError."""
-    choices, letter = {key: row.text(key) for key in "ABCD"}, row.text("answer").strip()
-    if letter not in choices:
-        raise row.error("answer", f"must be one of A, B, C, D, found {letter!r}")
-    question = row.text("question").strip()
-    return cab_sample("mmlu", name, question, letter, choices=choices, strata={"subject": subject})
+    def sample(self, item: tuple[int, Row], part: Part) -> Sample:
+        """Make a question. Raises ConfigError."""
+        number, row = item
+        choices = {key: row.text(key) for key in "ABCD"}
+        name, letter = f"mmlu-{part.split}-{part.name}-{number}", row.one_of("answer", choices)
+        question, strata = row.text("question").strip(), {"subject": part.name}
+        return task_sample("mmlu", "knowledge", name, question, letter, choices=choices, strata=strata)

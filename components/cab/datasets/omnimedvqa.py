@@ -6,100 +6,107 @@ open questions with two to four options; ClinicalAgent Bench (omnimedqa) takes 1
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
 from annotated_types import Ge
 
 from components.core.errors import ConfigError
-from components.core.types import Privacy, Sample
-from components.files.data_paths import inside
-from components.files.kept_files import content_key
-from components.files.rows import Row, files_digest
-from components.files.seeded_draw import drawn_in_proportion
-from components.files.tables import json_records
-from components.files.task_samples import attached, cab_sample, check_split
+from components.core.types import Sample
+from components.files.attachments import attach, path_below
+from components.files.cache import content_key
+from components.files.draws import draw_in_proportion
+from components.files.file_dataset import ImageDataset, ImageQuestion, Part
+from components.files.rows import Row, json_records
+from components.files.samples import task_sample
 from components.text.lettered import letter_of, lettered
 
 _QUESTIONS = "QA_information/Open-access"
-_HOW = (
-    "take the open-access part of the data set foreverbeliever/OmniMedVQA from its hub and give "
-    "dataset.path=... the folder that holds OmniMedVQA"
-)
 
 
 @dataclass(frozen=True)
-class OmniMedVqa:
+class OmniMedVqa(ImageDataset):
     """Questions with an image and lettered options; the target is the right letter.
 
     ``path`` holds ``OmniMedVQA`` with ``QA_information/Open-access/{source}.json`` and ``Images``. ``images`` is
-    the number of questions in the test split, drawn with ``seed``, each source its share (null: all); ``train`` is
+    the number of questions in the test split, chosen with ``seed``, each source its share (null: all); ``train`` is
     as many again of the others. Raises ConfigError with file, record and key, before the first sample when an
     image is missing.
     """
 
     path: str
-    split: str = "test"
     images: Annotated[int, Ge(1)] | None = 1000
     seed: int = 0
-    privacy: Privacy = "open"
+    title = "OmniMedVQA"
+    how = (
+        "take the open-access part of the data set foreverbeliever/OmniMedVQA from its hub and give "
+        "dataset.path=... the folder that holds OmniMedVQA"
+    )
 
     @property
-    def splits(self) -> Sequence[str]:
-        """The drawn questions, and others to learn from."""
+    def split_names(self) -> Sequence[str]:
+        """The chosen questions, and others to learn from."""
         return ("test",) if self.images is None else ("test", "train")
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """What is drawn, and the content of its questions and images."""
-        drawing = "all" if self.images is None else f"{self.images}/{self.seed}"
-        images = sorted({path for _, path in self._rows(self.split)})
-        return content_key(drawing, files_digest(*self._files(), *images))
-
-    def load(self, split: str) -> Iterator[Sample]:
-        """The questions of a split, source by source. Raises ConfigError."""
-        return (_sample(row, path) for row, path in self._rows(split))
-
-    def _rows(self, split: str) -> list[tuple[Row, Path]]:
-        """Questions and images of a split."""
-        check_split("OmniMedVQA", split, self.splits)
-        sources = {file.stem: list(json_records(file)) for file in self._files()}
-        rows = drawn_in_proportion(sources, self.images, f"{self.seed}/test")
-        if split == "train":
-            taken = {row.place for row in rows}
-            rest = {name: [row for row in group if row.place not in taken] for name, group in sources.items()}
-            rows = drawn_in_proportion(rest, self.images, f"{self.seed}/train")
-        return [(row, inside(self._folder, row, "image_path", row.text("image_path"), _HOW)) for row in rows]
 
     @property
     def _folder(self) -> Path:
         return Path(self.path) / "OmniMedVQA"
 
-    def _files(self) -> list[Path]:
-        files = sorted((self._folder / _QUESTIONS).glob("*.json"))
-        if not files:
-            raise ConfigError(f"no data file {self._folder / _QUESTIONS}/*.json; {_HOW}")
-        return files
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """A file per source."""
+        return {file.stem: file for file in sorted((self._folder / _QUESTIONS).glob("*.json"))}
 
+    def locate(self, split: str) -> list[Part]:
+        """Return the files of all sources. Raises ConfigError."""
+        if parts := super().locate(split):
+            return parts
+        raise ConfigError(f"no data file {self._folder / _QUESTIONS}/*.json; {self.how}")
 
-def _sample(row: Row, image: Path) -> Sample:
-    """A question. Raises ConfigError."""
-    options = [row.text(f"option_{letter}") for letter in "ABCD" if row.values.get(f"option_{letter}") is not None]
-    choices = lettered(option.strip() for option in options)
-    letter = letter_of(choices, row.text("gt_answer"))
-    if letter is None or len(choices) < 2:
-        raise row.error("gt_answer", f"must be one of {list(choices.values())}, found {row.text('gt_answer')!r}")
-    kind = "modality_type" if "modality_type" in row.values else "modality"
-    return cab_sample(
-        "omnimedqa",
-        f"omnimedvqa-{row.text('dataset')}-{row.text('question_id')}",
-        row.text("question").strip(),
-        letter,
-        choices=choices,
-        files=attached([image]),
-        strata={"modality": row.text(kind), "question_type": row.text("question_type"), "source": row.text("dataset")},
-        cluster=row.text("image_path"),
-    )
+    def identify(self, digest: str) -> str:
+        """Add the number of questions and the seed."""
+        return content_key("all" if self.images is None else f"{self.images}/{self.seed}", digest)
+
+    def items(self, split: str) -> Iterable[tuple[Part, Iterable[ImageQuestion]]]:
+        """Read all questions and choose from each source its share. Raises ConfigError."""
+        parts = self.locate(split)
+        rows: Mapping[str, Sequence[Row]] = {part.name: list(json_records(part.file)) for part in parts}
+        chosen = draw_in_proportion(rows, self.images, f"{self.seed}/test")
+        if split == "train":
+            taken = {row.place for group in chosen.values() for row in group}
+            rest = {name: [row for row in group if row.place not in taken] for name, group in rows.items()}
+            chosen = draw_in_proportion(rest, self.images, f"{self.seed}/train")
+        return [(part, [self._question(row) for row in chosen[part.name]]) for part in parts]
+
+    def read(self, part: Part) -> Iterable[ImageQuestion]:
+        """Read all questions of a source. Raises ConfigError."""
+        return [self._question(row) for row in json_records(part.file)]
+
+    def _question(self, row: Row) -> ImageQuestion:
+        name = f"{row.text('dataset')}-{row.text('question_id')}"
+        return ImageQuestion(name, row, path_below(self._folder, row, "image_path", row.text("image_path"), self.how))
+
+    def sample(self, item: ImageQuestion, part: Part) -> Sample:
+        """Make a question. Raises ConfigError."""
+        row = item.row
+        options = [row.text(key) for letter in "ABCD" if row.values.get(key := f"option_{letter}") is not None]
+        choices = lettered(option.strip() for option in options)
+        letter = letter_of(choices, row.text("gt_answer"))
+        if letter is None or len(choices) < 2:
+            raise row.error("gt_answer", f"must be one of {list(choices.values())}, found {row.text('gt_answer')!r}")
+        return task_sample(
+            "omnimedqa",
+            "multimodal",
+            f"omnimedvqa-{item.name}",
+            row.text("question").strip(),
+            letter,
+            choices=choices,
+            files=attach([item.image]),
+            strata={
+                "modality": row.text("modality_type" if "modality_type" in row.values else "modality"),
+                "question_type": row.text("question_type"),
+                "source": row.text("dataset"),
+            },
+            cluster=row.text("image_path"),
+        )

@@ -7,31 +7,28 @@ arXiv 2410.17657): 1,032 test questions, of which 233 are on MIMIC-IV.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from components.core.errors import ConfigError
-from components.core.types import Privacy, Sample
-from components.ehr.datasets.ehrsql2024_files import files_2024, folder_2024, questions_2024, sqlite_2024
-from components.ehr.datasets.ehrsql_questions import database_file, ehr_questions
-from components.files.rows import existing, files_digest
-from components.files.task_samples import NO_RESULT, asked, attached, cab_sample, check_split
+from components.core.types import Sample
+from components.ehr.datasets.ehrsql import ehrsql_file
+from components.ehr.datasets.ehrsql2024 import Question2024, database_2024, questions_2024, split_files
+from components.ehr.datasets.ehrsql_questions import EhrQuestion, ehr_questions
+from components.ehr.datasets.samples import database_file
+from components.files.attachments import Attached, attach
+from components.files.file_dataset import FileDataset, Part
+from components.files.samples import NO_RESULT, add_request, task_sample
 from components.sql.reading import readable
 
-Source = Literal["mimic_iv", "mimic_iii", "eicu"]
-_SPLITS = ("test", "valid", "train")
-_HOW = (
-    "set CLINICAL_DATA_DIR to the folder that holds ehrsql/ and ehrsql2024/, or take them from "
-    "github.com/glee4810/EHRSQL and glee4810/ehrsql-2024 and give dataset.path=..."
-)
+_Source = Literal["mimic_iv", "mimic_iii", "eicu"]
 _HOW_DATABASE = "name a SQLite file of the same tables in dataset.sqlite, or leave the source out of dataset.sources"
 
 
 @dataclass(frozen=True)
-class EhrHalt:
+class EhrHalt(FileDataset[tuple[Question2024 | EhrQuestion, Attached]]):
     """Unanswerable questions with the database they are asked on; the target is an empty eval block.
 
     ``path`` holds the folders ``ehrsql`` and ``ehrsql2024``, ``sqlite`` names the databases on MIMIC-III and eICU:
@@ -41,74 +38,61 @@ class EhrHalt:
 
     path: str
     sqlite: Mapping[str, str] = field(default_factory=dict)
-    sources: tuple[Source, ...] = ("mimic_iv", "mimic_iii", "eicu")
-    split: str = "test"
+    sources: tuple[_Source, ...] = ("mimic_iv", "mimic_iii", "eicu")
     ask: str = NO_RESULT
-    privacy: Privacy = "open"
+    title = "EHR-Halt"
+    split_names = ("test", "valid", "train")
+    how = (
+        "set CLINICAL_DATA_DIR to the folder that holds ehrsql/ and ehrsql2024/, or take them from "
+        "github.com/glee4810/EHRSQL and glee4810/ehrsql-2024 and give dataset.path=..."
+    )
 
     def __post_init__(self) -> None:
         if not self.sources:
             raise ConfigError("dataset.sources: at least one of mimic_iv, mimic_iii, eicu is needed, found none")
 
     @property
-    def splits(self) -> Sequence[str]:
-        """The splits whose files are there for every source."""
-        return tuple(split for split in _SPLITS if all(file.is_file() for file in self._candidates(split)))
+    def _newer(self) -> Path:
+        return Path(self.path) / "ehrsql2024"
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Content of the evaluated split and the databases."""
-        databases = [self._sqlite(source) for source in self.sources]
-        return files_digest(*self._files(self.split), *databases)
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """A file per source."""
+        newer = self._newer / "data" / "mimic_iv" / split / "data.json"
+        older = str(Path(self.path) / "ehrsql")
+        return {name: newer if name == "mimic_iv" else ehrsql_file(older, name, split) for name in self.sources}
 
-    def load(self, split: str) -> Iterator[Sample]:
-        """The unanswerable questions of a split, source by source. Raises ConfigError."""
-        self._files(split)
-        databases = {source: attached(database=self._sqlite(source)) for source in self.sources}
-        return (
-            cab_sample(
-                "ehr_halt",
-                f"ehr_halt-{split}-{source}-{name}",
-                asked(question, self.ask),
-                {},
-                files=databases[source],
-                metadata={"sql_dialect": source},
-                strata={"database": source},
-            )
-            for source in self.sources
-            for name, question in self._questions(source, split)
+    def contents(self, split: str) -> Sequence[Path]:
+        """Name all files and the databases, the newer questions twice: fingerprints of earlier runs have them so."""
+        files = {part.name: part.file for part in self.locate(split)}
+        newer = split_files(self._newer, split) if "mimic_iv" in files else []
+        older = [file for name, file in files.items() if name != "mimic_iv"]
+        return [*newer, *older, *newer[:1], *(self._database(name) for name in self.sources)]
+
+    def read(self, part: Part) -> Iterable[tuple[Question2024 | EhrQuestion, Attached]]:
+        """Read the unanswerable questions of a source. Raises ConfigError."""
+        database = attach(database=self._database(part.name))
+        found: Iterable[Question2024 | EhrQuestion] = (
+            questions_2024(part.file) if part.name == "mimic_iv" else ehr_questions(part.file, part.name)
+        )
+        return ((one, database) for one in found if one.sql is None)
+
+    def sample(self, item: tuple[Question2024 | EhrQuestion, Attached], part: Part) -> Sample:
+        """Make a question."""
+        one, database = item
+        return task_sample(
+            "ehr_halt",
+            "trust",
+            f"ehr_halt-{part.split}-{part.name}-{one.id}",
+            add_request(one.question, self.ask),
+            {},
+            files=database,
+            metadata={"sql_dialect": part.name},
+            strata={"database": part.name},
         )
 
-    def _questions(self, source: str, split: str) -> Iterator[tuple[str, str]]:
-        """Id and text of a source's unanswerable questions."""
-        found: Any = (
-            questions_2024(self._newer, split)
-            if source == "mimic_iv"
-            else ehr_questions(self._file(source, split), source)
-        )
-        return ((one.id, one.question) for one in found if one.sql is None)
-
-    def _candidates(self, split: str) -> list[Path]:
-        """The files of a split, whether or not they are there."""
-        names = [self._file(source, split) for source in self.sources if source != "mimic_iv"]
-        own = folder_2024(self._newer) / split / "data.json"
-        return [*names, own] if "mimic_iv" in self.sources else names
-
-    def _files(self, split: str) -> list[Path]:
-        check_split("EHR-Halt", split, _SPLITS)
-        newer = files_2024(self._newer, split) if "mimic_iv" in self.sources else ()
-        return [*newer, *(existing(file, _HOW) for file in self._candidates(split))]
-
-    def _file(self, source: str, split: str) -> Path:
-        return Path(self.path) / "ehrsql" / "dataset" / "ehrsql" / source / f"{split}.json"
-
-    @property
-    def _newer(self) -> str:
-        return str(Path(self.path) / "ehrsql2024")
-
-    def _sqlite(self, source: str) -> Path:
+    def _database(self, source: str) -> Path:
         if source == "mimic_iv":
-            return sqlite_2024(self._newer)
+            return database_2024(self._newer)
         if source not in self.sqlite:
             raise ConfigError(f"dataset.sqlite: names no database for {source}; {_HOW_DATABASE}")
         return readable(database_file(self.sqlite[source], _HOW_DATABASE))

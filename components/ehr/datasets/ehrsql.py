@@ -1,4 +1,4 @@
-"""EHRSQL (2022) as EHRAgent asks it: questions of hospital staff on MIMIC-III and eICU, answered from the tables.
+"""EHRSQL (2022): questions of hospital staff on MIMIC-III and eICU, as EHRAgent and as ClinicalAgent Bench ask them.
 
 Source: Lee et al. 2022, NeurIPS Datasets and Benchmarks (questions and SQL CC BY 4.0; ``glee4810/EHRSQL``); Shi et al.
 2024, EMNLP. The databases are made from MIMIC-III 1.4 and eICU-CRD 2.0, which are credentialed. Editions of the
@@ -7,22 +7,25 @@ questions differ (2024 and 2026 changed wording and SQL), so numbers compare wit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from annotated_types import Gt
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
-from components.ehr.datasets.ehrsql_questions import EhrDatabase, EhrQuestion, database_file, ehr_questions
-from components.ehr.datasets.gold import gold_rows
-from components.ehr.datasets.samples import Gold, Source, ehr_sample, gold, source
-from components.files.kept_files import content_key
-from components.files.rows import existing, files_digest
-from components.files.task_samples import check_split
+from components.ehr.datasets.ehrsql_questions import EhrDatabase, EhrQuestion, ehr_questions
+from components.ehr.datasets.samples import Gold, Source, database_file, ehr_sample, gold_rows, make_gold, open_source
+from components.files.attachments import attach
+from components.files.cache import content_key, keep_json
+from components.files.file_dataset import FileDataset, Part
+from components.files.rows import files_digest
+from components.files.samples import NO_RESULT, add_request, task_sample
+from components.sql import SqlError
+from components.sql.cleaning import clean_sql
+from components.sql.reading import ReadOnly, readable
 from components.text.values import cells
 
 _SPLITS = ("test", "valid", "train")
@@ -30,14 +33,19 @@ _HOW = (
     "set CLINICAL_DATA_DIR to the folder that holds ehrsql/, or take dataset/ehrsql/ from github.com/glee4810/EHRSQL "
     "and give dataset.path=..."
 )
-_HOW_DATABASE = (
-    "build it from the credentialed PhysioNet data with the scripts of github.com/glee4810/EHRSQL and name it in "
-    "dataset.sqlite; without credentials use dataset=ehr_mini, ehragent_demo or ehrsql2024"
-)
+_BUILD = "build it from the credentialed PhysioNet data with the scripts of github.com/glee4810/EHRSQL and"
+
+
+class Answered(NamedTuple):
+    """A question with its gold answer, None where no table answers it, and the database it is asked on."""
+
+    question: EhrQuestion
+    gold: Gold | None
+    source: Source
 
 
 @dataclass(frozen=True)
-class Ehrsql:
+class Ehrsql(FileDataset[Answered]):
     """Questions database by database; the target's answer holds the distinct values that the gold SQL gives.
 
     ``path`` holds ``dataset/ehrsql/{database}/{split}.json``, ``sqlite`` names each database's file. ``wording``: the
@@ -50,74 +58,152 @@ class Ehrsql:
     path: str
     sqlite: Mapping[str, str]
     databases: tuple[EhrDatabase, ...] = ("mimic_iii", "eicu")
-    split: str = "test"
     wording: Literal["template", "question"] = "template"
     unanswerable: bool = False
     cache: str = "outputs/.cache/ehrsql"
     seconds: Annotated[float, Gt(0)] = 120.0
-    privacy: Privacy = "credentialed"
+    privacy: Privacy = field(default="credentialed", kw_only=True)
+    title = "EHRSQL"
+    split_names = _SPLITS
+    how = _HOW
 
     def __post_init__(self) -> None:
         if not self.databases:
             raise ConfigError("dataset.databases: at least one of mimic_iii, eicu is needed, found none")
 
-    @property
-    def splits(self) -> Sequence[str]:
-        """The splits whose files are there for every database."""
-        return tuple(one for one in _SPLITS if all(self._place(name, one).is_file() for name in self.databases))
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """A file per database."""
+        return {name: ehrsql_file(self.path, name, split) for name in self.databases}
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Wording, choice and content of the evaluated split and the databases."""
-        files = [file for name in self.databases for file in (self._file(name, self.split), self._sqlite(name))]
-        return content_key(self.wording, str(self.unanswerable), files_digest(*files))
+    def contents(self, split: str) -> Sequence[Path]:
+        """Name the file and the database of each part."""
+        return [file for part in self.locate(split) for file in (part.file, self._sqlite(part.name))]
 
-    def load(self, split: str) -> Iterator[Sample]:
-        """The questions of a split, database by database. Raises ConfigError."""
-        files = {name: (self._file(name, split), source(name, self._sqlite(name))) for name in self.databases}
-        return (
-            self._sample(one, found, split, asked_of)
-            for file, asked_of in files.values()
-            for one, found in self._answered(file, asked_of)
-            if found is not None or self.unanswerable
-        )
+    def identify(self, digest: str) -> str:
+        """Add wording and choice."""
+        return content_key(self.wording, str(self.unanswerable), digest)
 
-    def _answered(self, file: Path, asked_of: Source) -> Iterator[tuple[EhrQuestion, Gold | None]]:
-        """The questions of a file with their gold answers. Raises ConfigError."""
-        known = asked_of.metadata
-        questions = list(ehr_questions(file, known.database))
+    def read(self, part: Part) -> Iterable[Answered]:
+        """Read the questions on a database with their gold answers. Raises ConfigError."""
+        source = open_source(part.name, self._sqlite(part.name))
+        return (one for one in self._answered(part, source) if one.gold is not None or self.unanswerable)
+
+    def _answered(self, part: Part, source: Source) -> Iterator[Answered]:
+        questions = list(ehr_questions(part.file, part.name))
         asked = [(one.row, one.sql) for one in questions if one.sql is not None]
-        results = iter(
-            gold_rows(asked, "query", asked_of.file, known.clock, cache=self.cache, seconds=self.seconds)
-        )  # fmt: skip
+        results = iter(gold_rows(asked, "query", source, cache=self.cache, seconds=self.seconds))
         for one in questions:
-            if one.sql is None:
-                yield one, None
-            else:
-                yield one, gold(one.row, "query", one.sql, cells(next(results)), one.tag, joins=False)
+            answer = [] if one.sql is None else cells(next(results))
+            gold = None if one.sql is None else make_gold(one.row, "query", one.sql, answer, one.tag, joins=False)
+            yield Answered(one, gold, source)
 
-    def _sample(self, one: EhrQuestion, found: Gold | None, split: str, asked_of: Source) -> Sample:
-        database = asked_of.metadata.database
+    def sample(self, item: Answered, part: Part) -> Sample:
+        """Make a question."""
+        one = item.question
         return ehr_sample(
-            asked_of,
-            f"ehrsql-{split}-{database}-{one.id}",
-            one.template if self.wording == "template" and found is not None else one.question,
-            found,
+            item.source,
+            f"ehrsql-{part.split}-{part.name}-{one.id}",
+            one.template if self.wording == "template" and item.gold is not None else one.question,
+            item.gold,
             template=one.template,
             paraphrase=one.question,
             strata=one.strata,
-            cluster=None if one.patient is None else f"{database}/{one.patient}",
+            cluster=one.patient_of(part.name),
             may_abstain=self.unanswerable,
         )
 
-    def _place(self, database: str, split: str) -> Path:
-        return Path(self.path).expanduser() / "dataset" / "ehrsql" / database / f"{split}.json"
-
-    def _file(self, database: str, split: str) -> Path:
-        check_split("EHRSQL", split, _SPLITS)
-        return existing(self._place(database, split), _HOW)
-
     def _sqlite(self, database: str) -> Path:
+        how = (
+            f"{_BUILD} name it in dataset.sqlite; without credentials use dataset=ehr_mini, ehragent_demo or ehrsql2024"
+        )
         if database not in self.sqlite:
-            raise ConfigError(f"dataset.sqlite: names no database for {database}; {_HOW_DATABASE}")
-        return database_file(self.sqlite[database], _HOW_DATABASE)
+            raise ConfigError(f"dataset.sqlite: names no database for {database}; {how}")
+        return database_file(self.sqlite[database], how)
+
+
+@dataclass(frozen=True)
+class CabEhrsql2022(FileDataset[tuple[EhrQuestion, list[str]]]):
+    """ClinicalAgent Bench's tasks mimic_iii (798 test questions) and eicu (797): the answerable ones of a database.
+
+    The target's answer is a list of the cells that the gold SQL gives, empty where it finds no row. ``path`` holds
+    ``dataset/ehrsql/{database}/{split}.json``, ``sqlite`` is the database, ``ask`` is added to each question (the same
+    as in ``ehr_halt``, so it gives nothing away). The gold SQL is run once, read-only, each statement for at most
+    ``seconds``; the answers are kept in ``cache``, by the content of questions and database. Raises ConfigError with
+    file, record and key.
+    """
+
+    path: str
+    database: EhrDatabase
+    sqlite: str
+    ask: str = NO_RESULT
+    cache: str = "outputs/.cache/ehrsql2022"
+    seconds: Annotated[float, Gt(0)] = 120.0
+    privacy: Privacy = field(default="credentialed", kw_only=True)
+    title = "EHRSQL"
+    split_names = _SPLITS
+    how = _HOW
+
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """One file."""
+        return {self.database: ehrsql_file(self.path, self.database, split)}
+
+    def contents(self, split: str) -> Sequence[Path]:
+        """Name the file and the database."""
+        return [*super().contents(split), self._sqlite]
+
+    def identify(self, digest: str) -> str:
+        """Add the database's name."""
+        return content_key(self.database, digest)
+
+    def read(self, part: Part) -> Iterable[tuple[EhrQuestion, list[str]]]:
+        """Read the answerable questions with their answers. Raises ConfigError."""
+        questions = [one for one in ehr_questions(part.file, self.database) if one.sql is not None]
+        key = self.identify(files_digest(part.file, self._sqlite))
+        answers = keep_json(Path(self.cache), key, lambda: self._answers(questions))
+        return zip(questions, answers, strict=True)
+
+    def _answers(self, questions: Sequence[EhrQuestion]) -> list[list[str]]:
+        """The cells that each question's SQL gives. Raises ConfigError when one cannot be run."""
+        reader = ReadOnly(self._sqlite, seconds=self.seconds)
+        answers = []
+        for one in questions:
+            try:
+                rows = reader.run(clean_sql(one.sql or "", self.database))
+            except SqlError as error:
+                raise one.row.error("query", f"the gold SQL fails on {self._sqlite}: {error}") from None
+            answers.append([cell_text(value) for row in rows for value in row])
+        return answers
+
+    def sample(self, item: tuple[EhrQuestion, list[str]], part: Part) -> Sample:
+        """Make a question."""
+        one, answer = item
+        return task_sample(
+            self.database,
+            "numerical",
+            f"{self.database}-{part.split}-{one.id}",
+            add_request(one.question, self.ask),
+            {"answer": answer},
+            files=attach(database=self._sqlite),
+            metadata={"sql": one.sql, "sql_dialect": self.database, "template": one.template},
+            strata=one.strata,
+            cluster=one.patient,
+        )
+
+    @property
+    def _sqlite(self) -> Path:
+        how = (
+            f"{_BUILD} give dataset.sqlite=...; without credentials use dataset=cab_ehragent_demo or dataset=cab_ehrsql"
+        )
+        return readable(database_file(self.sqlite, how))
+
+
+def ehrsql_file(path: str, database: str, split: str) -> Path:
+    """Return where the repository has the questions of a database and split."""
+    return Path(path).expanduser() / "dataset" / "ehrsql" / database / f"{split}.json"
+
+
+def cell_text(value: object) -> str:
+    """Write a cell of an answer: a number to 3 decimals without a closing ``.0``, anything else as text."""
+    if isinstance(value, float):
+        return f"{round(value, 3):.3f}".rstrip("0").rstrip(".")
+    return str(value)

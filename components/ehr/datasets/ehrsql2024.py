@@ -1,94 +1,186 @@
 """EHRSQL 2024 on the open MIMIC-IV demo: questions of hospital staff, some of which no table answers.
 
-Source: Lee et al. 2024, Clinical NLP workshop at NAACL, arXiv 2405.06673 (questions, SQL and answers CC BY 4.0;
-database ODbL 1.0, from the MIMIC-IV demo 2.2, doi:10.13026/dp1f-ex47): 1,167 test questions, 233 of them unanswerable.
+Source: Lee et al. 2024, Clinical NLP workshop at NAACL, arXiv 2405.06673 (questions, SQL and answers CC BY 4.0,
+``glee4810/ehrsql-2024``; database ODbL 1.0, from the MIMIC-IV demo 2.2, doi:10.13026/dp1f-ex47): 1,167 test questions,
+233 of them unanswerable. ClinicalAgent Bench takes the answerable test questions as its task ehrsql: 934.
 """
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, NamedTuple
 
 from annotated_types import Gt
 
-from components.core.types import Privacy, Sample
-from components.ehr.datasets.ehrsql2024_files import (
-    SPLITS_2024,
-    Question2024,
-    files_2024,
-    folder_2024,
-    questions_2024,
-    sqlite_2024,
-)
-from components.ehr.datasets.gold import Rows, gold_rows
-from components.ehr.datasets.samples import Source, ehr_sample, gold, source
-from components.files.kept_files import content_key
-from components.files.rows import files_digest
+from components.core.types import Sample
+from components.ehr.datasets.samples import Rows, Source, ehr_sample, gold_rows, make_gold, open_source
+from components.files.attachments import Attached, attach
+from components.files.cache import content_key
+from components.files.file_dataset import FileDataset, Item, Part
+from components.files.rows import Row, existing, json_mapping, json_records
+from components.files.samples import NO_RESULT, add_request, task_sample
+from components.sql.reading import readable
 from components.text.values import cells
 
+_FOLDER = "data/mimic_iv"
+_NULL = "null"
+_NO_TEMPLATE = ("", "-", "null")
 _PUBLISHED_ROWS = 100  # an answer is cut after them
-_DATABASE = "mimic_iv"
+HOW_2024 = (
+    "set CLINICAL_DATA_DIR to the folder that holds ehrsql2024/, or take data/mimic_iv/ from "
+    "github.com/glee4810/ehrsql-2024, build its database, and give dataset.path=..."
+)
 
 
 @dataclass(frozen=True)
-class Ehrsql2024:
-    """Questions in the file's order; the target's answer is a list of texts, None for ``unanswerable`` ones.
+class Question2024:
+    """A question with its SQL and its answer, the text of a list of rows; both None when it cannot be answered.
 
-    ``path`` holds ``data/mimic_iv`` with a folder per split and ``mimic_iv.sqlite``. Published answers are rounded to
-    3 decimals and cut after 100 rows, so where the gold SQL gives the published answer on this database, what it gives
-    is the target, in full; elsewhere (tables that the database lacks) the published answer is, and
-    ``metadata["executable"]`` is False. The SQL is run once, each statement for at most ``seconds``, and kept in
-    ``cache``. Raises ConfigError with file, record and key.
+    ``patient`` and ``template``, with its slots left open, where the annotations are there and have them.
+    """
+
+    row: Row
+    id: str
+    question: str
+    sql: str | None
+    answer: str | None
+    patient: str | None
+    template: str | None = None
+
+    def rows(self) -> Rows:
+        """Return the answer's rows. Raises ConfigError when it is not a list of them."""
+        try:
+            rows = ast.literal_eval(self.answer or "")
+        except (ValueError, SyntaxError):
+            rows = None
+        if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+            raise self.row.error("id", f"the answer must be the text of a list of rows, found {self.answer!r:.80}")
+        return rows
+
+
+def split_files(path: str | Path, split: str) -> list[Path]:
+    """Return questions, SQL and answers of a split. Raises ConfigError when one is missing."""
+    folder = Path(path) / _FOLDER / split
+    return [existing(folder / f"{name}.json", HOW_2024) for name in ("data", "label", "answer")]
+
+
+def database_2024(path: str | Path) -> Path:
+    """Return the MIMIC-IV demo database. Raises ConfigError when it is missing."""
+    return existing(Path(path) / _FOLDER / "mimic_iv.sqlite", HOW_2024)
+
+
+def questions_2024(data: Path) -> Iterator[Question2024]:
+    """Read the questions of ``data.json`` with SQL and answers from the files next to it. Raises ConfigError."""
+    labels, answers = (json_mapping(existing(data.with_name(name), HOW_2024)) for name in ("label.json", "answer.json"))
+    annotated = _annotated(data.with_name("annotated.json"))
+    for row in json_records(data, "data"):
+        name = row.text("id")
+        sql, answer = labels.text(name), answers.text(name)
+        if (sql == _NULL) != (answer == _NULL):
+            raise labels.error(name, f"has SQL or an answer, but not both: {sql!r:.60} and {answer!r:.60}")
+        answerable, about = sql != _NULL, annotated.get(name, (None, None))
+        yield Question2024(
+            row,
+            name,
+            row.text("question").strip(),
+            sql if answerable else None,
+            answer if answerable else None,
+            patient=about[0],
+            template=about[1],
+        )
+
+
+def _annotated(path: Path) -> dict[str, tuple[str | None, str | None]]:
+    """Question -> the patient it is about and its template, where the annotations are there and have them."""
+    found: dict[str, tuple[str | None, str | None]] = {}
+    for row in json_records(path) if path.is_file() else ():
+        values, template = row.values.get("val_dict"), row.values.get("template")
+        placed = values.get("val_placeholder") if isinstance(values, dict) else None
+        patient = placed.get("patient_id") if isinstance(placed, dict) else None
+        found[row.text("id")] = (
+            None if patient is None else str(patient),
+            template if isinstance(template, str) and template not in _NO_TEMPLATE else None,
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class Files2024(FileDataset[Item]):
+    """The files of the shared task.
+
+    ``path`` holds ``data/mimic_iv`` with a folder per split and ``mimic_iv.sqlite``. Raises ConfigError with file,
+    record and key.
     """
 
     path: str
-    split: str = "test"
+    title = "EHRSQL 2024"
+    split_names = ("test", "valid", "train")
+    how = HOW_2024
+
+    def paths(self, split: str) -> Mapping[str, Path]:
+        """The file of the questions."""
+        return {"mimic_iv": Path(self.path) / _FOLDER / split / "data.json"}
+
+    def contents(self, split: str) -> Sequence[Path]:
+        """Name questions, SQL, answers and the database."""
+        self.locate(split)
+        return [*split_files(self.path, split), database_2024(self.path)]
+
+
+class Answered2024(NamedTuple):
+    """A question, the database it is asked on, and what its SQL gives there."""
+
+    question: Question2024
+    source: Source
+    rows: Rows | None
+
+
+@dataclass(frozen=True)
+class Ehrsql2024(Files2024[Answered2024]):
+    """Questions in the file's order; the target's answer is a list of texts, None for ``unanswerable`` ones.
+
+    Published answers are rounded to 3 decimals and cut after 100 rows, so where the gold SQL gives the published answer
+    on this database, what it gives is the target, in full; elsewhere (tables that the database lacks) the published
+    answer is, and ``metadata["executable"]`` is False. The SQL is run once, each statement for at most ``seconds``, and
+    kept in ``cache``.
+    """
+
     unanswerable: bool = True
     cache: str = "outputs/.cache/ehrsql2024"
     seconds: Annotated[float, Gt(0)] = 120.0
-    privacy: Privacy = "open"
 
-    @property
-    def splits(self) -> Sequence[str]:
-        """The splits whose folders are there."""
-        return tuple(split for split in SPLITS_2024 if (folder_2024(self.path) / split).is_dir())
+    def identify(self, digest: str) -> str:
+        """Add the choice."""
+        return content_key(str(self.unanswerable), digest)
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Choice and content of the evaluated split and the database."""
-        return content_key(
-            str(self.unanswerable), files_digest(*files_2024(self.path, self.split), sqlite_2024(self.path))
-        )
-
-    def load(self, split: str) -> Iterator[Sample]:
-        """The questions of a split. Raises ConfigError."""
-        questions = list(questions_2024(self.path, split))
-        asked_of = source(_DATABASE, sqlite_2024(self.path))
+    def read(self, part: Part) -> Iterable[Answered2024]:
+        """Read the questions and run their SQL. Raises ConfigError."""
+        questions, source = list(questions_2024(part.file)), open_source(part.name, database_2024(self.path))
         asked = [(one.row, one.sql) for one in questions if one.sql is not None]
-        results = iter(
-            gold_rows(asked, "id", asked_of.file, asked_of.metadata.clock, cache=self.cache, seconds=self.seconds)
-        )  # fmt: skip
+        results = iter(gold_rows(asked, "id", source, cache=self.cache, seconds=self.seconds))
         return (
-            self._sample(one, split, asked_of, None if one.sql is None else next(results))
+            Answered2024(one, source, None if one.sql is None else next(results))
             for one in questions
             if one.sql is not None or self.unanswerable
         )
 
-    def _sample(self, one: Question2024, split: str, asked_of: Source, rows: Rows | None) -> Sample:
-        """A question; ``rows`` is what its SQL gives. Raises ConfigError."""
-        found, executable = None, None
-        if rows is not None and one.sql is not None:
+    def sample(self, item: Answered2024, part: Part) -> Sample:
+        """Make a question. Raises ConfigError."""
+        one, gold, executable = item.question, None, None
+        if item.rows is not None and one.sql is not None:
             published = one.rows()
-            executable = _is_published(rows, published)
-            found = gold(one.row, "id", one.sql, cells(rows if executable else published), one.template, joins=True)
+            executable = _is_published(item.rows, published)
+            answer = cells(item.rows if executable else published)
+            gold = make_gold(one.row, "id", one.sql, answer, one.template, joins=True)
         return ehr_sample(
-            asked_of,
-            f"ehrsql2024-{split}-{one.id}",
+            item.source,
+            f"ehrsql2024-{part.split}-{one.id}",
             one.question,
-            found,
+            gold,
             template=one.template,
             paraphrase=one.question,
             metadata={"executable": executable},
@@ -97,15 +189,46 @@ class Ehrsql2024:
         )
 
 
-def _is_published(rows: Rows, published: list[list[Any]]) -> bool:
+def _is_published(rows: Rows, published: Rows) -> bool:
     """Whether these rows are the published ones but for rounding, order and the cut."""
     ours, theirs = (Counter(tuple(_rounded(cell) for cell in row) for row in one) for one in (rows, published))
     return ours == theirs or (len(published) == _PUBLISHED_ROWS and theirs <= ours)
 
 
-def _rounded(cell: Any) -> str:
+def _rounded(cell: object) -> str:
     """A cell as published: numbers to 3 decimals."""
     try:
-        return f"{float(cell):.3f}"
-    except (TypeError, ValueError):
+        return f"{float(cell):.3f}" if isinstance(cell, str | int | float) else str(cell)
+    except ValueError:
         return str(cell)
+
+
+@dataclass(frozen=True)
+class CabEhrsql(Files2024[tuple[Question2024, Attached]]):
+    """ClinicalAgent Bench's task ehrsql: answerable questions; the target's answer is the text of a list of rows.
+
+    ``ask`` is added to each question (the same as in ``ehr_halt``, so it gives nothing away).
+    """
+
+    ask: str = NO_RESULT
+
+    def read(self, part: Part) -> Iterable[tuple[Question2024, Attached]]:
+        """Read the answerable questions. Raises ConfigError."""
+        split_files(self.path, part.split)
+        database = attach(database=readable(database_2024(self.path)))
+        return ((one, database) for one in questions_2024(part.file) if one.sql is not None)
+
+    def sample(self, item: tuple[Question2024, Attached], part: Part) -> Sample:
+        """Make a question. Raises ConfigError."""
+        one, database = item
+        one.rows()
+        return task_sample(
+            "ehrsql",
+            "numerical",
+            f"ehrsql-{part.split}-{one.id}",
+            add_request(one.question, self.ask),
+            {"answer": one.answer},
+            files=database,
+            metadata={"sql": one.sql, "sql_dialect": "mimic_iv"},
+            cluster=one.patient,
+        )

@@ -1,21 +1,16 @@
-"""Questions in the form of EHRSQL (2022), on MIMIC-III and eICU, and the answers that their gold SQL gives.
+"""Questions in the form of EHRSQL (2022), on MIMIC-III and eICU.
 
 Source: Lee et al. 2022, NeurIPS Datasets and Benchmarks (CC BY 4.0; ``glee4810/EHRSQL``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from components.core.errors import ConfigError
-from components.files.rows import Row
-from components.files.tables import json_records
-from components.sql import SqlError
-from components.sql.cleaning import clean_sql
-from components.sql.reading import ReadOnly
+from components.files.rows import Row, json_records
 
 EhrDatabase = Literal["mimic_iii", "eicu"]
 _NO_SQL = ("nan", "null")
@@ -38,9 +33,21 @@ class EhrQuestion:
     strata: dict[str, str] = field(default_factory=dict)
     tag: str | None = None
 
+    def answer(self) -> list[str]:
+        """Return the gold cells that the file has: one text, or a list of texts. Raises ConfigError."""
+        answer = self.row.values.get("answer")
+        cells = [answer] if isinstance(answer, str) else answer
+        if not isinstance(cells, list) or not all(isinstance(cell, str) for cell in cells):
+            raise self.row.error("answer", f"must be a text or a list of texts, found {answer!r:.80}")
+        return cells
+
+    def patient_of(self, database: str) -> str | None:
+        """Name the patient together with the database."""
+        return None if self.patient is None else f"{database}/{self.patient}"
+
 
 def ehr_questions(path: Path, database: str) -> Iterator[EhrQuestion]:
-    """The questions of a file, all on one database. Raises ConfigError."""
+    """Read the questions of a file, all on one database. Raises ConfigError."""
     for row in json_records(path):
         if row.text("db_id") != database:
             raise row.error("db_id", f"must be {database!r} in this file, found {row.text('db_id')!r}")
@@ -68,35 +75,3 @@ def _question(row: Row) -> EhrQuestion:
         strata,
         tag if isinstance(tag, str) else None,
     )
-
-
-def gold_answers(questions: Iterable[EhrQuestion], database: Path, dialect: str, seconds: float) -> list[list[str]]:
-    """The cells that each question's SQL gives, as texts. Raises ConfigError when one cannot be run."""
-    reader = ReadOnly(database, seconds=seconds)
-    answers = []
-    for question in questions:
-        try:
-            rows = reader.run(clean_sql(question.sql or "", dialect))
-        except SqlError as error:
-            raise question.row.error("query", f"the gold SQL fails on {database}: {error}") from None
-        answers.append(cells_of(rows))
-    return answers
-
-
-def cells_of(rows: Iterable[Sequence[Any]]) -> list[str]:
-    """The cells of a result, row by row: numbers to 3 decimals without a closing ``.0``, anything else as text."""
-    return [_cell(value) for row in rows for value in row]
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{round(value, 3):.3f}".rstrip("0").rstrip(".")
-    return str(value)
-
-
-def database_file(path: str | Path, how: str) -> Path:
-    """A SQLite file. Raises ConfigError, saying how to get it, when there is none."""
-    file = Path(path).expanduser()
-    if not file.is_file():
-        raise ConfigError(f"no database {file}; {how}")
-    return file

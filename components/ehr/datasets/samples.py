@@ -1,9 +1,12 @@
-"""Samples of questions about health records: what all loaders put into them, whatever layout they read."""
+"""Samples of questions about health records: the database asked, the gold answer, and what every loader puts in.
+
+Gold answers of questions whose files hold SQL only are worked out on the user's database once, then kept.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
@@ -11,7 +14,9 @@ from statistics import fmean
 from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
 from components.ehr.metadata import Metadata, metadata
-from components.files.rows import Row
+from components.ehr.statements import MAX_VALUE, filled
+from components.files.cache import content_key, keep_json
+from components.files.rows import Row, files_digest
 from components.sql import SqlError
 from components.sql.complexity import level, n_columns, n_slots, tables_of
 from components.sql.reading import ReadOnly, readable
@@ -19,12 +24,14 @@ from components.sql.reading import ReadOnly, readable
 UNANSWERABLE = "unanswerable"  # the stratum ``level`` of questions that no table answers
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
 _COUNTING = 120.0  # seconds for the rows of one table
-_COUNTS = ("n_tables", "n_columns", "n_slots")
+_RULES = "1"  # goes up when the conventions change by which SQL is run, so that kept results are made again
+_MAX_ROWS = 1_000_000  # more than agents may read at once: a right answer may need them
+Rows = list[list[object]]
 
 
 @dataclass(frozen=True)
 class Source:
-    """A database that questions are asked on: what is known of it, its file, what every problem says of it, and how
+    """A database that questions are asked on: what is known of it, its file, how every problem describes it, and how
     large it is, in words."""
 
     metadata: Metadata
@@ -34,27 +41,42 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Gold:
-    """What the right answer is and how hard it is to find. ``n_slots`` is None where no template tells."""
+class Complexity:
+    """How hard an answer is to find. ``n_slots`` is None where no template is known."""
 
-    sql: str
-    answer: Sequence[str]
     n_tables: int
     n_columns: int
     n_slots: int | None
 
 
-def context(known: Metadata) -> str:
-    """What a problem says of its database: overview, tables with their columns, and the time that is now."""
+@dataclass(frozen=True)
+class Gold:
+    """The SQL of the right answer, its cells, and its complexity."""
+
+    sql: str
+    answer: Sequence[str]
+    complexity: Complexity
+
+
+def database_file(path: str | Path, how: str) -> Path:
+    """Return the path of a SQLite file. Raises ConfigError, saying how to get it, when there is none."""
+    file = Path(path).expanduser()
+    if not file.is_file():
+        raise ConfigError(f"no database {file}; {how}")
+    return file
+
+
+def describe(known: Metadata) -> str:
+    """Describe a database in a problem: overview, tables with their columns, and the current time."""
     now = f"\n\nThe current time is {known.clock}." if known.clock is not None else ""
     return f"{known.overview}\n\nTables and their columns:\n{known.columns}{now}"
 
 
-def source(database: str, file: Path) -> Source:
-    """The database in ``file``. Raises ConfigError for an unknown one and for a file that cannot be read."""
+def open_source(database: str, file: Path) -> Source:
+    """Read about the database in ``file``. Raises ConfigError for an unknown one and for a file that cannot be read."""
     known = metadata(database)
     place, stat = readable(file).resolve(), file.stat()
-    return Source(known, place, context(known), f"{database} ({_size(place, stat.st_mtime_ns, stat.st_size)})")
+    return Source(known, place, describe(known), f"{database} ({_size(place, stat.st_mtime_ns, stat.st_size)})")
 
 
 @lru_cache(maxsize=16)
@@ -70,8 +92,8 @@ def _size(file: Path, changed: int, n_bytes: int) -> str:
     return f"{len(rows)} tables, {fmean(rows):,.1f} rows per table"
 
 
-def gold(row: Row, key: str, sql: str, answer: Sequence[str], tag: str | None, joins: bool) -> Gold:
-    """The gold answer with the complexity of its SQL, ``row[key]``.
+def make_gold(row: Row, key: str, sql: str, answer: Sequence[str], tag: str | None, joins: bool) -> Gold:
+    """Make the gold answer with the complexity of its SQL, ``row[key]``.
 
     ``tag`` is the template with its slots; ``joins``: tables after ``join`` count too, as in the project's own data,
     else only those after a lower-case ``from``, as in the published levels. Raises ConfigError when there are none.
@@ -80,14 +102,40 @@ def gold(row: Row, key: str, sql: str, answer: Sequence[str], tag: str | None, j
     if not tables:
         hint = "" if joins else " (dataset.count_joins=true counts those in capitals too)"
         raise row.error(key, f"names no table after 'from', so the question has no level{hint}: {sql!r:.200}")
-    return Gold(sql, answer, len(tables), n_columns(sql), None if tag is None else n_slots(tag))
+    return Gold(sql, answer, Complexity(len(tables), n_columns(sql), None if tag is None else n_slots(tag)))
+
+
+def gold_rows(asked: Sequence[tuple[Row, str]], key: str, source: Source, *, cache: str, seconds: float) -> list[Rows]:
+    """Run each statement, or take what is kept in ``cache`` by the content of statements and database.
+
+    ``key`` is where a question's row has its SQL; ``seconds`` limits one statement. Raises ConfigError when one fails.
+    """
+    clock = source.metadata.clock
+    name = content_key(_RULES, clock or "", files_digest(source.file), *(sql for _, sql in asked))
+
+    def run_all() -> list[Rows]:
+        reader = ReadOnly(source.file, seconds, max_rows=_MAX_ROWS, max_value=MAX_VALUE)
+        return [_run(row, key, filled(sql, clock), reader) for row, sql in asked]
+
+    return keep_json(Path(cache), name, run_all)
+
+
+def _run(row: Row, key: str, sql: str, reader: ReadOnly) -> Rows:
+    """The rows of one statement. Raises ConfigError."""
+    try:
+        found = [list(cells) for cells in reader.run(sql)]
+    except SqlError as error:
+        raise row.error(key, f"the gold SQL fails on {reader.path}: {error}") from None
+    if any(isinstance(cell, bytes) for cells in found for cell in cells):
+        raise row.error(key, f"the gold SQL gives bytes on {reader.path}; an answer must be text or numbers")
+    return found
 
 
 def ehr_sample(
-    asked_of: Source,
+    source: Source,
     name: str,
     question: str,
-    found: Gold | None,
+    gold: Gold | None,
     *,
     template: str | None = None,
     paraphrase: str | None = None,
@@ -96,38 +144,37 @@ def ehr_sample(
     cluster: str | None = None,
     may_abstain: bool = False,
 ) -> Sample:
-    """A question on a database; ``may_abstain``: the agent is told that some cannot be answered.
+    """Make a question on a database; ``may_abstain``: the agent knows that some cannot be answered.
 
-    Its target's answer is a list of texts; None where no table answers (``found`` None).
-
-    The level is the number of tables of the gold SQL as a Roman number, or ``unanswerable``; it and the counts that
-    are known are strata too, for tables of success against complexity. Gold stands in target and metadata only.
+    Its target's answer is a list of texts; None where no table answers (``gold`` None). The level is the number of
+    tables of the gold SQL as a Roman number, or ``unanswerable``; it and the counts that are known are strata too,
+    for tables of success against complexity. Gold is in target and metadata only.
     """
-    counts = {} if found is None else {name: getattr(found, name) for name in _COUNTS}
+    database = source.metadata.database
+    counts = {"n_tables": None, "n_columns": None, "n_slots": None} if gold is None else asdict(gold.complexity)
     facts = {
-        "sql": None if found is None else found.sql,
-        "sql_dialect": asked_of.metadata.database,
+        "sql": None if gold is None else gold.sql,
+        "sql_dialect": database,
         "template": template,
         "paraphrase": paraphrase,
-        "answerable": found is not None,
+        "answerable": gold is not None,
         "may_abstain": may_abstain,
-        **dict.fromkeys(_COUNTS),
         **counts,
     }
     levels = {
-        "database": asked_of.metadata.database,
-        "level": UNANSWERABLE if found is None else level(found.n_tables),
-        **{name: str(count) for name, count in counts.items() if count is not None},
+        "database": database,
+        "level": UNANSWERABLE if gold is None else level(gold.complexity.n_tables),
+        **{count: str(value) for count, value in counts.items() if value is not None},
     }
     return Sample(
-        Problem(name, question, context=asked_of.context),
-        target={"answer": None if found is None else list(found.answer)},
+        Problem(name, question, context=source.context),
+        target={"answer": None if gold is None else list(gold.answer)},
         metadata={**facts, **(metadata or {})},
         cluster=cluster,
         strata={**levels, **(strata or {})},
         card={
-            "database (size), samples of each": asked_of.size,
-            **({} if found is None else {"tables per question": found.n_tables}),
+            "database (size), samples of each": source.size,
+            **({} if gold is None else {"tables per question": gold.complexity.n_tables}),
         },
-        files={"database": str(asked_of.file)},
+        files={"database": str(source.file)},
     )

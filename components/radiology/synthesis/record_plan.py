@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from components.core.errors import ConfigError
-from components.files.seeded_draw import drawn
+from components.files.draws import draw
 from components.prompts import load
 from components.radiology.tasks import PAIRS
 
@@ -41,7 +41,7 @@ def cells_of(
         if any(some is not None and one not in some for one, some in ((anatomy, anatomies), (modality, modalities))):
             continue
         diseases = table.get((anatomy, modality), [])
-        for disease in drawn(diseases, per_pair, f"{seed}/synthesize/{anatomy}/{modality}"):
+        for disease in draw(diseases, per_pair, f"{seed}/synthesize/{anatomy}/{modality}"):
             words = "-".join(re.findall(r"[a-z0-9]+", f"{anatomy} {modality} {disease}".lower()))
             cells += [Cell(f"{words}-{n}", anatomy, modality, disease) for n in range(1, per_disease + 1)]
     if not cells:

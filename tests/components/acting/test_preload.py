@@ -7,7 +7,7 @@ import pytest
 from components.acting.preload import Inputs, preloadable
 from components.core.errors import ToolError
 from components.core.types import Problem
-from components.files.sample_files import SampleFiles
+from components.files.attachments import SampleFiles
 
 
 @dataclass

@@ -10,7 +10,7 @@ from components.core.errors import ConfigError, ToolError
 from components.core.messages import Image, ToolSpec
 from components.core.protocols import Tool, Toolset
 from components.core.types import Observation, Problem, Sample
-from components.files.sample_files import SampleFiles
+from components.files.attachments import SampleFiles
 from runner.build import construct
 from runner.flaws import Flaws
 

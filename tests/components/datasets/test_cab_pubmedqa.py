@@ -1,6 +1,6 @@
 from components.datasets.cab_pubmedqa import CabPubMedQA
 from components.datasets.pubmedqa import PubMedQA
-from tests.components.cab_files import DATA, needs, refused, write
+from tests.components.cab_files import DATA, needs, write
 
 ROWS = {
     "101": {
@@ -31,12 +31,6 @@ def test_question_comes_alone_with_three_options(tmp_path):
     assert sample.metadata == {"task": "pubmedqa"}
     assert sample.strata == {"task": "pubmedqa", "dimension": "knowledge", "decade": "2010s"}
     assert [s.target for s in closed(tmp_path).load("train")] == ["C"]
-
-
-def test_complaints_are_those_of_the_files(tmp_path):
-    dataset = closed(tmp_path, {**ROWS, "101": {**ROWS["101"], "final_decision": "perhaps"}})
-    assert "final_decision: must be one of yes, no, maybe, found 'perhaps'" in refused(dataset)
-    assert "PubMedQA has test, train; found 'dev'" in refused(dataset, "dev")
 
 
 def test_fingerprint_is_not_that_of_the_open_book(tmp_path):

@@ -3,7 +3,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.datasets.medmcqa import MedMcqa
-from tests.components.cab_files import DATA, needs, refused, without, write
+from tests.components.cab_files import DATA, needs, refused, write
 
 ROW = {
     "question": "Which bone? ", "exp": "The ulna is in the forearm.", "cop": 2, "opa": "Rib", "opb": "Ulna", "opc": "Toe",
@@ -28,33 +28,6 @@ def test_rows_become_questions_with_four_options(tmp_path):
     assert "forearm" not in repr(first.problem)
 
 
-@pytest.mark.parametrize(
-    ("fields", "told"),
-    [
-        ({"cop": 0}, "cop: must be 1 to 4, where 1 is opa (some copies count from 0), found 0"),
-        ({"cop": 5}, "cop: must be 1 to 4"),
-        ({"cop": "2"}, "cop: must be 1 to 4"),
-        ({"cop": True}, "cop: must be 1 to 4"),
-        ({"opc": ""}, "opc: must be a text, found ''"),
-        ({"question": None}, "question: must be a text, found None"),
-        ({"exp": 3}, "exp: must be a text or null, found 3"),
-        ({"subject_name": None}, "subject_name: must be a text"),
-    ],
-)
-def test_wrong_row_is_refused_with_file_line_and_key(tmp_path, fields, told):
-    assert f"dev.json:2: {told}" in refused(medmcqa(tmp_path, [ROW, {**OTHER, **fields}]), "dev")
-
-
-@pytest.mark.parametrize("key", ["id", "cop", "opd", "question", "subject_name"])
-def test_missing_key_is_named(tmp_path, key):
-    assert f"dev.json:1: {key}: " in refused(medmcqa(tmp_path, [without(ROW, key)]), "dev")
-
-
-def test_a_line_that_is_cut_off_is_refused(tmp_path):
-    write(tmp_path / "dev.json", '{"question": "Wh')
-    assert "dev.json:1: not JSON, perhaps cut off" in refused(MedMcqa(str(tmp_path)), "dev")
-
-
 def test_splits_are_those_whose_files_are_there(tmp_path):
     medmcqa(tmp_path, file="fewshot_pool_from_dev.json")
     assert list(medmcqa(tmp_path).splits) == ["dev", "pool"]
@@ -69,10 +42,6 @@ def test_missing_files_splits_and_the_test_set_are_refused(tmp_path):
     assert "the official test set comes without answers: papers evaluate dev" in refused(medmcqa(tmp_path), "test")
     with pytest.raises(ConfigError, match="found 'test'; the official test set comes without answers"):
         MedMcqa(str(tmp_path), split="test")
-
-
-def test_fingerprint_follows_the_data(tmp_path):
-    assert len({medmcqa(tmp_path, rows).fingerprint for rows in ([ROW], [OTHER], [ROW])}) == 2
 
 
 @needs("medmcqa")

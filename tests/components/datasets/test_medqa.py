@@ -53,37 +53,6 @@ def test_rows_are_read_lazily(tmp_path):
         next(samples)
 
 
-@pytest.mark.parametrize(
-    ("fields", "told"),
-    [
-        ({"answer_idx": "E"}, "answer_idx: must be one of the options A, B, C, D, found 'E'"),
-        ({"answer_idx": None}, "answer_idx: must be a text, found None"),
-        ({"question": ""}, "question: must be a text"),
-        ({"options": ["Ulna"]}, "options: must be an object of texts"),
-        ({"options": dict(A="Ulna", B=" ", C="Toe", D="Jaw")}, "options: option B is empty"),
-        ({"evidence_only": 1}, "evidence_only: must be a text or null, found 1"),
-        ({"options": {"A": "Ulna"}}, "options: must be 4 options, found 1"),
-    ],
-)
-def test_wrong_row_is_refused_with_file_line_and_key(tmp_path, fields, told):
-    with pytest.raises(ConfigError) as caught:
-        list(written(tmp_path, changed(**fields)).load("test"))
-    assert f"phrases_no_exclude_test.jsonl:2: {told}" in str(caught.value)
-
-
-def test_line_that_is_cut_off_is_refused_with_its_number(tmp_path):
-    dataset = written(tmp_path, ROWS)
-    path = tmp_path / TEST4
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(ConfigError, match=r"test\.jsonl:3: not JSON, perhaps cut off"):
-        list(dataset.load("test"))
-
-
-def test_missing_file_says_how_to_get_the_data(tmp_path):
-    with pytest.raises(ConfigError, match=r"US/test\.jsonl; set CLINICAL_DATA_DIR .* github\.com/jind11/MedQA"):
-        MedQA(str(tmp_path), options=5).load("test")
-
-
 def test_unknown_split_or_edition_names_those_there_are(tmp_path):
     with pytest.raises(ConfigError, match="has test, train, dev, pool; found 'val'"):
         MedQA(str(tmp_path)).load("val")

@@ -4,7 +4,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.datasets.mirage import Mirage
-from tests.components.cab_files import DATA, needs, refused, without, write
+from tests.components.cab_files import DATA, needs, refused, write
 
 FOUR = {"question": "Which nerve?", "options": {"A": "Facial", "B": "Vagus", "C": "Optic", "D": "Ulnar"}, "answer": "B"}
 THREE = {"question": "Does it help? ", "options": {"A": "yes", "B": "no", "C": "maybe"}, "answer": "C", "PMID": [1]}
@@ -30,24 +30,6 @@ def test_items_of_all_sets_become_questions_in_one_form(tmp_path):
 def test_a_set_that_is_not_chosen_is_not_read(tmp_path):
     broken = {**FILE, "medqa": {"0013": {**FOUR, "answer": "F"}}}
     assert [s.problem.id for s in mirage(tmp_path, broken, ("pubmedqa",)).load("test")] == ["mirage-pubmedqa-101"]
-
-
-@pytest.mark.parametrize(
-    ("item", "told"),
-    [
-        ({**TWO, "answer": "C"}, "answer: must be one of the options A, B, found 'C'"),
-        ({**TWO, "options": dict.fromkeys("ABCDE", "x")}, "options: must be 2 to 4 options, found 5"),
-        ({**TWO, "options": {"A": "yes", "B": ""}}, "options: option B is empty"),
-        ({**TWO, "question": ""}, "question: must be a text"),
-        (without(TWO, "answer"), "answer: is missing"),
-        ([], "6b: must be an object, found []"),
-    ],
-)
-def test_wrong_item_is_refused_with_file_line_and_key(tmp_path, item, told):
-    dataset = mirage(tmp_path, {**FILE, "bioasq": {"6a": TWO, "6b": item}})
-    lines = (tmp_path / "benchmark.json").read_text().splitlines()
-    line = next(n for n, text in enumerate(lines, 1) if '"6b"' in text)
-    assert f"benchmark.json:{line}: {told}" in refused(dataset)
 
 
 def test_what_is_not_there_is_named(tmp_path):

@@ -172,5 +172,5 @@ def test_what_is_no_kind_is_refused():
 
 
 def test_a_way_that_is_named_twice_is_refused():
-    with pytest.raises(ConfigError, match="perturb: 'options' stands there twice"):
+    with pytest.raises(ConfigError, match="perturb: 'options' is duplicated"):
         Perturbed(Held(), ("options", "context", "options"))

@@ -51,6 +51,12 @@ def test_columns_without_a_name_at_the_end_do_not_matter(table):
     assert len(list(table("".join(f"{line},,\n" for line in CSV.splitlines())).load("test"))) == 2
 
 
+def test_long_cells_are_read_and_cells_that_are_missing_at_the_end_are_empty(table):
+    text = CSV.replace("Which bone", "x" * 200_000).replace(",test,p2", "").replace(",test,p1\n", ",test\n")
+    first, second = table(text).load("test")
+    assert first.cluster is None and len(second.problem.question) > 200_000
+
+
 def test_columns_for_the_card_are_numbers_where_they_can_be_and_left_out_where_empty(table):
     text = "question,answer,age,sex\nIs it?,yes,41,f\nAnd?,no,,nan\n"
     first, second = table(text, split="all", columns=Columns(card=("age", "sex"))).load("all")
@@ -66,12 +72,12 @@ def test_the_fingerprint_is_that_of_the_content(table):
     ("text", "changes", "said"),
     [
         (CSV.replace(",B,test", ",E,test"), {}, "mine.csv:2: right: must be one of A, B or the text of an option, found 'E'"),
-        (CSV.replace("a,b,c", "a,b,b"), {}, "mine.csv:1: the column 'b' stands there twice"),
+        (CSV.replace("a,b,c", "a,b,b"), {}, "mine.csv:1: the column 'b' is duplicated"),
         (CSV, {"name": "mine.xlsx"}, "mine.xlsx: found a file that ends in '.xlsx'; dataset.path names a .csv, .jsonl"),
         (CSV.replace("B12,C", ","), {}, "mine.csv:2: a, b, c: must be 2 to 26 options, found 0"),
-        (CSV.replace("q2", "q1"), {}, "mine.csv:3: id: 'q1' stands at"),
-        (CSV.replace('"', ""), {}, "mine.csv:3: has more cells than columns"),
-        (CSV.replace("Which bone", "x" * 200_000), {}, "field limit (131072); if no quote is left open, put texts as long"),
+        (CSV.replace("q2", "q1"), {}, "mine.csv:3: id: 'q1' is also at"),
+        (CSV.replace('"', ""), {}, "mine.csv:3: must have 8 cells, found 9; quote cells"),
+        (CSV.replace("p2", '"p2'), {}, "mine.csv:4: not CSV, perhaps cut off or a quote is left open"),
         (CSV.replace("Which vitamin?", ""), {}, "mine.csv:2: ask: must be a text"),
         (CSV, {"split": "dev"}, "has test, train; found 'dev'"),
         (CSV, {"columns": Columns("ask", "rihgt", ("a", "b"), split="part")}, "rihgt: there is no such column; the file has id, ask"),
@@ -89,7 +95,7 @@ def test_a_file_that_is_none_is_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"names a \.csv"):
         list(Table(str(tmp_path / "none.csv")).load("all"))
     (tmp_path / "latin.csv").write_bytes("question,answer\nWo tut es weh, m\u00fcde?,a\n".encode("latin-1"))
-    with pytest.raises(ConfigError, match="is not UTF-8"):
+    with pytest.raises(ConfigError, match="not UTF-8"):
         list(Table(str(tmp_path / "latin.csv")).load("all"))
     with pytest.raises(ConfigError, match="not both"):
         Table("x.csv", columns=Columns(options=("a",)), decisions=("yes",))

@@ -4,7 +4,7 @@ import pytest
 
 from components.acting.text_arguments import text_spec
 from components.core.errors import ToolError
-from components.tools.backends import Backend, ready
+from components.tools.backends import Backend, plain, ready
 from components.tools.drugs import Drugs
 from components.tools.openfda import OpenFda
 from components.tools.passages import Passages
@@ -22,3 +22,7 @@ def test_a_backend_that_has_all_is_ready_and_one_that_lacks_a_file_is_unavailabl
 def test_every_place_where_answers_are_found_is_a_backend_and_of_one_kind():
     assert isinstance(OpenFda(), Backend) and isinstance(OpenFda(), Drugs)
     assert not isinstance(OpenFda(), Passages)
+
+
+def test_names_are_compared_in_one_case_with_single_spaces():
+    assert plain("  Acetylsalicylic\n ACID ") == plain("acetylsalicylic acid") == "acetylsalicylic acid"

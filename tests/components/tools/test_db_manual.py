@@ -1,7 +1,7 @@
 import pytest
 
 from components.core.errors import ConfigError, ToolError
-from components.files.sample_files import SampleFiles
+from components.files.attachments import SampleFiles
 from components.tools.db_manual import DBManual
 from tests.components.tools.ward import Speaking, ward
 

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from components.core.errors import ToolError
-from components.files.sample_files import SampleFiles
+from components.files.attachments import SampleFiles
 from components.sql.text import text_rows
 from components.tools.sql_coder import SQLCoder, is_statement
 from tests.components.tools.ward import SCRIPT, Speaking, ward

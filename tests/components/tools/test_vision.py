@@ -3,7 +3,7 @@ import pytest
 from components.core.errors import ToolError
 from components.core.messages import Image, Sampling
 from components.core.types import NoState, Problem
-from components.files.sample_files import SampleFiles
+from components.files.attachments import SampleFiles
 from components.tools.vision import VisionTool
 from tests.components.tools.pictures import picture, shown
 from tests.components.tools.ward import Speaking

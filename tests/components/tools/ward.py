@@ -9,7 +9,7 @@ from typing import Any
 
 from components.core.messages import Message
 from components.core.types import Problem
-from components.files.sample_files import SampleFiles
+from components.files.attachments import SampleFiles
 
 SCRIPT = """
 CREATE TABLE patients(subject_id INT PRIMARY KEY, gender TEXT);

@@ -28,8 +28,8 @@ RUN = {"run": {"allow_targets": []}}
             "sandbox.unsafe_local=True",
         ),
         (
-            {"x": [{"_target_": "components.files.made_files.keep", "home": "runner"}]},
-            "components.files.made_files.keep, a function",
+            {"x": [{"_target_": "components.files.cache.keep_documents", "home": "runner"}]},
+            "components.files.cache.keep_documents, a function",
         ),
     ],
 )

@@ -1,7 +1,5 @@
-import pytest
-
 from components.cab.datasets.bioasq import BioAsq
-from tests.components.cab_files import DATA, needs, refused, write
+from tests.components.cab_files import DATA, needs, write
 
 YES = {"id": "a1", "type": "yesno", "body": "Is it a gene?", "exact_answer": "yes", "ideal_answer": ["It is."]}
 NO = {**YES, "id": "a2", "body": "Is it rare? ", "exact_answer": "No"}
@@ -33,24 +31,6 @@ def test_earlier_tasks_are_to_learn_from_and_batches_come_by_number(tmp_path):
     dataset = bioasq(tmp_path, [YES], task=6)
     assert dataset.splits == ("test", "train") and [s.problem.id for s in dataset.load("train")] == ["bioasq-a1"]
     assert [s.problem.id for s in dataset.load("test")] == [f"bioasq-t{n}" for n in range(11)]
-
-
-@pytest.mark.parametrize(
-    ("fields", "told"),
-    [
-        ({"exact_answer": "maybe"}, "exact_answer: must be yes or no, found 'maybe'"),
-        ({"exact_answer": [["yes"]]}, "exact_answer: must be a text, found [['yes']]"),
-        ({"body": ""}, "body: must be a text, found ''"),
-        ({"type": None}, "type: must be a text, found None"),
-    ],
-)
-def test_wrong_question_is_refused_with_file_record_and_key(tmp_path, fields, told):
-    assert f"8B1_golden.json: questions: record 1: {told}" in refused(bioasq(tmp_path, [{**YES, **fields}]))
-
-
-def test_missing_files_or_splits_are_named(tmp_path):
-    assert "Task*BGoldenEnriched/*_golden.json; set CLINICAL_DATA_DIR" in refused(BioAsq(str(tmp_path)))
-    assert "dataset.split: BioASQ has test; found 'train'" in refused(bioasq(tmp_path), "train")
 
 
 def test_fingerprint_names_the_form(tmp_path):

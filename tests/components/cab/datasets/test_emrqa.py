@@ -1,5 +1,3 @@
-import pytest
-
 from components.cab.datasets.emrqa import EmrQa
 from tests.components.cab_files import refused, write
 
@@ -43,22 +41,6 @@ def test_texts_may_stand_in_place_of_lists(tmp_path):
     notes = [{"note_id": "a", "context": "He takes 10 mg.", "qas": [plain]}]
     sample = next(emrqa(tmp_path, notes, titles=("medication",)).load("test"))
     assert (sample.problem.question, sample.problem.context) == ("What dose?", "He takes 10 mg.")
-
-
-@pytest.mark.parametrize(
-    ("notes", "told"),
-    [
-        ([{"note_id": "a", "context": [], "qas": [QA]}], "paragraphs: record 1: context: must not be empty"),
-        ([note("a", [{**QA, "question": []}])], "qas: record 1: question: must not be empty"),
-        ([note("a", [{**QA, "answers": [{}]}])], "qas: record 1: answers: every answer must have a text"),
-        ([note("a", [{**QA, "answers": "x"}])], "answers: must be a JSON array, found 'x'"),
-        ([{"note_id": "a", "context": ["x"]}], "must be a JSON object with the key 'qas'"),
-        ([{"context": ["x"], "qas": []}], "note_id: is missing"),
-    ],
-)
-def test_wrong_record_is_refused_with_its_place(tmp_path, notes, told):
-    complaint = refused(emrqa(tmp_path, notes, titles=("medication",)))
-    assert "data.json: data: record 1: paragraphs: record 1" in complaint and told in complaint
 
 
 def test_missing_file_split_or_title_is_named(tmp_path):

@@ -38,24 +38,6 @@ def test_draw_leaves_others_to_learn_from(tmp_path):
     assert everything.fingerprint != dataset.fingerprint
 
 
-@pytest.mark.parametrize(
-    ("part", "fields", "told"),
-    [
-        ("fake", {"answer_id": "C"}, "answer: the right letter must be one of A, B, found 'C'"),
-        ("fake", {"answer": "Sirius"}, "answer: 'Sirius' is not option B: 'I do not know'"),
-        ("fake", {"option": ["x"]}, "option: must be an object of texts"),
-        ("fake", {"img": "../a.png"}, "img: must be a relative path below"),
-        ("nota", {"answer": "E"}, "answer: the right letter must be one of A, B, C, D, found 'E'"),
-        ("nota", {"choice_D": None}, "choice_D: must be a text, found None"),
-        ("nota", {"img": "b.png"}, "img: there is no"),
-    ],
-)
-def test_wrong_row_is_refused_with_its_place_and_key(tmp_path, part, fields, told):
-    place = {"fake": "fake_qa_shuffle.json:12: ", "nota": "pmc_vqa_nota1K.json: record 2: "}[part]
-    rows = {"fake": (FAKE, {**FAKE, **fields})} if part == "fake" else {"nota": (NOTA, {**NOTA, **fields})}
-    assert place + told in refused(halt(tmp_path, parts=(part,), **rows))
-
-
 def test_missing_files_images_or_splits_are_named(tmp_path):
     assert "fake_qa_shuffle.json; take data/*.json" in refused(HaltMedVqa(str(tmp_path)))
     assert "dataset.images.fake: no folder of images, found None; get the images" in refused(halt(tmp_path, images={}))

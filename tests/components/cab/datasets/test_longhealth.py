@@ -1,8 +1,10 @@
+from pathlib import Path
+
 import pytest
 
-from components.cab.datasets.longhealth import cases_of, document_folder, longhealth_file, mixed
+from components.cab.datasets.longhealth import LongHalt, LongHealthQa, mix_documents, read_cases
 from components.core.errors import ConfigError
-from tests.components.cab_files import write
+from tests.components.cab_files import refused, write
 
 QUESTION = {
     "No": 0, "question": "Which drug came first?", "correct": "Rituximab ", "answer_a": "Aspirin", "answer_b": "Rituximab",
@@ -20,11 +22,11 @@ def patient(name, letters=4, length=100, **changes):
 def written(folder, patients=None):
     patients = patients or {f"patient_{n:02}": patient(f"P{n}") for n in range(1, 7)}
     write(folder / "data" / "benchmark_v5.json", patients)
-    return longhealth_file(str(folder))
+    return folder / "data" / "benchmark_v5.json"
 
 
 def test_cases_have_documents_and_lettered_questions(tmp_path):
-    case = cases_of(written(tmp_path))[1]
+    case = read_cases(written(tmp_path))[1]
     assert (case.id, case.about, list(case.texts)) == (
         "patient_02",
         "Patient: P2, born 01.01.1970",
@@ -35,47 +37,79 @@ def test_cases_have_documents_and_lettered_questions(tmp_path):
 
 
 def test_documents_are_mixed_up_to_the_size_by_the_seed(tmp_path):
-    cases = cases_of(written(tmp_path))
+    cases = read_cases(written(tmp_path))
     own = list(cases[0].texts.values())
-    texts = mixed(cases[0], cases, True, 250, "0")  # 250 tokens are 1,000 characters, ten letters
+    texts = mix_documents(cases[0], cases, True, 250, "0")  # 250 tokens are 1,000 characters, ten letters
     assert len(texts) == 10 and set(own) < set(texts) and texts[:4] != own
-    assert texts == mixed(cases[0], cases, True, 250, "0") != mixed(cases[0], cases, True, 250, "1")
-    others = mixed(cases[0], cases, False, 250, "0")
+    assert texts == mix_documents(cases[0], cases, True, 250, "0") != mix_documents(cases[0], cases, True, 250, "1")
+    others = mix_documents(cases[0], cases, False, 250, "0")
     assert len(others) == 10 and not set(own) & set(others)
-    assert sorted(mixed(cases[0], cases, True, 0, "0")) == sorted(own)
+    assert sorted(mix_documents(cases[0], cases, True, 0, "0")) == sorted(own)
     with pytest.raises(ConfigError, match=r"dataset\.min_tokens: all documents for patient_01 together are fewer"):
-        mixed(cases[0], cases, True, 1000, "0")
+        mix_documents(cases[0], cases, True, 1000, "0")
 
 
-def test_documents_are_written_as_numbered_files(tmp_path):
-    folder = document_folder(str(tmp_path / "cache"), ["one", "zwei ß"])
-    assert {file.name: file.read_text(encoding="utf-8") for file in folder.iterdir()} == {
-        "document_01.txt": "one",
-        "document_02.txt": "zwei ß",
-    }
-
-
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({"texts": {}}, "texts: must not be empty"),
-        ({"texts": ["a"]}, "texts: must be an object of texts"),
-        ({"birthday": None}, "birthday: must be a text"),
-        ({"questions": {}}, "questions: must be a JSON array"),
-        ({"questions": [{**QUESTION, "correct": "Gold"}]}, "questions: record 1: correct: must be the text of one of"),
-        ({"questions": [{**QUESTION, "answer_e": ""}]}, "questions: record 1: answer_e: must be a text"),
-        ({"questions": [{**QUESTION, "answer_location": {"text_9": {}}}]}, "answer_location: its keys must be names of texts"),
-    ],
-)  # fmt: skip
-def test_wrong_record_is_refused_with_its_place(tmp_path, changes, told):
-    file = written(tmp_path, {"patient_01": patient("A"), "patient_02": patient("B", **changes)})
-    with pytest.raises(ConfigError) as caught:
-        cases_of(file)
-    assert "benchmark_v5.json:" in str(caught.value) and told in str(caught.value)
-
-
-def test_missing_file_or_single_patient_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match=r"benchmark_v5\.json; take data/benchmark_v5\.json from .*LongHealth"):
-        longhealth_file(str(tmp_path))
+def test_single_patient_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="at least two patients are needed"):
-        cases_of(written(tmp_path, {"patient_01": patient("A")}))
+        read_cases(written(tmp_path, {"patient_01": patient("A")}))
+
+
+def longhealth(folder, **arguments):
+    written(folder)
+    return LongHealthQa(str(folder), **{"min_tokens": 250, "cache": str(folder / "cache"), **arguments})
+
+
+def test_question_comes_with_a_folder_of_mixed_documents(tmp_path):
+    dataset = longhealth(tmp_path)
+    samples = list(dataset.load("test"))
+    sample = samples[0]
+    patient = sample.cluster
+    assert sample.problem.id == f"longhealthqa-{patient}-0" and sample.target == "B"
+    assert (sample.problem.choices["B"], len(sample.problem.choices)) == ("Rituximab", 5)
+    assert sample.problem.context == f"Patient: P{int(patient[-2:])}, born 01.01.1970"
+    assert sample.problem.inputs == {"upload_files": patient}
+    folder = Path(sample.files[patient])
+    assert folder.is_absolute() and folder.is_relative_to(tmp_path / "cache")
+    texts = [file.read_text() for file in sorted(folder.iterdir())]
+    assert len(texts) == 10 and sum(text.startswith(f"P{int(patient[-2:])} ") for text in texts) == 4
+    assert {s.files[s.cluster] for s in samples if s.cluster == patient} == {str(folder)}
+    assert sample.strata == {"task": "longhealthqa", "dimension": "data"} and sample.metadata["documents"] == 10
+
+
+def test_splits_share_no_patient_and_are_drawn(tmp_path):
+    dataset = longhealth(tmp_path)
+    patients = {split: {s.cluster for s in dataset.load(split)} for split in dataset.splits}
+    assert len(patients["test"]) == len(patients["train"]) == 3 and not patients["test"] & patients["train"]
+    assert {s.cluster for s in longhealth(tmp_path, seed=1).load("test")} != patients["test"]
+    assert [s.files for s in dataset.load("test")] == [s.files for s in longhealth(tmp_path).load("test")]
+
+
+def test_fingerprint_follows_the_mixing(tmp_path):
+    assert len({longhealth(tmp_path).fingerprint, longhealth(tmp_path, seed=1).fingerprint, longhealth(tmp_path, min_tokens=9).fingerprint}) == 3  # fmt: skip
+
+
+def test_too_few_documents_are_refused(tmp_path):
+    assert "dataset.min_tokens: all documents for patient_" in refused(longhealth(tmp_path, min_tokens=9999))
+
+
+def halt(folder, **arguments):
+    written(folder)
+    return LongHalt(str(folder), **{"min_tokens": 250, "cache": str(folder / "cache"), **arguments})
+
+
+def test_documents_are_of_other_patients_and_no_option_but_the_last_is_right(tmp_path):
+    samples = list(halt(tmp_path).load("test"))
+    assert len(samples) == 12 and len({s.problem.id for s in samples}) == 12
+    sample = samples[0]
+    assert (sample.problem.id, sample.target) == ("longhalt-patient_01-0", "F")
+    assert sample.problem.choices["F"] == "Question cannot be answered with provided documents"
+    assert sample.metadata == {"task": "longhalt", "documents": 10, "unanswerable": "B"}
+    texts = [file.read_text() for file in Path(sample.files["patient_01"]).iterdir()]
+    assert len(texts) == 10 and not any(text.startswith("P1 ") for text in texts)
+    assert sample.problem.inputs == {"upload_files": "patient_01"} and sample.cluster == "patient_01"
+
+
+def test_fingerprint_and_folders_follow_the_seed(tmp_path):
+    first, other = halt(tmp_path), halt(tmp_path, seed=1)
+    assert first.fingerprint != other.fingerprint
+    assert next(first.load("test")).files == next(halt(tmp_path).load("test")).files != next(other.load("test")).files

@@ -55,25 +55,6 @@ def test_draw_leaves_others_to_learn_from(tmp_path):
     assert [s.problem.id for s in other.load("test")] != ids["test"] and other.fingerprint != dataset.fingerprint
 
 
-@pytest.mark.parametrize(
-    ("row", "told"),
-    [
-        ({**FAKE, "options": "none"}, "options: must be a dict with the keys '0', '1', ..., found 'none'"),
-        ({**FAKE, "options": "{'1': 'a', '2': 'b'}"}, "options: must be a dict with the keys"),
-        ({**FAKE, "options": "{'0': 'a'}"}, "options: must be 2 to 26 texts"),
-        ({**FAKE, "options": "{'0': 'a', '1': 2}"}, "options: must be 2 to 26 texts"),
-        ({**FAKE, "question": ""}, "question: must be a text"),
-        ({**NOTA, "correct_index": "0"}, "correct_index: must be the number of the option 'None of the above' (option B), found '0'"),
-        ({**NOTA, "correct_index": "x"}, "correct_index: must be the number of the option"),
-        (FAKE, "correct_answer: is missing; the row has id"),
-    ],
-)  # fmt: skip
-def test_wrong_row_is_refused_with_file_line_and_key(tmp_path, row, told):
-    test = "nota" if row.get("correct_answer") or "correct_answer" in told else "fake"
-    file = {"fake": "reasoning_fake.csv", "nota": "reasoning_nota.csv"}[test]
-    assert f"{file}:2: {told}" in refused(halt(tmp_path, [row], file, tests=(test,)))
-
-
 def test_missing_files_splits_or_tests_are_named(tmp_path):
     complaint = refused(halt(tmp_path, tests=("fake", "fct")))
     assert "reasoning_FCT.csv; set CLINICAL_DATA_DIR" in complaint and "dataset.tests=[fake]" in complaint

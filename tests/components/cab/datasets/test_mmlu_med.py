@@ -22,18 +22,6 @@ def test_rows_without_header_become_questions_with_four_options(tmp_path):
     assert (second.problem.question, second.problem.choices["B"]) == ('Which "sign", if\nany?', "Heat, or none")
 
 
-@pytest.mark.parametrize(
-    ("row", "told"),
-    [
-        ("Which?,1,2,3,4,E\n", "anatomy_test.csv:4: answer: must be one of A, B, C, D, found 'E'"),
-        ("Which?,1,,3,4,A\n", "anatomy_test.csv:4: B: must be a text, found ''"),
-        ("Which?,1,2,3,A\n", "anatomy_test.csv:4: must have 6 cells, found 5"),
-    ],
-)
-def test_wrong_row_is_refused_with_file_line_and_key(tmp_path, row, told):
-    assert told in refused(mmlu(tmp_path, ROWS + row))
-
-
 def test_splits_and_missing_files(tmp_path):
     dataset = mmlu(tmp_path, split="dev")
     assert dataset.splits == ("dev",) and len(list(dataset.load("dev"))) == 2
@@ -41,10 +29,6 @@ def test_splits_and_missing_files(tmp_path):
     assert "dataset.split: MMLU has test, val, dev; found 'train'" in refused(dataset, "train")
     with pytest.raises(ConfigError, match="at least one subject"):
         MmluMed(str(tmp_path), subjects=())
-
-
-def test_fingerprint_follows_the_data(tmp_path):
-    assert len({mmlu(tmp_path, rows).fingerprint for rows in (ROWS, ROWS + ROWS, ROWS)}) == 2
 
 
 @needs("mmlu_med")

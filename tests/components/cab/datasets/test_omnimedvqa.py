@@ -1,9 +1,7 @@
 from collections import Counter
 
-import pytest
-
 from components.cab.datasets.omnimedvqa import OmniMedVqa
-from tests.components.cab_files import png, refused, without, write
+from tests.components.cab_files import png, without, write
 
 ROW = {
     "dataset": "ACRIMA", "question_id": "ACRIMA_0000", "question_type": "Disease Diagnosis", "question": "Which disease?",
@@ -51,23 +49,3 @@ def test_draw_keeps_the_proportions_and_leaves_others_to_learn_from(tmp_path):
     assert [s.problem.id for s in other.load("test")] != [s.problem.id for s in drawn["test"]]
     everything = omni(tmp_path, files, images=None)
     assert everything.splits == ("test",) and len(list(everything.load("test"))) == 40
-
-
-@pytest.mark.parametrize(
-    ("fields", "told"),
-    [
-        ({"gt_answer": "Myopia"}, "gt_answer: must be one of ['Cataract', 'Glaucoma', 'None'], found 'Myopia'"),
-        ({"option_B": None, "option_C": None, "gt_answer": "Cataract"}, "gt_answer: must be one of ['Cataract']"),
-        ({"image_path": "../../secret.png"}, "image_path: must be a relative path below"),
-        ({"image_path": "Images/b.png"}, "image_path: there is no"),
-        ({"modality_type": None}, "modality_type: must be a text"),
-        ({"question": None}, "question: must be a text"),
-    ],
-)
-def test_wrong_row_is_refused_with_file_record_and_key(tmp_path, fields, told):
-    assert f"ACRIMA.json: record 2: {told}" in refused(omni(tmp_path, {"ACRIMA": [ROW, {**ROW, **fields}]}))
-
-
-def test_missing_files_say_how_to_get_them(tmp_path):
-    assert "Open-access/*.json; take the open-access part" in refused(OmniMedVqa(str(tmp_path)))
-    assert "OmniMedVQA has test, train; found 'dev'" in refused(omni(tmp_path), "dev")

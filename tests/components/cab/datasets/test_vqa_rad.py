@@ -1,5 +1,3 @@
-import pytest
-
 from components.cab.datasets.vqa_rad import VqaRad
 from tests.components.cab_files import DATA, needs, png, refused, write
 
@@ -27,31 +25,10 @@ def test_question_comes_with_its_image(tmp_path):
     assert (other.problem.id, other.target) == ("vqa_rad-train-14", {"answer": "3"})
 
 
-@pytest.mark.parametrize(
-    ("fields", "told"),
-    [
-        ({"answer": ""}, "answer: must be a text or a number, found ''"),
-        ({"answer": None}, "answer: must be a text or a number, found None"),
-        ({"qid": None}, "qid: must be a number or a text"),
-        ({"question": ""}, "question: must be a text"),
-        ({"image_name": "../a.png"}, "image_name: must be a relative path below"),
-        ({"image_name": "b.png"}, "image_name: there is no"),
-        ({"phrase_type": 3}, "phrase_type: must be a text, found 3"),
-    ],
-)
-def test_wrong_row_is_refused_with_file_record_and_key(tmp_path, fields, told):
-    assert f"Public.json: record 2: {told}" in refused(vqa(tmp_path, (ROW, {**ROW, **fields})))
-
-
 def test_image_that_is_none_is_refused(tmp_path):
     dataset = vqa(tmp_path)
     (tmp_path / "VQA_RAD Image Folder" / "a.png").write_bytes(b"html")
     assert "a.png: not an image" in refused(dataset)
-
-
-def test_missing_file_or_split_is_named(tmp_path):
-    assert "Public.json; set CLINICAL_DATA_DIR" in refused(VqaRad(str(tmp_path)))
-    assert "VQA-RAD has test, train; found 'dev'" in refused(vqa(tmp_path), "dev")
 
 
 def test_fingerprint_follows_the_images(tmp_path):

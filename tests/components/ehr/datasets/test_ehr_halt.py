@@ -5,7 +5,7 @@ import pytest
 from components.core.errors import ConfigError
 from components.ehr.datasets.ehr_halt import EhrHalt
 from tests.components.cab_files import DATA, database, needs, refused, write
-from tests.components.ehr.datasets.test_ehrsql2024_files import written
+from tests.components.ehr.datasets.test_ehrsql2024 import written
 from tests.components.ehr.datasets.test_ehrsql_questions import ASKED, UNASKED
 
 

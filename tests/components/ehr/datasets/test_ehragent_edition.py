@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from components.core.errors import ConfigError
-from components.ehr.datasets.ehragent_edition import EhrAgentEdition
+from components.ehr.datasets.ehragent_edition import CabEhrAgentDemo, EhrAgentEdition
 from components.ehr.metadata import metadata
 from components.ehr.statements import run_sql
 from components.text.values import strict
@@ -47,19 +47,6 @@ def test_unanswerable_questions_are_asked_on_demand(tmp_path):
     assert [one.target["answer"] for one in edition(tmp_path, [RECORD, UNASKED]).load("test")] == [["po", "iv"]]
     _, second = edition(tmp_path, [RECORD, UNASKED], unanswerable=True).load("test")
     assert (second.target, second.metadata["answerable"]) == ({"answer": None}, False)
-
-
-@pytest.mark.parametrize(
-    ("fields", "told"),
-    [
-        ({"answer": None}, "answer: must be a text or a list of texts"),
-        ({"answer": [1]}, "answer: must be a text or a list of texts"),
-        ({"query": "select 1"}, "query: names no table"),
-        ({"db_id": "eicu"}, "db_id: must be 'mimic_iii' in this file"),
-    ],
-)
-def test_wrong_record_is_refused_with_file_record_and_key(tmp_path, fields, told):
-    assert f"test_preprocessed.json: record 2: {told}" in refused(edition(tmp_path, [RECORD, {**RECORD, **fields}]))
 
 
 def test_missing_files_splits_or_choices_are_named(tmp_path):
@@ -116,3 +103,57 @@ def test_every_shipped_question_is_answered_by_its_sql(split):
     assert wrong(samples) == []
     asked = list(shipped(unanswerable=True).load(split))
     assert [s.problem.id for s in asked if s.metadata["answerable"]] == [s.problem.id for s in samples]
+
+
+ANSWERED = {key: value for key, value in ASKED.items() if key != "is_impossible"} | {"answer": ["po", "iv"]}
+
+
+def cab_demo(folder, records=(ANSWERED,), **arguments):
+    write(folder / "mimic_iii" / "test_preprocessed.json", list(records))
+    database(folder / "mimic_iii" / "mimic_iii.db", ())
+    return CabEhrAgentDemo(str(folder), **{"databases": ("mimic_iii",), **arguments})
+
+
+def test_cab_demo_template_is_asked_and_the_answer_is_a_list(tmp_path):
+    first, second = cab_demo(tmp_path, [ANSWERED, {**ANSWERED, "id": "q2", "answer": "12"}]).load("test")
+    assert (first.problem.id, first.problem.question) == ("ehragent_demo-test-mimic_iii-q1", "intake of aspirin?")
+    assert (first.target, second.target) == ({"answer": ["po", "iv"]}, {"answer": ["12"]})
+    assert first.metadata["paraphrase"] == "How is aspirin taken?" and first.metadata["sql_dialect"] == "mimic_iii"
+    assert (first.cluster, first.metadata["task"]) == ("mimic_iii/12", "mimic_iii")
+    assert first.files == {"mimic_iii": str(tmp_path / "mimic_iii" / "mimic_iii.db")}
+    assert next(cab_demo(tmp_path, wording="question").load("test")).problem.question == "How is aspirin taken?"
+
+
+def test_cab_demo_missing_files_splits_or_choices_are_named(tmp_path):
+    assert "eicu/test_preprocessed.json; set CLINICAL_DATA_DIR" in refused(cab_demo(tmp_path, databases=("eicu",)))
+    assert "the demo has test, valid; found 'train'" in refused(cab_demo(tmp_path), "train")
+    with pytest.raises(ConfigError, match="at least one of mimic_iii, eicu"):
+        cab_demo(tmp_path, databases=())
+    (tmp_path / "mimic_iii" / "mimic_iii.db").unlink()
+    assert "no database" in refused(CabEhrAgentDemo(str(tmp_path), databases=("mimic_iii",)))
+
+
+def test_cab_demo_damaged_database_is_refused_before_any_question(tmp_path):
+    cut = cab_demo(tmp_path)
+    (tmp_path / "mimic_iii" / "mimic_iii.db").write_bytes(b"no database" * 99)
+    assert "mimic_iii.db: not a database that can be read" in refused(cut)
+
+
+def test_fingerprint_names_the_wording(tmp_path):
+    assert cab_demo(tmp_path).fingerprint.startswith("template-")
+    assert (
+        cab_demo(tmp_path).fingerprint.partition("-")[2]
+        != cab_demo(tmp_path, [ANSWERED] * 2).fingerprint.partition("-")[2]
+    )
+
+
+@needs("ehragent_demo")
+def test_every_row_of_the_data_is_read():
+    dataset = CabEhrAgentDemo(str(DATA / "ehragent_demo"))
+    samples = list(dataset.load("test"))
+    assert Counter(s.metadata["task"] for s in samples) == {"mimic_iii": 90, "eicu": 159}
+    assert len(list(dataset.load("valid"))) == 80
+    assert (samples[0].problem.question, samples[0].target) == (
+        "what is the intake method of fluconazole?",
+        {"answer": ["iv", "po"]},
+    )

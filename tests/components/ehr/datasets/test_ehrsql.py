@@ -1,7 +1,7 @@
 import pytest
 
 from components.core.errors import ConfigError
-from components.ehr.datasets.ehrsql import Ehrsql
+from components.ehr.datasets.ehrsql import CabEhrsql2022, Ehrsql, cell_text
 from tests.components.cab_files import DATA, database, needs, refused, write
 from tests.components.ehr.datasets.test_ehrsql_questions import ASKED, UNASKED
 from tests.slow import slow
@@ -54,11 +54,6 @@ def test_what_is_missing_is_said_before_the_first_sample(tmp_path):
     assert dataset.splits == ("test",) and dataset.privacy == "credentialed"
 
 
-def test_wrong_question_is_refused_with_file_record_and_key(tmp_path):
-    wrong = {**ASKED, "query": "select x from prescriptions"}
-    assert "test.json: record 2: query: the gold SQL fails" in refused(ehrsql(tmp_path, [ASKED, wrong]))
-
-
 @needs("ehrsql")
 @needs("ehragent_demo")
 @pytest.mark.parametrize(("split", "least"), [("valid", 70), pytest.param("test", 400, marks=slow)])
@@ -67,3 +62,73 @@ def test_sql_of_every_question_of_the_data_runs_on_the_demo_databases(tmp_path, 
     samples = list(Ehrsql(str(DATA / "ehrsql"), sqlite, cache=str(tmp_path)).load(split))
     assert len(samples) >= least and {one.strata["level"] for one in samples} == {"I", "II", "III", "IV"}
     assert sum(bool(one.target["answer"]) for one in samples) > 20
+
+
+EMPTY = {**ASKED, "id": "q3", "query": "select route from prescriptions where drug = 'zinc'"}
+
+
+def cab_ehrsql(folder, records=(ASKED, UNASKED, EMPTY), **arguments):
+    write(folder / FOLDER / "test.json", list(records))
+    if not (folder / "mimic_iii.sqlite").exists():
+        database(folder / "mimic_iii.sqlite")
+    given = {"sqlite": str(folder / "mimic_iii.sqlite"), "cache": str(folder / "cache"), **arguments}
+    return CabEhrsql2022(str(folder), "mimic_iii", **given)
+
+
+def test_answerable_questions_get_the_answers_of_their_sql(tmp_path):
+    first, empty = cab_ehrsql(tmp_path).load("test")
+    assert first.problem.id == "mimic_iii-test-q1"
+    assert first.problem.question == "How is aspirin taken?\nIf the database does not hold what is asked for, reply: No result."  # fmt: skip
+    assert (first.target, empty.target) == ({"answer": ["po", "iv"]}, {"answer": []})
+    assert (first.problem.inputs, first.files) == (
+        {"sql_database": "mimic_iii"},
+        {"mimic_iii": str(tmp_path / "mimic_iii.sqlite")},
+    )
+    assert (first.metadata["sql"], first.metadata["sql_dialect"]) == (ASKED["query"], "mimic_iii")
+    assert (first.metadata["task"], first.strata["dimension"], first.cluster) == ("mimic_iii", "numerical", "12")
+
+
+def test_answers_are_worked_out_once_per_content(tmp_path):
+    dataset = cab_ehrsql(tmp_path, ask="")
+    assert next(dataset.load("test")).problem.question == "How is aspirin taken?"
+    (kept,) = (tmp_path / "cache").iterdir()
+    kept.write_bytes(kept.read_bytes().replace(b"po", b"by mouth"))
+    assert next(cab_ehrsql(tmp_path).load("test")).target == {"answer": ["by mouth", "iv"]}
+    (tmp_path / "mimic_iii.sqlite").unlink()
+    database(tmp_path / "mimic_iii.sqlite", [("aspirin", "pr")])
+    assert next(cab_ehrsql(tmp_path).load("test")).target == {"answer": ["pr"]}
+
+
+def test_cab_s_fingerprint_follows_questions_and_database(tmp_path):
+    prints = {cab_ehrsql(tmp_path).fingerprint, cab_ehrsql(tmp_path, [ASKED]).fingerprint}
+    database(tmp_path / "other.sqlite", [("zinc", "po")])
+    prints.add(cab_ehrsql(tmp_path, [ASKED], sqlite=str(tmp_path / "other.sqlite")).fingerprint)
+    assert len(prints) == 3
+
+
+def test_what_cab_lacks_is_said_before_the_first_sample(tmp_path):
+    dataset = cab_ehrsql(tmp_path, sqlite=str(tmp_path / "none.sqlite"))
+    complaint = refused(dataset)
+    assert "none.sqlite; build it from the credentialed PhysioNet data" in complaint
+    assert "dataset=cab_ehragent_demo" in complaint
+    assert "valid.json; set CLINICAL_DATA_DIR" in refused(cab_ehrsql(tmp_path), "valid")
+    assert "EHRSQL has test, valid, train; found 'dev'" in refused(cab_ehrsql(tmp_path), "dev")
+    assert dataset.splits == ("test",) and dataset.privacy == "credentialed"
+
+
+@needs("ehrsql")
+@needs("ehragent_demo")
+@pytest.mark.parametrize("name", ["mimic_iii", "eicu"])
+def test_valid_questions_run_on_the_demo_database(tmp_path, name):
+    sqlite = DATA / "ehragent_demo" / name / f"{name}.db"
+    dataset = CabEhrsql2022(str(DATA / "ehrsql"), name, str(sqlite), cache=str(tmp_path))
+    samples = list(dataset.load("valid"))
+    assert len(samples) == 35 and any(sample.target["answer"] for sample in samples)
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [(1, "1"), (2.0, "2"), (1114.7500000000002, "1114.75"), ("iv", "iv"), (None, "None"), (0.12345, "0.123")],
+)
+def test_cells_are_texts_that_executed_answers_contain(cell, text):
+    assert cell_text(cell) == text

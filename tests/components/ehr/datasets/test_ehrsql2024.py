@@ -1,15 +1,57 @@
+import ast
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from components.ehr.datasets.ehrsql2024 import Ehrsql2024
+from components.core.errors import ConfigError
+from components.ehr.datasets.ehrsql2024 import CabEhrsql, Ehrsql2024, questions_2024, split_files
 from components.ehr.metadata import metadata
 from components.ehr.statements import run_sql
 from components.text.values import strict
 from tests.components.cab_files import DATA, database, needs, refused, write
-from tests.components.ehr.datasets.test_ehrsql2024_files import SQL, written
 from tests.slow import slow
+
+SQL = "SELECT route FROM prescriptions"
+
+
+def written(folder, labels=None, answers=None, split="test"):
+    place = folder / "data" / "mimic_iv" / split
+    asked = [{"id": "a", "question": "How?"}, {"id": "b", "question": "What is software?"}]
+    write(place / "data.json", {"version": "1", "data": asked})
+    write(place / "label.json", labels or {"a": SQL, "b": "null"})
+    write(place / "answer.json", answers or {"a": "[['po']]", "b": "null"})
+    return str(folder)
+
+
+def split(*arguments):
+    return split_files(written(*arguments), "test")[0]
+
+
+def test_three_files_are_joined_by_id(tmp_path):
+    first, second = questions_2024(split(tmp_path))
+    assert (first.id, first.question, first.sql, first.answer, first.patient) == ("a", "How?", SQL, "[['po']]", None)
+    assert (second.sql, second.answer) == (None, None)
+
+
+def test_annotations_name_the_patient(tmp_path):
+    notes = [{"id": "a", "val_dict": {"val_placeholder": {"patient_id": 7}}}, {"id": "b", "val_dict": "-"}]
+    write(tmp_path / "data" / "mimic_iv" / "test" / "annotated.json", notes)
+    assert [one.patient for one in questions_2024(split(tmp_path))] == ["7", None]
+
+
+@pytest.mark.parametrize(
+    ("labels", "answers", "told"),
+    [
+        ({"a": SQL}, None, "label.json: b: is missing"),
+        (None, {"a": "null", "b": "null"}, "label.json: a: has SQL or an answer, but not both"),
+        ({"a": 3, "b": "null"}, None, "label.json: a: must be a text, found 3"),
+    ],
+)
+def test_files_that_disagree_are_refused(tmp_path, labels, answers, told):
+    with pytest.raises(ConfigError, match=told):
+        list(questions_2024(split(tmp_path, labels, answers)))
+
 
 THIRD = "SELECT 1.0 / 3 FROM prescriptions LIMIT 1"
 
@@ -61,18 +103,6 @@ def test_annotations_give_patient_and_slots(tmp_path):
     assert (second.cluster, second.metadata["template"]) == (None, None)
 
 
-@pytest.mark.parametrize(
-    ("labels", "answers", "told"),
-    [
-        ({"a": SQL, "b": "null"}, {"a": "po", "b": "null"}, "the answer must be the text of a list of rows"),
-        ({"a": "SELECT no FROM prescriptions", "b": "null"}, None, "the gold SQL fails on"),
-        ({"a": "SELECT 1", "b": "null"}, None, "names no table"),
-    ],
-)
-def test_wrong_question_is_refused_with_file_record_and_key(tmp_path, labels, answers, told):
-    assert f"data.json: data: record 1: id: {told}" in refused(ehrsql(tmp_path, labels=labels, answers=answers))
-
-
 def test_missing_database_is_said_before_the_first_sample(tmp_path):
     assert "mimic_iv.sqlite; set CLINICAL_DATA_DIR" in refused(Ehrsql2024(written(tmp_path)))
 
@@ -96,3 +126,40 @@ def test_every_question_of_the_slice_is_answered_by_its_sql(tmp_path, split):
         if one.metadata["executable"]:
             rows = run_sql(Path(one.files["database"]), one.metadata["sql"], clock)
             assert strict(str(rows), one.target["answer"]), one.problem.id
+
+
+def cab_ehrsql(folder, **arguments):
+    if not (folder / "data/mimic_iv/mimic_iv.sqlite").exists():
+        database(folder / "data/mimic_iv/mimic_iv.sqlite")
+    return CabEhrsql(written(folder, **arguments))
+
+
+def test_cab_asks_answerable_questions_with_a_database(tmp_path):
+    (sample,) = cab_ehrsql(tmp_path).load("test")
+    assert sample.problem.id == "ehrsql-test-a" and sample.problem.question.startswith("How?\nIf the database")
+    assert (sample.target, sample.problem.inputs) == ({"answer": "[['po']]"}, {"sql_database": "mimic_iv"})
+    assert sample.files == {"mimic_iv": str(tmp_path / "data/mimic_iv/mimic_iv.sqlite")}
+    assert sample.metadata == {"task": "ehrsql", "sql": SQL, "sql_dialect": "mimic_iv"}
+
+
+@pytest.mark.parametrize("answer", ["po", "['po']", "[['po']", "__import__('os')"])
+def test_answer_that_is_no_list_of_rows_is_refused(tmp_path, answer):
+    complaint = refused(cab_ehrsql(tmp_path, answers={"a": answer, "b": "null"}))
+    assert "data.json: data: record 1: id: the answer must be the text of a list of rows" in complaint
+
+
+def test_cab_s_splits_and_fingerprint_follow_the_files(tmp_path):
+    first = cab_ehrsql(tmp_path).fingerprint
+    assert cab_ehrsql(tmp_path, answers={"a": "[['iv']]", "b": "null"}).fingerprint != first
+    cab_ehrsql(tmp_path, split="train")
+    assert cab_ehrsql(tmp_path).splits == ("test", "train")
+
+
+@needs("ehrsql2024")
+def test_every_row_of_cab_s_data_is_read():
+    dataset = CabEhrsql(str(DATA / "ehrsql2024"))
+    sizes = {split: len(list(dataset.load(split))) for split in dataset.splits}
+    assert sizes["test"] in (240, 934) and sizes["valid"] >= 40 and sizes["train"] >= 90
+    samples = {sample.problem.id: sample for sample in dataset.load("test")}
+    found = samples["ehrsql-test-d704f27fd79c99e4a27f1581"]
+    assert (ast.literal_eval(found.target["answer"]), found.cluster) == ([["13"]], "10026354")

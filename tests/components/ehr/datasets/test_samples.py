@@ -1,10 +1,11 @@
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
 from components.core.errors import ConfigError
-from components.ehr.datasets.samples import context, ehr_sample, gold, source
+from components.ehr.datasets.samples import Source, describe, ehr_sample, gold_rows, make_gold, open_source
 from components.ehr.metadata import metadata
 from components.files.rows import Row
 from tests.components.cab_files import database, write
@@ -13,17 +14,17 @@ SQL = "select a.x from a join b on a.y = b.y where a.z in ( select c.z from c )"
 
 
 def test_context_tells_of_tables_columns_and_the_time():
-    told = context(metadata("mimic_iii"))
+    told = describe(metadata("mimic_iii"))
     assert metadata("mimic_iii").overview in told
     assert "\nadmissions: ROW_ID, SUBJECT_ID, HADM_ID," in told
     assert told.endswith("The current time is 2105-12-31 23:59:00.")
-    assert "current time" not in context(metadata("treqs"))
+    assert "current time" not in describe(metadata("treqs"))
 
 
 @pytest.mark.parametrize(("joins", "n_tables", "level"), [(True, 3, "III"), (False, 2, "II")])
 def test_sample_holds_gold_where_no_agent_can_see_it(tmp_path, joins, n_tables, level):
-    asked_of = source("mimic_iii", database(tmp_path / "m.db"))
-    found = gold(Row("r", {}), "query", SQL, ["1", "b"], "x of {a} [b]?", joins)
+    asked_of = open_source("mimic_iii", database(tmp_path / "m.db"))
+    found = make_gold(Row("r", {}), "query", SQL, ["1", "b"], "x of {a} [b]?", joins)
     sample = ehr_sample(asked_of, "one", "x of 1?", found, template="t", paraphrase="p", strata={"importance": "low"})
     assert sample.target == {"answer": ["1", "b"]}
     assert sample.strata == {
@@ -40,7 +41,7 @@ def test_sample_holds_gold_where_no_agent_can_see_it(tmp_path, joins, n_tables, 
 
 
 def test_unanswerable_question_has_no_answer_and_no_level(tmp_path):
-    sample = ehr_sample(source("eicu", database(tmp_path / "e.db")), "one", "phone?", None)
+    sample = ehr_sample(open_source("eicu", database(tmp_path / "e.db")), "one", "phone?", None)
     assert (sample.target, sample.strata) == ({"answer": None}, {"database": "eicu", "level": "unanswerable"})
     assert (sample.metadata["sql"], sample.metadata["answerable"], sample.metadata["n_tables"]) == (None, False, None)
 
@@ -49,19 +50,62 @@ def test_the_card_of_the_dataset_has_the_size_of_the_database(tmp_path):
     file = tmp_path / "m.db"
     with closing(sqlite3.connect(file)) as connection:
         connection.executescript("create table a (x); create table b (x); insert into a values (1), (2), (3)")
-    card = ehr_sample(source("mimic_iii", file), "one", "phone?", None).card
+    card = ehr_sample(open_source("mimic_iii", file), "one", "phone?", None).card
     assert card == {"database (size), samples of each": "mimic_iii (2 tables, 1.5 rows per table)"}
-    found = gold(Row("r", {}), "query", SQL, ["1"], None, True)
-    assert ehr_sample(source("mimic_iii", file), "one", "x?", found).card["tables per question"] == 3
+    found = make_gold(Row("r", {}), "query", SQL, ["1"], None, True)
+    assert ehr_sample(open_source("mimic_iii", file), "one", "x?", found).card["tables per question"] == 3
     with closing(sqlite3.connect(file)) as connection:
         connection.executescript("insert into b select a.x from a, a as c")
-    assert source("mimic_iii", file).size == "mimic_iii (2 tables, 6.0 rows per table)"
+    assert open_source("mimic_iii", file).size == "mimic_iii (2 tables, 6.0 rows per table)"
 
 
 def test_what_cannot_be_asked_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="r: query: names no table after 'from'"):
-        gold(Row("r", {}), "query", "select 1", [], None, True)
+        make_gold(Row("r", {}), "query", "select 1", [], None, True)
     with pytest.raises(ConfigError, match=r"cut\.db: not a database that can be read"):
-        source("eicu", write(tmp_path / "cut.db", "no database" * 99))
+        open_source("eicu", write(tmp_path / "cut.db", "no database" * 99))
     with pytest.raises(ConfigError, match="mimic_iii"):
-        source("mimic", database(tmp_path / "m.db"))
+        open_source("mimic", database(tmp_path / "m.db"))
+
+
+ROUTES = "select route from prescriptions"
+
+
+def rows(folder, *statements, clock="2105-12-31 23:59:00"):
+    asked = [(Row(f"q.json: record {n}", {"query": sql}), sql) for n, sql in enumerate(statements, 1)]
+    if not (folder / "a.db").exists():
+        database(folder / "a.db", [("aspirin", "po"), ("zinc", None), ("iron", 1.5)])
+    source = Source(replace(metadata("mimic_iii"), clock=clock), folder / "a.db", "", "")
+    return gold_rows(asked, "query", source, cache=str(folder / "cache"), seconds=5)
+
+
+def test_rows_are_those_of_the_sql_at_the_fixed_time(tmp_path):
+    assert rows(tmp_path, ROUTES, "select strftime('%y', current_time), 2, 0.1") == [
+        [["po"], [None], ["1.5"]],
+        [["2105", 2, 0.1]],
+    ]
+
+
+def test_rows_are_worked_out_once_per_content(tmp_path):
+    rows(tmp_path, ROUTES)
+    (kept,) = (tmp_path / "cache").iterdir()
+    kept.write_bytes(kept.read_bytes().replace(b'"po"', b'"by mouth"'))
+    assert rows(tmp_path, ROUTES)[0][0] == ["by mouth"]
+    assert rows(tmp_path, f"{ROUTES} limit 1") == [[["po"]]]
+    assert rows(tmp_path, ROUTES, clock=None)[0][0] == ["po"]
+    database(tmp_path / "a.db", [("aspirin", "pr")])
+    assert rows(tmp_path, ROUTES) == [[["pr"]]]
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ("select nothing from prescriptions", "the gold SQL fails on .*a.db: .*nothing"),
+        ("delete from prescriptions", "the gold SQL fails on .*a.db: "),
+        ("select x'00'", "the gold SQL gives bytes on .*a.db"),
+    ],
+)
+def test_statement_that_gives_no_answer_is_refused_with_its_record(tmp_path, sql, told):
+    with pytest.raises(ConfigError, match=f"q.json: record 2: query: {told}"):
+        rows(tmp_path, ROUTES, sql)
+    assert not (tmp_path / "cache").exists()

@@ -3,10 +3,60 @@ import sqlite3
 
 import pytest
 
-from components.ehr.datasets.treqs import Treqs
+from components.ehr.datasets.treqs import Condition, Treqs, standard_sql, treqs_questions
 from components.ehr.metadata import metadata
 from tests.components.cab_files import DATA, needs, refused, write
-from tests.components.ehr.datasets.test_mimicsql import TREQS
+
+TREQS = {
+    "key": "k1",
+    "format": {"table": [0, 1], "cond": [[1, 3, 0, "Alzheimer's disease"]], "agg_col": [[0, 0]], "sel": 1},
+    "question_refine": "how many patients have alzheimer's disease? ",
+    "sql": 'SELECT COUNT ( DISTINCT DEMOGRAPHIC."SUBJECT_ID" ) FROM DEMOGRAPHIC INNER JOIN DIAGNOSES on '
+    'DEMOGRAPHIC.HADM_ID = DIAGNOSES.HADM_ID WHERE DIAGNOSES."SHORT_TITLE" = "Alzheimer\'s disease"',
+}
+
+
+def lines(path, *rows):
+    return write(path, "\n".join(json.dumps(row) for row in rows))
+
+
+def test_question_has_its_parts_by_name(tmp_path):
+    (one,) = treqs_questions(lines(tmp_path / "test.json", TREQS))
+    assert (one.key, one.question, one.operation) == ("k1", "how many patients have alzheimer's disease?", "count")
+    assert one.tables == ("DEMOGRAPHIC", "DIAGNOSES")
+    assert one.conditions == (Condition("DIAGNOSES", "SHORT_TITLE", "=", "Alzheimer's disease"),)
+    assert one.sql.endswith("WHERE DIAGNOSES.SHORT_TITLE = 'Alzheimer''s disease'")
+
+
+@pytest.mark.parametrize(
+    ("sql", "standard"),
+    [
+        ('SELECT LAB."FLAG" FROM LAB', "SELECT LAB.FLAG FROM LAB"),
+        ('WHERE A."AGE" < "60" AND A."X" = "a b"', "WHERE A.AGE < '60' AND A.X = 'a b'"),
+        ('= "Tonsil&adenoid ""x"" 20%"', "= 'Tonsil&adenoid \"x\" 20%'"),
+        ('= \'it\'\'s "so"\' AND B."C" = ""', "= 'it''s \"so\"' AND B.C = ''"),
+        ("SELECT 1", "SELECT 1"),
+    ],
+)
+def test_literals_stand_in_single_quotes_and_columns_in_none(sql, standard):
+    assert standard_sql(sql) == standard
+
+
+@needs("mimicsql_treqs")
+@pytest.mark.parametrize("wording", ["template", "natural_v2"])
+@pytest.mark.parametrize(("split", "least"), [("test", 300), ("dev", 50)])
+def test_conditions_of_the_data_are_those_of_their_sql(wording, split, least):
+    file = DATA / "mimicsql_treqs" / "mimicsql_data" / f"mimicsql_{wording}" / f"{split}.json"
+    questions = list(treqs_questions(file))
+    assert len(questions) >= least
+    known = {table.upper(): columns for table, columns in metadata("treqs").tables.items()}
+    for one in questions:
+        assert '"' not in one.sql
+        assert all(
+            f"{c.table}.{c.column} {c.operator} " in one.sql and c.column in known[c.table] for c in one.conditions
+        )
+        assert all(table in one.sql for table in one.tables)
+
 
 AGES = {
     "key": "k2", "question_refine": "patients below 60?", "sql": 'SELECT DEMOGRAPHIC."NAME" FROM DEMOGRAPHIC WHERE DEMOGRAPHIC."AGE" < "60"',
@@ -63,12 +113,6 @@ def test_what_is_missing_is_said_before_the_first_sample(tmp_path):
     assert dataset.splits == ("test",) and dataset.privacy == "credentialed"
 
 
-def test_wrong_question_is_refused_with_file_line_and_key(tmp_path):
-    wrong = {**AGES, "sql": 'SELECT LAB."NO" FROM LAB'}
-    assert "test.json:2: sql: the gold SQL fails on" in refused(treqs(tmp_path, [AGES, wrong]))
-    assert "test.json:2: format: must be an object" in refused(treqs(tmp_path, [AGES, {**AGES, "format": 3}]))
-
-
 def test_fingerprint_follows_wording_and_content(tmp_path):
     prints = {treqs(tmp_path).fingerprint, treqs(tmp_path, wording="question").fingerprint}
     prints.add(treqs(tmp_path, [AGES]).fingerprint)
@@ -81,7 +125,9 @@ def test_fingerprint_follows_wording_and_content(tmp_path):
 @pytest.mark.parametrize(("split", "least"), [("test", 300), ("dev", 50)])
 @pytest.mark.parametrize("wording", ["template", "question"])
 def test_sql_of_every_question_of_the_data_runs_on_the_five_tables(tmp_path, wording, split, least):
-    dataset = Treqs(str(DATA / "mimicsql_treqs"), mimic(tmp_path / "mimic.db"), split, wording, cache=str(tmp_path))
+    dataset = Treqs(
+        str(DATA / "mimicsql_treqs"), mimic(tmp_path / "mimic.db"), split=split, wording=wording, cache=str(tmp_path)
+    )
     samples = list(dataset.load(split))
     assert len(samples) >= least and {one.strata["level"] for one in samples} == {"I", "II", "III"}
     counts = [one.target["answer"] for one in samples if one.strata["operation"] == "count"]
