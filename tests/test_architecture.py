@@ -116,11 +116,7 @@ UNMIRRORED = {
     "components/core/errors.py", "components/core/types.py", "components/core/protocols.py", "components/radiology/switches.py",
     "components/radiology/tasks.py", "components/models/simulated/rates.py",
     "components/core/learning.py", "components/core/context.py", "components/sql/__init__.py",
-<<<<<<< HEAD
     "components/tools/privacy_presidio.py",  # tests/components/tools/test_privacy_rules.py
-    "components/radiology/radabench_mini/build.py",  # tests/components/radiology/test_radabench_mini.py
-=======
->>>>>>> 53bc2f322bc62e9423cddf30df6bee389ede085d
 }  # fmt: skip
 
 

@@ -5,14 +5,8 @@ import re
 
 import pytest
 
-<<<<<<< HEAD:tests/components/tools/data/test_build.py
-from components.files.written_facts import load_facts
-from components.tools.data import build as builder
-from tests.slow import slow
-=======
 from data_builders.facts import load_facts
 from data_builders.tools import __main__ as builder
->>>>>>> 53bc2f322bc62e9423cddf30df6bee389ede085d:tests/data_builders/test_tools.py
 
 FOLDER = builder.SHIPPED
 BUILT = builder.build()
@@ -22,26 +16,6 @@ def read(name):
     return [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
 
 
-<<<<<<< HEAD:tests/components/tools/data/test_build.py
-@pytest.mark.parametrize("name", BUILT)
-def test_committed_file_is_what_the_facts_give(name):
-    assert (FOLDER / name).read_text(encoding="utf-8") == builder.render(BUILT[name])
-
-
-@slow
-def test_check_passes_on_current_files_and_names_a_changed_one(tmp_path, monkeypatch, capsys):
-    assert builder.main(["--check"]) == 0
-    monkeypatch.setattr(builder, "HERE", tmp_path)
-    assert builder.main(["--check"]) == 1
-    assert "drugs.jsonl, vocabulary.jsonl" in capsys.readouterr().err
-    assert builder.main([]) == 0 and builder.main(["--check"]) == 0
-    (tmp_path / "web.jsonl").write_text("{}\n", encoding="utf-8")
-    assert builder.main(["--check"]) == 1
-    assert capsys.readouterr().err.startswith("not what the tables give: web.jsonl;")
-
-
-=======
->>>>>>> 53bc2f322bc62e9423cddf30df6bee389ede085d:tests/data_builders/test_tools.py
 def test_the_whole_is_of_the_stated_size():
     assert len(read("drugs.jsonl")) >= 60
     assert len(read("vocabulary.jsonl")) >= 220

@@ -108,7 +108,9 @@ def _query(sql: str, tables: Mapping[str, Mapping[str, object]]) -> Query:
         for table, one in _where(condition, scope):
             where[table].append(one)
     extreme = _extreme(found, scope, take)
-    table, column = scope.place(found["column"]) if found["column"] != "*" else (scope.base, next(iter(tables[scope.base])))
+    table, column = (
+        scope.place(found["column"]) if found["column"] != "*" else (scope.base, next(iter(tables[scope.base])))
+    )
     if table != scope.base or (scope.joins and (take not in _TOLERANT or extreme)):
         raise Unreadable
     narrowed = [_narrowed(left, right, where, scope) for _, _, left, right in scope.joins]
@@ -121,7 +123,7 @@ def _take(found: re.Match[str]) -> str:
     if not function:
         return "distinct" if found["distinct"] else "values"
     counts = function == "count"
-    if bool(found["any"] or found["each"]) and not counts or (found["any"] and found["each"]):
+    if (bool(found["any"] or found["each"]) and not counts) or (found["any"] and found["each"]):
         raise Unreadable
     if counts and not found["each"] and not found["any"] and found["column"] != "*":
         raise Unreadable
