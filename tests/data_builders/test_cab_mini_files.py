@@ -58,7 +58,6 @@ def letters(folder):
     return {path.name: " ".join(path.read_text("utf-8").split()) for path in sorted((SHIPPED / folder).glob("*.txt"))}
 
 
-@slow
 def test_the_script_gives_the_committed_files(built):
     assert stale(SHIPPED, built, builder.FOLDERS) == []
     assert builder.build_files().keys() == built.keys()
@@ -74,7 +73,6 @@ def test_the_script_writes_what_is_missing_and_removes_what_is_not_built(tmp_pat
     assert builder.main(["--check"], tmp_path) == 0
 
 
-@slow
 def test_a_picture_or_database_packed_differently_is_the_same(tmp_path, built):
     name = "images/study_01.png"
     stream = io.BytesIO()

@@ -17,7 +17,6 @@ def files():
     return build.build()
 
 
-@slow
 def test_the_shipped_files_hold_what_is_built(files):
     shipped = {
         path.relative_to(SHIPPED).as_posix() for path in SHIPPED.glob("*/*") if path.suffix in (".json", ".sqlite")
@@ -26,7 +25,6 @@ def test_the_shipped_files_hold_what_is_built(files):
     assert [name for name, content in files.items() if not same(SHIPPED / name, content)] == []
 
 
-@slow
 def test_the_shipped_files_are_small(files):
     assert len(files) == 4 * len(DATABASES)
     assert sum((SHIPPED / name).stat().st_size for name in files) < 3_000_000
@@ -36,7 +34,6 @@ def test_the_seed_decides(files):
     assert build.build(n_patients=30) == build.build(n_patients=30) != build.build(seed=1, n_patients=30)
 
 
-@slow
 def test_a_database_is_compared_by_its_content(tmp_path, files):
     name, path = "treqs/treqs.sqlite", tmp_path / "t.sqlite"
     assert not same(path, files[name])
