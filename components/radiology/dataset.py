@@ -24,9 +24,9 @@ from components.files.seeded_draw import drawn
 from components.files.yaml_files import read_yaml
 from components.radiology.profile import as_switches
 from components.radiology.records import Entry, RecordFile, parse_records
+from components.radiology.study import LISTS, Vocabulary
 from components.radiology.switches import Switches
 from components.radiology.tasks import TASKS
-from components.radiology.vocabulary import LISTS, Vocabulary
 
 _MANIFEST = "manifest.json"  # of a synthesis, beside its records
 _SHIPPED = Path(__file__).parent
@@ -103,6 +103,7 @@ class RadABench:
                 "modality": record["Modality"],
             },
             card=_card(record["Information"], len(task.chain)),
+            gold_steps=task.steps,
         )
 
     @property

@@ -19,7 +19,7 @@ from components.core.types import CONTEXT_LENGTH, Answer, Played, Sample
 from components.core.usage import Purposes, summed, usage_of
 from components.prompts import load
 from components.prompts.plain import visible
-from components.stages.gold import gold_refusal, gold_steps, gold_text
+from components.stages.gold import gold_refusal, gold_text
 from components.stages.prompt_versions import Rules, Version
 
 ROLE = "critic"
@@ -134,7 +134,7 @@ def failure_text(sample: Sample, played: Played) -> str:
     ended = played.trajectory
     why = f" ({ended.failure})" if ended.failure else ""
     lines += ["", f"It ended: {ended.stop}{why}{': ' + ended.error[:_REPLY] if ended.error else ''}"]
-    if steps := gold_steps(sample):
+    if steps := sample.gold_steps:
         lines.append(f"The right steps: {steps}")
     if refusal := gold_refusal(ended.facts):
         lines.append(f"The right end: a refusal, since no tool that is offered can do one of these steps ({refusal})")

@@ -76,6 +76,11 @@ class SQLCoder:
         """What the model is told."""
         return _SPEC
 
+    @property
+    def timeout_seconds(self) -> float:
+        """The limit of a call's statement."""
+        return self.seconds
+
     async def __call__(self, context: Context, sql_database: Any = "", query: Any = "", **_: Any) -> Observation:
         """Convert, run, repair. Raises ToolError."""
         question = text_argument(_SPEC, "query", query)

@@ -26,7 +26,7 @@ def cfg(home):
         "agent": {"_target_": "mine.parts.Asks"},
         "verifier": {"_target_": "components.verifiers.accept.Accept"},
         "toolset": {"_target_": "components.toolsets.none.NoTools"},
-        "condition": {"_target_": "components.conditions.intact.Intact"},
+        "condition": {"_target_": "components.conditions.offered.Intact"},
         "dataset": {"_target_": "mine.parts.Numbers"},
         "scorer": {"right": {"_target_": "mine.parts.Right"}},
     }  # fmt: skip

@@ -12,14 +12,12 @@ from random import Random
 from typing import Any, ClassVar
 
 from components.core.types import Observation, Offer, Sample
-from components.faults.altering import revalued
-from components.faults.plausible import plausible
-from components.faults.striking import Share, Striking
-from components.faults.wrapping import Struck, innermost
+from components.core.wrapping import innermost
+from components.faults.altering import change_values
+from components.faults.wrapping import Share, Striking, Struck
 from components.radiology.cards import Card
 from components.radiology.memory import RadiologyMemory, inputs_of
 from components.radiology.offers import study_behind
-from components.radiology.study import study_of
 from components.radiology.tool import RadiologyTool, memory_of
 
 
@@ -53,14 +51,14 @@ class Imperfect(Striking):
 
     async def strike(self, call: Struck) -> Observation:
         """Run the tool and write what is wrong. Raises ToolError as the tool does."""
-        memory, study = memory_of(call.context.state), study_of(call.sample)
+        memory = memory_of(call.context.state)
         known = dict(memory.wrong)
 
         def other(name: str, _: Any) -> Any:
-            known[name] = plausible(study, name, known, call.rng)
+            known[name] = memory.plausible(name, known, call.rng)
             return known[name]
 
-        return revalued(self.kind, await call.run(), memory, other)
+        return change_values(self.kind, await call.run(), memory, other)
 
 
 def certainty(card: Card, memory: RadiologyMemory, given: Sequence[str]) -> float:

@@ -26,11 +26,11 @@ from components.core.learning import Bench, Made
 from components.core.usage import Purposes, summed, usage_lines
 from components.files.made_folder import NEW, MadeFolder
 from components.radiology.records import parse_records
+from components.radiology.study import LISTS
 from components.radiology.synthesis.record_author import Author, Draft
 from components.radiology.synthesis.record_plan import Cell, cells_of
 from components.radiology.synthesis.soundness.words import words
 from components.radiology.tasks import ANATOMIES, MODALITIES
-from components.radiology.vocabulary import LISTS
 from components.text.near_names import meant
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]

@@ -18,6 +18,7 @@ from components.radiology.profile import as_switches
 from components.radiology.sets import baseline
 from components.radiology.study import study_of
 from components.radiology.switches import Switches
+from components.radiology.tasks import CATEGORIES
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,6 @@ class Radiology:
     def open(self, sample: Sample) -> Offer:
         """Open the tools of a sample. Raises ConfigError when it has no patient record to image."""
         study = study_of(sample)
-        memory = open_memory(study.record, study.task.id, self.switches)
+        memory = open_memory(study.record, study.task.id, self.switches, study.vocabulary)
         facts = {"condition": "baseline", "kind": "baseline"}
-        return Offer(self._tools, memory, controls(self.switches, "baseline"), facts=facts)
+        return Offer(self._tools, memory, controls(self.switches, "baseline"), facts=facts, categories=CATEGORIES)

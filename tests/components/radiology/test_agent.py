@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from components.conditions.denied import Denied
+from components.conditions.failing import Denied
 from components.core.errors import ConfigError
 from components.core.messages import Image, Message, ToolCall
 from components.core.protocols import Agent

@@ -4,10 +4,9 @@ from random import Random
 import pytest
 
 from components.radiology.sets import baseline, config1, config2, config3, differentiated, high, medium, regular
-from components.radiology.study import Study
+from components.radiology.study import Study, Vocabulary
 from components.radiology.switches import Switches
 from components.radiology.tasks import AD, BQ, DD, DI, IE, OS, PAIRS, RG, TASKS
-from components.radiology.vocabulary import Vocabulary
 from tests.each import each
 from tests.golden.vectors import CODE, PAPER, dev
 

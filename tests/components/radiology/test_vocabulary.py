@@ -1,6 +1,6 @@
 import pytest
 
-from components.radiology.vocabulary import ENOUGH, LISTS, Vocabulary, build_vocabulary
+from components.radiology.study import ENOUGH, LISTS, Vocabulary, build_vocabulary
 from tests.golden.vectors import dev
 
 RECORDS = list(dev().data["records"].values())

@@ -8,11 +8,10 @@ from components.core.protocols import Condition
 from components.core.types import Offer
 from components.radiology.conditions.insufficient import InsufficientConfig1, InsufficientConfig2, InsufficientConfig3
 from components.radiology.solvable import solvable
-from components.radiology.study import study_of
+from components.radiology.study import Vocabulary, study_of
 from components.radiology.tasks import DI, REFUSAL_FIELDS, TASKS
 from components.radiology.tool import RadiologyTool
 from components.radiology.toolset import Radiology
-from components.radiology.vocabulary import Vocabulary
 from tests.golden.vectors import CODE, PAPER, dev
 
 VECTORS = dev()

@@ -1,9 +1,10 @@
 import re
 from random import Random
 
-from components.conditions.renamed import Renamed
+from components.conditions.cards import Renamed, Undocumented, bare
 from components.core.protocols import Condition
-from tests.failing import SAMPLE, Tools, episode, kinds
+from components.radiology.toolset import Radiology
+from tests.failing import SAMPLE, STUDY, Tools, episode, kinds, seen
 
 
 def offered(seed, rate=1.0):
@@ -33,3 +34,24 @@ async def test_the_new_name_works_and_the_old_one_does_not():
     assert [one.error for one in seen] == [None, "refused", "unknown_tool"]
     assert seen[0].observation.data["faults"] == [{"kind": "renamed", "was": "echo"}]
     assert kinds(seen) == [["renamed"], ["renamed"], []]
+
+
+def test_the_interface_is_left_and_no_prose():
+    assert isinstance(Undocumented(), Condition)
+    offer = Undocumented(1.0, ["echo"]).offer(Tools().open(SAMPLE), SAMPLE, Random(1))
+    spec = offer.tools["echo"].spec
+    assert spec.description == "" and spec.parameters == {"type": "object", "properties": {"text": {"type": "string"}}}
+    assert offer.tools["other"].spec.description == "says it"
+    assert offer.facts["faults"][0]["cards"] == ["echo"]
+
+
+def test_a_radiology_card_keeps_category_and_variables():
+    spec = next(iter(Radiology().open(STUDY).tools.values())).spec
+    card = bare(spec).card
+    assert {key for key, value in card.items() if value} <= {"Category", "Compulsory Input", "Optional Input", "Output"}
+    assert card["Category"] == spec.card["Category"] and card["Performance"] == ""
+
+
+async def test_what_the_tool_does_stays():
+    found = await seen(Undocumented(1.0), "echo 1")
+    assert found[0].observation.text == "1" and kinds(found) == [["undocumented"]]

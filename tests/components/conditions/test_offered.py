@@ -1,22 +1,71 @@
+from dataclasses import replace
 from random import Random
 
 import pytest
 
-from components.conditions.both import Both
-from components.conditions.denied import Denied
-from components.conditions.intact import Intact
-from components.conditions.noisy import Noisy
-from components.conditions.renamed import Renamed
-from components.conditions.withhold import Withhold
+from components.conditions.cards import Renamed
+from components.conditions.failing import Denied
+from components.conditions.offered import Both, Intact, Withhold
+from components.conditions.wrong_results import Noisy
 from components.core.errors import ConfigError
 from components.core.protocols import Condition
+from components.core.types import Offer
+from components.core.wrapping import innermost
 from components.radiology.conditions.baseline import Baseline
 from components.radiology.conditions.differentiated import Differentiated
 from components.radiology.conditions.insufficient import InsufficientConfig1, InsufficientConfig2
 from components.radiology.conditions.redundant import RedundantHigh
 from components.radiology.toolset import Radiology
-from tests.failing import STUDY, episode, kinds, seen
-from tests.golden.vectors import PAPER
+from tests.failing import STUDY, Tools, episode, kinds, seen
+from tests.golden.vectors import PAPER, dev
+
+SAMPLE = dev().sample("dev_chest_ct", "012")
+
+
+def test_the_tools_stay_as_they_are():
+    assert isinstance(Intact(), Condition)
+    offer = Radiology().open(SAMPLE)
+    found = Intact().offer(offer, SAMPLE, Random(1))
+    assert found.tools is offer.tools and found.state is offer.state and found.controls is offer.controls
+    assert found.facts == {"condition": "intact", "kind": "baseline"}
+    assert Intact().offer(Offer({}), SAMPLE, Random(1)).facts == {"condition": "intact", "kind": "intact"}
+
+
+def test_withheld_tools_are_not_offered():
+    assert isinstance(Withhold(), Condition)
+    offer = Radiology().open(SAMPLE)
+    found = Withhold(["TOOL3", "TOOL1"]).offer(offer, SAMPLE, Random(1))
+    assert list(found.tools) == ["TOOL2", *(f"TOOL{n}" for n in range(4, 13))]
+    assert found.facts == {"condition": "withhold", "kind": "withhold", "withheld": ["TOOL3", "TOOL1"]}
+    assert len(offer.tools) == 12
+
+
+def test_names_are_in_whatever_case_and_may_be_categories():
+    offer = Radiology().open(SAMPLE)
+    found = Withhold(["tool2", "anatomy classifier", "Tool2"]).offer(offer, SAMPLE, Random(1))
+    assert list(found.tools) == [f"TOOL{n}" for n in range(3, 13)]
+    assert found.facts["withheld"] == ["TOOL2", "Anatomy Classifier"]
+
+
+def test_what_another_sample_is_offered_can_be_withheld_from_all():
+    offer = Offer({}, facts={"toolset": ["camera"]})
+    assert Withhold(["Camera"]).offer(offer, SAMPLE, Random(1)).facts["withheld"] == ["camera"]
+
+
+def test_a_tool_is_withheld_by_its_own_name_also_where_it_is_renamed():
+    offer = replace(Tools().open(SAMPLE), facts={"toolset": ["echo", "other"]})
+    found = Both(Renamed(1.0), Withhold(["Echo"])).offer(offer, SAMPLE, Random(1))
+    assert [innermost(tool).spec.name for tool in found.tools.values()] == ["other"]
+
+
+def test_names_are_checked():
+    offer = Radiology().open(SAMPLE)
+    with pytest.raises(ConfigError, match=r"condition withhold: there is no tool 'x'; there are TOOL1, TOOL2, .*Organ"):
+        Withhold(["TOOL1", "x"]).offer(offer, SAMPLE, Random(1))
+    with pytest.raises(ConfigError, match="there is no tool 'x'; there are none"):
+        Withhold(["x"]).offer(Offer({}), SAMPLE, Random(1))
+    with pytest.raises(ConfigError, match=r"name tools, as in condition.tools=\[Calculator\]"):
+        Withhold().offer(offer, SAMPLE, Random(1))
 
 
 def test_the_first_makes_the_tools_that_it_makes_alone():

@@ -1,0 +1,10 @@
+from components.text.whole_words import replaced, stands_in
+
+
+def test_words_are_swapped_whole_and_once():
+    assert replaced("A cat, a CAT and catalogues", {"cat": "dog", "dog": "cow"}) == "A dog, a dog and catalogues"
+    assert replaced("same", {}) == "same" == replaced("same", {" ": "x"})
+
+
+def test_a_value_stands_in_a_text_as_whole_words():
+    assert stands_in("14 mm", "It is 14 MM wide") and not stands_in("4 mm", "14 mm") and not stands_in("", "x")
