@@ -27,7 +27,7 @@ from components.core.protocols import Episode, Verifier
 from components.core.turns import continued
 from components.core.types import Action, Answer, Failure, Offer, Refusal
 from components.prompts import PromptSet, load
-from components.radiology.plan_object import read_plan
+from components.radiology.plan import read_plan
 from components.radiology.shots import Shots, shots_of
 from components.radiology.switches import Switches
 

@@ -22,7 +22,6 @@ from components.core.errors import ConfigError
 from components.core.types import Privacy, Problem, Sample
 from components.files.seeded_draw import drawn
 from components.files.yaml_files import read_yaml
-from components.radiology.profile import as_switches
 from components.radiology.records import Entry, RecordFile, parse_records
 from components.radiology.study import LISTS, Vocabulary
 from components.radiology.switches import Switches
@@ -52,9 +51,6 @@ class RadABench:
     seed: int = 0
     switches: Switches = field(default_factory=Switches)
     privacy: Privacy = "open"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
 
     @property
     def splits(self) -> Sequence[str]:

@@ -9,8 +9,7 @@ from typing import Any
 
 from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import Execution, read, task_of
-from components.radiology.perfect import play
-from components.radiology.suitable import Suitable
+from components.radiology.perfect import Suitable, play
 from components.radiology.switches import Switches
 from components.radiology.tasks import Task
 

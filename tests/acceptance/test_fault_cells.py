@@ -18,7 +18,7 @@ from components.conditions.wrong_results import Contradictory, Noisy, Stale
 from components.faults.cards import Recarded
 from components.faults.marks import changed_cards
 from components.faults.wrapping import Faulty
-from components.radiology.conditions.imperfect import Imperfect
+from components.radiology.imperfect import Imperfect
 from runner.experiment import Experiment, build
 from runner.play import play
 from tests.composing import composing

@@ -16,7 +16,7 @@ from components.core.types import Sample, Score, Trajectory
 from components.models.simulated import Simulated
 from components.radiology.agent import Radagent
 from components.radiology.execution import ground_truth
-from components.radiology.solvable import solvable
+from components.radiology.perfect import solvable
 from components.radiology.study import study_of
 from components.radiology.tasks import PAIRS, TASKS
 from components.radiology.tool import RadiologyTool

@@ -107,7 +107,7 @@ def test_a_toolset_that_fits_no_sample_is_refused_before_the_first_one(cfg):
 
 
 def test_a_condition_that_does_not_fit_says_what_would(cfg):
-    cfg["condition"] = {"_target_": "components.radiology.conditions.baseline.Baseline"}
+    cfg["condition"] = {"_target_": "components.radiology.conditions.Baseline"}
     with pytest.raises(ConfigError, match=r"condition .*with other toolsets condition=intact"):
         check(cfg)
 

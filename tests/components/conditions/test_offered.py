@@ -11,10 +11,13 @@ from components.core.errors import ConfigError
 from components.core.protocols import Condition
 from components.core.types import Offer
 from components.core.wrapping import innermost
-from components.radiology.conditions.baseline import Baseline
-from components.radiology.conditions.differentiated import Differentiated
-from components.radiology.conditions.insufficient import InsufficientConfig1, InsufficientConfig2
-from components.radiology.conditions.redundant import RedundantHigh
+from components.radiology.conditions import (
+    Baseline,
+    Differentiated,
+    InsufficientConfig1,
+    InsufficientConfig2,
+    RedundantHigh,
+)
 from components.radiology.toolset import Radiology
 from tests.failing import STUDY, Tools, episode, kinds, seen
 from tests.golden.vectors import PAPER, dev

@@ -16,8 +16,7 @@ from components.core.messages import ToolSpec
 from components.core.types import NoState, Observation, Offer
 from components.core.wrapping import innermost
 from components.faults.wrapping import Faulty, Striking, call_context
-from components.radiology.conditions.insufficient import InsufficientConfig1
-from components.radiology.conditions.redundant import RedundantRegular
+from components.radiology.conditions import InsufficientConfig1, RedundantRegular
 from components.radiology.tasks import CATEGORIES
 from components.radiology.toolset import Radiology
 from runner.build import construct

@@ -14,7 +14,7 @@ from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.models.scripted import Scripted
 from components.radiology.agent import Radagent, Role, Roles
-from components.radiology.conditions.baseline import Baseline
+from components.radiology.conditions import Baseline
 from components.radiology.execution import read
 from components.radiology.switches import Switches
 from components.radiology.tasks import REFUSAL_FIELDS

@@ -16,7 +16,7 @@ from components.models.simulated.core import VERSION, Core
 from components.models.simulated.rates import Rates
 from components.prompts import load
 from components.radiology.agent import Radagent
-from components.radiology.conditions.insufficient import InsufficientConfig1, InsufficientConfig2
+from components.radiology.conditions import InsufficientConfig1, InsufficientConfig2
 from tests.golden.vectors import PAPER
 
 GRAMMARS = {"xml_call": XmlCall, "bracket_json": BracketJson, "native_tools": NativeTools}

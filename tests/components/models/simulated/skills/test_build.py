@@ -19,8 +19,8 @@ from components.models.simulated.skills.build import REQUEST, code, request, spe
 from components.prompts import load
 from components.radiology.agent import Radagent
 from components.radiology.builder import read_request
-from components.radiology.conditions.insufficient import InsufficientConfig1, InsufficientConfig2, InsufficientConfig3
-from components.radiology.scorers.completion import Completion
+from components.radiology.conditions import InsufficientConfig1, InsufficientConfig2, InsufficientConfig3
+from components.radiology.scorers.execution import Completion
 from components.radiology.tasks import CATEGORIES, DD, DI
 from tests.components.models.simulated.clinic import STEADY, Clinic, of
 from tests.components.models.simulated.conftest import SAMPLES

@@ -1,26 +1,113 @@
-"""RadABench's orchestration metrics: was the target reached, the milestone, and were the best tools chosen.
+"""RadABench's metrics of what was executed: did all calls run, was the task completed, were the best tools chosen.
 
 Source: Zheng et al. 2024, arXiv 2412.09529; counts and fixed lists of the reference implementation
-(MAGIC-AI4Med/RadABench, January 2025) by switches. Departures where the article is silent: see
-``components.radiology.suitable`` for the ranking; only successful calls count, steps with a single
-suitable tool are left out, and an unsuitable choice scores 0.
+(MAGIC-AI4Med/RadABench, January 2025) by switches. Task completion has no published code, so its rules are ours:
+``target_hit`` (completed, and the last successful call is of the target's category), ``chain_cover`` (besides, every
+ground-truth category was executed), ``exact_chain`` (besides, nothing else was, in order). Departures where the article
+is silent: see ``components.radiology.perfect`` for the ranking of tools; only successful calls count, steps with a
+single suitable tool are left out, and an unsuitable choice scores 0.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from components.building.reading import may_build
 from components.core.types import Sample, Score, ScoreKind, Trajectory
 from components.radiology.execution import Execution, from_log, ground_truth, is_scored, kind_of
 from components.radiology.grading import Attempt, grade
-from components.radiology.profile import as_switches
-from components.radiology.suitable import Suitable
+from components.radiology.perfect import Suitable
 from components.radiology.switches import Switches
 from components.radiology.tasks import BQ, IE, Task
 
-TARGET, MILESTONE, TOOLS = NAMES = ("execution/thr", "execution/mhr", "execution/ots")
+RUN_NAMES = ("execution/ecr", "execution/pfsp")
+
+
+def prefailure(execution: Execution, n_steps: int, switches: Switches) -> float:
+    """Successful calls before the first failure per ground-truth step; the reference also counts the failing call."""
+    n_calls = execution.clean
+    if switches.pfsp_counts_failing_call:
+        n_calls = len(execution.categories(switches))
+    return min(1.0, n_calls / n_steps) if switches.pfsp_clip else n_calls / n_steps
+
+
+def io(switches: Switches, task: Task, execution: Execution) -> Mapping[str, float | None]:
+    """Both metrics; the second is None unless the episode failed. A refusal is no failure.
+
+    Departure from the article: an answer without any call says nothing of the calls and is not scored.
+    """
+    success = execution.success(switches)
+    idle = success and not execution.clean and switches.error_detection == "structured"
+    failed = not success and (execution.faulty or execution.stop != "refused")
+    return {
+        "execution/ecr": None if idle else float(success),
+        "execution/pfsp": prefailure(execution, len(task.chain), switches) if failed else None,
+    }
+
+
+@dataclass(frozen=True)
+class InputOutput:
+    """Execution completion (0 or 1) and pre-failure success percentage (a share, 0 to 1) of a sample."""
+
+    switches: Switches
+    version: str = "1"
+    kinds: ClassVar[Mapping[str, ScoreKind]] = {"execution/ecr": "proportion", "execution/pfsp": "share"}
+
+    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
+        """The reference's profile scores redundant conditions only; what cannot be solved is never scored."""
+        scored = RUN_NAMES if is_scored(self.switches, kind_of(trajectory), ("redundant",)) else ()
+        return grade(sample, trajectory, self.switches, RUN_NAMES, scored, self._values)
+
+    def _values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+        """The metrics of an execution."""
+        return io(self.switches, one.task, execution)
+
+
+RULES = ("target_hit", "chain_cover", "exact_chain")
+HEADLINE, *_ = COMPLETION_NAMES = ("completion/rate", *(f"completion/{rule}" for rule in RULES))
+
+
+def completion(switches: Switches, task: Task, execution: Execution) -> Mapping[str, float | None]:
+    """All rules, 0 or 1, and the one of the switches as the headline."""
+    truth = ground_truth(task.id, switches.category_typing)
+    done = execution.categories(switches, failing=False)
+    hit = execution.completed and done[-1:] == truth[-1:]
+    cover = hit and not Counter(truth) - Counter(done)
+    values: dict[str, float | None] = {
+        "completion/target_hit": float(hit),
+        "completion/chain_cover": float(cover),
+        "completion/exact_chain": float(execution.completed and done == truth),
+    }
+    return {HEADLINE: values[f"completion/{switches.completion_rule}"], **values}
+
+
+@dataclass(frozen=True)
+class Completion:
+    """Task completion of a sample, 0 or 1; the headline is shown by complexity, task, anatomy and modality too."""
+
+    switches: Switches
+    version: str = "1"
+    decides: ClassVar[str] = HEADLINE
+    names: ClassVar[Sequence[str]] = (HEADLINE,)
+    kinds: ClassVar[Mapping[str, ScoreKind]] = dict.fromkeys(COMPLETION_NAMES, "proportion")
+    by: ClassVar[Sequence[str]] = ("complexity", "task", "anatomy", "modality")
+
+    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
+        """Scored wherever the task can be solved, with a tool that is built if need be; unscored in the reference's
+        profile, which has no such metric."""
+        kind = "intact" if may_build(trajectory) else kind_of(trajectory)
+        scored = COMPLETION_NAMES if is_scored(self.switches, kind, ()) else ()
+        return grade(sample, trajectory, self.switches, COMPLETION_NAMES, scored, self._values)
+
+    def _values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
+        """The metrics of an execution."""
+        return completion(self.switches, one.task, execution)
+
+
+TARGET, MILESTONE, TOOLS = CHOICE_NAMES = ("execution/thr", "execution/mhr", "execution/ots")
 BEST = "execution/ots_best"
 
 # The reference's lists of tool numbers per chain, from worst to best; they fit its own order of tools only.
@@ -96,15 +183,12 @@ class Orchestration:
     version: str = "1"
     kinds: ClassVar[Mapping[str, ScoreKind]] = {TARGET: "proportion", MILESTONE: "proportion", TOOLS: "share"}
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
-
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """The reference's profile scores the target in redundant and the rest in differentiated conditions."""
         kind = kind_of(trajectory)
         scored = [TARGET] * is_scored(self.switches, kind, ("redundant",))
         scored += [MILESTONE, TOOLS] * is_scored(self.switches, kind, ("differentiated",))
-        return grade(sample, trajectory, self.switches, NAMES, scored, self._values)
+        return grade(sample, trajectory, self.switches, CHOICE_NAMES, scored, self._values)
 
     def _values(self, one: Attempt, execution: Execution) -> Mapping[str, float | None]:
         """The metrics of an execution with the tools of this attempt."""
@@ -123,9 +207,6 @@ class BestTools:
     switches: Switches
     version: str = "2"
     kinds: ClassVar[Mapping[str, ScoreKind]] = {BEST: "proportion"}
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Scored in differentiated conditions, and by the article wherever tools differ."""

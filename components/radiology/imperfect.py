@@ -17,8 +17,8 @@ from components.faults.altering import change_values
 from components.faults.wrapping import Share, Striking, Struck
 from components.radiology.cards import Card
 from components.radiology.memory import RadiologyMemory, inputs_of
-from components.radiology.offers import study_behind
 from components.radiology.tool import RadiologyTool, memory_of
+from components.radiology.toolset import study_behind
 
 
 @dataclass(frozen=True)
