@@ -12,8 +12,7 @@ from functools import cached_property
 
 from components.core.types import Privacy, Sample
 from components.datasets.pubmedqa import PubMedQA
-from components.text.answers import DECISIONS
-from components.text.lettered import letter_of, lettered
+from components.text.answers import DECISIONS, letter_of, lettered
 
 _CHOICES = lettered(DECISIONS)
 _OPEN = ("decisions", "explanation")  # metadata of the open book

@@ -19,7 +19,7 @@ from components.core.types import Privacy, Problem, Sample
 from components.files.choice_rows import explanation_of, row_letter, row_options
 from components.files.rows import Row, files_digest, json_lines
 from components.files.task_samples import check_split
-from components.text.lettered import letter_of
+from components.text.answers import letter_of
 
 _FILES: Mapping[str, str] = {"test_hard": "test_hard.jsonl", "train": "train.jsonl"}
 _HOW = (

@@ -15,7 +15,7 @@ from components.core.errors import ConfigError
 from components.core.types import Privacy, Problem, Sample
 from components.files.choice_rows import explanation_of
 from components.files.rows import Row, existing, files_digest, json_lines
-from components.text.lettered import lettered
+from components.text.answers import lettered
 
 _FILES: Mapping[str, str] = {"dev": "dev.json", "train": "train.json", "pool": "fewshot_pool_from_dev.json"}
 _OPTIONS = ("opa", "opb", "opc", "opd")

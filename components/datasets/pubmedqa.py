@@ -18,8 +18,7 @@ from components.core.types import Privacy, Problem, Sample
 from components.files.choice_rows import explanation_of
 from components.files.rows import Row, existing, files_digest, json_mapping, json_object
 from components.files.task_samples import asked
-from components.text.answers import DECISIONS
-from components.text.lettered import letter_of, lettered
+from components.text.answers import DECISIONS, letter_of, lettered
 
 _CHOICES = lettered(DECISIONS)
 _HOW = (

@@ -12,7 +12,7 @@ from pathlib import Path
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Problem, Sample
 from components.files.rows import Row, existing, files_digest, json_lines
-from components.text.lettered import letter_of, lettered
+from components.text.answers import letter_of, lettered
 
 ALL = "all"
 _MOST = 26

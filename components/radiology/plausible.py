@@ -13,7 +13,7 @@ from typing import Any
 from components.faults.altering import shifted
 from components.radiology.study import ENTITIES, Vocabulary, recorded
 from components.radiology.tasks import PAIRS, var
-from components.text.whole_words import replaced
+from components.text.words import replaced
 
 _ENTITY = {var("IndicatorName" if entity == "Indicator" else key): entity for entity, (_, _, key) in ENTITIES.items()}
 _FREE = (var("Report"), var("Treatment"))

@@ -14,7 +14,7 @@ from components.core.types import Sample, Score, ScoreKind, Step, Trajectory
 from components.faults.detection import says_wrong
 from components.faults.marks import changed_cards, left_wrong, marks
 from components.faults.wrapping import Share
-from components.text.whole_words import stands_in
+from components.text.words import stands_in
 
 RIGHT, STRUCK, RECOVERY, DETECTION, SILENT, ALARM, AFTER, CALLS, HIT = NAMES = (
     "faults/right", "faults/struck", "faults/recovery", "faults/detection", "faults/silent_error", "faults/false_alarm",

@@ -23,7 +23,7 @@ from components.files.rows import Row, existing, files_digest, json_object
 from components.files.seeded_draw import drawn
 from components.files.tables import json_records
 from components.files.task_samples import attached, cab_sample, check_split
-from components.text.lettered import letter_of
+from components.text.answers import letter_of
 
 Part = Literal["fake", "nota", "swap"]
 _FILES: Mapping[str, str] = {

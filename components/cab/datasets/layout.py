@@ -15,7 +15,7 @@ from components.core.types import Sample
 from components.files.data_paths import inside
 from components.files.rows import Row
 from components.files.task_samples import DIALECTS, Attached, attached, cab_sample
-from components.text.lettered import letter_of, split_options
+from components.text.answers import letter_of, split_options
 
 _SQL_TASKS = {"ehrsql": "mimic_iv", "mimic_iii": "mimic_iii", "eicu": "eicu"}
 _MEDCALC = ("Output Type", "Low Limit", "Upper Limit")

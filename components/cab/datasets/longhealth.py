@@ -15,7 +15,7 @@ from components.core.errors import ConfigError
 from components.files.kept_files import kept_documents
 from components.files.rows import Row, existing, json_object
 from components.files.tables import records_of
-from components.text.lettered import letter_of
+from components.text.answers import letter_of
 
 CANNOT = "Question cannot be answered with provided documents"
 _HOW = (

@@ -23,7 +23,7 @@ from components.files.rows import Row, existing, files_digest
 from components.files.seeded_draw import drawn
 from components.files.tables import csv_records
 from components.files.task_samples import cab_sample, check_split
-from components.text.lettered import letter_of, lettered
+from components.text.answers import letter_of, lettered
 
 Test = Literal["fake", "fct", "nota"]
 _FILES: Mapping[str, str] = {"fake": "reasoning_fake.csv", "fct": "reasoning_FCT.csv", "nota": "reasoning_nota.csv"}

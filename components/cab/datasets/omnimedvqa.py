@@ -22,7 +22,7 @@ from components.files.rows import Row, files_digest
 from components.files.seeded_draw import drawn_in_proportion
 from components.files.tables import json_records
 from components.files.task_samples import attached, cab_sample, check_split
-from components.text.lettered import letter_of, lettered
+from components.text.answers import letter_of, lettered
 
 _QUESTIONS = "QA_information/Open-access"
 _HOW = (

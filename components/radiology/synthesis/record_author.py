@@ -19,7 +19,7 @@ from components.radiology.synthesis.record_plan import Cell
 from components.radiology.synthesis.soundness.questions import needed_in_answer, nouns_of, question_flaws
 from components.radiology.synthesis.soundness.record import LAYOUT, record_flaws
 from components.radiology.tasks import TASKS
-from components.text.json_in_text import object_in
+from components.text.structured import object_in
 
 ROLE = "author"
 _LONG = 300  # letters of a reason

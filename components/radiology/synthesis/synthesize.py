@@ -31,7 +31,7 @@ from components.radiology.synthesis.record_author import Author, Draft
 from components.radiology.synthesis.record_plan import Cell, cells_of
 from components.radiology.synthesis.soundness.words import words
 from components.radiology.tasks import ANATOMIES, MODALITIES
-from components.text.near_names import meant
+from components.text.words import meant
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
 Count = Annotated[int, Ge(1)]

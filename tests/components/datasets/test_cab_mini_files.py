@@ -20,10 +20,9 @@ from components.cab.datasets.cab_mini import make_images as images
 from components.cab.datasets.cab_mini.cab_records import HERE, SIZES, choice, table_of
 from components.cab.datasets.cab_mini.make_databases import Schema
 from components.cab.tasks import TASKS as CAB_TASKS
-from components.sql.cleaning import clean_sql
+from components.sql.cleaning import clean_sql, result_text
 from components.sql.reading import ReadOnly
 from components.sql.schema import database_of
-from components.sql.text import result_text
 from tests.slow import slow
 
 IMAGES = ("vqarad", "slake", "omnimedqa", "medvqa_halt")

@@ -5,7 +5,7 @@ import pytest
 from components.radiology.plausible import plausible as plausible_value
 from components.radiology.study import recorded, study_of
 from components.radiology.tasks import ANATOMIES, MODALITIES, PAIRS, VARIABLES, var
-from components.text.whole_words import stands_in
+from components.text.words import stands_in
 from tests.failing import STUDY
 
 OWN = study_of(STUDY)

@@ -12,7 +12,7 @@ from components.models.simulated.rates import Rates
 from components.models.simulated.reading import ALIGNS, EVIDENCE, Situation
 from components.models.simulated.skills.act import suits_list
 from components.radiology.tasks import lookup
-from components.text.whole_words import replaced
+from components.text.words import replaced
 
 _LONG = ("$Information$", "$Report$", "$Treatment$")  # too long to be quoted as evidence
 _TWO_SAY = re.compile(r"(.+?) \(\w+\); .+ \(.+\)")  # values of two tools that disagree, as a memory shows them

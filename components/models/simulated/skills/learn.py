@@ -6,7 +6,7 @@ import re
 
 import orjson
 
-from components.text.json_in_text import array_in, lessons
+from components.text.structured import array_in, lessons
 
 REFLECT = ("advice for a second attempt", "advice to yourself for a second attempt")
 SUGGEST, MERGE = "name of each action -> a list", "a JSON array of short texts"

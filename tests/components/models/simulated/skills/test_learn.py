@@ -4,7 +4,7 @@ import pytest
 from components.core.task_text import chain_text, written
 from components.models.simulated.skills.learn import learnt
 from components.prompts import load
-from components.text.json_in_text import array_in, lessons, object_in
+from components.text.structured import array_in, lessons, object_in
 
 TASK = "Instruction:\nWhich drug? New:\nSecond attempt:\n[x]"
 CHAIN = [('Medrag[{"query":"gout drug"}]', "Action: a passage"), (written("Finish", "B"), "B")]

@@ -1,6 +1,6 @@
 import pytest
 
-from components.text.json_in_text import array_in, lessons, object_in
+from components.text.structured import NotLiteral, array_in, lessons, literal, object_in
 
 
 def test_json_is_found_in_free_text():
@@ -18,3 +18,25 @@ def test_only_lists_of_texts_are_lessons(value):
 
 def test_lessons_are_stripped():
     assert lessons([" a ", "b"]) == ["a", "b"] and lessons([]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("['a', \"b\"]", ["a", "b"]),
+        (r"['a\d', 'b\n']", ["a\\d", "b\n"]),
+        (r"'\\d'", "\\d"),
+        ("('a',)", ("a",)),
+        ("5", 5),
+    ],
+)
+def test_value_is_python_s_and_unknown_escapes_do_not_warn(text, value):
+    assert literal(text) == value
+
+
+@pytest.mark.parametrize(
+    "text", ["", "asthma", "[a, b]", "['a'", "open('x')", "{[]: 1}", "[" * 5000, "-" * 100_000 + "1"]
+)
+def test_anything_else_is_no_literal(text):
+    with pytest.raises(NotLiteral):
+        literal(text)
