@@ -44,13 +44,17 @@ class Lengths:
     decision: Tokens = 2500
 
 
-@dataclass(frozen=True)
-class PanelRules:
-    """``level``: analyses alone, with a report of them, or with votes on it (Table 3 of the article).
+_SIDES: Mapping[Side, str] = {"question": "question", "option": "options"}
 
-    At most ``max_attempts`` rounds of votes; the last revision is not voted on. ``readers``: how replies are read,
-    published as the published code does. ``expert_tools``: where tools are offered, each expert acts with them, at
-    most ``max_steps`` steps.
+
+@dataclass(frozen=True)
+class MedAgents:
+    """A panel of experts.
+
+    ``level``: analyses alone, with a report of them, or with votes on it (Table 3 of the article). At most
+    ``max_attempts`` rounds of votes; the last revision is not voted on. ``readers``: how replies are read, published as
+    the published code does. ``expert_tools``: where tools are offered, each expert acts with them, at most
+    ``max_steps`` steps.
     """
 
     prompts: str = "medagents"
@@ -64,8 +68,28 @@ class PanelRules:
     max_steps: Annotated[int, Ge(1)] | None = 15
     max_tokens: Lengths = field(default_factory=Lengths)
 
+    async def solve(self, episode: Episode) -> Answer | Failure:
+        """The decision; Failure ``unsupported_input`` for images that nobody can see, ``unreadable_report`` only
+        where published readers meet a report that they cannot read."""
+        if blind(episode):
+            return Failure("unsupported_input", "the model takes no images")
+        panel = Panel(self, episode, load(self.prompts), await _asked(episode, self.prompts))
+        experts = await panel.convene()
+        opinions = await panel.analyse(experts)
+        try:
+            if self.level == "analysis":
+                material = panel.text("analyses", analyses=[one.shown for one in opinions])
+            else:
+                material = await panel.report(opinions)
+            if self.level == "consultation":
+                material = await panel.consult(experts, material)
+        except UnreadableReport as error:
+            return Failure("unreadable_report", str(error))
+        return Answer(await panel.decide(material))
 
-_SIDES: Mapping[Side, str] = {"question": "question", "option": "options"}
+    def export(self, sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
+        """The episode in the layout of the published records."""
+        return exported(sample, trajectory)
 
 
 @dataclass(frozen=True)
@@ -100,7 +124,7 @@ class Panel:
     """The stages over one question; ``asked``: the question and its options as prompts show them, and the question
     without what the toolset holds."""
 
-    rules: PanelRules
+    rules: MedAgents
     episode: Episode
     prompts: PromptSet
     asked: Mapping[str, str]
@@ -237,34 +261,6 @@ class Panel:
 def _line(number: int, expert: Expert) -> str:
     """The branch of an expert in a round."""
     return f"round/{number}/expert/{expert.number}"
-
-
-@dataclass(frozen=True)
-class MedAgents(PanelRules):
-    """The panel (see ``components.panel.agent``)."""
-
-    async def solve(self, episode: Episode) -> Answer | Failure:
-        """The decision; Failure ``unsupported_input`` for images that nobody can see, ``unreadable_report`` only
-        where published readers meet a report that they cannot read."""
-        if blind(episode):
-            return Failure("unsupported_input", "the model takes no images")
-        panel = Panel(self, episode, load(self.prompts), await _asked(episode, self.prompts))
-        experts = await panel.convene()
-        opinions = await panel.analyse(experts)
-        try:
-            if self.level == "analysis":
-                material = panel.text("analyses", analyses=[one.shown for one in opinions])
-            else:
-                material = await panel.report(opinions)
-            if self.level == "consultation":
-                material = await panel.consult(experts, material)
-        except UnreadableReport as error:
-            return Failure("unreadable_report", str(error))
-        return Answer(await panel.decide(material))
-
-    def export(self, sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
-        """The episode in the layout of the published records."""
-        return exported(sample, trajectory)
 
 
 async def _asked(episode: Episode, prompts: str) -> dict[str, str]:

@@ -20,7 +20,7 @@ from components.core.usage import Purposes, summed, usage_of
 from components.prompts import load
 from components.prompts.plain import visible
 from components.stages.gold import gold_refusal, gold_text
-from components.stages.prompt_versions import Rules, Version
+from components.stages.prompt_folder import Rules, Version
 
 ROLE = "critic"
 _OPENS, _CLOSES = "<rewritten>", "</rewritten>"

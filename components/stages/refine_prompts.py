@@ -23,12 +23,9 @@ from components.files.made_folder import MadeFolder
 from components.files.seeded_draw import drawn
 from components.prompts import PromptSet, own_folder, place_of
 from components.stages.prompt_critic import Critic, failure_text
-from components.stages.prompt_gate import Gate
-from components.stages.prompt_history import compared, figures, page, round_page
-from components.stages.prompt_home import COMPLETE, WAITING, PromptHome
-from components.stages.prompt_parts import Parts, parts_of
-from components.stages.prompt_trials import Tried, per_record, scatter, tried, with_prompts
-from components.stages.prompt_versions import Rules, Version, diff
+from components.stages.prompt_folder import COMPLETE, WAITING, PromptHome, Rules, Version, diff
+from components.stages.prompt_report import compared, figures, page, round_page, scatter
+from components.stages.prompt_trials import Gate, Parts, Tried, parts_of, per_record, tried, with_prompts
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
 Count = Annotated[int, Ge(1)]

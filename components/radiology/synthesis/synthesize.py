@@ -2,8 +2,8 @@
 
 Source: the data of Zheng et al. 2024 (RadABench), arXiv 2412.09529: records and question pairs that a model wrote for
 22 pairs of anatomy and modality and 100 diseases each. Departures: the prompts are ours; whatever is written is checked
-by the tests that the shipped records pass (``soundness``), told why it was rejected, and asked for
-again; the article checked a part by hand.
+by the tests that the shipped records pass (``record_checks``, ``question_checks``), and what is rejected is asked for
+again with the reasons; the article checked a part by hand.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ from components.core.usage import Purposes, summed, usage_lines
 from components.files.made_folder import NEW, MadeFolder
 from components.radiology.records import parse_records
 from components.radiology.study import LISTS
-from components.radiology.synthesis.record_author import Author, Draft
-from components.radiology.synthesis.record_plan import Cell, cells_of
-from components.radiology.synthesis.soundness.words import words
+from components.radiology.synthesis.record_author import Author, Cell, Draft, cells_of
+from components.radiology.synthesis.words import words
 from components.radiology.tasks import ANATOMIES, MODALITIES
 from components.text.words import meant
 

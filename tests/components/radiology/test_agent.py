@@ -19,7 +19,7 @@ from components.radiology.execution import read
 from components.radiology.switches import Switches
 from components.radiology.tasks import REFUSAL_FIELDS
 from components.radiology.toolset import Radiology
-from components.stages.prompt_versions import Rules
+from components.stages.prompt_folder import Rules
 from components.toolsets.none import NoTools
 from components.verifiers.accept import Accept
 from components.verifiers.reflect import Reflect

@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from components.radiology.radabench_mini import build as builder
-from components.radiology.synthesis.soundness import questions as of_questions
-from components.radiology.synthesis.soundness import record as of_record
-from components.radiology.synthesis.soundness.scores import PLACES, USUAL
-from components.radiology.synthesis.soundness.words import words
+from components.radiology.synthesis import question_checks as of_questions
+from components.radiology.synthesis import record_checks as of_record
+from components.radiology.synthesis.record_checks import PLACES, USUAL
+from components.radiology.synthesis.words import words
 from tests.each import each
 from tests.slow import slow
 

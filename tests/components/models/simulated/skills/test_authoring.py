@@ -9,10 +9,10 @@ from components.models.simulated.draws import Draws
 from components.models.simulated.rates import Rates
 from components.models.simulated.skills.authoring import authored
 from components.prompts import load
-from components.radiology.synthesis.soundness.questions import needed_in_answer, question_flaws
-from components.radiology.synthesis.soundness.record import record_flaws
+from components.radiology.synthesis.question_checks import needed_in_answer, question_flaws
+from components.radiology.synthesis.record_checks import record_flaws
 from components.radiology.tasks import PAIRS, TASKS
-from tests.components.radiology.synthesis.soundness.sound import case
+from tests.components.radiology.synthesis.sound import case
 
 SET = load("synthesize")
 LISTS, PHRASES = SET.data("lists"), SET.data("phrases")

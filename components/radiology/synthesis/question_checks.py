@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from components.radiology.synthesis.soundness.words import (
+from components.radiology.synthesis.words import (
     GIVEAWAY,
     Record,
     is_line,

@@ -1,4 +1,4 @@
-from components.radiology.synthesis.soundness.words import (
+from components.radiology.synthesis.words import (
     GIVEAWAY,
     name_words,
     numbers,
@@ -8,7 +8,7 @@ from components.radiology.synthesis.soundness.words import (
     sentences,
     words,
 )
-from tests.components.radiology.synthesis.soundness.sound import case
+from tests.components.radiology.synthesis.sound import case
 
 
 def test_words_numbers_and_sentences():

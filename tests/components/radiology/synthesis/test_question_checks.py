@@ -2,9 +2,9 @@ import copy
 
 import pytest
 
-from components.radiology.synthesis.soundness.questions import guessed_chain, needed_in_answer, nouns_of, question_flaws
+from components.radiology.synthesis.question_checks import guessed_chain, needed_in_answer, nouns_of, question_flaws
 from components.radiology.tasks import TASKS
-from tests.components.radiology.synthesis.soundness.sound import case
+from tests.components.radiology.synthesis.sound import case
 
 SPOILT = {
     "names the disease": ("014", "Q", "Which disease, after all, is pulmonary sarcoidosis?", "gives away 'pulmonary'"),

@@ -2,6 +2,9 @@
 
 Source: Zheng et al. 2024, arXiv 2412.09529, Figure 2, with BioLORD; van der Maaten & Hinton 2008 (t-SNE). Departure:
 which text is embedded, and by which perplexity, are settings here; the defaults are ours.
+
+Sentence embeddings come through an optional extra: any model that sentence-transformers loads, such as BioLORD (Remy et
+al. 2024, arXiv 2311.16075; Reimers & Gurevych 2019, arXiv 1908.10084).
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from html import escape
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 from annotated_types import Gt
 from pydantic import StringConstraints
@@ -23,7 +26,50 @@ from components.core.errors import ConfigError
 from components.core.learning import Bench, Made
 from components.core.types import Sample
 from components.files.made_folder import NEW, MadeFolder
-from components.stages.embedding import Embedding
+
+_LIBRARY, _EXTRA = "sentence_transformers", "pip install 'wardround[embedding]'"
+
+
+@runtime_checkable
+class Embedding(Protocol):
+    """Texts as vectors."""
+
+    @property
+    def name(self) -> str:
+        """The model, as it is named in what is made."""
+
+    @property
+    def missing(self) -> str | None:
+        """What has to be installed first, in one line; None where nothing is missing."""
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """A vector per text, all of one length. Raises ConfigError."""
+
+
+@dataclass(frozen=True)
+class SentenceEmbedding:
+    """A model of sentence-transformers: a name on the Hugging Face hub, or a folder. Runs in this process."""
+
+    name: str = "FremyCompany/BioLORD-2023"
+    device: str | None = None
+
+    @property
+    def missing(self) -> str | None:
+        """The extra, where it is not installed."""
+        return None if find_spec(_LIBRARY) else f"sentence embeddings need the optional extra 'embedding': {_EXTRA}"
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Vectors of length 1. Raises ConfigError where the model cannot be loaded."""
+        library: Any = import_module(_LIBRARY)
+        try:
+            model = library.SentenceTransformer(self.name, device=self.device)
+        except (OSError, ValueError) as error:
+            raise ConfigError(
+                f"the embedding model {self.name!r} cannot be loaded: {str(error).splitlines()[0]}"
+            ) from None
+        found: Sequence[Sequence[float]] = model.encode(list(texts), normalize_embeddings=True)
+        return found
+
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
 PICTURE, POINTS = "records.svg", "records.csv"

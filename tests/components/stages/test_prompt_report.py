@@ -1,4 +1,4 @@
-from components.stages.prompt_history import figures, page
+from components.stages.prompt_report import figures, page
 
 
 def test_the_last_line_says_how_to_choose_the_set():

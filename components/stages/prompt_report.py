@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
+from xml.sax.saxutils import escape
 
 from components.core.usage import usage_lines
+
+_SIZE, _EDGE = 360, 50  # of the plot, in pixels
 
 
 def number(value: float | None) -> str:
@@ -103,3 +107,42 @@ def figures(notes: Mapping[str, Any]) -> dict[str, list[tuple[int, float]]]:
         values = [record[side] for record in notes["compared"]["records"]]
         found[f"compared/{side}"] = [(0, fmean(values))] if values else []
     return found
+
+
+def scatter(points: Sequence[Mapping[str, Any]], metric: str, better: str) -> str:
+    """The points as an SVG: plain along, refined upwards, both from 0 to the same end, and the line y = x.
+
+    ``better``: ``lower`` or ``higher``, which tells on which side of the line refined is better.
+    """
+    top = _round_end(max([0.0, *(point[side] for point in points for side in ("plain", "refined"))]))
+    low, high, inner = _EDGE, _SIZE - _EDGE, _SIZE - 2 * _EDGE
+    parts = [
+        f'<rect width="{_SIZE}" height="{_SIZE}" fill="#fff"/>',
+        f'<rect x="{low}" y="{low}" width="{inner}" height="{inner}" fill="none" stroke="#888"/>',
+        f'<line x1="{low}" y1="{high}" x2="{high}" y2="{low}" stroke="#888" stroke-dasharray="4"/>',
+    ]
+    for share in (0.0, 0.5, 1.0):
+        across, up = low + share * inner, high - share * inner
+        parts.append(f'<text x="{across}" y="{high + 15}" text-anchor="middle">{share * top:g}</text>')
+        parts.append(f'<text x="{low - 6}" y="{up + 4}" text-anchor="end">{share * top:g}</text>')
+    for point in points:
+        x, y = low + point["plain"] / top * inner, high - point["refined"] / top * inner
+        said = escape(f"{point['record']}: plain {point['plain']:.3g}, refined {point['refined']:.3g}")
+        dot = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#2a6f97" fill-opacity="0.6">'
+        parts.append(f"{dot}<title>{said}</title></circle>")
+    side, middle = "below" if better == "lower" else "above", _SIZE / 2
+    parts += [
+        f'<text x="{middle}" y="{low - 12}" text-anchor="middle">{side} the line refined is better</text>',
+        f'<text x="{middle}" y="{_SIZE - 10}" text-anchor="middle">plain: mean {escape(metric)}</text>',
+        f'<text x="14" y="{middle}" text-anchor="middle" transform="rotate(-90 14 {middle})">refined</text>',
+    ]
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{_SIZE}" height="{_SIZE}" font-family="sans-serif"'
+    return f'{head} font-size="11">{"".join(parts)}</svg>\n'
+
+
+def _round_end(value: float) -> float:
+    """The next of 1, 1.2, 1.6, 2, 3, 4, 6, 8 times a power of ten; 1 for nothing."""
+    if value <= 0:
+        return 1.0
+    unit = 10.0 ** math.floor(math.log10(value))
+    return next(step * unit for step in (1.0, 1.2, 1.6, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0) if step * unit >= value)
