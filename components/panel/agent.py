@@ -69,7 +69,7 @@ class MedAgents:
     max_tokens: Lengths = field(default_factory=Lengths)
 
     async def solve(self, episode: Episode) -> Answer | Failure:
-        """The decision; Failure ``unsupported_input`` for images that nobody can see, ``unreadable_report`` only
+        """The decision; Failure ``unsupported_input`` for images that no model can see, ``unreadable_report`` only
         where published readers meet a report that they cannot read."""
         if blind(episode):
             return Failure("unsupported_input", "the model takes no images")

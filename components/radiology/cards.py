@@ -1,4 +1,4 @@
-"""RadABench's tool cards: what each simulated tool takes, gives and scores, and how an agent is told.
+"""RadABench's tool cards: what each simulated tool takes, gives and scores, and how it is described to an agent.
 
 Source: Zheng et al. 2024, arXiv 2412.09529; numbers as in the reference implementation
 (MAGIC-AI4Med/RadABench, January 2025). Departure: the texts are our own and say outright that tools
@@ -183,5 +183,5 @@ def _card(
 
 @lru_cache(maxsize=4096)  # the redundant conditions have 28,000 pairs of card and name
 def spec(card: Card, name: str) -> ToolSpec:
-    """What a model is told about the tool under this name."""
+    """The tool as it is described to a model under this name."""
     return ToolSpec(name, card.description, _PARAMETERS, card.shown, card.facts)

@@ -47,11 +47,11 @@ class ToolSet(ABC):
         """The tools for a patient."""
 
     def all_facts(self, study: Study) -> Mapping[str, Any]:
-        """What scorers are told of the offer."""
+        """The facts of the offer, for scorers."""
         return {"condition": self.name, "kind": self.kind, **self.facts(study)}
 
     def facts(self, study: Study) -> Mapping[str, Any]:
-        """What they are told besides the names."""
+        """The facts besides the names."""
         return {}
 
 

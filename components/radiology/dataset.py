@@ -27,7 +27,7 @@ from components.radiology.study import LISTS, Vocabulary
 from components.radiology.switches import Switches
 from components.radiology.tasks import TASKS
 
-_MANIFEST = "manifest.json"  # of a synthesis, beside its records
+_MANIFEST = "manifest.json"  # of a synthesis, next to its records
 _SHIPPED = Path(__file__).parent
 _TERMS = _SHIPPED / "radabench_mini" / "terms.yaml"
 
@@ -37,7 +37,7 @@ class RadABench:
     """Samples ``<record>/<chain>`` in file order, with the patient's information as context.
 
     ``path`` is a file of records (split ``test``) or a folder of such files (splits by file name);
-    ``shipped`` a folder beside this file, ``hub`` a data set on the Hugging Face hub (optional extra
+    ``shipped`` a folder next to this file, ``hub`` a data set on the Hugging Face hub (optional extra
     ``datasets``); the first that is given counts. ``files`` names the splits' files in a folder.
     ``records``: of the evaluated split a seeded sample of so many whole records, each with all its questions.
     """

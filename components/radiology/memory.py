@@ -53,7 +53,7 @@ class RadiologyMemory:
         """Nothing to let go of."""
 
     def begin(self, known: Iterable[str]) -> None:
-        """Start again, with these variables known beside those that the sample gives.
+        """Start again, with these variables known besides those that the sample gives.
 
         Raises ToolError when the record lacks one.
         """

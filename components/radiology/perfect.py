@@ -106,7 +106,7 @@ def _runs(one: Card, memory: RadiologyMemory, switches: Switches) -> bool:
 
 @dataclass(frozen=True)
 class _Part:
-    """A play, equal to those that must go alike, whoever the patient is and whatever the tools are called.
+    """A execute, equal to those that must go alike, whichever the patient is and whatever the tools are called.
 
     ``roles``: category, type and whether it is bound, of the best suitable tool of every step.
     """
@@ -119,7 +119,7 @@ class _Part:
     record: Mapping[str, Any] = field(compare=False)
 
 
-def play(chain: str, condition: str, suitable: Suitable, record: Mapping[str, Any], switches: Switches) -> Execution:
+def execute(chain: str, condition: str, suitable: Suitable, record: Mapping[str, Any], switches: Switches) -> Execution:
     """What a perfect agent executes for a task with the suitable ones of the tools it was offered.
 
     It ends where a step has no suitable tool.
@@ -132,14 +132,14 @@ def play(chain: str, condition: str, suitable: Suitable, record: Mapping[str, An
         tools.append(tool)
     facts = [tool.facts for tool in tools]
     roles = tuple([(fact["category"], fact["variant"], fact["anatomy"] is not None) for fact in facts])
-    played = _executed(_Part(chain, switches, condition, roles, tools, record))
-    names = tuple([tool.name for tool in tools[: len(played.calls)]])
-    return Execution(played.calls, names, played.plan, played.stop, played.clean, played.faulty)
+    done = _executed(_Part(chain, switches, condition, roles, tools, record))
+    names = tuple([tool.name for tool in tools[: len(done.calls)]])
+    return Execution(done.calls, names, done.plan, done.stop, done.clean, done.faulty)
 
 
 @lru_cache(maxsize=1024)
 def _executed(part: _Part) -> Execution:
-    """Play once what must go alike."""
+    """Execute once what must go alike."""
     return read(_play(part), part.switches)
 
 

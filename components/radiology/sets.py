@@ -144,7 +144,7 @@ def _restricted(one: Card, listed: Sequence[str], switches: Switches) -> Card:
 
 
 def _drawn(study: Study, entity: str, counts: tuple[int, int], rng: Random, switches: Switches) -> list[str]:
-    """So many entries (uniform in ``counts``) of the entity's vocabulary beside the record's own."""
+    """So many entries (uniform in ``counts``) of the entity's vocabulary besides the record's own."""
     exact = switches.enforce_restriction == "off"
     pool = study.vocabulary.others(entity, study.own(entity), exact)
     return rng.sample(pool, min(rng.randint(*counts), len(pool)))

@@ -85,7 +85,7 @@ def build_vocabulary(records: Iterable[Mapping[str, Any]], terms: Mapping[str, S
 
 
 def _fold(entries: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Entries beside their spelling for comparison."""
+    """Entries with their spelling for comparison."""
     return tuple((entry, entry.strip().casefold()) for entry in entries)
 
 

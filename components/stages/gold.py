@@ -40,7 +40,7 @@ def gold_answer(sample: Sample) -> str:
 
 
 def gold_refusal(facts: Mapping[str, Any]) -> str:
-    """The refusal that would be right, by what an offer tells scorers; empty where the task can be done."""
+    """The refusal that would be right, by the facts of an offer; empty where the task can be done."""
     if facts.get("kind") != "insufficient" or "accepted" not in facts:
         return ""
     grounds = {"category": " or ".join(facts["accepted"])} | {key: facts.get(key) for key in _PLACE}

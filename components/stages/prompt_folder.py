@@ -71,7 +71,7 @@ def read_version(folder: Path) -> Version:
 
 @dataclass(frozen=True)
 class Rules:
-    """What may become of the set ``base``: the templates that may be written anew (``chosen``; None: all that can be),
+    """What may become of the set ``base``: the templates that may be rewritten (``chosen``; None: all that can be),
     with the names that each must show and the texts it must hold."""
 
     base: str
@@ -91,17 +91,15 @@ class Rules:
         for name in self.chosen or ():
             if name not in plain:
                 have = ", ".join(plain) or "none"
-                raise ConfigError(
-                    f"stage.templates: {name!r} of {self.base!r} cannot be written anew; these can: {have}"
-                )
+                raise ConfigError(f"stage.templates: {name!r} of {self.base!r} cannot be rewritten; these can: {have}")
         if not plain:
             why = "each decides something by what it is given ({% if ... %})"
-            raise ConfigError(f"no template of the prompt set {self.base!r} can be written anew: {why}")
+            raise ConfigError(f"no template of the prompt set {self.base!r} can be rewritten: {why}")
         kept = plain if self.chosen is None else self.chosen
         return {name: (list(dict.fromkeys(slots(plain[name]))), list(needs.get(name, ()))) for name in kept}
 
     def texts(self, version: Version) -> dict[str, str]:
-        """The templates that may be written anew, as plain text."""
+        """The templates that may be rewritten, as plain text."""
         with TemporaryDirectory() as made:
             for name, text in version.files.items():
                 (Path(made) / name).write_text(text, encoding="utf-8")
@@ -132,8 +130,8 @@ class Rules:
 
     def changed(self, version: Version, texts: Mapping[str, str]) -> Version:
         """The version with other texts, which are sound, and with what is to be checked of them from now on."""
-        told = parsed(version.files.get(f"{WRITTEN}.yaml", "")) or {}
-        rules = rules_of(told) | {name: self.of[name] for name in texts}
+        written = parsed(version.files.get(f"{WRITTEN}.yaml", "")) or {}
+        rules = rules_of(written) | {name: self.of[name] for name in texts}
         listed = {name: {"names": names, "needs": needs} for name, (names, needs) in sorted(rules.items())}
         files = {f"{name}.jinja": text.strip() + "\n" for name, text in texts.items()}
         return Version({**version.files, **files, f"{WRITTEN}.yaml": _HEAD + yaml.safe_dump(listed, sort_keys=False)})
@@ -178,9 +176,9 @@ class PromptHome:
         return self.notes["status"] in (WAITING, COMPLETE)
 
     def version(self, rules: Rules) -> Version:
-        """What to go on with: the version of the last round, or at a pause what a person made of it.
+        """What to continue with: the version of the last round, or at a pause what a person made of it.
 
-        Raises ConfigError for an edit that cannot be played, or that is made when none is expected.
+        Raises ConfigError for an edit that cannot be run, or that is made when none is expected.
         """
         kept = self.seen = self._kept()
         if self.notes["status"] != WAITING:
@@ -195,7 +193,7 @@ class PromptHome:
         return version
 
     def write(self, version: Version, status: str) -> None:
-        """Write the set as it stands. Raises ConfigError where somebody edited it meanwhile."""
+        """Write the set as it stands. Raises ConfigError where it was edited meanwhile."""
         self._refuse_edits()
         self._note(version, _WRITING, {"then": status})
         for name, text in version.files.items():
@@ -213,7 +211,7 @@ class PromptHome:
         folder = self.home.path / SETS / str(self.notes["digest"])
         if not folder.is_dir() or PromptSet(self.home.path.name, folder).digest != self.notes["digest"]:
             raise ConfigError(
-                f"{folder} is not the version that was kept: somebody changed or deleted it; restore it, or delete"
+                f"{folder} is not the version that was kept: it was changed or deleted; restore it, or delete"
                 f" {self.home.path} to begin again"
             )
         return read_version(folder)
@@ -223,6 +221,6 @@ class PromptHome:
             path = self.home.path / name
             if path.is_file() and path.read_bytes().decode(errors="replace").replace("\r\n", "\n") != text:
                 raise ConfigError(
-                    f"{path} was edited while a round was being played, and is not written over: at a pause the same"
-                    " command goes on with the edit, else give the file its old text, or delete it"
+                    f"{path} was edited while a round was running, and is not written over: at a pause the same"
+                    " command continues with the edit, else give the file its old text, or delete it"
                 )

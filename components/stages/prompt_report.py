@@ -18,45 +18,44 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3g}"
 
 
-def round_page(told: Mapping[str, Any], critique: str, failures: Sequence[str]) -> str:
+def round_page(entry: Mapping[str, Any], critique: str, failures: Sequence[str]) -> str:
     """A round as Markdown."""
-    lines = [f"# Round {told['round']}", "", f"{_came(told).capitalize()}: {told['why']}.", ""]
-    lines.append(
-        f"- training: {told['failed']} of {told['played']} went wrong, mean {told['metric']} {number(told['train'])}"
-    )
-    if "before" in told:
+    lines = [f"# Round {entry['round']}", "", f"{_came(entry).capitalize()}: {entry['why']}.", ""]
+    wrong = f"{entry['failed']} of {entry['played']} went wrong"
+    lines.append(f"- training: {wrong}, mean {entry['metric']} {number(entry['train'])}")
+    if "before" in entry:
         lines.append(
-            f"- validation: mean {told['metric']} {number(told['before'])} before, {number(told['after'])} after"
+            f"- validation: mean {entry['metric']} {number(entry['before'])} before, {number(entry['after'])} after"
         )
-        gain = told["gain"]
+        gain = entry["gain"]
         lines.append(
             f"- records: {gain['wins']} won, {gain['ties']} tied, {gain['losses']} lost; t {number(gain['t'])}"
         )
-    lines += [f"- refused: {template}: {why}" for template, why in told["refused"].items()]
-    if "candidate" in told:
-        lines.append(f"- what changed: round-{told['round']}.diff")
+    lines += [f"- refused: {template}: {why}" for template, why in entry["refused"].items()]
+    if "candidate" in entry:
+        lines.append(f"- what changed: round-{entry['round']}.diff")
     lines += ["", "## Critique", "", critique or "None was asked for.", "", "## Failures that were shown", ""]
     for failure in failures:
         lines += [*(f"    {line}" for line in failure.splitlines()), ""]
     return "\n".join(lines)
 
 
-def _came(told: Mapping[str, Any]) -> str:
+def _came(entry: Mapping[str, Any]) -> str:
     """What came of a round."""
-    return "kept" if told["kept"] else "not kept" if "candidate" in told else "nothing new"
+    return "kept" if entry["kept"] else "not kept" if "candidate" in entry else "nothing new"
 
 
-def compared(told: Mapping[str, Any]) -> str:
+def compared(result: Mapping[str, Any]) -> str:
     """The plain and the refined set on evaluated records, as Markdown."""
-    gain, metric = told["gain"], told["metric"]
+    gain, metric = result["gain"], result["metric"]
     lines = [
         "# Plain and refined, per record", "",
-        f"Mean {metric} of each record over its questions and {told['trials']} trials. Refined against plain: gain"
+        f"Mean {metric} of each record over its questions and {result['trials']} trials. Refined against plain: gain"
         f" {number(gain['gain'])} ({_interval(gain)}), {gain['wins']} won,"
         f" {gain['ties']} tied, {gain['losses']} lost; paired t-test p {number(gain['t_p'])}.", "",
         "![plain against refined](comparison.svg)", "", "| record | plain | refined |", "|---|---|---|",
     ]  # fmt: skip
-    lines += [f"| {one['record']} | {number(one['plain'])} | {number(one['refined'])} |" for one in told["records"]]
+    lines += [f"| {one['record']} | {number(one['plain'])} | {number(one['refined'])} |" for one in result["records"]]
     return "\n".join(lines) + "\n"
 
 
@@ -75,17 +74,17 @@ def page(notes: Mapping[str, Any], name: str, digest: str) -> list[str]:
         wrong = f"{one['failed']} of {one['played']} went wrong"
         lines.append(f"round {one['round']}:    {wrong}; {_came(one)}: {one['why']}{edited}")
         lines += [f"            refused: {template}: {why}" for template, why in one["refused"].items()]
-    if (told := notes.get("compared")) is not None:
-        gain = told["gain"]
+    if (result := notes.get("compared")) is not None:
+        gain = result["gain"]
         lines.append(
-            f"compared:   {told['metric']} of {len(told['records'])} evaluated records, {told['trials']} trials:"
+            f"compared:   {result['metric']} of {len(result['records'])} evaluated records, {result['trials']} trials:"
             f" {gain['wins']} won, {gain['ties']} tied, {gain['losses']} lost, p {number(gain['t_p'])};"
             " see history/comparison.md"
         )
     lines += usage_lines(notes["usage"])
     if notes["status"] == "waiting":
         lines.append(
-            f"to go on:   read history/round-{len(notes['rounds'])}.md, edit the .jinja files there if you like,"
+            f"to resume:  read history/round-{len(notes['rounds'])}.md, edit the .jinja files there if you like,"
         )
         lines.append("            and give the same command again")
     else:
@@ -98,9 +97,9 @@ def figures(notes: Mapping[str, Any]) -> dict[str, list[tuple[int, float]]]:
     """The numbers of the rounds, by round."""
     found: dict[str, list[tuple[int, float]]] = {}
     for one in notes["rounds"]:
-        told = {"train/failed": one["failed"], f"train/{one['metric']}": one["train"], "round/kept": one["kept"]}
-        told |= {f"validation/{side}": one[side] for side in ("before", "after") if side in one}
-        for name, value in told.items():
+        numbers = {"train/failed": one["failed"], f"train/{one['metric']}": one["train"], "round/kept": one["kept"]}
+        numbers |= {f"validation/{side}": one[side] for side in ("before", "after") if side in one}
+        for name, value in numbers.items():
             if value is not None:
                 found.setdefault(name, []).append((one["round"], float(value)))
     for side in ("plain", "refined") if notes.get("compared") else ():
@@ -112,7 +111,7 @@ def figures(notes: Mapping[str, Any]) -> dict[str, list[tuple[int, float]]]:
 def scatter(points: Sequence[Mapping[str, Any]], metric: str, better: str) -> str:
     """The points as an SVG: plain along, refined upwards, both from 0 to the same end, and the line y = x.
 
-    ``better``: ``lower`` or ``higher``, which tells on which side of the line refined is better.
+    ``better``: ``lower`` or ``higher``, which decides on which side of the line refined is better.
     """
     top = _round_end(max([0.0, *(point[side] for point in points for side in ("plain", "refined"))]))
     low, high, inner = _EDGE, _SIZE - _EDGE, _SIZE - 2 * _EDGE

@@ -80,7 +80,7 @@ def parts_of(bench: Bench, split: str | None, train: int, validation: int, compa
     )
 
 
-SOLVED = "solved"  # beside the scores: how right an episode was, by the score that decides
+SOLVED = "solved"  # next to the scores: how right an episode was, by the score that decides
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def with_prompts(agent: Agent, prompts: str) -> Agent:
         changed: Agent = replace(agent, prompts=prompts)  # type: ignore[type-var]  # agents are frozen dataclasses
     except ConfigError as error:
         raise ConfigError(
-            f"{type(agent).__name__} plays with no other prompts as it is set ({error}); refine them without that"
+            f"{type(agent).__name__} cannot run with other prompts as it is set ({error}); refine them without that"
         ) from None
     return changed
 

@@ -40,7 +40,7 @@ _KNOWN = frozenset("\n\\'\"abfnrtvxuUN01234567")
 
 
 class NotLiteral(ValueError):
-    """The text is no literal."""
+    """The text is not a literal."""
 
 
 def literal(text: str) -> Any:

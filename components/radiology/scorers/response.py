@@ -39,7 +39,7 @@ def conclusion(answer: str, scope: str) -> str:
 
 
 def overlap(reference: str, response: str, metrics: str) -> dict[str, float | None]:
-    """The text scores, 0 to 1; 0 when a text is empty. The published packages have no BLEU-1 beside BLEU, no recall."""
+    """The text scores, 0 to 1; 0 when a text is empty. The published packages have neither BLEU-1 nor recall."""
     values: dict[str, float | None] = dict.fromkeys(NAMES, 0.0)
     if metrics == "code":
         values |= {"response/bleu1": None, "response/rouge_l_recall": None}

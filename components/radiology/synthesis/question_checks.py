@@ -1,4 +1,4 @@
-"""Checks of a record's eleven questions and answers: they tell the task, give nothing away, and answer it."""
+"""Checks of a record's eleven questions and answers: they name the task, give nothing away, and answer it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def nouns_of(sex: str, age: int) -> str:
 
 
 def guessed_chain(question: str) -> str:
-    """The task that the words of a question tell, as a reader would take them."""
+    """The task that the words of a question mean, as a reader would take them."""
 
     def say(pattern: str) -> bool:
         return re.search(pattern, question, re.IGNORECASE) is not None
@@ -90,7 +90,7 @@ def nothing_away(record: Record, questions: Questions) -> Iterator[str]:
 
 
 def tells_its_task(record: Record, questions: Questions) -> Iterator[str]:
-    """A reader can tell the task from the question."""
+    """A reader can recognise the task from the question."""
     for chain, pair in questions.items():
         if (guessed := guessed_chain(pair["Q"])) != chain:
             yield f"{chain}: the question reads like one of {guessed}, {TASKS[guessed].name}: {pair['Q']!r}"

@@ -45,7 +45,7 @@ def cells_of(
     prompts: str, path: str | None, anatomies: Sequence[str] | None, modalities: Sequence[str] | None,
     per_pair: int | None, per_disease: int, seed: int,
 ) -> list[Cell]:  # fmt: skip
-    """The records in the order of the pairs. ``path``: a table of one's own, None: that of the prompt set.
+    """The records in the order of the pairs. ``path``: a custom table, None: that of the prompt set.
 
     Raises ConfigError when nothing is left, or the table is not as it should be.
     """
@@ -67,8 +67,8 @@ def cells_of(
 
 
 def _shipped(prompts: str) -> dict[tuple[str, str], list[str]]:
-    told = load(prompts).data("diseases")
-    return {(anatomy, modality): list(of[modality]) for anatomy, of in told.items() for modality in of}
+    diseases = load(prompts).data("diseases")
+    return {(anatomy, modality): list(of[modality]) for anatomy, of in diseases.items() for modality in of}
 
 
 def _own(path: Path) -> dict[tuple[str, str], list[str]]:
@@ -103,7 +103,7 @@ def _read(path: Path) -> dict[tuple[str, str], list[str]]:
 
 @dataclass(frozen=True)
 class Draft:
-    """What an author wrote: ``flaws`` are the reasons why it is no good; ``replies`` as they came.
+    """What an author wrote: ``flaws`` are the reasons why it is rejected; ``replies`` as they came.
 
     ``sound``: the record is, and the flaws are those of its questions. ``usage``: what the calls took.
     """
@@ -118,7 +118,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Author:
-    """Asks the role ``author``, which the model itself plays where the config names no other."""
+    """Asks the role ``author``, which is the model itself where the config names no other."""
 
     bench: Bench
     prompts: str
@@ -166,10 +166,10 @@ class Author:
 
     def _lists(self, cell: Cell) -> dict[str, Any]:
         """What the record may be filled with, and who the patient may be."""
-        told = self._set.data("lists")
-        lists = {**told["regions"][cell.anatomy], "findings": told["techniques"][cell.modality]}
-        lists |= {name: told[name] for name in ("measures", "histories", "steps")}
-        return {"lists": lists, "patient": told["patients"].get(cell.anatomy, told["patients"]["other"])}
+        data = self._set.data("lists")
+        lists = {**data["regions"][cell.anatomy], "findings": data["techniques"][cell.modality]}
+        lists |= {name: data[name] for name in ("measures", "histories", "steps")}
+        return {"lists": lists, "patient": data["patients"].get(cell.anatomy, data["patients"]["other"])}
 
     def _asked(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """The tasks with ways to ask, and what each answer holds."""

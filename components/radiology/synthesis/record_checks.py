@@ -132,7 +132,7 @@ def finding_names_dimensions(record: Record) -> Iterator[str]:
 
 
 def impression(record: Record) -> Iterator[str]:
-    """The impression is short, names the disease and brings no number of its own."""
+    """The impression is short, names the disease and has no number of its own."""
     text = record["Report"]["Impression"]
     if not 1 <= sentences(text) <= 2:
         yield f"Report.Impression has {sentences(text)} sentences; 1 or 2 are expected"

@@ -1,4 +1,4 @@
-"""Words, and what may not stand in a question: names that tell the anatomy, the modality or the finding."""
+"""Words, and what may not stand in a question: names that reveal the anatomy, the modality or the finding."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from unicodedata import name
 
 Record = Mapping[str, Any]
-# Words that would tell the anatomy or the modality. Plain "image", "picture", "study", "body part" tell nothing.
+# Words that would reveal the anatomy or the modality. Plain "image", "picture", "study", "body part" reveal nothing.
 _TELLING = """
     head neck brain skull face sinus throat thyroid carotid chest thorax lung pulmonary heart cardiac breast mammary
     abdomen abdominal pelvis pelvic belly liver kidney bowel limb arm leg knee hip hand foot joint bone fracture spine
@@ -19,7 +19,7 @@ _TELLING = """
     tumour tumor cancer nodule mass lesion cyst haemorrhage infection
 """
 GIVEAWAY = frozenset(_TELLING.split())
-# Ordinary words that occur in a name as well ("first metatarsal", "vertebral body") and tell nothing.
+# Ordinary words that occur in a name as well ("first metatarsal", "vertebral body") and reveal nothing.
 _ORDINARY = frozenset(("body", "with", "from", "both", "whole", "disease", "first", "second", "clinical", "response"))
 LONGEST = 4_000  # letters of a text
 _MARKUP = re.compile(r"[{}]|<[A-Za-z/!?][^<>]{0,40}>?|&#?\w{1,20};")

@@ -9,7 +9,7 @@ import orjson
 
 from components.core.messages import Image, Message, ToolCall
 from components.core.types import Observed, Step, Trajectory
-from components.faults.marks import told as faults_told
+from components.faults.marks import fault_lines
 from runner.results.page.episodes_packed import Text, Texts
 
 Plain = dict[str, Any]
@@ -85,7 +85,7 @@ class Teller:
         told = {
             "call": self._call(one.call), "text": self._text(one.observation.text + pictures), "error": one.error,
             "control": one.control, "seconds": round(one.seconds, 3),
-            "faults": [self._text(fault) for fault in faults_told(one)],
+            "faults": [self._text(fault) for fault in fault_lines(one)],
         }  # fmt: skip
         return _without_empty(told)
 

@@ -322,5 +322,5 @@ def test_prompts_that_a_model_wrote_are_not_added_to(tmp_path, study):
     refined = str(rules.changed(rules.first, {"plan": plan}).save(tmp_path))
     offer = Radiology(switches=PAPER).open(study)
     Radagent(PAPER, strategies=["refined_prompts"], refined=refined).fits(offer)
-    with pytest.raises(ConfigError, match=r"few_shot adds to plan, but those of .* were written anew without it"):
+    with pytest.raises(ConfigError, match=r"few_shot adds to plan, but those of .* were written without it"):
         Radagent(PAPER, strategies=["few_shot"], prompts=refined).fits(offer)

@@ -16,7 +16,7 @@ def test_what_can_be_written_anew_is_what_is_plain_with_the_names_it_shows(tmp_p
     rules = Rules(base_set(tmp_path / "base"))
     assert rules.of == {"ask": (["question"], [])}
     assert rules.flaw("ask", "x") and rules.flaw("ask", CAREFUL) is None
-    with pytest.raises(ConfigError, match=r"'x' of .* cannot be written anew"):
+    with pytest.raises(ConfigError, match=r"'x' of .* cannot be rewritten"):
         Rules(rules.base, ["x"]).of  # noqa: B018
 
 
@@ -141,7 +141,7 @@ def test_an_edit_while_a_round_is_played_is_not_written_over(made, rules):
     home.version(rules)
     path = made.home.path / "ask.jinja"
     path.write_text("Late. {{ question }}\n")
-    with pytest.raises(ConfigError, match=r"made/ask\.jinja was edited while a round was being played"):
+    with pytest.raises(ConfigError, match=r"made/ask\.jinja was edited while a round was running"):
         home.write(Version({**rules.first.files, "ask.jinja": "Model's. {{ question }}\n"}), WAITING)
     assert again(made).version(rules).files["ask.jinja"] == path.read_text() == "Late. {{ question }}\n"
 
@@ -150,7 +150,7 @@ def test_an_edit_where_none_is_read_is_refused_until_it_is_put_aside(made, rules
     made.write(rules.first, "begun")
     path = made.home.path / "ask.jinja"
     path.write_bytes(b"By hand \xff")
-    with pytest.raises(ConfigError, match=r"made/ask\.jinja was edited while a round was being played"):
+    with pytest.raises(ConfigError, match=r"made/ask\.jinja was edited while a round was running"):
         again(made).version(rules)
     path.unlink()
     home = again(made)

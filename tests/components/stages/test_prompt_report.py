@@ -28,7 +28,7 @@ def test_a_round_says_how_many_went_wrong_and_the_end_what_it_took_and_where_to_
         "compared:   m of 1 evaluated records, 5 trials: 1 won, 0 tied, 0 lost, p -; see history/comparison.md",
         "all calls, now and before:",
         "act:        2 calls, 1 tokens in, 1 out, $0.5000",
-        "to go on:   read history/round-1.md, edit the .jinja files there if you like,",
+        "to resume:  read history/round-1.md, edit the .jinja files there if you like,",
         "            and give the same command again",
     ]
 

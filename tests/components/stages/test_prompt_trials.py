@@ -67,7 +67,9 @@ def test_who_has_no_prompts_cannot_be_given_others():
     assert with_prompts(Asking("a"), "b") == Asking("b")
     with pytest.raises(ConfigError, match="Mute has no prompt set"):
         with_prompts(Mute(), "b")
-    with pytest.raises(ConfigError, match=r"Radagent plays with no other prompts as it is set .* refine them without"):
+    with pytest.raises(
+        ConfigError, match=r"Radagent cannot run with other prompts as it is set .* refine them without"
+    ):
         with_prompts(Radagent(PAPER, strategies=["refined_prompts"]), "b")
 
 
