@@ -18,7 +18,7 @@ from components.core.messages import ToolSpec
 from components.core.protocols import Context
 from components.core.types import Effect, Observation
 from components.radiology.cards import VARIANTS, Card, card, spec
-from components.radiology.removal import REMOVED
+from components.radiology.sets import REMOVED
 from components.radiology.study import Study
 from components.radiology.switches import Switches
 from components.radiology.tasks import ANATOMIES, BQ, CATEGORIES, IE, MODALITIES, PLANNING_NAMES, RG

@@ -1,7 +1,7 @@
 """RadABench's conditions: what is necessary, more than that, less than that, and tools that differ in performance.
 
 Source: Zheng et al. 2024, arXiv 2412.09529; sets and departures in ``components.radiology.sets``, the refusal that
-would be right in ``components.radiology.removal``. Departure: where restriction lists are enforced, a set that lets the
+would be right in ``components.radiology.sets``. Departure: where restriction lists are enforced, a set that lets the
 task's chain be executed after all is an error.
 """
 
@@ -18,8 +18,20 @@ from components.core.types import Offer, Sample
 from components.radiology.builder import builder
 from components.radiology.cards import Card
 from components.radiology.perfect import solvable
-from components.radiology.removal import CONFIG3, config1_facts, config2_facts, config3_facts
-from components.radiology.sets import baseline, config1, config2, config3, differentiated, high, medium, regular
+from components.radiology.sets import (
+    CONFIG3,
+    baseline,
+    config1,
+    config1_facts,
+    config2,
+    config2_facts,
+    config3,
+    config3_facts,
+    differentiated,
+    high,
+    medium,
+    regular,
+)
 from components.radiology.study import Study
 from components.radiology.switches import Switches
 from components.radiology.tasks import DI, REFUSAL_FIELDS

@@ -11,7 +11,6 @@ from components.core.messages import Message, ToolCall, ToolSpec, Usage
 from components.core.types import Action, Observation, Observed, Refusal, Sample, Score, Step, Trajectory
 from components.radiology.execution import Execution, decided, ground_truth, read
 from components.radiology.perfect import Suitable
-from components.radiology.removal import config1_facts, config2_facts, config3_facts
 from components.radiology.scorers.execution import (
     Completion,
     InputOutput,
@@ -25,6 +24,7 @@ from components.radiology.scorers.execution import (
 from components.radiology.scorers.planning import Chain, planning
 from components.radiology.scorers.refusal import Refusals
 from components.radiology.scorers.response import Response, conclusion, mentions_error, overlap
+from components.radiology.sets import config1_facts, config2_facts, config3_facts
 from components.radiology.study import study_of
 from components.radiology.switches import Switches
 from components.radiology.tasks import TASKS

@@ -7,10 +7,11 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import is_dataclass
 from hashlib import blake2b
 from pathlib import Path
 from string import punctuation
-from typing import Any
+from typing import Any, get_type_hints
 
 import orjson
 
@@ -146,8 +147,11 @@ def _made(name: str, arguments: Mapping[str, Any], switches: Mapping[str, Any]) 
         node[part] = _made(str(given.pop(part, choice)), chosen, switches)
     module, _, attribute = node.pop("_target_").rpartition(".")
     filled = {k: switches[v[10:-1]] if str(v).startswith("${profile.") else v for k, v in node.items()}
+    kind = getattr(importlib.import_module(module), attribute)
+    hints = get_type_hints(kind)
+    filled = {k: hints[k](**v) if isinstance(v, dict) and is_dataclass(hints.get(k)) else v for k, v in filled.items()}
     try:
-        return getattr(importlib.import_module(module), attribute)(**{**filled, **given})
+        return kind(**{**filled, **given})
     except TypeError as error:
         raise ConfigError(f"--dataset-arg: {error}") from None
 
