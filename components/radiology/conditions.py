@@ -1,8 +1,8 @@
 """RadABench's conditions: what is necessary, more than that, less than that, and tools that differ in performance.
 
-Source: Zheng et al. 2024, arXiv 2412.09529; sets and departures in ``components.radiology.sets``, the refusal that
-would be right in ``components.radiology.sets``. Departure: where restriction lists are enforced, a set that lets the
-task's chain be executed after all is an error.
+Source: Zheng et al. 2024, arXiv 2412.09529; the sets, the refusals that would be right, and departures are in
+``components.radiology.sets``. Departure: where restriction lists are enforced, a set that lets the task's chain be
+executed after all is an error.
 """
 
 from __future__ import annotations
@@ -36,6 +36,14 @@ from components.radiology.study import Study
 from components.radiology.switches import Switches
 from components.radiology.tasks import DI, REFUSAL_FIELDS
 from components.radiology.toolset import rebuild, study_behind
+
+# Condition -> the tools that it leaves, and the refusal that would be right.
+_LEFT = {"insufficient_config1": config1, "insufficient_config2": config2, "insufficient_config3": config3}
+_REFUSAL = {
+    "insufficient_config1": config1_facts,
+    "insufficient_config2": config2_facts,
+    "insufficient_config3": config3_facts,
+}
 
 
 @dataclass(frozen=True)
@@ -153,6 +161,14 @@ class Insufficient(ToolSet):
         controls = {**new.controls, "build": builder(study, facts, len(cards), self.switches)}
         return replace(new, refusal_fields=REFUSAL_FIELDS, controls=controls, validates=self.validates)
 
+    def cards(self, study: Study, rng: Random) -> Sequence[Card]:
+        """The tools that are left."""
+        return _LEFT[self.name](study, rng, self.switches)
+
+    def facts(self, study: Study) -> Mapping[str, Any]:
+        """The refusal that would be right."""
+        return _REFUSAL[self.name](study)
+
     def _forgotten(self, card: Card) -> bool:
         """Whether the reference describes the tool but forgets to make it callable."""
         return not self.switches.register_inferencer and card.category == DI and card.supported is not None
@@ -164,14 +180,6 @@ class InsufficientConfig1(Insufficient):
 
     name: ClassVar[str] = "insufficient_config1"
 
-    def cards(self, study: Study, rng: Random) -> Sequence[Card]:
-        """The tools that are left."""
-        return config1(study, rng, self.switches)
-
-    def facts(self, study: Study) -> Mapping[str, Any]:
-        """The refusal that would be right."""
-        return config1_facts(study)
-
 
 @dataclass(frozen=True)
 class InsufficientConfig2(Insufficient):
@@ -179,27 +187,10 @@ class InsufficientConfig2(Insufficient):
 
     name: ClassVar[str] = "insufficient_config2"
 
-    def cards(self, study: Study, rng: Random) -> Sequence[Card]:
-        """The tools that are left."""
-        return config2(study, rng, self.switches)
-
-    def facts(self, study: Study) -> Mapping[str, Any]:
-        """The refusal that would be right."""
-        return config2_facts(study)
-
 
 @dataclass(frozen=True)
 class InsufficientConfig3(Insufficient):
     """Tools that fit but whose lists do not hold the record's entity: 18. The result is to be validated."""
 
     name: ClassVar[str] = "insufficient_config3"
-
-    def cards(self, study: Study, rng: Random) -> Sequence[Card]:
-        """The tools that are left."""
-        return config3(study, rng, self.switches)
-
-    def facts(self, study: Study) -> Mapping[str, Any]:
-        """The refusal that would be right."""
-        return config3_facts(study)
-
     validates: ClassVar[bool] = True

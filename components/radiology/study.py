@@ -119,7 +119,7 @@ class Study:
         return self.record["Anatomy"], self.record["Modality"]
 
     def own(self, entity: str) -> str:
-        """The record's value of an entity of ``vocabulary.ENTITIES``."""
+        """The record's value of an entity of ``ENTITIES``."""
         return entity_of(self.record, entity)
 
 
