@@ -20,12 +20,12 @@ from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
 from components.radiology.agent import Radagent
 from components.radiology.dataset import RadABench
-from components.radiology.profile import as_switches
 from components.radiology.simulated import Radiology as Responder
+from components.radiology.switches import Switches
 from components.radiology.toolset import Radiology
 from components.verifiers.accept import Accept
 from runner.budget import Budget
-from runner.build import construct
+from runner.build import check, construct
 from runner.door import Door
 from runner.execute import Outcome, execute
 from runner.journal import Journal
@@ -70,7 +70,7 @@ def _part(group: str, name: str) -> Any:
 
 
 def _parts(condition: str) -> Parts:
-    switches = as_switches(_profile())
+    switches = check(Switches, _profile())
     return Parts(
         Radagent(switches), Accept(), XmlCall(), Radiology(switches), _part("condition", condition),
         _part("scorer", "radabench"), Budget(calls=100, steps=40),
@@ -78,7 +78,7 @@ def _parts(condition: str) -> Parts:
 
 
 def _samples(data: str) -> list[Sample]:
-    return list(RadABench(data, switches=as_switches(_profile())).load("test"))
+    return list(RadABench(data, switches=check(Switches, _profile())).load("test"))
 
 
 def _size_mb(folder: Path) -> float:

@@ -17,6 +17,7 @@ from components.core.errors import ConfigError, ModelError, ToolError
 from components.core.messages import Image, Message, Purpose, Sampling, ToolCall
 from components.core.protocols import Tool
 from components.core.types import Action, Observation, Observed, Offer, Problem, State
+from components.core.wrapping import Wrapper
 from runner.texts import without_surrogates
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ async def _invoke(context: Context, offer: Offer) -> Observation:
 
 async def _through(episode: Episode, tool: Tool, context: Context) -> Observation:
     """Run a tool on the context's call. One that ``wraps`` another reaches nothing but through ``Context.use``."""
-    if tool.effect == "external" and not hasattr(tool, "wraps"):
+    if tool.effect == "external" and not isinstance(tool, Wrapper):
         return await _external(episode, tool, context, context.call)
     return await apply(tool, context, context.call.parsed)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from components.core.errors import ConfigError
 from components.models.redaction import redact
-from components.text.near_names import meant
+from components.text.words import meant
 
 _SHOWN = 12
 _LONGEST = 200  # characters of a path

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.conditions.intact import Intact
+from components.conditions.offered import Intact
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.types import NoState, Observation, Observed, Offer, Sample
@@ -23,7 +23,7 @@ class Says:
 
     name: str = "echo"
     effect: str = "pure"
-    seconds: float | None = None
+    timeout_seconds: float | None = None
     facts: Any = field(default_factory=dict)
 
     @property

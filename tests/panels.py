@@ -6,8 +6,7 @@ from typing import Any
 
 from components.core.messages import Request
 from components.core.types import Problem, Trajectory
-from components.panel.agent import MedAgents
-from components.panel.rules import Level
+from components.panel.agent import Level, MedAgents
 from tests.attempts import Attempt
 
 QUESTION = Problem("q", "A man of 40 cannot swallow. What comes next", {"A": "Biopsy", "B": "Rest"}, "He smokes.")

@@ -9,7 +9,7 @@ from components.core.errors import ToolError
 from components.core.messages import ToolCall
 from components.core.protocols import Tool
 from components.core.types import Action, Offer, State
-from components.faults.wrapping import innermost
+from components.core.wrapping import innermost
 
 
 @runtime_checkable

@@ -14,7 +14,7 @@ from components.core.messages import ToolSpec
 from components.core.protocols import Tool
 from components.core.task_text import Chain
 from components.core.types import Offer
-from components.text.near_names import meant
+from components.text.words import meant
 
 
 def category_of(tool: Tool) -> str | None:

@@ -1,10 +1,10 @@
-"""The mathematical functions and constants of the calculator, each checked before it computes."""
+"""The functions and constants of the calculator, of numbers and of dates, each checked before it computes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime, timedelta
 
 from components.core.errors import ToolError
 
@@ -19,6 +19,7 @@ CONSTANTS: Mapping[str, Value] = {
     "false": False,
 }
 _DIGITS, _FACTORIAL = 15, 170
+_FORMS = ("%m/%d/%Y", "%Y-%m-%d", "%m/%d/%y")  # of dates
 
 
 def invalid(text: str) -> ToolError:
@@ -99,3 +100,40 @@ FUNCTIONS: Mapping[str, Function] = {
         )
     },
 }  # fmt: skip
+
+
+def read_date(value: Value) -> date:
+    """A date from its text. Raises ToolError, naming the forms."""
+    if isinstance(value, date):
+        return value
+    for form in _FORMS:
+        try:
+            return datetime.strptime(str(value).strip(), form).date()
+        except ValueError:
+            continue
+    raise invalid(f"{value!r:.60} is not a date; write it in quotes as 'MM/DD/YYYY' or 'YYYY-MM-DD'")
+
+
+def later(start: date, days: float) -> date:
+    """The date so many whole days later. Raises ToolError outside the years 1 to 9999."""
+    if not float(days).is_integer():
+        raise invalid(f"a date moves by whole days, found {days!r}")
+    try:
+        return start + timedelta(days=int(days))
+    except OverflowError:
+        raise invalid(f"{days:g} days from {start} is outside the calendar") from None
+
+
+def _date(text: Value) -> Value:
+    return read_date(text)
+
+
+def _days_between(start: Value, end: Value) -> Value:
+    return (read_date(end) - read_date(start)).days
+
+
+def _add_days(start: Value, days: Value) -> Value:
+    return later(read_date(start), number(days, "add_days"))
+
+
+DATE_FUNCTIONS: Mapping[str, Function] = {"date": _date, "days_between": _days_between, "add_days": _add_days}

@@ -19,7 +19,7 @@ from components.core.errors import ConfigError
 from components.core.protocols import Tool
 from components.core.types import Offer, Privacy, Problem, Sample
 from components.files.attachments import SampleFiles
-from components.text.near_names import meant
+from components.text.words import meant
 
 Set = Literal["auto", "all", "all_wo_mm", "know", "mm", "num", "data", "trust", "none"]
 _DIMENSION_OF = {"know": "knowledge", "mm": "multimodal", "num": "numerical", "data": "data", "trust": "trust"}

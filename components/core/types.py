@@ -173,6 +173,7 @@ class Sample:
     ``strata`` name -> value for breakdowns. ``files``: name of an input -> its path, for toolsets and
     scorers, never shown. ``card``: name with its unit -> word or number, only for the report's
     card of the dataset: age, sex, steps of the gold chain. ``plain``: the problem before a dataset put it otherwise.
+    ``gold_steps``: the steps that lead to the target in words, for stages that learn from training samples.
     """
 
     problem: Problem
@@ -183,6 +184,7 @@ class Sample:
     files: Mapping[str, str] = field(default_factory=dict)
     card: Mapping[str, str | float] = field(default_factory=dict)
     plain: Problem | None = None
+    gold_steps: str = ""
 
     @property
     def known_as(self) -> Problem:
@@ -217,7 +219,8 @@ class Offer:
     counted as calls. ``refusal_fields`` (field -> allowed values, empty = free text) is empty where
     the task may not be refused; ``validates`` asks for a check of the result before it is concluded;
     ``shows_images``: whether agents put the images before the model itself (else tools look at them);
-    ``facts`` are for scorers and never shown to an agent."""
+    ``facts`` are for scorers and never shown to an agent; ``categories``: of all tools that the toolset can offer,
+    where they name tools because names change from sample to sample."""
 
     tools: Mapping[str, Tool]
     state: State = field(default_factory=NoState)
@@ -226,6 +229,7 @@ class Offer:
     validates: bool = False
     shows_images: bool = True
     facts: JSON = field(default_factory=dict)
+    categories: Sequence[str] = ()
 
     @property
     def may_refuse(self) -> bool:

@@ -13,8 +13,7 @@ from components.datasets.pubmedqa import CHOICES, LabelledPubMedQA, decade
 from components.files.file_dataset import Part
 from components.files.rows import Row
 from components.files.samples import task_sample
-from components.text.answers import DECISIONS
-from components.text.lettered import letter_of
+from components.text.answers import DECISIONS, letter_of
 
 
 @dataclass(frozen=True)

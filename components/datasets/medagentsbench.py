@@ -18,7 +18,7 @@ from components.core.types import Problem, Sample
 from components.files.file_dataset import FileDataset, Part
 from components.files.rows import Row, json_lines
 from components.files.samples import explanation, row_letter, row_options
-from components.text.lettered import letter_of
+from components.text.answers import letter_of
 
 _FILES = {"test_hard": "test_hard.jsonl", "train": "train.jsonl"}
 

@@ -15,7 +15,7 @@ from components.core.types import Problem, Sample
 from components.files.file_dataset import FileDataset, Part
 from components.files.rows import Row, json_lines
 from components.files.samples import explanation
-from components.text.lettered import lettered
+from components.text.answers import lettered
 
 _FILES = {"dev": "dev.json", "train": "train.json", "pool": "fewshot_pool_from_dev.json"}
 _OPTIONS = ("opa", "opb", "opc", "opd")

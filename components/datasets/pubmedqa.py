@@ -17,8 +17,7 @@ from components.core.types import Problem, Sample
 from components.files.file_dataset import FileDataset, Part
 from components.files.rows import Row, existing, json_mapping, json_object
 from components.files.samples import add_request, explanation
-from components.text.answers import DECISIONS
-from components.text.lettered import letter_of, lettered
+from components.text.answers import DECISIONS, letter_of, lettered
 
 CHOICES = lettered(DECISIONS)
 

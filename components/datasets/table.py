@@ -12,7 +12,7 @@ from components.core.errors import ConfigError
 from components.core.types import Privacy, Problem, Sample
 from components.files.file_dataset import FileDataset, Part
 from components.files.rows import Row, csv_records, existing, json_lines
-from components.text.lettered import letter_of, lettered
+from components.text.answers import letter_of, lettered
 
 ALL = "all"
 _MOST = 26

@@ -1,40 +1,101 @@
-"""Changing what a tool says: the values that it wrote to a shared memory, or its text where there is none."""
+"""Changing what a tool returns: the numbers in its text, or the values that it wrote to a shared memory."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from decimal import Decimal, localcontext
+from random import Random
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import orjson
 
 from components.core.types import Observation, State
 from components.faults.marks import marked
-from components.radiology.memory import RadiologyMemory
 
-Change = Callable[[str, Any], Any]  # (variable with dollar signs, right value) -> what is shown in its place
+Change = Callable[[str, Any], Any]  # (variable, right value) -> what is shown in its place
+# A number that stands alone: no part of a word, a date, a time, an identifier or a version.
+_ALONE = re.compile(r"(?<![\w.:/-])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w:/]|[.-]\d)")
+_MORE_DIGITS = 30  # than a number has: those of the share, and of what comes of both
+_ANY = re.compile(r"\d+(?:\.\d+)?")
 
 
-def revalued(
-    kind: str, seen: Observation, state: State, change: Change, wrong: Mapping[str, Any] | None = None, **facts: Any
+class Shifted(NamedTuple):
+    """A text, and how many of its numbers were changed."""
+
+    text: str
+    n: int
+
+
+def shifted(text: str, amount: float, rng: Random, whole: bool = False) -> Shifted:
+    """Put every number off by ``amount`` of itself (0.2: a fifth), up or down by chance, in its own digits.
+
+    It changes by one unit of its last digit at least. Dates, times and identifiers stay; with ``whole`` any digits
+    count, also those of ``TR5``.
+    """
+    count = 0
+
+    def off(found: re.Match[str]) -> str:
+        nonlocal count
+        count += 1
+        return _shift(found[0], amount if rng.random() < 0.5 else -amount, whole)
+
+    return Shifted((_ANY if whole else _ALONE).sub(off, text), count)
+
+
+def _shift(number: str, share: float, positive: bool) -> str:
+    """One number, changed by a share of itself; ``positive``: not below 0."""
+    plain = number.replace(",", "")
+    with localcontext(prec=len(plain) + _MORE_DIGITS):
+        value = Decimal(plain)
+        exponent = value.as_tuple().exponent
+        unit = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
+        step = max(abs(value * Decimal(str(share))).quantize(unit), unit)
+        moved = value + step.copy_sign(Decimal(str(share)))
+        if (positive or value >= 0) and moved < 0:
+            moved = value + step
+        return f"{moved:,f}" if "," in number else f"{moved:f}"
+
+
+@runtime_checkable
+class ValueMemory(State, Protocol):
+    """The state of tools that write named values to a memory which they share.
+
+    Such a tool's text is its ``outputs`` (name -> value) and its ``score`` as JSON; both stand in the data, too.
+    """
+
+    def mistake(self, values: Mapping[str, Any]) -> None:
+        """Write what a mistaken tool returns in place of the right values."""
+
+    def plausible(self, name: str, wrong: Mapping[str, Any], rng: Random) -> Any:
+        """A wrong value of a variable that could be right; ``wrong`` holds those that are wrong already."""
+
+
+def memory_behind(seen: Observation, state: State) -> ValueMemory | None:
+    """The memory that a tool wrote named values to; None where it wrote text alone."""
+    return state if isinstance(state, ValueMemory) and "outputs" in seen.data else None
+
+
+def change_values(
+    kind: str,
+    seen: Observation,
+    memory: ValueMemory,
+    change: Change,
+    wrong: Mapping[str, Any] | None = None,
+    **facts: Any,
 ) -> Observation:
-    """Change the values that a tool wrote to memory, there and in what it says; unmarked when none is changed.
+    """Change the values that a tool wrote to memory, there and in its text; unmarked when none is changed.
 
     ``change`` returns what is shown of a variable, None for what stays; a mask, whose wrong value looks like the right
     one, is wrong where it is returned. ``wrong``: what of it is wrong, where that is not all that is shown.
     """
-    assert isinstance(state, RadiologyMemory), "has_values"
     outputs: Mapping[str, Any] = seen.data["outputs"]
     shown = {name: new for name, value in outputs.items() if (new := change(name, value)) is not None}
     if not shown:
         return seen
-    state.mistake(shown)
-    told = {**outputs, **shown}
-    text = orjson.dumps({**told, "score": round(seen.data["score"], 6)}).decode()
+    memory.mistake(shown)
+    written = {**outputs, **shown}
+    text = orjson.dumps({**written, "score": round(seen.data["score"], 6)}).decode()
     changes = {name: [str(outputs[name]), str((wrong or shown)[name])] for name in shown}
-    return marked(replace(seen, text=text, data={**seen.data, "outputs": told}), kind, changes=changes, **facts)
-
-
-def has_values(seen: Observation, state: State) -> bool:
-    """Whether the tool wrote named values to a memory."""
-    return isinstance(state, RadiologyMemory) and "outputs" in seen.data
+    return marked(replace(seen, text=text, data={**seen.data, "outputs": written}), kind, changes=changes, **facts)

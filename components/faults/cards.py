@@ -1,4 +1,4 @@
-"""Tools whose cards are changed for a whole episode: what the model is told of them is not what it was."""
+"""Tools whose cards are changed for a whole episode: the model sees another card than the tool's own."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.protocols import Context, Tool
 from components.core.types import Effect, Observation, Offer
+from components.core.wrapping import own_name
 from components.faults.marks import marked, with_mark
-from components.faults.placed import placed
-from components.faults.wrapping import OnTools, chosen, innermost, noted
+from components.faults.wrapping import OnTools, call_context, fallible, with_fault
 
 Change = Callable[[ToolSpec, Random], ToolSpec]
 
 
 @dataclass(frozen=True)
 class Recarded:
-    """A tool in the place of ``wraps``, told of as ``spec``; its calls are marked with ``kind``."""
+    """A tool in the place of ``wraps``, shown as ``spec``; its calls are marked with ``kind``."""
 
     wraps: Tool
     spec: ToolSpec
@@ -35,21 +35,21 @@ class Recarded:
         """Run the tool itself. Raises ToolError as it does."""
         was = self.wraps.spec.name
         try:
-            return marked(await placed(context, self).use(self.wraps), self.kind, was=was)
+            return marked(await call_context(context, self).use(self.wraps), self.kind, was=was)
         except ToolError as error:
             raise ToolError(str(error), error.label, with_mark(error.data, self.kind, {"was": was})) from None
 
 
-def recarded(fault: OnTools, offer: Offer, rng: Random, change: Change) -> Offer:
+def change_cards(fault: OnTools, offer: Offer, rng: Random, change: Change) -> Offer:
     """The offer with the cards of some tools changed, each with probability ``fault.rate``. Raises ConfigError."""
     draws, tools, cards = f"{rng.getrandbits(64):x}/{fault.kind}", dict[str, Tool](), list[str]()
-    names = set(chosen(fault, offer))
+    names = set(fallible(fault, offer))
     for name, tool in offer.tools.items():
-        own = Random(f"{draws}/{innermost(tool).spec.name}")
+        own = Random(f"{draws}/{own_name(tool)}")
         if name not in names or own.random() >= fault.rate:
             tools[name] = tool
             continue
         spec = change(tool.spec, own)
         tools[spec.name] = Recarded(tool, spec, fault.kind)
         cards.append(spec.name)
-    return replace(offer, tools=tools, facts=noted(offer, fault, cards=cards))
+    return replace(offer, tools=tools, facts=with_fault(offer, fault, cards=cards))

@@ -3,9 +3,9 @@
 A sentence says so where a word for failing or for doubt is said of a tool ("the call was denied", "no answer from
 Calculator"), or a word for doubt of what a tool gives ("a stale result", "the values contradict each other"): in one
 clause, at most three words before it or six after it, with no word between them that denies it. Heart failure, denied
-pain, an error of refraction, results inconsistent with pneumonia, and an option that is wrong are no trouble with a
-tool. Code, JSON, and the names and inputs of calls are no words of the agent. The rule reads English, and knows no
-irony: on episodes without a fault it tells how often it is mistaken.
+pain, an error of refraction, results inconsistent with pneumonia, and an option that is wrong are not trouble with a
+tool. Code, JSON, and the names and inputs of calls are not words of the agent. The rule reads English, and knows no
+irony: episodes without a fault show how often it is mistaken.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def says_wrong(texts: Iterable[str], tools: Collection[str]) -> str:
         for sentence in _SENTENCE.split(own_words(text)):
             if not _TROUBLE.search(sentence):
                 continue
-            told = _MEDICINE.sub(", ", sentence)
-            if any(not _is_denied(told, one.start()) for sign in signs for one in sign.finditer(told)):
+            plain = _MEDICINE.sub(", ", sentence)
+            if any(not _is_denied(plain, one.start()) for sign in signs for one in sign.finditer(plain)):
                 return sentence.strip()
     return ""
 

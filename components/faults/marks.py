@@ -36,7 +36,7 @@ def marks(observed: Observed) -> Sequence[Mapping[str, Any]]:
     return tuple(observed.observation.data.get(KEY, ()))
 
 
-def told(observed: Observed) -> list[str]:
+def fault_lines(observed: Observed) -> list[str]:
     """The faults of a call in a line each, for readers: what was shown, and what was right."""
     return [", ".join([str(mark.get("kind")), *_facts(mark)]) for mark in marks(observed)]
 

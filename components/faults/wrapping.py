@@ -1,26 +1,63 @@
 """Tools that fail: a tool in the place of another, which a fault strikes at some calls and leaves alone at others.
 
 Whether a call is struck, and how, is drawn from the run's seed, the sample, the fault, the branch, the tool and the
-number of the call, so it is the same whatever runs beside it. A call that is not struck goes on to the tool through
-the door: same arguments, same key in the journal, same observation.
+number of the call, so it is the same whatever else runs. A call that is not struck reaches the tool through the door:
+same arguments, same key in the journal, same observation.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any, Protocol
+from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
+
+from annotated_types import Ge, Le
 
 from components.acting.tool_names import category_of, named
 from components.core.errors import ConfigError
-from components.core.messages import ToolSpec
+from components.core.messages import ToolCall, ToolSpec
 from components.core.protocols import Context, Tool
-from components.core.types import Effect, Observation, Offer, Sample
+from components.core.types import Effect, Observation, Observed, Offer, Sample
+from components.core.wrapping import own_name
 from components.faults.marks import KEY
-from components.faults.placed import Placed, placed
-from components.radiology.memory import RadiologyMemory
-from components.radiology.tasks import CATEGORIES
+
+Share = Annotated[float, Ge(0), Le(1)]
+
+
+@runtime_checkable
+class CallContext(Context, Protocol):
+    """What a tool that wraps another one gets: the context of a call that an agent made (``runner.calls.Context``).
+
+    ``line`` is the branch that made the call, ``past`` what came of that branch's earlier calls of the same name, and
+    ``number`` how many those are, with those before it in its own step: none depends on what else runs.
+    """
+
+    @property
+    def call(self) -> ToolCall: ...
+
+    @property
+    def line(self) -> str: ...
+
+    @property
+    def past(self) -> Sequence[Observed]: ...
+
+    @property
+    def number(self) -> int: ...
+
+    async def use(self, tool: Tool) -> Observation:
+        """Run another tool on this call, through the door, as if it had been called itself. Raises ToolError."""
+
+    async def wait(self, seconds: float) -> None:
+        """Let time pass, except in a replay."""
+
+
+def call_context(context: Context, tool: Tool) -> CallContext:
+    """The context of an agent's call. Raises TypeError for any other: a tool that wraps needs one."""
+    if not isinstance(context, CallContext):
+        raise TypeError(f"{tool.spec.name} wraps a tool and can be called by an agent only")
+    return context
 
 
 @dataclass(frozen=True)
@@ -30,8 +67,7 @@ class Struck:
 
     tool: Tool
     name: str
-    context: Placed
-    sample: Sample
+    context: CallContext
     rng: Random
     fixed: Random
     others: Sequence[str]
@@ -54,14 +90,33 @@ class OnTools(Protocol):
     def tools(self) -> Sequence[str]: ...
 
 
-class Fault(OnTools, Protocol):
-    """What goes wrong with calls."""
+@dataclass(frozen=True)
+class Striking(ABC):
+    """A condition that strikes every call of its tools with probability ``rate``.
+
+    ``tools``: names of tools, or categories where their cards have such; all where it is empty.
+    """
+
+    rate: Share = 0.3
+    tools: Sequence[str] = ()
+    kind: ClassVar[str] = ""
+
+    def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
+        """Put the fault on the tools. Raises ConfigError when there is no such tool, or none at all."""
+        draws, names = f"{rng.getrandbits(64):x}/{self.kind}", fallible(self, offer)
+        outer = [name for name, tool in offer.tools.items() if not _is_inner(tool)]
+        faulty: dict[str, Tool] = {
+            name: Faulty(offer.tools[name], self, draws, [one for one in outer if one != name]) for name in names
+        }
+        return replace(offer, tools={**offer.tools, **faulty}, facts=with_fault(offer, self))
 
     def strikes(self, call: Struck) -> bool:
-        """Whether it strikes this call; draws from the call's numbers alone."""
+        """Whether this call is struck; draws from the call's numbers alone."""
+        return call.rng.random() < self.rate
 
+    @abstractmethod
     async def strike(self, call: Struck) -> Observation:
-        """What the call returns in place of what it should. Raises ToolError, marked."""
+        """What the call returns in place of what it should; each condition decides. Raises ToolError, marked."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +124,7 @@ class Faulty:
     """A tool in the place of ``wraps``; ``draws`` begins the seeds of its faults."""
 
     wraps: Tool
-    fault: Fault
-    sample: Sample
+    fault: Striking
     draws: str
     others: Sequence[str] = ()
 
@@ -86,64 +140,41 @@ class Faulty:
 
     async def __call__(self, context: Context, **_: Any) -> Observation:
         """Run the tool, or what the fault makes of it. Raises ToolError."""
-        at, own = placed(context, self), _own_name(self.wraps)
+        at, own = call_context(context, self), own_name(self.wraps)
         rng, fixed = Random(f"{self.draws}/{own}/{at.line}/{at.number}"), Random(f"{self.draws}/{own}")
-        call = Struck(self.wraps, at.call.name, at, self.sample, rng, fixed, self.others)
+        call = Struck(self.wraps, at.call.name, at, rng, fixed, self.others)
         return await (self.fault.strike(call) if self.fault.strikes(call) else call.run())
 
 
-def innermost(tool: Tool) -> Tool:
-    """The tool below all that wrap it."""
-    while (inner := getattr(tool, "wraps", None)) is not None:
-        tool = inner
-    return tool
-
-
-def _own_name(tool: Tool) -> str:
-    """The name that a toolset gave it, whatever it is offered under."""
-    return innermost(tool).spec.name
-
-
-def faulty(fault: Fault, offer: Offer, sample: Sample, rng: Random) -> Offer:
-    """The offer with the fault on its tools. Raises ConfigError when there is no such tool, or none at all."""
-    draws = f"{rng.getrandbits(64):x}/{fault.kind}"
-    names = chosen(fault, offer)
-    outer = [name for name, tool in offer.tools.items() if not _is_inner(tool)]
-    wrapped: dict[str, Tool] = {
-        name: Faulty(offer.tools[name], fault, sample, draws, [one for one in outer if one != name]) for name in names
-    }
-    return replace(offer, tools={**offer.tools, **wrapped}, facts=noted(offer, fault))
-
-
-def chosen(fault: OnTools, offer: Offer) -> list[str]:
+def fallible(fault: OnTools, offer: Offer) -> list[str]:
     """The names of the offered tools that a fault is on. Raises ConfigError."""
     tools = {name: tool for name, tool in offer.tools.items() if not _is_inner(tool)}
     known = _known(offer, tools)
     if not known:
         raise ConfigError(f"condition {fault.kind}: the toolset has no tool that could fail: choose another toolset")
     wanted = named(fault.tools, known, f"condition {fault.kind}")
-    return [name for name, tool in tools.items() if not wanted or told_by(tool) & {*wanted}]
+    return [name for name, tool in tools.items() if not wanted or names_of_tool(tool) & {*wanted}]
 
 
 def _known(offer: Offer, tools: Mapping[str, Tool]) -> list[str]:
     """What a fault may name: the same for every sample, whichever tools this one is offered."""
-    if not isinstance(offer.state, RadiologyMemory):
+    if not offer.categories:
         gone = {*offer.tools, *offer.facts.get("withheld", ())}
         others = [name for name in offer.facts.get("toolset", ()) if name not in gone]
-        return [*dict.fromkeys([*map(_own_name, tools.values()), *others])]
-    numbered_anew = offer.facts.get("kind") not in (None, "intact", "baseline")
-    return [*(() if numbered_anew else map(_own_name, tools.values())), *CATEGORIES]
+        return [*dict.fromkeys([*map(own_name, tools.values()), *others])]
+    renumbered = offer.facts.get("kind") not in (None, "intact", "baseline")
+    return [*(() if renumbered else map(own_name, tools.values())), *offer.categories]
 
 
-def told_by(tool: Tool) -> set[str | None]:
-    """What a tool is meant by: its own name, and its category where it has one."""
-    return {_own_name(tool), category_of(tool)}
+def names_of_tool(tool: Tool) -> set[str | None]:
+    """What a config may call a tool: its own name, and its category where it has one."""
+    return {own_name(tool), category_of(tool)}
 
 
-def noted(offer: Offer, fault: OnTools, **more: Any) -> Mapping[str, Any]:
-    """The offer's facts with what is told of a fault."""
-    told = {"kind": fault.kind, "rate": fault.rate, **more}
-    return {"kind": "intact", "condition": "intact", **offer.facts, KEY: [*offer.facts.get(KEY, ()), told]}
+def with_fault(offer: Offer, fault: OnTools, **more: Any) -> Mapping[str, Any]:
+    """The offer's facts with those of one more fault."""
+    facts = {"kind": fault.kind, "rate": fault.rate, **more}
+    return {"kind": "intact", "condition": "intact", **offer.facts, KEY: [*offer.facts.get(KEY, ()), facts]}
 
 
 def _is_inner(tool: Tool) -> bool:

@@ -4,7 +4,7 @@ Source: Liao et al. 2024, arXiv 2410.17657; reading rules of docs/papers/reflect
 named there: a real JSON decoder (text in parameters may hold brackets, line breaks and the word Action),
 Python literals, white space around the bracket, one code fence, doubled markers, empty objects.
 Departures: a ``Thought:`` may stand before the action, which then starts a line; ``Finish`` with wrong
-parameters is told to the model and does not end the episode; ``Refuse[{...}]`` where a task may be refused.
+parameters is reported to the model and does not end the episode; ``Refuse[{...}]`` where a task may be refused.
 """
 
 from __future__ import annotations

@@ -31,7 +31,8 @@ _REFUSES = re.compile(r"^[^\S\n]*+(?:Action:\s*+)?Refuse\s*+\[", re.MULTILINE)
 class CodeBlock:
     """The last fenced block, or the call of the tool that takes code; ``channel``: which of them is asked for.
 
-    Both are read, whatever is asked for. ``state`` is told: whether variables live for a cell or for the episode.
+    Both are read, whatever is asked for. ``state`` is described to the model: whether variables live for a cell or for
+    the episode.
     """
 
     channel: Literal["fence", "function"] = "fence"
@@ -102,7 +103,7 @@ def _blocks(text: str) -> list[str]:
 def _repaired(call: ToolCall, argument: str) -> ToolCall:
     """The call, with its code where only the JSON around it is broken. Raises ActionError."""
     with contextlib.suppress(ValueError):
-        call.parsed  # noqa: B018 - raises for what is no object
+        call.parsed  # noqa: B018 - raises for what is not an object
         return call
     key = re.search(rf'"{argument}"\s*:\s*(?=")', call.arguments)
     try:

@@ -83,7 +83,7 @@ def _arguments(call: ToolCall, n_calls: int) -> dict[str, Any]:
 
 
 def _refused(message: Message, call: ToolCall, fields: dict[str, Any], offer: Offer) -> Action:
-    """A refusal, which ends the episode whatever other calls stand beside it. Raises ActionError."""
+    """A refusal, which ends the episode whatever other calls there are. Raises ActionError."""
     missing = [name for name in offer.refusal_fields if name not in fields]
     if missing:
         needs = ", ".join(offer.refusal_fields)

@@ -13,8 +13,7 @@ from datetime import date
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from components.arithmetic.dates import read_date
-from components.arithmetic.functions import Value, invalid
+from components.arithmetic.functions import Value, invalid, read_date
 from components.arithmetic.units import convert
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated
 
-from components.arithmetic.dates import later
-from components.arithmetic.functions import invalid
+from components.arithmetic.functions import invalid, later
 from components.medcalc.calculator import Calculator
 from components.medcalc.parameters import Quantity
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.acting.text_arguments import given_text, text_spec
-from components.arithmetic import dates, functions, units
+from components.arithmetic import functions, units
 from components.arithmetic.evaluate import evaluate, shown
 from components.arithmetic.functions import Function
 from components.core.messages import ToolSpec
@@ -20,7 +20,7 @@ from components.core.protocols import Context
 from components.core.types import Effect, Observation
 from components.medcalc import registry
 
-_PLAIN: Mapping[str, Function] = {**functions.FUNCTIONS, **dates.FUNCTIONS, **units.FUNCTIONS}
+_PLAIN: Mapping[str, Function] = {**functions.FUNCTIONS, **functions.DATE_FUNCTIONS, **units.FUNCTIONS}
 _ALL: Mapping[str, Function] = {**_PLAIN, **registry.FUNCTIONS}
 _ABOUT = (
     "Evaluate one arithmetic expression: + - * / // % ** (or ^), comparisons, parentheses, "

@@ -1,4 +1,4 @@
-"""A panel's episode as the published code writes it down: one object per question, with what we know beside it.
+"""A panel's episode as the published code writes it down: one object per question, with what we know besides.
 
 Source: Tang et al. 2024 (MedAgents), arXiv 2311.10537; the keys of the published records keep their names. Votes and
 advice are lists, since a field that sits on both sides of the panel votes twice.
@@ -74,8 +74,8 @@ def _rounds(steps: Sequence[Step], stage: str) -> list[list[dict[str, Any]]]:
 def _said(step: Step) -> dict[str, Any]:
     """Who said something in a step, and what it was."""
     known = {key: value for key, value in step.remarks.items() if key in ("expert", "field", "side", "vote", "parsed")}
-    told = step.action.answer if step.action is not None and step.action.answer is not None else step.reply.text
-    return {**known, "raw": told}
+    raw = step.action.answer if step.action is not None and step.action.answer is not None else step.reply.text
+    return {**known, "raw": raw}
 
 
 def _reports(steps: Sequence[Step]) -> list[str]:

@@ -1,15 +1,16 @@
-"""The readers of the published implementation, defects and all, in our words.
+"""The readers of a panel's replies by their profile: repaired, or as the published code reads them, defects and all.
 
 Source: gersteinlab/MedAgents at cd415fa, the code of Tang et al. 2024, arXiv 2311.10537. The repaired readers are
-those of
-``components.panel.replies``, which give the same types; letters are in ``components.text.answers``.
+those of ``components.panel.replies``, which give the same types; letters are in ``components.text.answers``.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
-from components.panel.replies import DEFAULT_FIELD, Experts, Report, Vote
+from components.panel.replies import DEFAULT_FIELD, Experts, Report, Vote, read_experts, read_report, read_vote
 
 _SENTINEL = "ERROR."
 _YES_NO = re.compile("yes|no")
@@ -45,3 +46,18 @@ def published_report(raw: str) -> Report:
     if len(parts) == 1:
         raise UnreadableReport(f"the reply has no heading {_HEADING!r}")
     return Report("", parts[1].strip(), True)
+
+
+@dataclass(frozen=True)
+class Readers:
+    """``experts`` takes the reply and how many were asked for; ``report`` may raise UnreadableReport."""
+
+    experts: Callable[[str, int], Experts]
+    vote: Callable[[str], Vote]
+    report: Callable[[str], Report]
+
+
+READERS: Mapping[str, Readers] = {
+    "repaired": Readers(read_experts, read_vote, read_report),
+    "published": Readers(published_experts, published_vote, published_report),
+}

@@ -19,7 +19,7 @@ from components.core.errors import ConfigError
 from components.core.messages import Image, Message, Role
 from components.files.yaml_files import parsed
 from components.prompts.plain import WRITTEN, flaw_in, is_plain, rules_of, shown_by
-from components.text.near_names import meant
+from components.text.words import meant
 
 if TYPE_CHECKING:
     from jinja2 import Environment

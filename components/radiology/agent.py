@@ -27,7 +27,7 @@ from components.core.protocols import Episode, Verifier
 from components.core.turns import continued
 from components.core.types import Action, Answer, Failure, Offer, Refusal
 from components.prompts import PromptSet, load
-from components.radiology.plan_object import read_plan
+from components.radiology.plan import read_plan
 from components.radiology.shots import Shots, shots_of
 from components.radiology.switches import Switches
 
@@ -38,7 +38,7 @@ _ORDER: Mapping[Part, int] = {"planner": 1, "executor": 2, "concluder": 3}  # br
 
 @dataclass(frozen=True)
 class Role:
-    """Who plays a part: ``model`` is a name under ``models``; None: that of the part's own name, else the main one."""
+    """The model of a part: a name under ``models``; None: that of the part's own name, else the main one."""
 
     model: str | None = None
 
@@ -64,7 +64,7 @@ class Radagent(BuildsTools):
     ``strategies``: any of the four, each once, in any order. ``refined``: the prompt set of refined_prompts, which
     stands in the place of ``prompts``. ``examples``: the prompt set with the data of few_shot. ``reflector``: the
     verifier of self_reflection. ``roles``: models of multi_agent. ``on_failure`` go_on: a tool that fails by itself is
-    told to the model, which may do otherwise; a call that breaks the rules ends the episode all the same. Raises
+    reported to the model, which may do otherwise; a call that breaks the rules ends the episode all the same. Raises
     ConfigError.
     """
 
@@ -122,7 +122,7 @@ class Radagent(BuildsTools):
 
     @property
     def shown_patients(self) -> Sequence[str]:
-        """What the examples tell of their patients: samples whose context begins so may not be evaluated."""
+        """What the examples say of their patients: samples whose context begins so may not be evaluated."""
         return () if self._shots is None else self._shots.patients
 
     def fits(self, offer: Offer) -> None:
@@ -132,7 +132,7 @@ class Radagent(BuildsTools):
         if added and (written := load(self.prompts).written):
             raise ConfigError(
                 f"agent.strategies: {added[0]} adds to {', '.join(written)}, but those of {self.prompts!r} were written"
-                " anew without it; choose other prompts, or leave it out"
+                " without it; choose other prompts, or leave it out"
             )
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
@@ -215,12 +215,12 @@ class Radagent(BuildsTools):
         return episode.branch(f"{_ORDER[name]}/{name}", role=role.model or name)
 
     def _plan_prompt(self, prompts: PromptSet) -> Message:
-        """What a planner is told."""
+        """The prompt of a planner."""
         shown = "" if self._shots is None else self._shots.plans(self.parted, self.reflects, self._refined)
         return prompts.system("plan", as_object=self.parted, reflects=self.reflects, examples=shown)
 
     def _executor_prompt(self, prompts: PromptSet, episode: Episode, query: str, plan: str) -> Message:
-        """What an executor is told: tools, form of the replies, query and plan."""
+        """The prompt of an executor: tools, form of the replies, query and plan."""
         values = {"instructions": episode.instructions(), "query": query, "plan": plan}
         return prompts.system("executor", reflects=self.reflects, examples=self._replies(episode), **values)
 

@@ -1,8 +1,8 @@
-"""The builder on RadABench's side of the offer: it knows what was taken away, and gives it to whoever asks rightly.
+"""The builder on RadABench's side of the offer: it knows what was taken away, and gives it on the right request.
 
 Source: Zheng et al. 2024, arXiv 2412.09529: a request in natural language names the tool's category, modality, anatomy,
 labels and range, and one that says enough is assumed to succeed. How that is checked is not said; the rule
-(``autotb_match: oracle``) is ours: the missing category, beside it the patient's anatomy and modality where tools for
+(``autotb_match: oracle``) is ours: the missing category, next to it the patient's anatomy and modality where tools for
 others are offered, or the entity that the offered tools' lists lack. The built tool is the unbound, unrestricted one.
 """
 
@@ -18,7 +18,7 @@ from components.core.messages import ToolSpec
 from components.core.protocols import Context
 from components.core.types import Effect, Observation
 from components.radiology.cards import VARIANTS, Card, card, spec
-from components.radiology.removal import REMOVED
+from components.radiology.sets import REMOVED
 from components.radiology.study import Study
 from components.radiology.switches import Switches
 from components.radiology.tasks import ANATOMIES, BQ, CATEGORIES, IE, MODALITIES, PLANNING_NAMES, RG
@@ -60,11 +60,11 @@ class Request:
 
 
 def read_request(text: str) -> Request:
-    """Read a request. A line that begins with a point's name, as in ``Anatomy: Chest``, tells it; else the whole text
+    """Read a request. A line that begins with a point's name, as in ``Anatomy: Chest``, states it; else the whole text
     does, by what it names first."""
-    named = _CATEGORY.search(told := _line(text, "Category"))
+    named = _CATEGORY.search(line := _line(text, "Category"))
     category = _category(named[0]) if named else None
-    before = told[: named.end()] if named else ""
+    before = line[: named.end()] if named else ""
     kinds = [kind for kind in _TYPES if category in _TYPED and re.search(rf"\b{kind}\b", before, re.IGNORECASE)]
     anatomy, modality = _ANATOMY.search(_line(text, "Anatomy")), _MODALITY.search(_line(text, "Modality"))
     return Request(
@@ -93,7 +93,7 @@ def _line(text: str, point: str) -> str:
 class Builder:
     """A control of insufficient offers; ``missing`` are the categories of which one tool each can be had, in the order
     of their names from ``TOOL<first>``. ``kind``: the type that is missing, None for both. ``place`` and ``entity`` are
-    what a request must name beside the category; None: it need not.
+    what a request must name besides the category; None: it need not.
     """
 
     missing: Sequence[str]
@@ -115,12 +115,12 @@ class Builder:
             return Observation("", {"build": facts})
         name = f"TOOL{self.first + self.missing.index(asked.category)}"
         one = self._card(asked)
-        told = spec(one, name)
+        built = spec(one, name)
         try:
-            context.add(RadiologyTool(_marked(told), one, self.switches))
+            context.add(RadiologyTool(_marked(built), one, self.switches))
         except ToolError:  # one per category
             return Observation("", {"build": {**facts, "reason": f"there is a built {asked.category} already"}})
-        return Observation(told.card_text, {"build": {**facts, "passed": True, "name": name, "card": told.card_text}})
+        return Observation(built.card_text, {"build": {**facts, "passed": True, "name": name, "card": built.card_text}})
 
     def _lacks(self, asked: Request) -> Iterator[str]:
         """What a request does not say, or says wrongly."""
@@ -140,9 +140,9 @@ class Builder:
         return card(category, VARIANTS[-1] if category == RG else variant, switches=self.switches)
 
 
-def _marked(told: ToolSpec) -> ToolSpec:
+def _marked(built: ToolSpec) -> ToolSpec:
     """The tool, marked as built for scorers and readers."""
-    return ToolSpec(told.name, told.description, told.parameters, told.card, {**told.facts, "built": True})
+    return ToolSpec(built.name, built.description, built.parameters, built.card, {**built.facts, "built": True})
 
 
 def builder(study: Study, facts: Mapping[str, Any], n_tools: int, switches: Switches) -> Builder:

@@ -22,13 +22,12 @@ from components.core.errors import ConfigError
 from components.core.types import Privacy, Problem, Sample
 from components.files.draws import draw
 from components.files.yaml_files import read_yaml
-from components.radiology.profile import as_switches
 from components.radiology.records import Entry, RecordFile, parse_records
+from components.radiology.study import LISTS, Vocabulary
 from components.radiology.switches import Switches
 from components.radiology.tasks import TASKS
-from components.radiology.vocabulary import LISTS, Vocabulary
 
-_MANIFEST = "manifest.json"  # of a synthesis, beside its records
+_MANIFEST = "manifest.json"  # of a synthesis, next to its records
 _SHIPPED = Path(__file__).parent
 _TERMS = _SHIPPED / "radabench_mini" / "terms.yaml"
 
@@ -38,7 +37,7 @@ class RadABench:
     """Samples ``<record>/<chain>`` in file order, with the patient's information as context.
 
     ``path`` is a file of records (split ``test``) or a folder of such files (splits by file name);
-    ``shipped`` a folder beside this file, ``hub`` a data set on the Hugging Face hub (optional extra
+    ``shipped`` a folder next to this file, ``hub`` a data set on the Hugging Face hub (optional extra
     ``datasets``); the first that is given counts. ``files`` names the splits' files in a folder.
     ``records``: of the evaluated split a seeded sample of so many whole records, each with all its questions.
     """
@@ -52,9 +51,6 @@ class RadABench:
     seed: int = 0
     switches: Switches = field(default_factory=Switches)
     privacy: Privacy = "open"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
 
     @property
     def splits(self) -> Sequence[str]:
@@ -103,6 +99,7 @@ class RadABench:
                 "modality": record["Modality"],
             },
             card=_card(record["Information"], len(task.chain)),
+            gold_steps=task.steps,
         )
 
     @property

@@ -71,7 +71,7 @@ def from_log(switches: Switches) -> bool:
 
 
 def task_of(sample: Sample) -> Task | None:
-    """The task of a sample; None when it is no sample of this benchmark."""
+    """The task of a sample; None when it is not a sample of this benchmark."""
     return TASKS.get(sample.metadata.get("chain", ""))
 
 
@@ -122,7 +122,7 @@ def read(trajectory: Trajectory, switches: Switches) -> Execution:
         lost = from_log(switches) and step.action is not None and "}" in step.action.purpose
         faulty = faulty or (step.action is not None and step.action.error is not None)
         for observed in step.observed:
-            if observed.control or brought_down(observed):  # a call that a fault brought down is none of the agent's
+            if observed.control or brought_down(observed):  # a call that a fault brought down is not the agent's
                 continue
             faulty = faulty or observed.error is not None
             clean += not faulty

@@ -1,4 +1,4 @@
-"""Scores of an episode beside those of a perfect agent: what RadABench's scorers share."""
+"""Scores of an episode next to those of a perfect agent: what RadABench's scorers share."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 
 from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import Execution, read, task_of
-from components.radiology.perfect import play
-from components.radiology.suitable import Suitable
+from components.radiology.perfect import Suitable, execute
 from components.radiology.switches import Switches
 from components.radiology.tasks import Task
 
@@ -45,7 +44,7 @@ class Attempt:
         """What a perfect agent executes with what was offered."""
         facts = self.trajectory.facts
         condition = "baseline" if facts.get("kind") == "baseline" else str(facts.get("condition", ""))
-        return play(self.task.id, condition, self.suitable, self.record, self.switches)
+        return execute(self.task.id, condition, self.suitable, self.record, self.switches)
 
 
 Values = Callable[[Attempt, Execution], Mapping[str, float | None]]

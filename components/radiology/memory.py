@@ -8,26 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any
 
 import orjson
 
 from components.core.errors import ToolError
+from components.radiology.plausible import plausible
+from components.radiology.study import NO_VOCABULARY, Vocabulary, placeholder, recorded
 from components.radiology.switches import Switches
 from components.radiology.tasks import VARIABLES, lookup, var
 
 IMAGE, INFORMATION, INDICATOR_NAME = var("Image"), var("Information"), var("IndicatorName")
 _START: Mapping[str, str] = {IMAGE: "PLACEHOLDER_IMAGE", INFORMATION: "PLACEHOLDER_INFORMATION"}
-_NESTED: Mapping[str, tuple[str, str]] = {
-    "OrganObject": ("OrganBiomarker", "OrganObject"),
-    "OrganDim": ("OrganBiomarker", "OrganDim"),
-    "OrganQuant": ("OrganBiomarker", "OrganQuant"),
-    "AnomalyObject": ("AnomalyBiomarker", "AnomalyObject"),
-    "AnomalyDim": ("AnomalyBiomarker", "AnomalyDim"),
-    "AnomalyQuant": ("AnomalyBiomarker", "AnomalyQuant"),
-    "IndicatorName": ("Indicator", "Name"),
-    "IndicatorValue": ("Indicator", "Value"),
-}
 # What is known of an organ or an anomaly once both its mask and its name are: mask, name, dimension.
 _REVEALED = tuple((var(f"{kind}Mask"), var(f"{kind}Object"), var(f"{kind}Dim")) for kind in ("Organ", "Anomaly"))
 _PATTERNS = tuple((name, var(name)) for name in VARIABLES)
@@ -39,7 +32,8 @@ class RadiologyMemory:
 
     ``scores`` are in [0, 1]; ``fixed`` are those of the variables known from the start, kept by every call.
     ``given`` are the variables that the sample itself makes known, whatever is claimed; ``wrong`` what a tool that
-    was mistaken wrote in place of the record's, until the variable is written again.
+    was mistaken wrote in place of the record's, until the variable is written again. ``vocabulary``: what plausible
+    wrong values are taken from.
     """
 
     record: Mapping[str, Any]
@@ -48,17 +42,18 @@ class RadiologyMemory:
     fixed: Mapping[str, float]
     given: tuple[str, ...] = ()
     wrong: dict[str, Any] = field(default_factory=dict)
+    vocabulary: Vocabulary = NO_VOCABULARY
 
     def fork(self) -> RadiologyMemory:
         """A copy that can be changed apart."""
         kept = dict(self.values), dict(self.scores), self.fixed, self.given, dict(self.wrong)
-        return RadiologyMemory(self.record, *kept)
+        return RadiologyMemory(self.record, *kept, self.vocabulary)
 
     def close(self) -> None:
         """Nothing to let go of."""
 
     def begin(self, known: Iterable[str]) -> None:
-        """Start again, with these variables known beside those that the sample gives.
+        """Start again, with these variables known besides those that the sample gives.
 
         Raises ToolError when the record lacks one.
         """
@@ -69,7 +64,7 @@ class RadiologyMemory:
         """Take in a successful call. What exists already becomes a placeholder unless ``refresh``."""
         values, scores, written = self.values, self.scores, tuple(outputs)
         for name in written:
-            values[name] = recorded(self.record, name) if refresh or name not in values else _placeholder(name)
+            values[name] = recorded(self.record, name) if refresh or name not in values else placeholder(name)
             scores[name] = score
             self.wrong.pop(name, None)
         scores.update(self.fixed)
@@ -83,9 +78,13 @@ class RadiologyMemory:
         values.update(self.wrong)
 
     def mistake(self, values: Mapping[str, Any]) -> None:
-        """Take in what a mistaken tool says: variables (with dollar signs) and what stands there now."""
+        """Write what a mistaken tool returns: variables (with dollar signs) and their wrong values."""
         self.wrong.update(values)
         self.values.update(values)
+
+    def plausible(self, name: str, wrong: Mapping[str, Any], rng: Random) -> Any:
+        """A wrong value of a variable that could be right; ``wrong`` holds those that are wrong already."""
+        return plausible(self.record, self.vocabulary, name, wrong, rng)
 
     def text(self, information: bool = False) -> str:
         """The values as one line of JSON; with ``information`` the patient's in place of its placeholder."""
@@ -93,22 +92,6 @@ class RadiologyMemory:
         if information:
             values = {**values, INFORMATION: self.record["Information"]}
         return orjson.dumps(values).decode()
-
-
-def _placeholder(name: str) -> str:
-    """What stands for a value that is not kept; ``name`` with dollar signs."""
-    return f"PLACEHOLDER_{name}"
-
-
-def recorded(record: Mapping[str, Any], name: str) -> Any:
-    """The value a tool writes for a variable (with dollar signs); masks exist as placeholders only."""
-    bare = name.strip("$")
-    if bare in _NESTED:
-        group, key = _NESTED[bare]
-        return record[group][key]
-    if bare == "Report":
-        return f"Findings: {record['Report']['Finding']} Impression: {record['Report']['Impression']}"
-    return _placeholder(name) if bare.endswith("Mask") else record[bare]
 
 
 def start_memory(record: Mapping[str, Any], known: Iterable[str] = ()) -> RadiologyMemory:
@@ -129,12 +112,14 @@ def start_memory(record: Mapping[str, Any], known: Iterable[str] = ()) -> Radiol
     return RadiologyMemory(record, values, scores, dict(scores))
 
 
-def open_memory(record: Mapping[str, Any], chain: str, switches: Switches) -> RadiologyMemory:
+def open_memory(
+    record: Mapping[str, Any], chain: str, switches: Switches, vocabulary: Vocabulary = NO_VOCABULARY
+) -> RadiologyMemory:
     """The memory of a sample of this task before anything is claimed to be known."""
     named = switches.indicator_name == "start_for_indicator_tasks" and "7" in chain
-    given = (INDICATOR_NAME,) if named else ()
-    memory = start_memory(record, given)
-    memory.given = given
+    memory = start_memory(record, (INDICATOR_NAME,) if named else ())
+    memory.given = (INDICATOR_NAME,) if named else ()
+    memory.vocabulary = vocabulary
     return memory
 
 

@@ -1,13 +1,17 @@
-"""A perfect agent, for ceilings: it plays the ground-truth chain on what is offered, or refuses correctly.
+"""What the offered tools let a perfect agent do, for conditions and ceilings.
 
-It picks the best suitable tool for every step, hands over the compulsory inputs, answers with the
-reference and goes through the same executor and the same scorers as any agent. Where it fails (the
-reference's chains with indicators cannot be executed), so must all others.
+It executes the ground-truth chain on what is offered, or refuses correctly: it picks the best suitable tool for every
+step, hands over the compulsory inputs, answers with the reference and goes through the same executor and the same
+scorers as any agent. Where it fails (the reference's chains with indicators cannot be executed), so must all others.
+
+Source: Zheng et al. 2024, arXiv 2412.09529, who leave open which tool suits. Ours: suitable is a tool of the category
+(and type) that is unbound or bound to the record's pair and unrestricted or listing what the record is about; the
+higher upper bound is better.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -19,15 +23,90 @@ from components.radiology.cards import Card
 from components.radiology.execution import Execution, read
 from components.radiology.memory import RadiologyMemory, open_memory
 from components.radiology.plan import known_mode, read_known
-from components.radiology.suitable import Suitable
+from components.radiology.study import Study
 from components.radiology.switches import Switches
-from components.radiology.tasks import IE, PLANNING_NAMES, TASKS
+from components.radiology.tasks import AD, BQ, DD, DI, IE, OS, PLANNING_NAMES, TASKS, lookup
 from components.radiology.tool import run
+
+_ENTITY: Mapping[str, str] = {
+    OS: "OrganObject",
+    AD: "AnomalyObject",
+    DD: "Disease",
+    DI: "Disease",
+    IE: "IndicatorName",
+}
+
+
+class Suitable:
+    """The suitable tools among those offered for a patient, looked for once per step."""
+
+    def __init__(self, offered: Iterable[ToolSpec], record: Mapping[str, Any]) -> None:
+        self._record = record
+        self._found: dict[tuple[str, str | None], list[ToolSpec]] = {}
+        self._by_category: dict[str, list[ToolSpec]] = {}
+        for spec in offered:
+            self._by_category.setdefault(spec.facts.get("category", ""), []).append(spec)
+
+    def tools(self, category: str, variant: str | None = None) -> Sequence[ToolSpec]:
+        """The suitable tools for a step in the order of the offer; ``variant`` None leaves the type open."""
+        key = (category, variant)
+        if (found := self._found.get(key)) is None:
+            found = self._found[key] = [
+                spec
+                for spec in self._by_category.get(category, ())
+                if (variant is None or spec.facts["variant"] == variant) and is_suitable(spec.facts, self._record)
+            ]
+        return found
+
+    def best(self, category: str, variant: str | None = None) -> ToolSpec | None:
+        """The one with the highest upper bound, of equals the last; None when there is none."""
+        tools = self.tools(category, variant)
+        return tools[0] if len(tools) == 1 else max(reversed(tools), key=_upper, default=None)
+
+
+def _upper(spec: ToolSpec) -> float:
+    """What tools are ranked by."""
+    return float(spec.facts["upper"])
+
+
+def is_suitable(facts: Mapping[str, Any], record: Mapping[str, Any]) -> bool:
+    """Whether the tool of these facts works on this patient's record."""
+    if facts["anatomy"] not in (None, record["Anatomy"]) or facts["modality"] not in (None, record["Modality"]):
+        return False
+    if not facts["supported"]:
+        return True
+    category = facts["category"]
+    name = f"{facts['variant']}Dim" if category == BQ else _ENTITY[category]
+    entity = str(lookup(record, name)).strip().casefold()
+    return entity in (entry.strip().casefold() for entry in facts["supported"])
+
+
+def solvable(cards: Iterable[Card], study: Study, switches: Switches) -> bool:
+    """Whether every step of the task's chain, quantifiers typed, can be executed in order.
+
+    ``cards`` are those of the callable tools; inputs are the compulsory ones.
+    """
+    tools = list(cards)
+    memory = open_memory(study.record, study.task.id, switches)
+    for category, kind in study.task.chain:
+        fitting = (c for c in tools if c.category == category and kind in (None, c.variant))
+        if not any(_runs(one, memory, switches) for one in fitting):
+            return False
+    return True
+
+
+def _runs(one: Card, memory: RadiologyMemory, switches: Switches) -> bool:
+    """Run the tool if it can run."""
+    try:
+        run(one, memory, one.compulsory, switches)
+    except ToolError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A play, equal to those that must go alike, whoever the patient is and whatever the tools are called.
+    """A execute, equal to those that must go alike, whichever the patient is and whatever the tools are called.
 
     ``roles``: category, type and whether it is bound, of the best suitable tool of every step.
     """
@@ -40,7 +119,7 @@ class _Part:
     record: Mapping[str, Any] = field(compare=False)
 
 
-def play(chain: str, condition: str, suitable: Suitable, record: Mapping[str, Any], switches: Switches) -> Execution:
+def execute(chain: str, condition: str, suitable: Suitable, record: Mapping[str, Any], switches: Switches) -> Execution:
     """What a perfect agent executes for a task with the suitable ones of the tools it was offered.
 
     It ends where a step has no suitable tool.
@@ -53,14 +132,14 @@ def play(chain: str, condition: str, suitable: Suitable, record: Mapping[str, An
         tools.append(tool)
     facts = [tool.facts for tool in tools]
     roles = tuple([(fact["category"], fact["variant"], fact["anatomy"] is not None) for fact in facts])
-    played = _executed(_Part(chain, switches, condition, roles, tools, record))
-    names = tuple([tool.name for tool in tools[: len(played.calls)]])
-    return Execution(played.calls, names, played.plan, played.stop, played.clean, played.faulty)
+    done = _executed(_Part(chain, switches, condition, roles, tools, record))
+    names = tuple([tool.name for tool in tools[: len(done.calls)]])
+    return Execution(done.calls, names, done.plan, done.stop, done.clean, done.faulty)
 
 
 @lru_cache(maxsize=1024)
 def _executed(part: _Part) -> Execution:
-    """Play once what must go alike."""
+    """Execute once what must go alike."""
     return read(_play(part), part.switches)
 
 

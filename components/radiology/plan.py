@@ -3,12 +3,17 @@
 Source: Zheng et al. 2024, arXiv 2412.09529, and the readers of the reference implementation
 (MAGIC-AI4Med/RadABench, January 2025). ``tolerant`` is ours: the reference loses plans over several
 lines, plans as JSON, and two of the tool names that its own prompt prescribes.
+
+A planner that hands its plan to an executor writes one fenced object with the keys ``Task Summary``, ``Known Info``,
+``Self-Reflection`` and ``Tool Chain``. As printed in the article it is not JSON: its chain is a list of bare names with
+arrows, some keys have no quotes. So each key is looked for by its name, and its value read up to the next.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from components.radiology.switches import Switches
@@ -35,6 +40,12 @@ _CODE_NAMES: Mapping[str, str] = {
 _STARRED = re.compile(r"\*(.*?)\*")
 _CHAIN = re.compile(r"Tool Chain[\"']?\s*:(?:\s*\[([^\]]*)|([^\n]*))")
 _NAME = re.compile("|".join(re.escape(name) for name in sorted(_UNTYPED, key=len, reverse=True)))
+PLAN_FIELDS = ("Task Summary", "Known Info", "Self-Reflection", "Tool Chain")
+# A key begins the text or a line, or follows a brace or comma; each run of quotes and spaces is read once.
+_BEGINS = r"""(?:\A|(?<=[{,])|(?<![\s"'*{,])(?=(?:[^\S\n]|["'*])*\n))"""
+_FIELD = re.compile(_BEGINS + rf"""[\s"'*]*+({"|".join(PLAN_FIELDS)})[\s"'*]*+:""", re.IGNORECASE)
+_AROUND = " \t\r\n\"'`,{}"
+_NEVER = ("$Report$", "$Treatment$", "$OrganMask$", "$AnomalyMask$")
 
 
 def is_code_baseline(switches: Switches, condition: str) -> bool:
@@ -89,3 +100,49 @@ def _code_line(text: str) -> list[str]:
         if closed:
             return [_CODE_NAMES[name] for name in _STARRED.findall(inside) if name in _CODE_NAMES]
     return []
+
+
+@dataclass(frozen=True)
+class PlanObject:
+    """``known``: claimed variables with dollar signs, by name; ``chain``: planning names in their order."""
+
+    summary: str
+    known: tuple[str, ...]
+    reflection: str
+    chain: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The plan in lines; a summary or reflection that is empty is left out."""
+        lines = [f"Task Summary: {self.summary}"] if self.summary else []
+        lines += [f"Self-Reflection: {self.reflection}"] if self.reflection else []
+        return "\n".join([*lines, self.claims])
+
+    @property
+    def claims(self) -> str:
+        """What is known and the chain alone: what a reflection mentions is not claimed."""
+        return f"Known Info: [{', '.join(self.known)}]\nTool Chain: [{' -> '.join(f'*{name}*' for name in self.chain)}]"
+
+
+def read_plan(reply: str) -> PlanObject | None:
+    """Read a planning reply; None where it has no chain with a name in it.
+
+    A report, a treatment and masks are never known beforehand, whatever is claimed.
+    """
+    parts, chain = _parts(reply), chain_names(reply)
+    if not chain:
+        return None
+    known = [name for name in read_known(parts.get("known info", ""), "all_dollar") if name not in _NEVER]
+    summary, reflection = (
+        " ".join(parts.get(key, "").strip(_AROUND).split()) for key in ("task summary", "self-reflection")
+    )
+    return PlanObject(summary, tuple(known), reflection, tuple(chain))
+
+
+def _parts(reply: str) -> dict[str, str]:
+    """Key in lower case -> what stands behind it up to the next key; of a key that comes twice the first."""
+    found = list(_FIELD.finditer(reply))
+    parts: dict[str, str] = {}
+    for one, after in zip(found, [*found[1:], None], strict=False):
+        parts.setdefault(one[1].lower(), reply[one.end() : after.start() if after else None])
+    return parts

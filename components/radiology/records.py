@@ -14,8 +14,8 @@ from typing import Any
 import orjson
 
 from components.core.errors import ConfigError
+from components.radiology.study import Vocabulary, build_vocabulary
 from components.radiology.tasks import ANATOMIES, MODALITIES, PAIRS, TASKS
-from components.radiology.vocabulary import Vocabulary, build_vocabulary
 
 _GROUPS: Mapping[str, Sequence[str]] = {
     "Information": ("Age", "Sex", "Height", "Weight", "History", "Complaint"),

@@ -1,4 +1,4 @@
-"""Few-shot examples of RadABench's agent: solved parts of questions, as data beside the prompts.
+"""Few-shot examples of RadABench's agent: solved parts of questions, as data next to the prompts.
 
 Source: Zheng et al. 2024, arXiv 2412.09529: examples for what is known, for building a chain, for a regular call and
 for the three kinds of refusal. Ours: two plans, four replies (four calls; where a task may be refused one call and the
@@ -44,7 +44,7 @@ class Shots:
 
     @property
     def patients(self) -> Sequence[str]:
-        """What is told of the patients whose records these are."""
+        """What the examples say of the patients whose records these are."""
         every = (*self.planning, *self.calls, *self.refusals, *self.conclusion)
         return tuple(dict.fromkeys(one["patient"].strip() for one in every))
 

@@ -93,6 +93,11 @@ class Task:
         return tuple(category for category, _ in self.chain)
 
     @property
+    def steps(self) -> str:
+        """The chain with types, in words."""
+        return " -> ".join(f"{kind or ''} {category}".strip() for category, kind in self.chain)
+
+    @property
     def target(self) -> str:
         """The last category of the chain."""
         return self.chain[-1][0]

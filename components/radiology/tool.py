@@ -18,7 +18,8 @@ from components.core.messages import ToolSpec
 from components.core.protocols import Context
 from components.core.types import Effect, Observation, State
 from components.radiology.cards import Card
-from components.radiology.memory import RadiologyMemory, inputs_of, recorded
+from components.radiology.memory import RadiologyMemory, inputs_of
+from components.radiology.study import recorded
 from components.radiology.switches import Switches
 from components.radiology.tasks import AD, BQ, CATEGORIES, DD, DI, IE, OS, var
 

@@ -87,7 +87,7 @@ class Draw:
 
     def __post_init__(self) -> None:
         if self.which == "failures" and (self.score is None or self.of == "samples"):
-            raise ConfigError("failures are episodes, and need a score that tells them; name one, as in score/strict")
+            raise ConfigError("failures are episodes, and need a score that decides them; name one, as in score/strict")
 
     def takes(self, stop: str, scores: Mapping[str, float | None]) -> bool:
         """Whether an episode that ended so is one to rate; what errored is none. Raises ConfigError."""
@@ -97,10 +97,10 @@ class Draw:
             return True
         if self.score not in scores:
             have = ", ".join(scores) or "none"
-            raise ConfigError(f"failures are told by {self.score}, which is no score here; there are {have}")
+            raise ConfigError(f"failures are decided by {self.score}, which is not a score here; there are {have}")
         value = scores[self.score]
         if value is not None and not 0 <= value <= 1:
-            raise ConfigError(f"failures are told by a score from 0 to 1, and {self.score} is {value}; name another")
+            raise ConfigError(f"failures are decided by a score from 0 to 1, and {self.score} is {value}; name another")
         return value is not None and value < 1
 
 

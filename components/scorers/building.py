@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from components.building.reading import builds, may_build, used
 from components.core.errors import ConfigError
@@ -60,13 +60,15 @@ class Building:
             Score(ASKED, float(bool(asked))),
             Score(CORRECT, _share([bool(one["specified"]) for one in asked])),
             Score(
-                BUILT, _share([bool(one["passed"]) for one in asked]), "; ".join(_told(one["reason"]) for one in asked)
+                BUILT,
+                _share([bool(one["passed"]) for one in asked]),
+                "; ".join(map(_reason, asked)),
             ),
             Score(USED, float(works) if any(one["passed"] for one in asked) else None),
         ]
 
     def _recovered(self, sample: Sample, trajectory: Trajectory, works: bool) -> Score:
-        """Whether a built tool worked and the task was solved; unscored where nobody can tell."""
+        """Whether a built tool worked and the task was solved; unscored where that is unknown."""
         if self.solved is None:
             return Score(RECOVERED, None, "scorer.building.solved names no scorer")
         decides = getattr(self.solved, "decides", None)
@@ -75,8 +77,8 @@ class Building:
         return Score(RECOVERED, None if right is None else float(works and right == 1.0))
 
 
-def _told(reason: str) -> str:
-    return reason or "passed"
+def _reason(request: Mapping[str, Any]) -> str:
+    return request["reason"] or "passed"
 
 
 def _share(flags: Sequence[bool]) -> float | None:

@@ -13,14 +13,14 @@ from typing import ClassVar
 from components.core.types import Sample, Score, ScoreKind, Step, Trajectory
 from components.faults.detection import says_wrong
 from components.faults.marks import changed_cards, left_wrong, marks
-from components.faults.plausible import stands_in
-from components.faults.striking import Share
+from components.faults.wrapping import Share
+from components.text.words import stands_in
 
 RIGHT, STRUCK, RECOVERY, DETECTION, SILENT, ALARM, AFTER, CALLS, HIT = NAMES = (
     "faults/right", "faults/struck", "faults/recovery", "faults/detection", "faults/silent_error", "faults/false_alarm",
     "faults/calls_after", "faults/tool_calls", "faults/struck_calls",
 )  # fmt: skip
-_OTHERS_WORDS = ("tool", "judge")  # purposes of calls that are no words of the agent
+_OTHERS_WORDS = ("tool", "judge")  # purposes of calls that are not words of the agent
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Faults:
     }  # fmt: skip
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
-        """What can be told without knowing how right the episode was."""
+        """The scores that do not depend on how right the episode was."""
         return self.follow(sample, trajectory, None)
 
     def follow(self, sample: Sample, trajectory: Trajectory, right: float | None) -> Sequence[Score]:
@@ -72,8 +72,8 @@ class Faults:
             CALLS: float(len(calls)),
             HIT: sum(calls) / len(calls) if calls else None,
         }
-        told = {DETECTION: said, ALARM: said, RECOVERY: ", ".join(_repeated(trajectory)), STRUCK: _kinds(trajectory)}
-        return [Score(name, value, told.get(name, "") if value is not None else "") for name, value in values.items()]
+        why = {DETECTION: said, ALARM: said, RECOVERY: ", ".join(_repeated(trajectory)), STRUCK: _kinds(trajectory)}
+        return [Score(name, value, why.get(name, "") if value is not None else "") for name, value in values.items()]
 
 
 def first_struck(trajectory: Trajectory) -> int | None:

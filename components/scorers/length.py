@@ -16,9 +16,9 @@ LONGEST, CALLS = "conversation/tokens", "conversation/calls"
 
 @dataclass(frozen=True)
 class Length:
-    """``conversation/tokens`` of the longest call of an episode, question and reply together, whoever was asked;
-    unscored where a call reports no tokens, and where one was longer than the model takes, so that nobody knows.
-    ``conversation/calls``: how many were answered."""
+    """``conversation/tokens`` of the longest call of an episode, question and reply together, of whichever model;
+    unscored where a call reports no tokens, and where one was longer than the model takes, so that its length is
+    unknown. ``conversation/calls``: how many were answered."""
 
     neither: ClassVar[Sequence[str]] = (LONGEST, CALLS)
     units: ClassVar[Mapping[str, str]] = {LONGEST: "tokens", CALLS: "calls"}
@@ -33,10 +33,10 @@ class Length:
         """Measure the calls."""
         used = [step.usage for step in trajectory.steps]
         pairs = [(one.input_tokens, one.output_tokens) for one in used]
-        told = [asked + replied for asked, replied in pairs if asked is not None and replied is not None]
+        lengths = [asked + replied for asked, replied in pairs if asked is not None and replied is not None]
         if trajectory.failure == CONTEXT_LENGTH:
             return [Score(LONGEST, None, "longer than the model takes"), Score(CALLS, float(len(used)))]
         if trajectory.stop == "error" or not used:
             return [Score(LONGEST, None), Score(CALLS, None)]
-        longest = float(max(told)) if len(told) == len(used) else None
+        longest = float(max(lengths)) if len(lengths) == len(used) else None
         return [Score(LONGEST, longest), Score(CALLS, float(len(used)))]

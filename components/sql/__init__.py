@@ -1,4 +1,4 @@
-"""SQL over the databases of samples: read-only, bounded, and told apart from every other failure."""
+"""SQL over the databases of samples: read-only, bounded, with errors apart from every other failure."""
 
 from __future__ import annotations
 

@@ -2,13 +2,15 @@
 
 Source: Liao et al. 2024, arXiv 2410.17657 (rules of the reference implementation, BlueZeros/ReflecTool at
 e89ef65); times and bounds from Lee et al. 2022, EHRSQL, and Lee et al. 2024, arXiv 2405.06673. Departure:
-fences may also be marked ``sqlite`` or in capitals.
+fences may also be marked ``sqlite`` or in capitals. Rows become the text that models read and scorers compare: numbers
+to 3 decimals, rows sorted, the first 100 compared.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from components.sql import SqlError
 
@@ -62,3 +64,21 @@ def _with_bounds(sql: str) -> str:
     if bounds is None:
         return sql
     return sql.replace(f"{lower[1]}_lower", str(bounds[0])).replace(f"{lower[1]}_upper", str(bounds[1]))
+
+
+def cell_text(value: Any) -> str:
+    """What is convertible to a number as a float with at most 3 decimals, anything else as its text."""
+    try:
+        return str(round(float(value), 3))
+    except (TypeError, ValueError, OverflowError):
+        return str(value)
+
+
+def text_rows(rows: Iterable[Sequence[Any]], limit: int = 100) -> list[list[str]]:
+    """Rows of texts, sorted as lists of texts, the first ``limit`` of them."""
+    return sorted([cell_text(value) for value in row] for row in rows)[:limit]
+
+
+def result_text(rows: Iterable[Sequence[Any]], limit: int = 100) -> str:
+    """Rows in Python's list notation; ``[]`` without rows."""
+    return str(text_rows(rows, limit))

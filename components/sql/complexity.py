@@ -118,7 +118,7 @@ def _expressions(tokens: Sequence[_Token]) -> Iterator[str]:
 
 @dataclass
 class _Scope:
-    """Between two parentheses: whether a list of tables goes on, and whether the next name is one of them."""
+    """Between two parentheses: whether a list of tables continues, and whether the next name is one of them."""
 
     listing: bool = False
     expecting: bool = False

@@ -106,7 +106,7 @@ class ReadOnly:
 
 
 def opened(path: Path) -> sqlite3.Connection:
-    """Open a file for reading; as immutable when nobody may write to it, so that its folder may be read-only too.
+    """Open a file for reading; as immutable when it may not be written to, so that its folder may be read-only too.
 
     Raises UnreadableDatabase when there is none, sqlite3.Error.
     """
@@ -127,7 +127,7 @@ def readable(file: Path) -> Path:
     except SqlError as error:
         raise ConfigError(f"{file}: not a database that can be read, perhaps cut off: {error}") from None
     if not n_tables:
-        raise ConfigError(f"{file}: the database has no tables; build it anew")
+        raise ConfigError(f"{file}: the database has no tables; build it again")
     return file
 
 

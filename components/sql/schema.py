@@ -58,7 +58,7 @@ class Database:
 def database_of(path: Path) -> Database:
     """The database at a path: a file, or a folder that holds one, itself or in a folder inside.
 
-    The base name is the dataset id; ``tables.json`` lies beside the file or in the folder that was named.
+    The base name is the dataset id; ``tables.json`` lies next to the file or in the folder that was named.
     Raises SqlError when there is none, or more than one.
     """
     if path.is_file():

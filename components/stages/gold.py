@@ -39,16 +39,8 @@ def gold_answer(sample: Sample) -> str:
     return f"[{', '.join(named)}]" if named else ", ".join(map(str, target))
 
 
-def gold_steps(sample: Sample) -> str:
-    """The steps that lead to the right answer, where the sample tells them; else empty."""
-    from components.radiology.tasks import TASKS
-
-    task = TASKS.get(str(sample.target.get("chain"))) if isinstance(sample.target, Mapping) else None
-    return " -> ".join(f"{kind or ''} {category}".strip() for category, kind in task.chain) if task else ""
-
-
 def gold_refusal(facts: Mapping[str, Any]) -> str:
-    """The refusal that would be right, by what an offer tells scorers; empty where the task can be done."""
+    """The refusal that would be right, by the facts of an offer; empty where the task can be done."""
     if facts.get("kind") != "insufficient" or "accepted" not in facts:
         return ""
     grounds = {"category": " or ".join(facts["accepted"])} | {key: facts.get(key) for key in _PLACE}

@@ -25,7 +25,7 @@ from components.core.task_text import Chain, chain_text, task_text, written
 from components.core.types import Answer, Failure, Refusal, Sample
 from components.prompts import load
 from components.stages.gold import gold_text
-from components.text.json_in_text import array_in, lessons, object_in
+from components.text.structured import array_in, lessons, object_in
 
 _CLOSING = ("Plan", "Think", "Finish")
 

@@ -1,4 +1,4 @@
-"""A critic that reads failed attempts and writes templates anew; what it wrote is refused unless it is plain.
+"""A critic that reads failed attempts and rewrites templates; what it wrote is refused unless it is plain.
 
 Source: the prompt back-propagation of Zheng et al. 2024 (RadABench), arXiv 2412.09529: a
 strong model's feedback on failed question pairs, from which the prompts are refined. The article does not print the
@@ -19,8 +19,8 @@ from components.core.types import CONTEXT_LENGTH, Answer, Played, Sample
 from components.core.usage import Purposes, summed, usage_of
 from components.prompts import load
 from components.prompts.plain import visible
-from components.stages.gold import gold_refusal, gold_steps, gold_text
-from components.stages.prompt_versions import Rules, Version
+from components.stages.gold import gold_refusal, gold_text
+from components.stages.prompt_folder import Rules, Version
 
 ROLE = "critic"
 _OPENS, _CLOSES = "<rewritten>", "</rewritten>"
@@ -60,7 +60,7 @@ class Critic:
     async def propose(
         self, place: str, version: Version, failures: Sequence[str], failed: int, played: int
     ) -> Proposal:
-        """Critique a version by its failures, of ``failed`` among ``played``, and write its templates anew."""
+        """Critique a version by its failures, of ``failed`` among ``played``, and rewrite its templates."""
         prompts, texts = load(self.prompts), self.rules.texts(version)
         shown = prompts.user(
             "critique", (), templates=list(texts.items()), failures=list(failures), failed=failed, played=played
@@ -74,18 +74,18 @@ class Critic:
 
         usages = [await self._talk(f"{place}/critique", criticise)]
         found = await together(self._rewrite(place, name, text, said[0]) for name, text in texts.items())
-        told = dict(zip(texts, found, strict=True))
+        rewritings = dict(zip(texts, found, strict=True))
         fresh = {
             name: one.text
-            for name, one in told.items()
+            for name, one in rewritings.items()
             if one.text is not None and one.text.strip() != texts[name].strip()
         }
-        refused = {name: one.why for name, one in told.items() if one.why is not None}
+        refused = {name: one.why for name, one in rewritings.items() if one.why is not None}
         usage = summed([*usages, *(one.usage for one in found)])
         return Proposal(said[0], self.rules.changed(version, fresh) if fresh else version, refused, usage)
 
     async def _rewrite(self, place: str, name: str, text: str, critique: str) -> _Rewriting:
-        """The template anew, or why there is none."""
+        """The rewritten template, or why there is none."""
         names, needs = self.rules.of[name]
         found = [_Rewriting()]
 
@@ -134,7 +134,7 @@ def failure_text(sample: Sample, played: Played) -> str:
     ended = played.trajectory
     why = f" ({ended.failure})" if ended.failure else ""
     lines += ["", f"It ended: {ended.stop}{why}{': ' + ended.error[:_REPLY] if ended.error else ''}"]
-    if steps := gold_steps(sample):
+    if steps := sample.gold_steps:
         lines.append(f"The right steps: {steps}")
     if refusal := gold_refusal(ended.facts):
         lines.append(f"The right end: a refusal, since no tool that is offered can do one of these steps ({refusal})")

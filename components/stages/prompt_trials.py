@@ -1,4 +1,9 @@
-"""Trying versions of a prompt set on samples, and two of them against each other per record."""
+"""Trying versions of a prompt set: on which records, with what result, and whether a new version is kept.
+
+A new version is kept where a paired test says that it is better. Each round tests on the same validation records again,
+so each gets an equal share of ``alpha`` (Bonferroni): where no set that is tried is better than the first, the chance
+that any is kept is at most ``alpha``, however many rounds.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +13,74 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
-from xml.sax.saxutils import escape
 
 from components.core.concurrency import together
 from components.core.errors import ConfigError
 from components.core.learning import Bench
 from components.core.protocols import Agent
+from components.core.task_text import task_text
 from components.core.types import Played, Sample
 from components.core.usage import Purposes, summed, usage_of
-from components.stages.prompt_parts import record_of
+from components.files.draws import draw
+from components.stages.prompt_report import number
 
-SOLVED = "solved"  # beside the scores: how right an episode was, by the score that decides
-_SIZE, _EDGE = 360, 50  # of the plot, in pixels
+
+def record_of(sample: Sample) -> str:
+    """What samples have in common that must not be parted: the record, or where there is none the sample."""
+    return sample.cluster or sample.problem.id
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Samples of a split for training and validation, and evaluated ones to compare on; no two parts share a record."""
+
+    split: str
+    train: Sequence[Sample]
+    validation: Sequence[Sample]
+    compared: Sequence[Sample]
+
+    @property
+    def records(self) -> dict[str, list[str]]:
+        """The records of each part."""
+        parts = {"train": self.train, "validation": self.validation, "compared": self.compared}
+        return {name: list(dict.fromkeys(map(record_of, part))) for name, part in parts.items()}
+
+
+def parts_of(bench: Bench, split: str | None, train: int, validation: int, compare: int) -> Parts:
+    """Draw the parts by whole records. Raises ConfigError when there are too few, one is evaluated too, or two parts
+    hold the same task."""
+    seed = f"{bench.seed}/refine_prompts"
+    name, samples = bench.training(split)
+    records = list(dict.fromkeys(map(record_of, samples)))
+    asked = train + validation
+    if asked > len(records):
+        raise ConfigError(
+            f"{train} training and {validation} validation records are asked"
+            f" for, and the split {name!r} has {len(records)}"
+        )
+    chosen = draw(records, asked, seed)
+    training = set(draw(chosen, train, f"{seed}/train"))
+    evaluated = list(dict.fromkeys(map(record_of, bench.evaluated)))
+    if both := sorted(set(chosen) & set(evaluated)):
+        raise ConfigError(f"record {both[0]!r} is evaluated and in the split {name!r}; nothing is learnt from it")
+    learnt = [one for one in samples if record_of(one) in training]
+    texts = {task_text(one.problem) for one in learnt}
+    tested = [one for one in samples if record_of(one) in set(chosen) - training]
+    if twin := next((one for one in tested if task_text(one.problem) in texts), None):
+        raise ConfigError(
+            f"sample {twin.problem.id!r} for validation says the same as one for training: records of the split"
+            f" {name!r} repeat each other; choose another seed, or fewer records"
+        )
+    compared = set(draw(evaluated, compare, f"{seed}/compare"))
+    return Parts(
+        name,
+        learnt,
+        tested,
+        [one for one in bench.evaluated if record_of(one) in compared],
+    )
+
+
+SOLVED = "solved"  # next to the scores: how right an episode was, by the score that decides
 
 
 @dataclass(frozen=True)
@@ -93,7 +154,7 @@ def with_prompts(agent: Agent, prompts: str) -> Agent:
         changed: Agent = replace(agent, prompts=prompts)  # type: ignore[type-var]  # agents are frozen dataclasses
     except ConfigError as error:
         raise ConfigError(
-            f"{type(agent).__name__} plays with no other prompts as it is set ({error}); refine them without that"
+            f"{type(agent).__name__} cannot run with other prompts as it is set ({error}); refine them without that"
         ) from None
     return changed
 
@@ -113,40 +174,66 @@ def per_record(plain: Tried, refined: Tried, metric: str) -> list[dict[str, Any]
     ]
 
 
-def scatter(points: Sequence[Mapping[str, Any]], metric: str, better: str) -> str:
-    """The points as an SVG: plain along, refined upwards, both from 0 to the same end, and the line y = x.
-
-    ``better``: ``lower`` or ``higher``, which tells on which side of the line refined is better.
-    """
-    top = _round_end(max([0.0, *(point[side] for point in points for side in ("plain", "refined"))]))
-    low, high, inner = _EDGE, _SIZE - _EDGE, _SIZE - 2 * _EDGE
-    parts = [
-        f'<rect width="{_SIZE}" height="{_SIZE}" fill="#fff"/>',
-        f'<rect x="{low}" y="{low}" width="{inner}" height="{inner}" fill="none" stroke="#888"/>',
-        f'<line x1="{low}" y1="{high}" x2="{high}" y2="{low}" stroke="#888" stroke-dasharray="4"/>',
-    ]
-    for share in (0.0, 0.5, 1.0):
-        across, up = low + share * inner, high - share * inner
-        parts.append(f'<text x="{across}" y="{high + 15}" text-anchor="middle">{share * top:g}</text>')
-        parts.append(f'<text x="{low - 6}" y="{up + 4}" text-anchor="end">{share * top:g}</text>')
-    for point in points:
-        x, y = low + point["plain"] / top * inner, high - point["refined"] / top * inner
-        said = escape(f"{point['record']}: plain {point['plain']:.3g}, refined {point['refined']:.3g}")
-        dot = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#2a6f97" fill-opacity="0.6">'
-        parts.append(f"{dot}<title>{said}</title></circle>")
-    side, middle = "below" if better == "lower" else "above", _SIZE / 2
-    parts += [
-        f'<text x="{middle}" y="{low - 12}" text-anchor="middle">{side} the line refined is better</text>',
-        f'<text x="{middle}" y="{_SIZE - 10}" text-anchor="middle">plain: mean {escape(metric)}</text>',
-        f'<text x="14" y="{middle}" text-anchor="middle" transform="rotate(-90 14 {middle})">refined</text>',
-    ]
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{_SIZE}" height="{_SIZE}" font-family="sans-serif"'
-    return f'{head} font-size="11">{"".join(parts)}</svg>\n'
+_OPEN = "there is no gate"
 
 
-def _round_end(value: float) -> float:
-    """The next of 1, 1.2, 1.6, 2, 3, 4, 6, 8 times a power of ten; 1 for nothing."""
-    if value <= 0:
-        return 1.0
-    unit = 10.0 ** math.floor(math.log10(value))
-    return next(step * unit for step in (1.0, 1.2, 1.6, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0) if step * unit >= value)
+@dataclass(frozen=True)
+class Gate:
+    """``alpha`` None: open. ``rounds``: those that ``alpha`` is shared among."""
+
+    metric: str
+    alpha: float | None
+    rounds: int
+
+    @property
+    def level(self) -> float | None:
+        """The largest p with which a round's set is kept."""
+        return None if self.alpha is None else self.alpha / self.rounds
+
+    def check(self, records: int) -> None:
+        """Whether so many validation records can pass it at all. Raises ConfigError."""
+        if self.level is None:
+            return
+        if not records:
+            raise ConfigError(
+                "validation_records=0 leaves nothing to test on; give some, or alpha=null to keep each set"
+            )
+        least = 0.5 ** (records - 1)  # all records better, of 2^n signs
+        if least > self.level:
+            enough = 1 + math.ceil(-math.log2(self.level))
+            raise ConfigError(
+                f"validation_records={records}: a paired test on so few has no p below {number(least)}, and a round is"
+                f" kept up to {self.said}; give {enough} or more, or alpha=null to keep each set"
+            )
+
+    @property
+    def said(self) -> str:
+        """The largest p in words."""
+        shared = f" ({self.alpha} over {self.rounds} rounds)" if self.rounds > 1 else ""
+        return f"{number(self.level)}{shared}"
+
+    def decision(self, bench: Bench, before: Tried | None, after: Tried | None) -> dict[str, Any]:
+        """Whether the new set is kept, by which numbers, and why."""
+        if before is None or after is None:
+            return {"kept": True, "why": _OPEN}
+        gain = dict(bench.gain(after.records, before.records, self.metric))
+        reached = after.mean(self.metric) if after.count(self.metric) else None  # a set may break all there is
+        scores = {"before": before.mean(self.metric), "after": reached, "gain": gain}
+        if self.level is None:
+            return {**scores, "kept": True, "why": _OPEN}
+        lost = before.count(self.metric) - after.count(self.metric)
+        better, p = (gain["gain"] or 0.0) > 0, gain["p"]
+        kept = lost <= 0 and better and p is not None and p <= self.level
+        return {**scores, "level": self.level, "kept": kept, "why": self._why(gain, lost, kept)}
+
+    def _why(self, gain: Mapping[str, Any], lost: int, kept: bool) -> str:
+        """Why a new set is kept or not."""
+        test = f"{gain['test']} p {number(gain['p'])}"
+        what = f"gain in {gain['metric']} {number(gain['gain'])} over {gain['pairs']} pairs, {test}"
+        if lost > 0:
+            return f"{what}, but {lost} episodes fewer have that score"
+        if kept:
+            return f"{what} <= {self.said}"
+        if (gain["gain"] or 0.0) <= 0:
+            return f"{what}: no gain"
+        return f"{what}: not below {self.said}"

@@ -23,12 +23,9 @@ from components.files.draws import draw
 from components.files.made_folder import MadeFolder
 from components.prompts import PromptSet, own_folder, place_of
 from components.stages.prompt_critic import Critic, failure_text
-from components.stages.prompt_gate import Gate
-from components.stages.prompt_history import compared, figures, page, round_page
-from components.stages.prompt_home import COMPLETE, WAITING, PromptHome
-from components.stages.prompt_parts import Parts, parts_of
-from components.stages.prompt_trials import Tried, per_record, scatter, tried, with_prompts
-from components.stages.prompt_versions import Rules, Version, diff
+from components.stages.prompt_folder import COMPLETE, WAITING, PromptHome, Rules, Version, diff
+from components.stages.prompt_report import compared, figures, page, round_page, scatter
+from components.stages.prompt_trials import Gate, Parts, Tried, parts_of, per_record, tried, with_prompts
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
 Count = Annotated[int, Ge(1)]
@@ -42,8 +39,8 @@ class RefinePrompts:
     kept when it gains in ``metric`` on the validation records (each question ``trials`` times) with a two-sided paired
     p of at most ``alpha`` over ``rounds``; ``alpha`` None keeps each. Failures are what ``solved_by`` scores below 1
     (None: the score that decides). ``pause``: stop after each round, until begun again. ``compare_records``: so many
-    evaluated records are played with the plain and the refined set at the end, ``compare_trials`` times each.
-    ``templates``: those that may be written anew; None: all that can be.
+    evaluated records are run with the plain and the refined set at the end, ``compare_trials`` times each.
+    ``templates``: those that may be rewritten; None: all that can be.
     """
 
     name: Name = "refined"
@@ -166,7 +163,7 @@ class _Refining:
         failed = played.failed(setting.solved_by)
         shown = draw(failed, setting.failures_shown, f"{self.bench.seed}/refine_prompts/{number}")
         failures = [failure_text(sample, one) for sample, one in shown]
-        told: dict[str, Any] = {
+        notes: dict[str, Any] = {
             "round": number, "begins": folder.name, "played": len(played.records), "failed": len(failed),
             "train": played.mean(setting.metric), "metric": setting.metric, "alpha": setting.alpha, "kept": False,
         }  # fmt: skip
@@ -180,14 +177,14 @@ class _Refining:
             if fresh != version:
                 before = before or await self._validated(version, parts.validation)
                 after = await self._validated(fresh, parts.validation)
-                told |= {"candidate": self.home.save(fresh).name, **setting.gate.decision(self.bench, before, after)}
-                kept, before = (fresh, after) if told["kept"] else (version, before)
+                notes |= {"candidate": self.home.save(fresh).name, **setting.gate.decision(self.bench, before, after)}
+                kept, before = (fresh, after) if notes["kept"] else (version, before)
                 changes = diff(self.rules.texts(version), self.rules.texts(fresh))
                 self.home.home.write(f"history/round-{number}.diff", changes)
-        told |= {"why": told.get("why") or ("nothing failed" if not failures else "no template came out otherwise")}
-        told |= {"refused": refused, "edited": False}
-        self.home.home.write(f"history/round-{number}.md", round_page(told, critique, failures))
-        self.notes["rounds"].append(told)
+        notes |= {"why": notes.get("why") or ("nothing failed" if not failures else "no template came out otherwise")}
+        notes |= {"refused": refused, "edited": False}
+        self.home.home.write(f"history/round-{number}.md", round_page(notes, critique, failures))
+        self.notes["rounds"].append(notes)
         self.home.write(kept, WAITING if setting.pause else "begun")
         return kept, before
 
@@ -209,7 +206,7 @@ class _Refining:
         ]
         points = per_record(plain, refined, setting.metric)
         gain: Mapping[str, Any] = bench.gain(refined.records, plain.records, setting.metric)
-        told = {"metric": setting.metric, "trials": setting.compare_trials, "gain": dict(gain), "records": points}
-        self.notes["compared"] = told
+        notes = {"metric": setting.metric, "trials": setting.compare_trials, "gain": dict(gain), "records": points}
+        self.notes["compared"] = notes
         self.home.home.write("history/comparison.svg", scatter(points, setting.metric, gain["better"]))
-        self.home.home.write("history/comparison.md", compared(told))
+        self.home.home.write("history/comparison.md", compared(notes))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from string import ascii_uppercase
 
 DECISIONS = ("yes", "no", "maybe")
 PUBLISHED_LETTERS = "ABCDE"
@@ -141,3 +142,46 @@ def _only(found: Iterable[str]) -> str | None:
     """The single one there is; None when there are none or several."""
     several = list(found)
     return several[0] if len(several) == 1 else None
+
+
+_LETTERED = re.compile(r"\s*([A-Z])\.\s*(\S.*?)\s*")
+
+
+def lettered(texts: Iterable[str]) -> dict[str, str]:
+    """A, B, C ... -> text, at most 26."""
+    return dict(zip(ascii_uppercase, texts, strict=False))
+
+
+def letter_of(choices: Mapping[str, str], text: str) -> str | None:
+    """The letter of the one option that says ``text``: letter by letter, or but for case, spaces and a final
+    full stop; None when there is none, or several."""
+    for same in (str.strip, _plain):
+        found = [letter for letter, option in choices.items() if same(option) == same(text)]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
+
+
+def split_options(text: str) -> tuple[str, dict[str, str]]:
+    """A question and the options at its end, one a line (``A. text``), counted from A and at least two.
+
+    What does not end so comes back whole and without options.
+    """
+    lines = text.rstrip().split("\n")
+    choices: dict[str, str] = {}
+    for number in range(len(lines) - 1, -1, -1):
+        match = _LETTERED.fullmatch(lines[number])
+        if match is None:
+            if lines[number].strip():
+                break
+            continue
+        choices[match[1]] = match[2]
+        if match[1] == "A":
+            found = dict(reversed(choices.items()))
+            right = len(found) > 1 and "".join(found) == ascii_uppercase[: len(found)]
+            return ("\n".join(lines[:number]).rstrip(), found) if right else (text, {})
+    return text, {}
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(". ")

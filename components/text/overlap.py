@@ -126,7 +126,7 @@ def _grams(text: str) -> tuple[Any, ...]:
 def rouge_l(reference: str, response: str) -> Overlap:
     """ROUGE-L as package ``rouge-score`` has it: longest common subsequence of lower-case ASCII words, no stemming.
 
-    The package itself is not used: it brings NLTK and with it 1.8 s of imports, and its table costs
+    The package itself is not used: it depends on NLTK and with it 1.8 s of imports, and its table costs
     milliseconds a pair. Tests hold this against it.
     """
     expected, found = _plain_words(reference), _plain_words(response)

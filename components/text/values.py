@@ -14,7 +14,7 @@ from decimal import Decimal
 from math import isnan
 from typing import Any
 
-from components.text.literals import NotLiteral, literal
+from components.text.structured import NotLiteral, literal
 
 _MISSING = {"", "none", "null", "nan", "nat"}
 _TRUTHS = {"true": "1", "yes": "1", "false": "0", "no": "0"}

@@ -22,10 +22,9 @@ from components.core.protocols import Context
 from components.core.types import Effect, Observation
 from components.prompts import load
 from components.sql import SqlError, UnreadableDatabase
-from components.sql.cleaning import CURRENT_TIMES, clean_sql
+from components.sql.cleaning import CURRENT_TIMES, clean_sql, result_text
 from components.sql.reading import ReadOnly, Row
 from components.sql.schema import Database
-from components.sql.text import result_text
 from components.tools.databases import database_spec, opened
 
 _SPEC = database_spec(
@@ -55,8 +54,8 @@ _NOTHING = _Tried("", error="the query is no SQL statement, and no model was ask
 class SQLCoder:
     """Text-to-SQL with repair: the model sees schema, current time, question, and what failed before.
 
-    Output: rows as ``components.sql.text`` writes them; data: ``sql``, ``attempts`` (model calls), ``n_rows``. SQL as
-    the query is run without a model; only when it fails is the model asked to repair it, which ``attempts: 0``
+    Output: rows as ``components.sql.cleaning`` writes them; data: ``sql``, ``attempts`` (model calls), ``n_rows``. SQL
+    as the query is run without a model; only when it fails is the model asked to repair it, which ``attempts: 0``
     forbids. ``dataset_id`` chooses the current time where the database's base name does not. ``seconds`` and
     ``max_rows`` limit one statement. Raises ToolError: not_found, declined (text ``null``), conversion_failed,
     unavailable (a schema or database that cannot be read), bad_arguments.
@@ -75,6 +74,11 @@ class SQLCoder:
     def spec(self) -> ToolSpec:
         """What the model is told."""
         return _SPEC
+
+    @property
+    def timeout_seconds(self) -> float:
+        """The limit of a call's statement."""
+        return self.seconds
 
     async def __call__(self, context: Context, sql_database: Any = "", query: Any = "", **_: Any) -> Observation:
         """Convert, run, repair. Raises ToolError."""

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.conditions.intact import Intact
+from components.conditions.offered import Intact
 from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.learning import Solve
 from components.core.protocols import Agent

@@ -11,7 +11,7 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.core.messages import Image, Message, ToolCall
 from components.core.types import Observed, Step, Trajectory
-from components.faults.marks import told as faults_told
+from components.faults.marks import fault_lines
 from runner.flaws import nearest
 from runner.records import read
 from runner.results.report import tokens_text
@@ -101,7 +101,7 @@ def _observed(one: Observed, how: str) -> Iterator[str]:
     yield from _lines(_call(one.call), f"  {how}: ")
     pictures = "".join("\n[an image]" for _ in one.observation.images)
     yield from _lines(one.observation.text + pictures, f"  {one.error}: " if one.error else "  observed: ")
-    for fault in faults_told(one):
+    for fault in fault_lines(one):
         yield from _lines(fault, "  fault: ")
 
 

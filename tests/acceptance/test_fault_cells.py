@@ -11,19 +11,14 @@ import pytest
 from hydra import compose
 from omegaconf import OmegaConf
 
-from components.conditions.both import Both
-from components.conditions.denied import Denied
-from components.conditions.noisy import Noisy
-from components.conditions.renamed import Renamed
-from components.conditions.slow import Slow
-from components.conditions.unavailable import Unavailable
-from components.conditions.undocumented import Undocumented
+from components.conditions.cards import Renamed, Undocumented
+from components.conditions.failing import Denied, Slow, Unavailable
+from components.conditions.offered import Both
+from components.conditions.wrong_results import Contradictory, Noisy, Stale
 from components.faults.cards import Recarded
 from components.faults.marks import changed_cards
 from components.faults.wrapping import Faulty
-from components.radiology.conditions.contradictory import Contradictory
-from components.radiology.conditions.imperfect import Imperfect
-from components.radiology.conditions.stale import Stale
+from components.radiology.imperfect import Imperfect
 from runner.experiment import Experiment, build
 from runner.play import play
 from tests.composing import composing

@@ -15,7 +15,7 @@ import yaml
 from components.core.types import Sample, Score, Trajectory
 from components.radiology.agent import Radagent
 from components.radiology.execution import ground_truth
-from components.radiology.solvable import solvable
+from components.radiology.perfect import solvable
 from components.radiology.study import study_of
 from components.radiology.tasks import PAIRS, TASKS
 from components.radiology.tool import RadiologyTool

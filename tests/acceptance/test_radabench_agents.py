@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.radiology.removal import CONFIG1, CONFIG2, CONFIG3, REMOVED, REPLACED, RESTRICTED
+from components.radiology.sets import CONFIG1, CONFIG2, CONFIG3, REMOVED, REPLACED, RESTRICTED
 from runner.door import Door
 from runner.execute import Outcome, execute
 from runner.records import RecordWriter

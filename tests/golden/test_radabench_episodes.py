@@ -15,9 +15,9 @@ from components.models.scripted import Scripted
 from components.radiology.agent import Radagent
 from components.radiology.execution import decided, ground_truth, read
 from components.radiology.memory import RadiologyMemory, read_inputs
+from components.radiology.perfect import Suitable
 from components.radiology.scorers.refusal import Refusals
 from components.radiology.scorers.response import mentions_error
-from components.radiology.suitable import Suitable
 from components.radiology.switches import Switches
 from components.radiology.tasks import BQ, IE
 from components.radiology.toolset import Radiology

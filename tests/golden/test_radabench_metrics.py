@@ -10,21 +10,22 @@ import pytest
 from components.core.messages import Message, ToolCall, ToolSpec, Usage
 from components.core.types import Action, Observation, Observed, Refusal, Sample, Score, Step, Trajectory
 from components.radiology.execution import Execution, decided, ground_truth, read
-from components.radiology.removal import config1_facts, config2_facts, config3_facts
-from components.radiology.scorers.chain import Chain, planning
-from components.radiology.scorers.completion import Completion
-from components.radiology.scorers.io import InputOutput, io
-from components.radiology.scorers.orchestration import (
+from components.radiology.perfect import Suitable
+from components.radiology.scorers.execution import (
+    Completion,
+    InputOutput,
     Orchestration,
+    io,
     list_score,
     milestone_hit,
     optimal_tools,
     target_hit,
 )  # fmt: skip
+from components.radiology.scorers.planning import Chain, planning
 from components.radiology.scorers.refusal import Refusals
 from components.radiology.scorers.response import Response, conclusion, mentions_error, overlap
+from components.radiology.sets import config1_facts, config2_facts, config3_facts
 from components.radiology.study import study_of
-from components.radiology.suitable import Suitable
 from components.radiology.switches import Switches
 from components.radiology.tasks import TASKS
 from runner.results.statistics.significance import compare

@@ -10,10 +10,16 @@ import pytest
 from components.core.errors import ToolError
 from components.core.types import Offer, Problem, Sample
 from components.radiology.cards import Card, spec
-from components.radiology.conditions.baseline import Baseline
-from components.radiology.conditions.differentiated import Differentiated
-from components.radiology.conditions.insufficient import InsufficientConfig1, InsufficientConfig2, InsufficientConfig3
-from components.radiology.conditions.redundant import RedundantHigh, RedundantMedium, RedundantRegular
+from components.radiology.conditions import (
+    Baseline,
+    Differentiated,
+    InsufficientConfig1,
+    InsufficientConfig2,
+    InsufficientConfig3,
+    RedundantHigh,
+    RedundantMedium,
+    RedundantRegular,
+)
 from components.radiology.memory import RadiologyMemory, read_inputs, start_memory
 from components.radiology.plan import decision_chain, read_known, runtime_plan
 from components.radiology.tool import RadiologyTool, run

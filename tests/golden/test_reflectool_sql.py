@@ -8,8 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from components.sql.cleaning import clean_sql
-from components.sql.text import result_text
+from components.sql.cleaning import clean_sql, result_text
 
 FOLDER = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent)
 

@@ -25,7 +25,7 @@ from components.core.types import Action, Observation, Offer, Problem, Sample, S
 from components.grammars.bracket_json import BracketJson, read_call
 from components.memory.learnt import chain_of
 from components.stages.optimize import Optimize
-from components.text.json_in_text import array_in, object_in
+from components.text.structured import array_in, object_in
 from components.verifiers.accept import Accept
 from components.verifiers.refine import Refine
 from components.verifiers.select import Select

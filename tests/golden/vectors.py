@@ -16,8 +16,8 @@ import orjson
 
 from components.core.types import Problem, Sample
 from components.radiology.cards import Card, card
+from components.radiology.study import Vocabulary
 from components.radiology.switches import Switches
-from components.radiology.vocabulary import Vocabulary
 
 CODE = Switches(
     category_typing="mixed_code", plan_reader="code_line", known_info="per_condition", indicator_name="never",

@@ -26,7 +26,7 @@ def cfg(home):
         "agent": {"_target_": "mine.parts.Asks"},
         "verifier": {"_target_": "components.verifiers.accept.Accept"},
         "toolset": {"_target_": "components.toolsets.none.NoTools"},
-        "condition": {"_target_": "components.conditions.intact.Intact"},
+        "condition": {"_target_": "components.conditions.offered.Intact"},
         "dataset": {"_target_": "mine.parts.Numbers"},
         "scorer": {"right": {"_target_": "mine.parts.Right"}},
     }  # fmt: skip
@@ -107,7 +107,7 @@ def test_a_toolset_that_fits_no_sample_is_refused_before_the_first_one(cfg):
 
 
 def test_a_condition_that_does_not_fit_says_what_would(cfg):
-    cfg["condition"] = {"_target_": "components.radiology.conditions.baseline.Baseline"}
+    cfg["condition"] = {"_target_": "components.radiology.conditions.Baseline"}
     with pytest.raises(ConfigError, match=r"condition .*with other toolsets condition=intact"):
         check(cfg)
 

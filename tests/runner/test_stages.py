@@ -77,7 +77,7 @@ def test_the_published_setting_stops_for_edits_after_each_round(plainly, home):
         (("stage=refine_prompts", "stage.trails=2"), "did you mean trials"),
         (("stage=synthesize", "run.shard=1/2"), "run.shard=1/2: a stage is made as a whole"),
         (("stage=refine_prompts", "stage.alpha=2"), "less than or equal to 1"),
-        (("stage=refine_prompts", "agent=direct", "toolset=none", "condition=intact"), "can be written anew"),
+        (("stage=refine_prompts", "agent=direct", "toolset=none", "condition=intact"), "can be rewritten"),
         (("stage=synthesize", "stage.modalities=[PET]"), "there is no 'PET'"),
         (("stage=synthesize", "run.shards=2"), "what a stage makes has no parts"),
     ],
@@ -103,7 +103,7 @@ def test_records_are_written_and_played(plainly, home):
 def test_a_synthesis_that_accepts_nothing_has_failed(plainly):
     done = plainly("stage=synthesize", "stage.anatomies=[Spine]", "stage.modalities=[CT]", "model.malformed_rate=1")
     assert done.code == 1 and "0 of 1 accepted" in done.out and "3 x no JSON object can be read" in done.out
-    assert "no record was accepted" in done.out and "play them" not in done.out
+    assert "no record was accepted" in done.out and "run them" not in done.out
 
 
 def test_a_budget_stops_a_synthesis_and_the_same_command_goes_on(plainly):

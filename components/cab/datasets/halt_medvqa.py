@@ -22,7 +22,7 @@ from components.files.draws import draw_split
 from components.files.file_dataset import ImageDataset, ImageQuestion, Part
 from components.files.rows import Row, json_object, json_records
 from components.files.samples import task_sample
-from components.text.lettered import letter_of
+from components.text.answers import letter_of
 
 _Part = Literal["fake", "nota", "swap"]
 _FILES: Mapping[_Part, str] = {

@@ -15,7 +15,7 @@ from components.core.types import Sample
 from components.files.attachments import Attached, attach, path_below
 from components.files.rows import Row
 from components.files.samples import task_sample
-from components.text.lettered import letter_of, split_options
+from components.text.answers import letter_of, split_options
 
 _DIALECTS = ("mimic_iv", "mimic_iii", "eicu")
 _SQL_TASKS = {"ehrsql": "mimic_iv", "mimic_iii": "mimic_iii", "eicu": "eicu"}

@@ -25,7 +25,7 @@ from components.files.draws import draw
 from components.files.file_dataset import FileDataset, Part
 from components.files.rows import Row, json_object
 from components.files.samples import task_sample
-from components.text.lettered import letter_of
+from components.text.answers import letter_of
 
 CANNOT = "Question cannot be answered with provided documents"
 _CHARACTERS_PER_TOKEN = 4  # of English text; clinical text has fewer, so a context is never shorter than asked

@@ -22,7 +22,7 @@ from components.files.draws import draw_split
 from components.files.file_dataset import FileDataset, Part
 from components.files.rows import Row, csv_records
 from components.files.samples import task_sample
-from components.text.lettered import letter_of, lettered
+from components.text.answers import letter_of, lettered
 
 Test = Literal["fake", "fct", "nota"]
 _FILES: Mapping[Test, str] = {"fake": "reasoning_fake.csv", "fct": "reasoning_FCT.csv", "nota": "reasoning_nota.csv"}

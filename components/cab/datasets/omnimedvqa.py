@@ -21,7 +21,7 @@ from components.files.draws import draw_in_proportion
 from components.files.file_dataset import ImageDataset, ImageQuestion, Part
 from components.files.rows import Row, json_records
 from components.files.samples import task_sample
-from components.text.lettered import letter_of, lettered
+from components.text.answers import letter_of, lettered
 
 _QUESTIONS = "QA_information/Open-access"
 

@@ -20,8 +20,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from components.cab.scorers.case import Case, Reading, Unscored
-from components.text.literals import NotLiteral, literal
 from components.text.stated_answers import conclusion, marked
+from components.text.structured import NotLiteral, literal
 
 _BETWEEN = re.compile(r"[,;\n]")
 _NUMBERED = re.compile(r"\s*\d{1,3}[.)]\s")

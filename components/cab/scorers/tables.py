@@ -30,8 +30,8 @@ from components.cab.scorers.case import Case, Reading, Unscored
 from components.cab.scorers.numbers import number, numbers
 from components.cab.scorers.texts import holds, plain
 from components.sql.cleaning import clean_sql
-from components.text.literals import NotLiteral, literal
 from components.text.stated_answers import conclusion
+from components.text.structured import NotLiteral, literal
 
 _WORDS = (
     "select", "insert", "update", "delete", "create", "drop", "alter", "truncate", "merge", "call", "execute", "desc",

@@ -15,7 +15,7 @@ import orjson
 from components.core.messages import Message
 from components.simulation.asked import Asked, Responder
 from components.simulation.grammar import said
-from components.text.json_in_text import array_in, lessons
+from components.text.structured import array_in, lessons
 
 _TEXT = re.compile(r'^<text title="([^"]*)">\n(.*?)\n</text>$', re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(r"^## (\w+): .*\nPick (.*):\n((?:- \w+: .*\n?)+)", re.MULTILINE)

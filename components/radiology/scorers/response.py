@@ -1,21 +1,31 @@
-"""RadABench's text scores of the conclusion against the reference answer: word F1, BLEU, ROUGE-L.
+"""RadABench's text scores of the conclusion against the reference answer: word F1, BLEU, ROUGE-L, and RaTEScore.
 
 Source: Zheng et al. 2024, arXiv 2412.09529. ``text_metrics`` chooses between the packages of the
 reference implementation (MAGIC-AI4Med/RadABench, January 2025: BLEU-1, package ``rouge``) and
 maintained ones (sacrebleu's BLEU-4, package ``rouge-score``), which the article's open definitions allow.
+RaTEScore (Zhao et al. 2024, arXiv 2406.16845) is computed by a program outside this project; the first version of the
+article names it without code or number, the latest dropped it. It needs models of its own, so it is not among the
+default scorers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from importlib import import_module
+from typing import Any, ClassVar
 
-from components.core.types import Sample, Score, ScoreKind, Trajectory
+import orjson
+
+from components.core.errors import ConfigError
+from components.core.types import CONTEXT_LENGTH, Sample, Score, ScoreKind, Trajectory
 from components.radiology.execution import from_log, is_scored, kind_of
 from components.radiology.grading import attempt, unscored
-from components.radiology.profile import as_switches
 from components.radiology.switches import Switches
 from components.text.overlap import bleu, bleu_unigram, rouge_l, rouge_l_summary, word_f1
 
@@ -29,7 +39,7 @@ def conclusion(answer: str, scope: str) -> str:
 
 
 def overlap(reference: str, response: str, metrics: str) -> dict[str, float | None]:
-    """The text scores, 0 to 1; 0 when a text is empty. The published packages have no BLEU-1 beside BLEU, no recall."""
+    """The text scores, 0 to 1; 0 when a text is empty. The published packages have neither BLEU-1 nor recall."""
     values: dict[str, float | None] = dict.fromkeys(NAMES, 0.0)
     if metrics == "code":
         values |= {"response/bleu1": None, "response/rouge_l_recall": None}
@@ -67,9 +77,6 @@ class Response:
     version: str = "1"
     kinds: ClassVar[Mapping[str, ScoreKind]] = dict.fromkeys(NAMES, "share")
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
-
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """The reference's profile scores differentiated conditions only, and no episode that mentions an error."""
         switches = self.switches
@@ -82,3 +89,85 @@ class Response:
         mine = _NONE if excluded else overlap(reference, conclusion(trajectory.answer or "", scope), metrics)
         most = ceilings(reference, scope, metrics) if one.perfect.completed else _NONE
         return [Score(name, mine[name], ceiling=most[name]) for name in NAMES]
+
+
+RATESCORE = "response/ratescore"
+PACKAGE = "RaTEScore"
+Measure = Callable[[str, str], float]
+_ELSE = "point scorer.ratescore.source at a module:function of (reference, response) or a command of yours"
+
+
+@lru_cache(maxsize=8)
+def measure(source: str, seconds: float) -> Measure:
+    """The function behind the package's name, a ``module:function``, or a command line.
+
+    A command reads one line of JSON, {"reference", "response"}, and prints the score. Raises ConfigError
+    for what is not installed.
+    """
+    if source == PACKAGE:
+        return _packaged()
+    module, colon, name = source.partition(":")
+    if colon and all(part.isidentifier() for part in (*module.split("."), name)):
+        return _function(module, name)
+    command = shlex.split(source)
+    if not command or shutil.which(command[0]) is None:
+        raise ConfigError(f"scorer ratescore: there is no command {source!r}; {_ELSE}")
+    return lambda reference, response: _ask(command, seconds, reference, response)
+
+
+def _packaged() -> Measure:
+    """The package's score, whose models are loaded once."""
+    scorer = _imported(PACKAGE).RaTEScore()
+    return lambda reference, response: float(scorer.compute_score([response], [reference])[0])
+
+
+def _function(module: str, name: str) -> Measure:
+    """A function of an installed module."""
+    found = getattr(_imported(module), name, None)
+    if not callable(found):
+        raise ConfigError(f"scorer ratescore: {module!r} has no function {name!r}")
+    return lambda reference, response: float(found(reference, response))
+
+
+def _imported(module: str) -> Any:
+    """The module. Raises ConfigError when it or something it needs is not installed."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"scorer ratescore cannot import {error.name!r}: pip install 'wardround[ratescore]', or {_ELSE}"
+        ) from error
+
+
+def _ask(command: Sequence[str], seconds: float, reference: str, response: str) -> float:
+    """The number that a command prints."""
+    body = orjson.dumps({"reference": reference, "response": response})
+    return float(subprocess.run(command, input=body, capture_output=True, timeout=seconds, check=True).stdout)
+
+
+@dataclass(frozen=True)
+class RaTEScore:
+    """RaTEScore of a sample, 0 to 1. ``source``: the package, a ``module:function``, or a command, which is
+    given ``seconds`` per answer. Raises ConfigError when it is not installed.
+    """
+
+    kinds: ClassVar[Mapping[str, ScoreKind]] = {RATESCORE: "share"}
+    takes_code: ClassVar[Sequence[str]] = ("source",)  # what a stranger's config must not set unasked
+
+    source: str = PACKAGE
+    seconds: float = 60.0
+    version: str = "2"
+
+    def __post_init__(self) -> None:
+        measure(self.source, self.seconds)
+
+    def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
+        """Unscored without an answer or a reference, and where the program gives no number; 0 for a task that can be
+        solved and was longer than the model takes."""
+        reference, answer = str(sample.target["answer"]), trajectory.answer
+        if reference and trajectory.failure == CONTEXT_LENGTH and kind_of(trajectory) != "insufficient":
+            return [Score(RATESCORE, 0.0, f"no answer ({trajectory.failure})")]
+        if not reference or not answer:
+            return [Score(RATESCORE, None)]
+        value = measure(self.source, self.seconds)(reference, answer)
+        return [Score(RATESCORE, value if math.isfinite(value) else None)]

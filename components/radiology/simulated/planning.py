@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from components.core.types import Sample
-from components.faults.plausible import replaced
 from components.radiology.simulated.advice import Slip, spared
 from components.radiology.simulated.moves import suits_list
 from components.radiology.simulated.reading import (
@@ -21,6 +20,7 @@ from components.radiology.simulated.reading import (
 )  # fmt: skip
 from components.radiology.tasks import PLANNING_NAMES, TASKS, lookup
 from components.simulation.draws import Draws, Rates
+from components.text.words import replaced
 
 NOTED_SLIPS = 0.4  # of the slips are left where the prompt says of each kind of tool when to use it
 _NAMES = {step: name for name, step in PLANNING_NAMES.items()}

@@ -1,33 +1,109 @@
-"""An author of records: asks for a record, checks it, asks for its questions, checks those."""
+"""Which records are to be written, and their author: asks for a record and for its questions, and checks both."""
 
 from __future__ import annotations
 
+import csv
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import orjson
 
+from components.core.errors import ConfigError
 from components.core.learning import Bench
 from components.core.protocols import Episode
 from components.core.types import Answer
 from components.core.usage import Purposes, usage_of
+from components.files.draws import draw
 from components.prompts import PromptSet, load
-from components.radiology.synthesis.record_plan import Cell
-from components.radiology.synthesis.soundness.questions import needed_in_answer, nouns_of, question_flaws
-from components.radiology.synthesis.soundness.record import LAYOUT, record_flaws
-from components.radiology.tasks import TASKS
-from components.text.json_in_text import object_in
+from components.radiology.synthesis.question_checks import needed_in_answer, nouns_of, question_flaws
+from components.radiology.synthesis.record_checks import LAYOUT, record_flaws
+from components.radiology.tasks import PAIRS, TASKS
+from components.text.structured import object_in
 
+_COLUMNS = ("anatomy", "modality", "disease")
 ROLE = "author"
 _LONG = 300  # letters of a reason
 
 
 @dataclass(frozen=True)
+class Cell:
+    """A record that is to be written."""
+
+    id: str
+    anatomy: str
+    modality: str
+    disease: str
+
+
+def cells_of(
+    prompts: str, path: str | None, anatomies: Sequence[str] | None, modalities: Sequence[str] | None,
+    per_pair: int | None, per_disease: int, seed: int,
+) -> list[Cell]:  # fmt: skip
+    """The records in the order of the pairs. ``path``: a custom table, None: that of the prompt set.
+
+    Raises ConfigError when nothing is left, or the table is not as it should be.
+    """
+    table = _shipped(prompts) if path is None else _own(Path(path).expanduser())
+    cells: list[Cell] = []
+    for anatomy, modality in PAIRS:
+        if any(some is not None and one not in some for one, some in ((anatomy, anatomies), (modality, modalities))):
+            continue
+        diseases = table.get((anatomy, modality), [])
+        for disease in draw(diseases, per_pair, f"{seed}/synthesize/{anatomy}/{modality}"):
+            words = "-".join(re.findall(r"[a-z0-9]+", f"{anatomy} {modality} {disease}".lower()))
+            cells += [Cell(f"{words}-{n}", anatomy, modality, disease) for n in range(1, per_disease + 1)]
+    if not cells:
+        raise ConfigError("no disease is left to write about; see stage.anatomies, stage.modalities, stage.diseases")
+    most, n = Counter(one.id for one in cells).most_common(1)[0]
+    if n > 1:
+        raise ConfigError(f"stage.diseases: {most!r} would be written twice; name each disease of a pair once")
+    return cells
+
+
+def _shipped(prompts: str) -> dict[tuple[str, str], list[str]]:
+    diseases = load(prompts).data("diseases")
+    return {(anatomy, modality): list(of[modality]) for anatomy, of in diseases.items() for modality in of}
+
+
+def _own(path: Path) -> dict[tuple[str, str], list[str]]:
+    """A table in CSV."""
+    if not path.is_file():
+        raise ConfigError(f"stage.diseases={str(path)!r}: there is no such file")
+    try:
+        return _read(path)
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"stage.diseases: {path}: byte {error.start} is not UTF-8") from None
+    except (csv.Error, OSError) as error:
+        raise ConfigError(f"stage.diseases: {path} cannot be read: {error}") from None
+
+
+def _read(path: Path) -> dict[tuple[str, str], list[str]]:
+    found: dict[tuple[str, str], list[str]] = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file)
+        if lacking := [name for name in _COLUMNS if name not in (rows.fieldnames or ())]:
+            raise ConfigError(
+                f"stage.diseases: {path} has no column {lacking[0]!r}; expected are {', '.join(_COLUMNS)}"
+            )
+        for row in rows:
+            anatomy, modality, disease = (str(row[name] or "").strip() for name in _COLUMNS)
+            if (anatomy, modality) not in PAIRS:
+                raise ConfigError(f"stage.diseases: {path}, line {rows.line_num}: no pair {anatomy!r}, {modality!r}")
+            if not disease:
+                raise ConfigError(f"stage.diseases: {path}, line {rows.line_num}: the disease is missing")
+            found.setdefault((anatomy, modality), []).append(disease)
+    return found
+
+
+@dataclass(frozen=True)
 class Draft:
-    """What an author wrote: ``flaws`` are the reasons why it is no good; ``replies`` as they came.
+    """What an author wrote: ``flaws`` are the reasons why it is rejected; ``replies`` as they came.
 
     ``sound``: the record is, and the flaws are those of its questions. ``usage``: what the calls took.
     """
@@ -42,7 +118,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Author:
-    """Asks the role ``author``, which the model itself plays where the config names no other."""
+    """Asks the role ``author``, which is the model itself where the config names no other."""
 
     bench: Bench
     prompts: str
@@ -90,10 +166,10 @@ class Author:
 
     def _lists(self, cell: Cell) -> dict[str, Any]:
         """What the record may be filled with, and who the patient may be."""
-        told = self._set.data("lists")
-        lists = {**told["regions"][cell.anatomy], "findings": told["techniques"][cell.modality]}
-        lists |= {name: told[name] for name in ("measures", "histories", "steps")}
-        return {"lists": lists, "patient": told["patients"].get(cell.anatomy, told["patients"]["other"])}
+        data = self._set.data("lists")
+        lists = {**data["regions"][cell.anatomy], "findings": data["techniques"][cell.modality]}
+        lists |= {name: data[name] for name in ("measures", "histories", "steps")}
+        return {"lists": lists, "patient": data["patients"].get(cell.anatomy, data["patients"]["other"])}
 
     def _asked(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """The tasks with ways to ask, and what each answer holds."""

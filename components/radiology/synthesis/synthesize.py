@@ -2,8 +2,8 @@
 
 Source: the data of Zheng et al. 2024 (RadABench), arXiv 2412.09529: records and question pairs that a model wrote for
 22 pairs of anatomy and modality and 100 diseases each. Departures: the prompts are ours; whatever is written is checked
-by the tests that the shipped records pass (``soundness``), told why it was rejected, and asked for
-again; the article checked a part by hand.
+by the tests that the shipped records pass (``record_checks``, ``question_checks``), and what is rejected is asked for
+again with the reasons; the article checked a part by hand.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ from components.core.learning import Bench, Made
 from components.core.usage import Purposes, summed, usage_lines
 from components.files.made_folder import NEW, MadeFolder
 from components.radiology.records import parse_records
-from components.radiology.synthesis.record_author import Author, Draft
-from components.radiology.synthesis.record_plan import Cell, cells_of
-from components.radiology.synthesis.soundness.words import words
+from components.radiology.study import LISTS
+from components.radiology.synthesis.record_author import Author, Cell, Draft, cells_of
+from components.radiology.synthesis.words import words
 from components.radiology.tasks import ANATOMIES, MODALITIES
-from components.radiology.vocabulary import LISTS
-from components.text.near_names import meant
+from components.text.words import meant
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
 Count = Annotated[int, Ge(1)]
@@ -44,7 +43,7 @@ _SHOWN, _QUOTED = 3, re.compile(r"\[[^]]*\]|'[^']*'|\"[^\"]*\"|\b\d[\d.]*\b")
 class Synthesize:
     """Writes a folder that ``dataset=radabench dataset.path=FOLDER`` reads (docs/guides/synthesis.md).
 
-    ``anatomies``, ``modalities`` None: all. ``diseases``: a CSV file of one's own with the columns anatomy, modality
+    ``anatomies``, ``modalities`` None: all. ``diseases``: a custom CSV file with the columns anatomy, modality
     and disease; None: the project's list. Of each pair ``per_pair`` diseases are drawn (None: all), and of each disease
     ``per_disease`` records are written. What is rejected is asked for up to ``attempts`` times in all.
     """
@@ -135,7 +134,7 @@ class _Writing:
         """Accept a draft that is sound and repeats nothing; else put it aside with the reasons."""
         if not draft.flaws:
             own, asked = _texts(draft.record, {}), _texts(None, draft.questions)
-            repeated = [told for alike, told in (own | asked).items() if alike in self.taken]
+            repeated = [text for alike, text in (own | asked).items() if alike in self.taken]
             if not repeated:
                 self.taken |= {*own, *asked}
                 self.accepted[cell.id] = {"case": draft.record, "QA": draft.questions}
@@ -171,9 +170,9 @@ class _Writing:
 
 def _texts(record: Mapping[str, Any] | None, questions: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     """What no two records may say in the same words, patients included: the words -> the text."""
-    told = [] if record is None else [*record["Report"].values(), record["Treatment"]]
+    texts = [] if record is None else [*record["Report"].values(), record["Treatment"]]
     patient = [] if record is None else [", ".join(record["Information"].values())]
-    return {_alike(text): text for text in (*told, *patient, *(pair["Q"] for pair in questions.values()))}
+    return {_alike(text): text for text in (*texts, *patient, *(pair["Q"] for pair in questions.values()))}
 
 
 def _alike(text: str) -> str:
@@ -191,9 +190,9 @@ def _said(notes: Mapping[str, Any], place: Path) -> list[str]:
     lines += [f"            {n} x {reason}" for reason, n in notes["reasons"].items()]
     lines += usage_lines(notes["usage"])
     if counts["accepted"]:
-        lines.append(f"play them:  dataset=radabench dataset.path={place}")
+        lines.append(f"run them:   dataset=radabench dataset.path={place}")
     else:
-        lines.append("no record was accepted: there is nothing to play; ask another model, or choose other diseases")
+        lines.append("no record was accepted: there is nothing to run; ask another model, or choose other diseases")
     return lines
 
 

@@ -15,7 +15,7 @@ import orjson
 
 from components.core.messages import Image, Message, ToolCall
 from components.core.types import Observed, Step, Trajectory
-from components.faults.marks import told as faults_told
+from components.faults.marks import fault_lines
 from runner.texts import paragraphs, without_surrogates
 
 Text: TypeAlias = str | list[int]  # as it is, or the numbers of its paragraphs
@@ -159,7 +159,7 @@ class Writer:
         found = {
             "call": self._call(one.call), "text": self._text(one.observation.text + pictures), "error": one.error,
             "control": one.control, "seconds": round(one.seconds, 3),
-            "faults": [self._text(fault) for fault in faults_told(one)],
+            "faults": [self._text(fault) for fault in fault_lines(one)],
         }  # fmt: skip
         return _without_empty(found)
 

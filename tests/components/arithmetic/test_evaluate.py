@@ -3,11 +3,11 @@ from datetime import date
 
 import pytest
 
-from components.arithmetic import dates, functions
+from components.arithmetic import functions
 from components.arithmetic.evaluate import LENGTH, evaluate, shown
 from components.core.errors import ToolError
 
-FUNCTIONS = {**functions.FUNCTIONS, **dates.FUNCTIONS}
+FUNCTIONS = {**functions.FUNCTIONS, **functions.DATE_FUNCTIONS}
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 import pytest
 
 from components.acting.python_cell import PythonCell
-from components.conditions.noisy import Noisy
-from components.conditions.withhold import Withhold
+from components.conditions.offered import Withhold
+from components.conditions.wrong_results import Noisy
 from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
 from components.ehr.actions import LoadDB

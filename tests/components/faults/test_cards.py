@@ -3,14 +3,14 @@ from random import Random
 
 import pytest
 
-from components.conditions.renamed import Renamed
-from components.faults.cards import Recarded, recarded
+from components.conditions.cards import Renamed
+from components.faults.cards import Recarded, change_cards
 from tests.failing import SAMPLE, Says, Tools, seen
 
 
 def test_only_drawn_tools_change_and_keep_their_places():
     offer = Tools((Says("a"), Says("b", "episode"), Says("c"))).open(SAMPLE)
-    found = recarded(Renamed(1.0, ["b"]), offer, Random(1), lambda spec, _: replace(spec, name="z"))
+    found = change_cards(Renamed(1.0, ["b"]), offer, Random(1), lambda spec, _: replace(spec, name="z"))
     assert list(found.tools) == ["a", "z", "c"] and found.tools["a"] is offer.tools["a"]
     assert isinstance(found.tools["z"], Recarded) and found.tools["z"].effect == "episode"
     assert found.facts["faults"] == [{"kind": "renamed", "rate": 1.0, "cards": ["z"]}]
@@ -18,13 +18,13 @@ def test_only_drawn_tools_change_and_keep_their_places():
 
 def test_the_rate_is_that_of_tools():
     offer = Tools(tuple(Says(f"t{n}") for n in range(100))).open(SAMPLE)
-    found = recarded(Renamed(0.3), offer, Random(1), lambda spec, _: spec)
+    found = change_cards(Renamed(0.3), offer, Random(1), lambda spec, _: spec)
     assert 15 < len(found.facts["faults"][0]["cards"]) < 45
 
 
-async def test_where_a_call_has_no_place_it_is_a_bug():
+async def test_it_cannot_be_called_but_by_an_agent():
     tool = Recarded(Says(), Says("z").spec, "renamed")
-    with pytest.raises(TypeError, match="z is called where its call has no place"):
+    with pytest.raises(TypeError, match="z wraps a tool and can be called by an agent only"):
         await tool(None)
 
 

@@ -1,6 +1,15 @@
 from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Observation, Observed, Step, Trajectory
-from components.faults.marks import brought_down, changed_cards, failed, left_wrong, marked, marks, told, with_mark
+from components.faults.marks import (
+    brought_down,
+    changed_cards,
+    failed,
+    fault_lines,
+    left_wrong,
+    marked,
+    marks,
+    with_mark,
+)
 
 CALL = ToolCall("1", "x", "{}")
 
@@ -23,8 +32,8 @@ def test_marks_are_added_and_read():
 
 def test_marks_are_told_to_readers():
     found = marked(marked(Observation("x"), "slow", seconds=2), "noisy", changes={"$A$": ["29", "31"]}, amount=0.1)
-    assert told(Observed(CALL, found)) == ["slow, seconds 2", "noisy, $A$: shown 31, right is 29, amount 0.1"]
-    assert told(Observed(CALL, Observation("x"))) == []
+    assert fault_lines(Observed(CALL, found)) == ["slow, seconds 2", "noisy, $A$: shown 31, right is 29, amount 0.1"]
+    assert fault_lines(Observed(CALL, Observation("x"))) == []
 
 
 def test_a_failure_is_labelled_by_its_fault():

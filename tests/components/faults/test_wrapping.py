@@ -7,19 +7,21 @@ import orjson
 import pytest
 
 from components.acting.inner_actions import INNER
-from components.conditions.both import Both
-from components.conditions.denied import Denied
-from components.conditions.noisy import Noisy
-from components.conditions.renamed import Renamed
-from components.conditions.slow import Slow
+from components.conditions.cards import Renamed
+from components.conditions.failing import Denied, Slow
+from components.conditions.offered import Both
+from components.conditions.wrong_results import Noisy
 from components.core.errors import ConfigError
-from components.core.types import Offer
-from components.faults.wrapping import Faulty, innermost
-from components.radiology.conditions.insufficient import InsufficientConfig1
-from components.radiology.conditions.redundant import RedundantRegular
+from components.core.messages import ToolSpec
+from components.core.types import NoState, Observation, Offer
+from components.core.wrapping import innermost
+from components.faults.wrapping import Faulty, Striking, call_context
+from components.radiology.conditions import InsufficientConfig1, RedundantRegular
 from components.radiology.tasks import CATEGORIES
 from components.radiology.toolset import Radiology
-from tests.failing import INTACT, SAMPLE, STUDY, Book, Says, Tools, episode, kinds, seen
+from runner.build import construct
+from runner.flaws import Flaws
+from tests.failing import INTACT, SAMPLE, STUDY, TEXT, Book, Says, Tools, episode, kinds, seen
 from tests.golden.vectors import PAPER
 
 
@@ -160,6 +162,52 @@ class Tries:
         return action
 
 
-async def test_where_a_call_has_no_place_it_is_a_bug():
-    with pytest.raises(TypeError, match="echo is called where its call has no place"):
+@dataclass(frozen=True)
+class Places:
+    """A tool that tells where its call stands."""
+
+    name: str = "place"
+    effect: str = "pure"
+
+    @property
+    def spec(self) -> ToolSpec:
+        return ToolSpec(self.name, "", TEXT)
+
+    async def __call__(self, context: Any, text: str = "") -> Observation:
+        context = call_context(context, self)
+        past = [one.observation.text for one in context.past]
+        return Observation(f"{text}:{context.line}:{context.number}:{len(past)}:{context.call.name}")
+
+
+class TwoPlaces:
+    def open(self, sample):
+        return Offer({"place": Places(), "again": Places("again", "episode")}, NoState())
+
+
+async def test_a_call_knows_how_many_its_line_made_before():
+    step = 'call place {"text": "b"}; place {"text": "c"}'
+    replies = ['call place {"text": "a"}', step, 'call again {"text": "d"}', 'call place {"text": "e"}', "done"]
+    trajectory = await episode(INTACT, replies, toolset=TwoPlaces())
+    told = [one.observation.text for step in trajectory.steps for one in step.observed]
+    assert told == ["a:main:0:0:place", "b:main:1:1:place", "c:main:2:1:place", "d:main:0:0:again", "e:main:3:3:place"]
+
+
+async def test_a_tool_that_wraps_cannot_be_called_but_by_an_agent():
+    with pytest.raises(TypeError, match="echo wraps a tool and can be called by an agent only"):
         await offer(Denied(1.0)).tools["echo"](None, text="1")
+
+
+def test_a_rate_is_a_share():
+    for rate in (-0.1, 1.5):
+        with pytest.raises(Flaws, match="rate"):
+            construct({"_target_": "components.conditions.failing.Denied", "rate": rate}, "condition")
+
+
+async def test_a_rate_of_nothing_strikes_nothing_and_one_of_all_every_call():
+    assert not any(one.error for one in await seen(Denied(0.0), *["echo 1"] * 5))
+    assert all(one.error for one in await seen(Denied(1.0), *["echo 1"] * 5))
+
+
+def test_each_condition_decides_what_goes_wrong():
+    with pytest.raises(TypeError, match="strike"):
+        Striking()

@@ -10,7 +10,7 @@ from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.panel.agent import MedAgents
-from components.radiology.conditions.baseline import Baseline
+from components.radiology.conditions import Baseline
 from components.radiology.toolset import Radiology
 from components.verifiers.accept import Accept
 from components.verifiers.refine import Refine

@@ -3,6 +3,7 @@
 import pytest
 
 from components.panel.published import (
+    READERS,
     UnreadableReport,
     published_experts,
     published_report,
@@ -58,3 +59,13 @@ def test_report_loses_key_knowledge_and_what_follows_a_second_heading():
 def test_report_without_the_heading_cannot_be_read(raw):
     with pytest.raises(UnreadableReport, match="no heading 'Total Analysis:'"):
         published_report(raw)
+
+
+def test_profiles_differ_where_the_published_code_errs():
+    repaired, published = READERS["repaired"], READERS["published"]
+    assert repaired.vote("diagnosis: YES").yes and not published.vote("diagnosis: YES").yes
+    assert repaired.report("all of it").total_analysis == "all of it"
+    with pytest.raises(UnreadableReport):
+        published.report("all of it")
+    assert repaired.experts("ERROR.", 2).fields == ("General Medicine",)
+    assert published.experts("ERROR.", 2).fields == ("General Medicine", "General Medicine")

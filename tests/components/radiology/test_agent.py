@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from components.conditions.denied import Denied
+from components.conditions.failing import Denied
 from components.core.errors import ConfigError
 from components.core.messages import Image, Message, ToolCall
 from components.core.protocols import Agent
@@ -14,12 +14,12 @@ from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.models.scripted import Scripted
 from components.radiology.agent import Radagent, Role, Roles
-from components.radiology.conditions.baseline import Baseline
+from components.radiology.conditions import Baseline
 from components.radiology.execution import read
 from components.radiology.switches import Switches
 from components.radiology.tasks import REFUSAL_FIELDS
 from components.radiology.toolset import Radiology
-from components.stages.prompt_versions import Rules
+from components.stages.prompt_folder import Rules
 from components.toolsets.none import NoTools
 from components.verifiers.accept import Accept
 from components.verifiers.reflect import Reflect
@@ -322,5 +322,5 @@ def test_prompts_that_a_model_wrote_are_not_added_to(tmp_path, study):
     refined = str(rules.changed(rules.first, {"plan": plan}).save(tmp_path))
     offer = Radiology(switches=PAPER).open(study)
     Radagent(PAPER, strategies=["refined_prompts"], refined=refined).fits(offer)
-    with pytest.raises(ConfigError, match=r"few_shot adds to plan, but those of .* were written anew without it"):
+    with pytest.raises(ConfigError, match=r"few_shot adds to plan, but those of .* were written without it"):
         Radagent(PAPER, strategies=["few_shot"], prompts=refined).fits(offer)

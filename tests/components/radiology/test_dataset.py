@@ -7,7 +7,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.core.protocols import Dataset
-from components.radiology.conditions.insufficient import InsufficientConfig1, InsufficientConfig2, InsufficientConfig3
+from components.radiology.conditions import InsufficientConfig1, InsufficientConfig2, InsufficientConfig3
 from components.radiology.dataset import RadABench, entries_of
 from components.radiology.tasks import PAIRS, TASKS
 from components.radiology.toolset import Radiology

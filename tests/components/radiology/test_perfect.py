@@ -1,21 +1,22 @@
 """Ceilings of the metrics."""
 
 from collections.abc import Mapping
+from random import Random
 from statistics import fmean
 
 import pytest
 
-from components.radiology.perfect import card_of, plan_of, play
+from components.radiology.perfect import Suitable, card_of, execute, plan_of, solvable
 from components.radiology.plan import decision_chain
-from components.radiology.scorers.chain import Chain
-from components.radiology.scorers.completion import Completion
-from components.radiology.scorers.io import InputOutput
-from components.radiology.scorers.orchestration import Orchestration
+from components.radiology.scorers.execution import Completion, InputOutput, Orchestration
+from components.radiology.scorers.planning import Chain
 from components.radiology.scorers.response import Response
-from components.radiology.suitable import Suitable
+from components.radiology.sets import baseline, config1, config2, config3, differentiated, high, medium, regular
+from components.radiology.study import study_of
 from components.radiology.switches import Switches
-from components.radiology.tasks import BQ, IE, OS, TASKS
+from components.radiology.tasks import BQ, DD, DI, IE, OS, TASKS
 from tests.components.radiology.scripted import CODE, PAIR, PAPER, RECORD, episode, sample, tools
+from tests.golden.vectors import dev
 
 SCORERS = (Chain, InputOutput, Orchestration, Completion, Response)
 # What the specification says an exact agent gets under the reference's rules, in any redundant condition (6.11).
@@ -65,22 +66,22 @@ def test_every_rate_of_the_article_can_be_reached(kind: str) -> None:
 
 
 def test_a_play_uses_the_names_of_the_offer_although_equal_plays_are_shared() -> None:
-    first = play("012", "redundant", Suitable(tools(), RECORD), RECORD, PAPER)
-    moved = play("012", "redundant", Suitable(tools(leave_out=["Anatomy Classifier"])[::-1], RECORD), RECORD, PAPER)
-    swapped = play("012", "redundant", Suitable(tools()[:3][::-1], RECORD), RECORD, PAPER)
+    first = execute("012", "redundant", Suitable(tools(), RECORD), RECORD, PAPER)
+    moved = execute("012", "redundant", Suitable(tools(leave_out=["Anatomy Classifier"])[::-1], RECORD), RECORD, PAPER)
+    swapped = execute("012", "redundant", Suitable(tools()[:3][::-1], RECORD), RECORD, PAPER)
     assert first.names == swapped.names == ("TOOL1", "TOOL2", "TOOL3")
     assert moved.names == () and moved.stop == "failed"
 
 
 def test_a_play_ends_where_a_tool_is_missing() -> None:
-    execution = play("0126", "withhold", Suitable(tools(leave_out=[BQ]), RECORD), RECORD, PAPER)
+    execution = execute("0126", "withhold", Suitable(tools(leave_out=[BQ]), RECORD), RECORD, PAPER)
     assert len(execution.calls) == 3 and not execution.completed
 
 
 def test_indicators_can_be_claimed_in_the_baseline_of_the_reference_only() -> None:
     suitable = Suitable(tools(switches=CODE), RECORD)
-    assert play("01235678", "baseline", suitable, RECORD, CODE).completed
-    failed = play("01235678", "redundant_regular", suitable, RECORD, CODE)
+    assert execute("01235678", "baseline", suitable, RECORD, CODE).completed
+    failed = execute("01235678", "redundant_regular", suitable, RECORD, CODE)
     assert failed.calls[-1].category == IE and not failed.calls[-1].ok
 
 
@@ -92,3 +93,70 @@ def test_the_plan_names_the_chain(chain: str) -> None:
 def test_a_card_survives_its_facts() -> None:
     restricted = tools((OS, None, PAIR, ("Lung", "Heart")))[-1]
     assert card_of(restricted).facts == restricted.facts
+
+
+OTHER = ("Limb", "CT")
+
+
+def test_tools_bound_to_another_pair_are_not_suitable() -> None:
+    suitable = Suitable(tools((OS, None, PAIR), (OS, None, OTHER)), RECORD)
+    assert [tool.name for tool in suitable.tools(OS)] == ["TOOL3", "TOOL13"]
+    best = suitable.best(OS)
+    assert best is not None and best.name == "TOOL13"
+
+
+@pytest.mark.parametrize(
+    ("category", "variant", "own"),
+    [
+        (OS, None, " lung"),
+        (DD, None, "LUNG CANCER"),
+        (DI, None, "Lung cancer"),
+        (BQ, "Organ", "Volume"),
+        (BQ, "Anomaly", "size"),
+        (IE, "Organ", "fleischner"),
+    ],
+)
+def test_a_restricted_tool_is_suitable_when_its_list_holds_the_entity(
+    category: str, variant: str | None, own: str
+) -> None:
+    offered = tools((category, variant, None, ("other", own)), (category, variant, None, ("other", "else")))
+    suitable = Suitable(offered, RECORD)
+    best = suitable.best(category, variant)
+    assert best is not None and best.name == "TOOL13"
+    assert len(suitable.tools(category, variant)) == 2
+
+
+def test_an_open_type_takes_both_and_equals_go_to_the_last() -> None:
+    suitable = Suitable(tools(), RECORD)
+    best = suitable.best(IE)
+    assert [tool.name for tool in suitable.tools(IE)] == ["TOOL9", "TOOL10"]
+    assert best is not None and best.name == "TOOL10"
+
+
+def test_nothing_may_be_suitable() -> None:
+    assert Suitable((), RECORD).best(OS) is None
+
+
+VECTORS = dev()
+STUDIES = [study_of(VECTORS.sample(record, chain)) for record in VECTORS.data["records"] for chain in TASKS]
+
+
+@pytest.mark.parametrize("build", [config1, config2, config3])
+def test_no_insufficient_set_is_solvable(build):
+    for study in STUDIES:
+        for seed in range(5):
+            assert not solvable(build(study, Random(seed), PAPER), study, PAPER), (study.task.id, seed)
+
+
+def test_all_other_sets_are_solvable():
+    for study in STUDIES:
+        pair = study.pair
+        sets = [baseline(PAPER), high(PAPER), regular(pair, Random(1), PAPER), medium(pair, Random(1), PAPER)]
+        for cards in (*sets, differentiated(study, Random(1), PAPER)):
+            assert solvable(cards, study, PAPER), study.task.id
+
+
+def test_the_reference_cannot_execute_chains_with_an_indicator_nor_fail_for_a_list():
+    for study in STUDIES:
+        assert solvable(baseline(CODE), study, CODE) == (IE not in study.task.categories)
+        assert solvable(config3(study, Random(1), CODE), study, CODE) == (IE not in study.task.categories)

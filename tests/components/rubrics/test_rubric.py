@@ -82,7 +82,7 @@ WRONG = {
     "an unknown part": (lambda: rubric(shows=["model"]), "shows: found 'model'; valid: question, context"),
     "no field": (lambda: rubric(fields={}), "has fields"),
     "an answer of a sample": (lambda: rubric(shows=["answer"], draw=Draw(of="samples")), "answer belong to an episode"),
-    "an unknown score": (lambda: Draw(which="failures", score="s").takes("answered", {"t": 1}), "no score here"),
+    "an unknown score": (lambda: Draw(which="failures", score="s").takes("answered", {"t": 1}), "not a score here"),
     "a score that is no share": (lambda: Draw(which="failures", score="s").takes("answered", {"s": 3}), "from 0 to 1"),
 }
 

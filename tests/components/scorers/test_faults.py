@@ -1,14 +1,13 @@
 import pytest
 
-from components.conditions.denied import Denied
-from components.conditions.noisy import Noisy
-from components.conditions.renamed import Renamed
+from components.conditions.cards import Renamed
+from components.conditions.failing import Denied
+from components.conditions.wrong_results import Noisy, Stale
 from components.core.consulting import Following
 from components.core.messages import Message, ToolCall, ToolSpec, Usage
 from components.core.protocols import Scorer
 from components.core.types import Observation, Observed, Problem, Refusal, Sample, Step, Trajectory
 from components.faults.marks import marked
-from components.radiology.conditions.stale import Stale
 from components.radiology.execution import read
 from components.scorers.faults import NAMES, Faults, first_struck
 from runner.play import play

@@ -85,7 +85,7 @@ async def test_only_what_the_rubric_draws_is_asked(value, asked):
 
 
 async def test_a_rubric_for_failures_needs_the_score_that_tells_them():
-    with pytest.raises(ConfigError, match="failures are told by right, which is no score here; there are none"):
+    with pytest.raises(ConfigError, match="failures are decided by right, which is not a score here; there are none"):
         await Judged(FAILURES).consult(SAMPLE, Trajectory(stop="answered"), {}, Judge())
 
 

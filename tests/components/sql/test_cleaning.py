@@ -1,7 +1,15 @@
 import pytest
 
 from components.sql import SqlError
-from components.sql.cleaning import CURRENT_TIMES, VITAL_BOUNDS, clean_sql, current_time
+from components.sql.cleaning import (
+    CURRENT_TIMES,
+    VITAL_BOUNDS,
+    cell_text,
+    clean_sql,
+    current_time,
+    result_text,
+    text_rows,
+)
 
 
 @pytest.mark.parametrize(
@@ -48,3 +56,22 @@ def test_bounds_of_vital_signs_are_filled_in_as_decimals(vital):
 )
 def test_other_names_stay(sql):
     assert clean_sql(sql, "eicu") == sql
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(5, "5.0"), ("12.50", "12.5"), (0.12345, "0.123"), (None, "None"), ("b12", "b12"), ("", ""), (b"x", "b'x'")],
+)
+def test_cells(value, text):
+    assert cell_text(value) == text
+
+
+def test_rows_are_sorted_before_they_are_cut():
+    rows = [(number,) for number in range(200, 0, -1)]
+    assert text_rows(rows, 3) == [["1.0"], ["10.0"], ["100.0"]]
+    assert len(text_rows(rows)) == 100
+    assert result_text(rows, 2) == "[['1.0'], ['10.0']]"
+
+
+def test_quotes_in_cells_are_written_as_python_writes_them():
+    assert result_text([("o'neil",)]) == '[["o\'neil"]]'

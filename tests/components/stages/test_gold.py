@@ -1,7 +1,7 @@
 import pytest
 
 from components.core.types import Problem, Sample
-from components.stages.gold import gold_answer, gold_refusal, gold_steps, gold_text
+from components.stages.gold import gold_answer, gold_refusal, gold_text
 
 
 @pytest.mark.parametrize(("target", "text", "answer"), [
@@ -20,14 +20,6 @@ from components.stages.gold import gold_answer, gold_refusal, gold_steps, gold_t
 def test_the_right_answer_in_words_and_as_a_model_writes_it(target, text, answer):
     sample = Sample(Problem("p", "q", {"B": "scurvy"} if target == "B" else {}), target)
     assert gold_text(sample) == text and gold_answer(sample) == answer
-
-
-def test_the_steps_of_a_task_are_named_where_the_sample_has_any():
-    sample = Sample(Problem("p", "?"), {"chain": "0126", "answer": "9 mm"})
-    assert gold_steps(sample) == (
-        "Anatomy Classifier -> Modality Classifier -> Organ Segmentor -> Organ Biomarker Quantifier"
-    )
-    assert gold_steps(Sample(Problem("p", "?"), "B")) == gold_steps(Sample(Problem("p", "?"), {"answer": 1})) == ""
 
 
 def test_the_right_refusal_is_told_where_the_offer_says_that_nothing_will_do():

@@ -4,7 +4,7 @@ from components.core.errors import OVERFLOW, ConfigError, ModelError
 from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Observation, Observed, Played, Problem, Sample, Step, Trajectory
 from components.stages.prompt_critic import Critic, failure_text, rewritten
-from components.stages.prompt_versions import Rules
+from components.stages.prompt_folder import Rules
 from runner.budget import Budget
 from tests.stage_bench import CAREFUL, Class, base_set, bench
 
@@ -80,7 +80,7 @@ def test_a_failure_tells_what_was_written_how_it_ended_and_what_was_right():
         Step("act", "main", "main", 2, 0, (), Message("assistant", "dropped"), Usage(), committed=False),
     ]
     trajectory = Trajectory(steps, stop="failed", failure="binding_mismatch", error="the pair does not fit")
-    sample = Sample(Problem("p", "Which disease?"), {"chain": "014", "answer": "Gout."})
+    sample = Sample(Problem("p", "Which disease?"), {"answer": "Gout."}, gold_steps="Look -> Name it")
     text = failure_text(sample, Played(trajectory, 0.0))
     for line in (
         "Which disease?",
@@ -88,7 +88,7 @@ def test_a_failure_tells_what_was_written_how_it_ended_and_what_was_right():
         "[act] TOOL1({})",
         "[error] binding_mismatch: the pair does not fit",
         "It ended: failed (binding_mismatch): the pair does not fit",
-        "The right steps: Anatomy Classifier -> Modality Classifier -> Disease Diagnoser",
+        "The right steps: Look -> Name it",
         "The right answer: Gout.",
     ):
         assert line in text.splitlines()

@@ -1,14 +1,49 @@
 import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from components.core.errors import ConfigError
-from components.core.types import Answer
+from components.core.types import Answer, Problem, Sample
 from components.radiology.agent import Radagent
-from components.stages.prompt_trials import Tried, per_record, scatter, tried, with_prompts
+from components.stages.prompt_report import scatter
+from components.stages.prompt_trials import Gate, Tried, parts_of, per_record, record_of, tried, with_prompts
 from tests.golden.vectors import PAPER
 from tests.stage_bench import CAREFUL, Asking, Class, Halves, base_set, bench
+
+
+def test_parts_are_drawn_by_whole_records_and_by_the_seed(tmp_path):
+    desk = bench(Class().say, base_set(tmp_path / "base"))
+    parts = parts_of(desk, None, 2, 1, 0)
+    assert [len(part) for part in (parts.train, parts.validation, parts.compared)] == [4, 2, 0]
+    assert parts.records == parts_of(desk, "train", 2, 1, 0).records and parts.split == "train"
+    assert record_of(Sample(Problem("p", "?"), None)) == "p"
+
+
+@dataclass(frozen=True)
+class Echoes(Halves):
+    """The same question of every record."""
+
+    def load(self, split):
+        rows = super().load(split)
+        return rows if split == "test" else [replace(one, problem=replace(one.problem, question="?")) for one in rows]
+
+
+def test_a_task_that_stands_in_two_parts_under_two_names_is_refused(tmp_path):
+    desk = bench(Class().say, base_set(tmp_path / "base"), Echoes())
+    with pytest.raises(ConfigError, match="for validation says the same as one for training"):
+        parts_of(desk, None, 2, 2, 0)
+    assert parts_of(desk, None, 2, 0, 0).train
+
+
+def test_a_dataset_without_a_split_to_learn_from_is_refused(tmp_path):
+    desk = bench(Class().say, base_set(tmp_path / "base"), Halves(splits=("test",)))
+    with pytest.raises(ConfigError, match="no split to learn from"):
+        parts_of(desk, None, 1, 1, 0)
+    with pytest.raises(ConfigError, match=r"stage\.split='test'"):
+        parts_of(desk, "test", 1, 1, 0)
 
 
 async def test_samples_are_played_so_often_with_the_prompts_of_a_folder(tmp_path):
@@ -32,7 +67,9 @@ def test_who_has_no_prompts_cannot_be_given_others():
     assert with_prompts(Asking("a"), "b") == Asking("b")
     with pytest.raises(ConfigError, match="Mute has no prompt set"):
         with_prompts(Mute(), "b")
-    with pytest.raises(ConfigError, match=r"Radagent plays with no other prompts as it is set .* refine them without"):
+    with pytest.raises(
+        ConfigError, match=r"Radagent cannot run with other prompts as it is set .* refine them without"
+    ):
         with_prompts(Radagent(PAPER, strategies=["refined_prompts"]), "b")
 
 
@@ -65,3 +102,80 @@ def test_a_plot_has_a_point_per_record_where_it_belongs_and_the_line(better):
 def test_a_plot_of_nothing_is_one_all_the_same():
     assert ElementTree.fromstring(scatter([], "m", "lower")) is not None
     assert ">1.6</text>" in scatter([{"record": "a", "plain": 1.47, "refined": 0.1}], "m", "lower")
+
+
+def played(*values):
+    """One question of each record."""
+    told = {"epoch": 0, "strata": {}, "stop": "answered"}
+    records = [
+        {"sample_id": f"s{n}", "cluster": f"p{n}", "scores": {"m": value}, **told} for n, value in enumerate(values)
+    ]
+    return Tried([], records)
+
+
+@pytest.fixture
+def desk(tmp_path):
+    return bench(Class().say, base_set(tmp_path / "base"))
+
+
+def test_a_gain_that_one_round_would_pass_is_not_enough_where_three_have_tried(desk):
+    before, after = played(*[0.0] * 6), played(*[1.0] * 6)
+    one, three = (Gate("m", 0.05, rounds).decision(desk, before, after) for rounds in (1, 3))
+    assert one["kept"] and one["why"] == "gain in m 1 over 6 pairs, permutation p 0.0312 <= 0.05"
+    assert not three["kept"] and three["why"].endswith("p 0.0312: not below 0.0167 (0.05 over 3 rounds)")
+    assert (one["before"], one["after"], three["level"]) == (0.0, 1.0, 0.05 / 3)
+
+
+def test_rounds_that_try_what_is_no_better_keep_one_with_no_more_than_alpha(desk):
+    rng, gate = Random(0), Gate("m", 0.4, 5)
+    before = played(*[0.5] * 11)
+
+    def any_kept():
+        return any(
+            gate.decision(desk, before, played(*[0.5 + rng.choice((-1, 1)) for _ in range(11)]))["kept"]
+            for _ in range(5)
+        )
+
+    kept = sum(any_kept() for _ in range(40))
+    assert 1 <= kept <= 16, "half of it is for sets that are worse"
+
+
+def test_what_is_worse_or_cannot_be_told_is_not_kept(desk):
+    gate = Gate("m", 0.05, 1)
+    assert gate.decision(desk, played(*[1.0] * 6), played(*[0.0] * 6))["why"].endswith("no gain")
+    only = gate.decision(desk, played(0.0, 0.0), played(1.0, 1.0))
+    assert not only["kept"] and only["why"].endswith("p 0.5: not below 0.05")
+
+
+def test_a_set_under_which_less_can_be_scored_is_not_kept_whatever_it_gains(desk):
+    told = Gate("m", 0.05, 1).decision(desk, played(*[0.0] * 8), played(*[1.0] * 6, None, None))
+    assert not told["kept"] and told["why"].endswith("but 2 episodes fewer have that score")
+
+
+def test_without_alpha_or_validation_records_each_set_is_kept(desk):
+    gate = Gate("m", None, 3)
+    assert gate.decision(desk, None, None) == {"kept": True, "why": "there is no gate"}
+    worse = gate.decision(desk, played(1.0, 1.0), played(0.0, 0.0))
+    assert worse["kept"] and worse["gain"]["gain"] == -1.0 and gate.level is None
+    gate.check(0)
+
+
+def test_a_gate_that_no_gain_could_pass_is_refused_with_what_would_be_enough():
+    Gate("m", 0.05, 3).check(7)
+    with pytest.raises(ConfigError, match=r"validation_records=6: .* no p below 0.0312, .* give 7 or more"):
+        Gate("m", 0.05, 3).check(6)
+    with pytest.raises(ConfigError, match="alpha=null"):
+        Gate("m", 0.05, 3).check(0)
+
+
+def test_a_set_under_which_nothing_can_be_scored_is_not_kept_and_ends_no_stage(desk):
+    before, after = played(*[0.0] * 8), played(*[None] * 8)
+    told = Gate("m", 0.05, 1).decision(desk, before, after)
+    assert (told["kept"], told["after"]) == (False, None) and "8 episodes fewer have that score" in told["why"]
+    assert Gate("m", None, 1).decision(desk, before, after)["kept"]
+
+
+def test_a_very_small_alpha_is_told_how_many_records_it_takes():
+    with pytest.raises(ConfigError, match="give 143 or more, or alpha=null"):
+        Gate("m", 1e-42, 3).check(11)
+    assert 0.5**142 <= 1e-42 / 3 < 0.5**141

@@ -204,7 +204,7 @@ async def test_begun_again_nothing_is_paid_twice_and_other_settings_are_refused(
 def test_what_cannot_be_refined_is_refused_before_anything_is_asked(tmp_path, base):
     with pytest.raises(ConfigError, match="3 training and 2 validation records are asked for, and the split 'train'"):
         stage(tmp_path, train_records=3).check(bench(Class().say, base))
-    with pytest.raises(ConfigError, match=r"'branch' of .* cannot be written anew; these can: ask"):
+    with pytest.raises(ConfigError, match=r"'branch' of .* cannot be rewritten; these can: ask"):
         stage(tmp_path, templates=["branch"]).check(bench(Class().say, base))
     with pytest.raises(ConfigError, match=r"stage\.name='react' is the name of a set of ours"):
         stage(tmp_path, folder=None, name="react").check(bench(Class().say, base))
@@ -217,7 +217,7 @@ def test_what_cannot_be_refined_is_refused_before_anything_is_asked(tmp_path, ba
 
     with pytest.raises(ConfigError, match="Mute has no prompt set of its own"):
         stage(tmp_path).check(bench(Class().say, base, agent=Mute()))
-    with pytest.raises(ConfigError, match="no template of the prompt set 'direct' can be written anew: each decides"):
+    with pytest.raises(ConfigError, match="no template of the prompt set 'direct' can be rewritten: each decides"):
         stage(tmp_path).check(bench(Class().say, base, agent=Direct()))
     with pytest.raises(ConfigError, match="leaves nothing to test on"):
         stage(tmp_path, validation_records=0)

@@ -2,8 +2,9 @@
 
 from random import Random
 
-from components.text.token_rules import split_words
-from components.text.tokens import _is_plain, _quick, words
+import pytest
+
+from components.text.tokens import _is_plain, _quick, ends_before, sentences, split_words, words
 
 PIECES = [
     "dr", "ct", "nodule", "18", "2.9", "mm", "x", "e.g", "and/or", "5-10", "1,000", "3:15", "70%", "(", "[", ")", "]",
@@ -29,3 +30,41 @@ def test_words_are_in_lower_case_whatever_the_text() -> None:
     assert words("The Wall.") == ("the", "wall", ".")
     assert words("It ISN'T — new") == ("it", "is", "n't", "—", "new")
     assert words("") == ()
+
+
+# What NLTK 3.9.1 makes of these, with a Punkt splitter that knows the same abbreviations.
+CASES = [
+    ("the patient's wall isn't 5 mm thick (mild).", "the patient 's wall is n't 5 mm thick ( mild ) ."),
+    ("he can't, they're sure; i'm not. we cannot.", "he ca n't , they 're sure ; i 'm not . we can not ."),
+    ("dr. who saw the ct. on monday. all fine.", "dr. who saw the ct. on monday . all fine ."),
+    (
+        "grade 2. nodules of 2.9 cm; ratio 3:15, dose 1,000 mg.",
+        "grade 2. nodules of 2.9 cm ; ratio 3:15 , dose 1,000 mg .",
+    ),
+    ('see [organ mask]. then "quoted text". end?', "see [ organ mask ] . then `` quoted text '' . end ?"),
+    ("wait... really?! yes -- no.", "wait ... really ? ! yes -- no ."),
+    ("“curly quotes” and ‘single’ ones.", "“ curly quotes ” and ‘ single ’ ones ."),
+    ("he said: 'stop it'.", "he said : 'stop it ' ."),
+    ("**bold** text\n\n- item one\n- item two, 70%.", "* * bold * * text - item one - item two , 70 % ."),
+    ("(see fig.), then (ends here.) next one.", "( see fig . ) , then ( ends here . ) next one ."),
+    ("'tis gonna be more'n enough, gimme it", "'t is gon na be more 'n enough , gim me it"),
+    ("x. y ends. a u.s. state, e.g. ohio.", "x. y ends . a u.s. state , e.g. ohio ."),
+    ("and/or t2-weighted, #5 @ $3.88 & <tag> {x}", "and/or t2-weighted , # 5 @ $ 3.88 & < tag > { x }"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), CASES)
+def test_words(text: str, words: str) -> None:
+    assert split_words(text) == words.split()
+
+
+def test_sentences_take_their_closing_marks_along() -> None:
+    assert list(sentences('(one.) two. "three?" four')) == ["(one.)", "two.", '"three?"', "four"]
+    assert list(sentences("")) == list(sentences("  ")) == []
+
+
+def test_what_ends_a_sentence() -> None:
+    assert ends_before("wall.", "the") and ends_before("2.", "(") and ends_before("?", "the")
+    for token in ("2.", "x.", "dr.", "non-dr.", "e.g.", "..."):
+        assert not ends_before(token, "the")
+    assert not ends_before("wall", "the") and not ends_before("2.", ",")

@@ -7,7 +7,7 @@ import pytest
 
 from components.core.errors import ToolError
 from components.files.attachments import SampleFiles
-from components.sql.text import text_rows
+from components.sql.cleaning import text_rows
 from components.tools.sql_coder import SQLCoder, is_statement
 from tests.components.tools.ward import SCRIPT, Speaking, ward
 from tests.slow import slow

@@ -20,7 +20,7 @@ RUN = {"run": {"allow_targets": []}}
     [
         ({"run": {"allow_targets": ["mine"]}}, "parts of the packages mine"),
         (
-            {"scorer": {"r": {"_target_": "components.radiology.scorers.ratescore.RaTEScore", "source": "rm -rf x"}}},
+            {"scorer": {"r": {"_target_": "components.radiology.scorers.response.RaTEScore", "source": "rm -rf x"}}},
             "scorer.r.source='rm -rf x'",
         ),
         (
@@ -54,7 +54,7 @@ def test_a_text_that_is_no_name_of_a_folder_is_no_prompts():
 @pytest.mark.parametrize(
     "cfg",
     [
-        {"scorer": {"r": {"_target_": "components.radiology.scorers.ratescore.RaTEScore", "source": "RaTEScore"}}},
+        {"scorer": {"r": {"_target_": "components.radiology.scorers.response.RaTEScore", "source": "RaTEScore"}}},
         {"sandbox": {"_target_": "components.sandbox.Sandbox", "unsafe_local": False}},
     ],
 )

@@ -49,7 +49,7 @@ def test_nothing_to_draw_and_a_score_that_is_not_there_are_refused(rated):
     right = Run.at(rated.changed(slice(0, 2)))
     with pytest.raises(ConfigError, match="nothing to rate: rubric 'mine' draws failures"):
         draw([right], rubric(which="failures", score="score/strict"), 5, 0)
-    with pytest.raises(ConfigError, match="changed: failures are told by score/x, which is no score here"):
+    with pytest.raises(ConfigError, match="changed: failures are decided by score/x, which is not a score here"):
         draw([right], rubric(which="failures", score="score/x"), 5, 0)
 
 

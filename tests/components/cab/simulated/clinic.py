@@ -13,7 +13,7 @@ import yaml
 from components.agents.reflectool import ReflecTool
 from components.cab.datasets.cab import Cab
 from components.cab.scorers import Cab as Scorer
-from components.conditions.intact import Intact
+from components.conditions.offered import Intact
 from components.core.messages import Completion, Request
 from components.core.types import Sample, Trajectory
 from components.grammars.bracket_json import BracketJson

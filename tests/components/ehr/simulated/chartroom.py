@@ -16,7 +16,7 @@ from components.agents.llm2sql import Llm2Sql
 from components.agents.react import ReAct
 from components.agents.reflexion import Reflexion
 from components.agents.self_debugging import SelfDebugging
-from components.conditions.intact import Intact
+from components.conditions.offered import Intact
 from components.core.messages import Message
 from components.core.types import Sample, Trajectory
 from components.ehr import actions as actions

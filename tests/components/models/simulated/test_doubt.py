@@ -1,12 +1,9 @@
 import pytest
 
-from components.conditions.denied import Denied
-from components.conditions.slow import Slow
-from components.conditions.unavailable import Unavailable
+from components.conditions.failing import Denied, Slow, Unavailable
+from components.conditions.wrong_results import Contradictory, Stale
 from components.core.messages import Message, ToolCall
 from components.models.simulated.doubt import doubting
-from components.radiology.conditions.contradictory import Contradictory
-from components.radiology.conditions.stale import Stale
 from components.simulation.draws import Draws, Rates
 from tests.failing import imaged, seen, texts
 

@@ -5,7 +5,7 @@ from components.core.task_text import chain_text, written
 from components.models.simulated.prompt_alone import PromptAlone
 from components.prompts import load
 from components.rubrics.rubric import Field, Rubric
-from components.text.json_in_text import array_in, lessons, object_in
+from components.text.structured import array_in, lessons, object_in
 from tests.simulated import asked
 
 

@@ -9,7 +9,7 @@ from components.core.types import Sample, Trajectory
 from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
 from components.radiology.agent import Radagent
-from components.radiology.conditions.baseline import Baseline
+from components.radiology.conditions import Baseline
 from components.radiology.dataset import RadABench
 from components.radiology.toolset import Radiology
 from components.verifiers.accept import Accept

@@ -16,8 +16,8 @@ from components.models.simulated import Simulated
 from components.prompts import load
 from components.radiology.agent import Radagent
 from components.radiology.builder import read_request
-from components.radiology.conditions.insufficient import InsufficientConfig1, InsufficientConfig2, InsufficientConfig3
-from components.radiology.scorers.completion import Completion
+from components.radiology.conditions import InsufficientConfig1, InsufficientConfig2, InsufficientConfig3
+from components.radiology.scorers.execution import Completion
 from components.radiology.simulated.moves import missing_tool
 from components.radiology.simulated.reading import Situation
 from components.radiology.tasks import CATEGORIES, DD, DI

@@ -13,7 +13,7 @@ from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
 from components.models.simulated.wire import asked_in, body_of
 from components.radiology.agent import Radagent
-from components.radiology.conditions.insufficient import InsufficientConfig1, InsufficientConfig2
+from components.radiology.conditions import InsufficientConfig1, InsufficientConfig2
 from tests.golden.vectors import PAPER
 from tests.simulated import core as made
 

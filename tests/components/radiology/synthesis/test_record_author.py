@@ -3,9 +3,8 @@
 import copy
 import json
 
-from components.radiology.synthesis.record_author import Author, Draft, arranged
-from components.radiology.synthesis.record_plan import Cell
-from tests.components.radiology.synthesis.soundness.sound import case
+from components.radiology.synthesis.record_author import Author, Cell, Draft, arranged
+from tests.components.radiology.synthesis.sound import case
 from tests.stage_bench import base_set, bench
 
 CELL = Cell("chest-x-ray-1", "Chest", "X-ray", "pulmonary sarcoidosis")

@@ -1,0 +1,183 @@
+"""A picture of RadABench's records: a text of each as a sentence embedding, reduced to two dimensions by t-SNE.
+
+Source: Zheng et al. 2024, arXiv 2412.09529, Figure 2, with BioLORD; van der Maaten & Hinton 2008 (t-SNE). Departure:
+which text is embedded, and by which perplexity, are settings here; the defaults are ours.
+
+Sentence embeddings come through an optional extra: any model that sentence-transformers loads, such as BioLORD (Remy et
+al. 2024, arXiv 2311.16075; Reimers & Gurevych 2019, arXiv 1908.10084).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, Literal, Protocol, runtime_checkable
+
+from annotated_types import Gt
+from pydantic import StringConstraints
+
+from components.core.errors import ConfigError, missing_extra
+from components.core.learning import Bench, Made
+from components.core.types import Sample
+from components.files.made_folder import NEW, MadeFolder
+
+_LIBRARY = "sentence_transformers"
+
+
+@runtime_checkable
+class Embedding(Protocol):
+    """Texts as vectors."""
+
+    @property
+    def name(self) -> str:
+        """The model, as it is named in what is made."""
+
+    @property
+    def missing(self) -> str:
+        """What has to be installed first, in one line; empty where nothing is missing."""
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """A vector per text, all of one length. Raises ConfigError."""
+
+
+@dataclass(frozen=True)
+class SentenceEmbedding:
+    """A model of sentence-transformers: a name on the Hugging Face hub, or a folder. Runs in this process."""
+
+    name: str = "FremyCompany/BioLORD-2023"
+    device: str | None = None
+
+    @property
+    def missing(self) -> str:
+        """The extra, where it is not installed."""
+        return missing_extra("the sentence embedding", _LIBRARY, "embedding")
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Vectors of length 1. Raises ConfigError where the model cannot be loaded."""
+        library: Any = import_module(_LIBRARY)
+        try:
+            model = library.SentenceTransformer(self.name, device=self.device)
+        except (OSError, ValueError) as error:
+            raise ConfigError(
+                f"the embedding model {self.name!r} cannot be loaded: {str(error).splitlines()[0]}"
+            ) from None
+        found: Sequence[Sequence[float]] = model.encode(list(texts), normalize_embeddings=True)
+        return found
+
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=60)]
+PICTURE, POINTS = "records.svg", "records.csv"
+_LEAST, _SIZE, _EDGE, _LEGEND = 5, 640, 20, 200
+_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#000000")  # Okabe & Ito 2008
+_REPORT = ("Finding", "Impression")
+
+
+@dataclass(frozen=True)
+class EmbedRecords:
+    """Writes ``records.svg`` and ``records.csv``: a point per evaluated record, coloured ``by`` a stratum.
+
+    ``text``: what of a record is embedded. Where the extra is not installed nothing is made, and a line says so.
+    """
+
+    embedding: Embedding
+    name: Name = "records"
+    folder: str | None = None
+    text: Literal["disease", "report", "treatment"] = "report"
+    by: Literal["anatomy", "modality"] = "anatomy"
+    perplexity: Annotated[float, Gt(0)] = 30.0
+
+    @property
+    def place(self) -> Path:
+        """Where the picture is written."""
+        return Path("outputs/embedding") / self.name if self.folder is None else Path(self.folder)
+
+    def check(self, bench: Bench) -> None:
+        """Whether there are records enough. Raises ConfigError."""
+        if (n := len(_records(bench.evaluated))) < _LEAST:
+            raise ConfigError(
+                f"it needs at least {_LEAST} records of RadABench, the dataset has {n} (dataset=radabench_mini has 66)"
+            )
+        if self.place.is_dir():
+            MadeFolder(self.place).notes(bench.begun, "stage.name")
+
+    async def make(self, bench: Bench) -> Made:
+        """Embed, reduce to two dimensions, draw; or say what is missing. Raises ConfigError."""
+        home, notes = MadeFolder(self.place), {**bench.facts, "begun": bench.begun, "embedding": self.embedding.name}
+        with home.held():
+            home.notes(bench.begun, "stage.name")
+            if why := self.embedding.missing or missing_extra("t-SNE", "sklearn", "embedding"):
+                home.note({**notes, "status": NEW, "skipped": why})
+                return Made(self.place, [f"skipped:    {why}"])
+            samples = _records(bench.evaluated)
+            points = self._points([self._text(one.metadata["record"]) for one in samples], bench.seed)
+            home.write(POINTS, _table(samples, points))
+            home.write(PICTURE, _picture(samples, points, self.by))
+            home.note(
+                {**notes, "status": "complete", "records": len(samples), "perplexity": self._limited(len(samples))}
+            )
+        said = f"picture:    {self.place / PICTURE}: {len(samples)} records, {self.text} by {self.embedding.name}"
+        return Made(self.place, [said])
+
+    def _text(self, record: Mapping[str, Any]) -> str:
+        if self.text == "report":
+            return " ".join(record["Report"][part] for part in _REPORT)
+        return str(record[self.text.capitalize()])
+
+    def _limited(self, n: int) -> float:
+        """The perplexity, which must be below the number of records: a third of the others at most."""
+        return min(self.perplexity, (n - 1) / 3)
+
+    def _points(self, texts: Sequence[str], seed: int) -> list[tuple[float, float]]:
+        """A place per text, each from 0 to 1; the same for the same seed."""
+        import numpy as np
+
+        vectors = np.asarray(self.embedding.embed(texts), dtype=float)
+        manifold: Any = import_module("sklearn.manifold")
+        tsne = manifold.TSNE(perplexity=self._limited(len(texts)), random_state=seed, init="random")
+        found = tsne.fit_transform(vectors)
+        found = (found - found.min(axis=0)) / np.maximum(np.ptp(found, axis=0), 1e-12)
+        return [(float(x), float(y)) for x, y in found]
+
+
+def _records(samples: Sequence[Sample]) -> list[Sample]:
+    """The first sample of each record of RadABench."""
+    found: dict[str | None, Sample] = {}
+    for one in samples:
+        if isinstance(record := one.metadata.get("record"), Mapping) and "Report" in record:
+            found.setdefault(one.cluster, one)
+    return [*found.values()]
+
+
+def _table(samples: Sequence[Sample], points: Sequence[tuple[float, float]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("record", "anatomy", "modality", "disease", "x", "y"))
+    for one, (x, y) in zip(samples, points, strict=True):
+        place = (one.strata["anatomy"], one.strata["modality"], one.metadata["record"]["Disease"])
+        writer.writerow((one.cluster, *place, f"{x:.6f}", f"{y:.6f}"))
+    return text.getvalue()
+
+
+def _picture(samples: Sequence[Sample], points: Sequence[tuple[float, float]], by: str) -> str:
+    """The points with a legend, as SVG; each one names its record."""
+    values = [*dict.fromkeys(one.strata[by] for one in samples)]
+    colour = {value: _COLOURS[n % len(_COLOURS)] for n, value in enumerate(values)}
+    parts = []
+    for one, (x, y) in zip(samples, points, strict=True):
+        left, top = (_EDGE + part * (_SIZE - 2 * _EDGE) for part in (x, 1 - y))
+        title = escape(f"{one.cluster}: {one.metadata['record']['Disease']}")
+        fill = colour[one.strata[by]]
+        parts.append(f'<circle cx="{left:.1f}" cy="{top:.1f}" r="4" fill="{fill}"><title>{title}</title></circle>')
+    for n, value in enumerate(values):
+        top = _EDGE + 20 * n
+        parts.append(f'<circle cx="{_SIZE + 8}" cy="{top}" r="5" fill="{colour[value]}"/>')
+        parts.append(f'<text x="{_SIZE + 20}" y="{top + 4}">{escape(value)}</text>')
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_SIZE + _LEGEND}" height="{_SIZE}" font-family="sans-serif"'
+    )
+    return f'{head} font-size="12">{"".join(parts)}</svg>\n'

@@ -1,0 +1,148 @@
+"""RadABench's simulated radiology tools over one patient record: the offer, and how conditions replace its tools.
+
+Source: Zheng et al. 2024, arXiv 2412.09529; the reference implementation (MAGIC-AI4Med/RadABench, January 2025) reads
+plans differently, and hides the patient's information to the end, in its separate pipeline for condition baseline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from random import Random
+from typing import Any
+
+from components.core.errors import ConfigError
+from components.core.messages import ToolSpec
+from components.core.protocols import Context, Tool
+from components.core.types import Effect, Observation, Offer, Sample
+from components.faults.marks import KEY as FAULTS
+from components.radiology.cards import Card, spec
+from components.radiology.memory import RadiologyMemory, open_memory
+from components.radiology.plan import KnownInfo, is_code_baseline, known_mode, read_known, runtime_plan
+from components.radiology.sets import baseline
+from components.radiology.study import Study, study_of
+from components.radiology.switches import Switches
+from components.radiology.tasks import CATEGORIES
+from components.radiology.tool import RadiologyTool, memory_of
+
+_START = ToolSpec("start", "Begin with the variables that a plan holds known.")
+_LOOK = ToolSpec("look", "See the memory.")
+_FINAL = ToolSpec("final", "See the memory for the last time.")
+
+
+@dataclass(frozen=True)
+class Start:
+    """Begin with what a planning reply claims to be known.
+
+    Output: the memory as one line of JSON; data ``known`` (variables with dollar signs) and ``plan``
+    (planning names in canonical order; None where the reference does not echo one).
+    """
+
+    known: KnownInfo
+    echoes: bool
+    spec: ToolSpec = _START
+    effect: Effect = "episode"
+
+    async def __call__(self, context: Context, plan: str = "", **_: Any) -> Observation:
+        """Fill the start memory. Raises ToolError when the record lacks a claimed variable."""
+        memory = memory_of(context.state)
+        known = read_known(plan, self.known)
+        memory.begin(known)
+        return Observation(memory.text(), {"known": known, "plan": runtime_plan(plan) if self.echoes else None})
+
+
+@dataclass(frozen=True)
+class Look:
+    """The memory as one line of JSON; with ``information`` the patient's in place of its placeholder."""
+
+    information: bool
+    spec: ToolSpec = _LOOK
+    effect: Effect = "episode"
+
+    async def __call__(self, context: Context, **_: Any) -> Observation:
+        """Read the memory."""
+        return Observation(memory_of(context.state).text(self.information))
+
+
+@lru_cache
+def controls(switches: Switches, condition: str) -> Mapping[str, Tool]:
+    """The controls of an offer under this condition."""
+    plain = is_code_baseline(switches, condition)
+    start = Start(known_mode(switches, condition), echoes=not plain)
+    return {"start": start, "look": Look(False), "final": Look(not plain, _FINAL)}
+
+
+@dataclass(frozen=True)
+class Radiology:
+    """One tool per category, none bound (12), with a fresh memory; conditions put other sets in their place.
+
+    ``demonstrations``: the prompt set whose solved tasks show how the tools are used.
+    """
+
+    switches: Switches = field(default_factory=Switches)
+    demonstrations: str = "radiology_demonstrations"
+
+    @cached_property
+    def _tools(self) -> Mapping[str, Tool]:
+        """The tools, which hold no state and are shared by all samples."""
+        return numbered_tools(baseline(self.switches), self.switches)
+
+    def open(self, sample: Sample) -> Offer:
+        """Open the tools of a sample. Raises ConfigError when it has no patient record to image."""
+        study = study_of(sample)
+        memory = open_memory(study.record, study.task.id, self.switches, study.vocabulary)
+        facts = {"condition": "baseline", "kind": "baseline"}
+        return Offer(self._tools, memory, controls(self.switches, "baseline"), facts=facts, categories=CATEGORIES)
+
+
+def numbered_tools(
+    cards: Iterable[Card], switches: Switches, uncallable: Callable[[Card], bool] = lambda _: False
+) -> dict[str, Tool]:
+    """The tools TOOL1, TOOL2, ... in this order; ``uncallable`` ones are described only."""
+    return {
+        (name := f"TOOL{n}"): RadiologyTool(spec(card, name), card, switches, not uncallable(card))
+        for n, card in enumerate(cards, 1)
+    }
+
+
+def study_behind(offer: Offer, sample: Sample, condition: str) -> Study:
+    """The study of a radiology offer. Raises ConfigError for an offer of another toolset."""
+    if not isinstance(offer.state, RadiologyMemory):
+        raise ConfigError(
+            f"condition {condition!r} needs toolset=radiology with dataset=radabench_mini or radabench; with other"
+            " toolsets condition=intact, withhold, and faults such as noisy or denied work"
+        )
+    return study_of(sample)
+
+
+def _changed_by(offer: Offer) -> str:
+    """The condition that has changed the toolset's own tools; empty where none has."""
+    faults = [str(fault["kind"]) for fault in offer.facts.get(FAULTS, ())]
+    condition = str(offer.facts.get("condition", "intact"))
+    return next(iter(faults), "" if condition in ("intact", "baseline") else condition)
+
+
+def rebuild(
+    offer: Offer,
+    cards: Iterable[Card],
+    rng: Random,
+    switches: Switches,
+    facts: Mapping[str, Any],
+    uncallable: Callable[[Card], bool] = lambda _: False,
+) -> Offer:
+    """The offer with these tools in place of its own, and the controls of ``facts['condition']``.
+
+    Shuffled with ``rng`` before they are named, where the switches say so. Raises ConfigError where another condition
+    has changed the tools already, of which nothing would be left.
+    """
+    if done := _changed_by(offer):
+        raise ConfigError(
+            f"condition {facts['condition']!r} builds its own tools, so that nothing is left of {done!r} before it:"
+            " let it be condition.first"
+        )
+    order = list(cards)
+    if switches.tool_order == "shuffled":
+        rng.shuffle(order)
+    tools = numbered_tools(order, switches, uncallable)
+    return replace(offer, tools=tools, controls=controls(switches, facts["condition"]), facts=facts)

@@ -1,0 +1,56 @@
+"""Structured values in what a model wrote: JSON in free text, and Python literals."""
+
+from __future__ import annotations
+
+import json
+import re
+from ast import literal_eval
+from typing import Any
+
+
+def object_in(text: str) -> dict[str, Any] | None:
+    """What stands from the first brace to the last; None when that is no JSON object."""
+    value = _decoded(text, "{", "}")
+    return value if isinstance(value, dict) else None
+
+
+def array_in(text: str) -> list[Any] | None:
+    """What stands from the first square bracket to the last; None when that is no JSON array."""
+    value = _decoded(text, "[", "]")
+    return value if isinstance(value, list) else None
+
+
+def lessons(value: object) -> list[str] | None:
+    """A list of texts that are not empty; None when it is anything else, a plain text too."""
+    if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):
+        return None
+    return [one.strip() for one in value]
+
+
+def _decoded(text: str, first: str, last: str) -> object:
+    start, end = text.find(first), text.rfind(last)
+    try:
+        return json.loads(text[start : end + 1]) if 0 <= start < end else None
+    except (ValueError, RecursionError):
+        return None
+
+
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_KNOWN = frozenset("\n\\'\"abfnrtvxuUN01234567")
+
+
+class NotLiteral(ValueError):
+    """The text is not a literal."""
+
+
+def literal(text: str) -> Any:
+    """The value of a literal. Raises NotLiteral."""
+    try:
+        return literal_eval(_ESCAPE.sub(_escaped, text))
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        raise NotLiteral(text[:80]) from None
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """An escape that Python does not know is a backslash and a letter, as Python itself reads it."""
+    return found[0] if found[1] in _KNOWN else "\\" + found[0]

@@ -1,0 +1,29 @@
+"""Whole words and names in a text, whatever their case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+
+
+def replaced(text: str, swaps: Mapping[str, str]) -> str:
+    """The text with whole words swapped, whatever their case, the longest first and none twice."""
+    low = {right.casefold(): shown for right, shown in swaps.items() if right.strip()}
+    if not low:
+        return text
+    found = "|".join(re.escape(right) for right in sorted(low, key=len, reverse=True))
+    pattern = re.compile(rf"(?<!\w)(?:{found})(?!\w)", re.IGNORECASE)
+    return pattern.sub(lambda one: low[one[0].casefold()], text)
+
+
+def stands_in(value: str, text: str) -> bool:
+    """Whether a text holds a value as whole words, whatever their case."""
+    return bool(value.strip()) and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """``did you mean a or b? `` before a list of what there is, in whatever case; nothing where no name is near."""
+    spelled = {one.casefold(): one for one in known}
+    close = [spelled[one] for one in get_close_matches(name.casefold(), list(spelled), 3, 0.5)]
+    return f"did you mean {' or '.join(close)}? " if close else ""

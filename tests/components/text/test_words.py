@@ -1,0 +1,20 @@
+from components.text.words import meant, replaced, stands_in
+
+
+def test_words_are_swapped_whole_and_once():
+    assert replaced("A cat, a CAT and catalogues", {"cat": "dog", "dog": "cow"}) == "A dog, a dog and catalogues"
+    assert replaced("same", {}) == "same" == replaced("same", {" ": "x"})
+
+
+def test_a_value_stands_in_a_text_as_whole_words():
+    assert stands_in("14 mm", "It is 14 MM wide") and not stands_in("4 mm", "14 mm") and not stands_in("", "x")
+
+
+def test_names_that_are_near_are_told_in_whatever_case():
+    assert meant("calculater", ["Calculator", "Plan"]) == "did you mean Calculator? "
+    assert meant("Chest", ["Chst", "Chests", "Limb"]) == "did you mean Chests or Chst? "
+
+
+def test_nothing_is_guessed_where_nothing_is_near():
+    assert meant("camera", ["echo", "other"]) == ""
+    assert meant("camera", []) == ""
