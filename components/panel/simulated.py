@@ -8,6 +8,7 @@ often than they spoil right ones.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from textwrap import shorten
 
@@ -87,8 +88,8 @@ class Panel(Responder):
         """What a new chat asks of a member, in the form that it asks for."""
         if asked.style is not None or len(asked.opening) < len(asked.messages):
             return None
-        for template, reply in _REPLIES.items():
-            if asked.rendered_from(f"medagents/{template}"):
+        for template, (form, reply) in _REPLIES.items():
+            if form in asked.last and asked.rendered_from(f"medagents/{template}"):
                 return asked.garbled() or said(reply(asked))
         return None
 
@@ -171,12 +172,13 @@ def _opinion(asked: Asked, knowledge: Knowledge) -> tuple[bool, str]:
     return known, knowledge.opinion(known, asked.draws)
 
 
-_REPLIES = {
-    "convene_question": _experts,
-    "convene_option": _experts,
-    "report": _report,
-    "vote": _vote,
-    "advise": _advice,
-    "revise": _revision,
-    "decide": _decision,
+# Template -> what its reply has to hold, which the prompt must ask for, and the reply.
+_REPLIES: Mapping[str, tuple[str, Callable[[Asked], str]]] = {
+    "convene_question": ("Medical Field:", _experts),
+    "convene_option": ("Medical Field:", _experts),
+    "report": ("Key Knowledge:", _report),
+    "vote": ("YES or NO", _vote),
+    "advise": (_ADVICE, _advice),
+    "revise": ("Total Analysis:", _revision),
+    "decide": (":", _decision),
 }

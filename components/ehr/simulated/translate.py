@@ -108,7 +108,9 @@ def _query(sql: str, tables: Mapping[str, Mapping[str, object]]) -> Query:
         for table, one in _where(condition, scope):
             where[table].append(one)
     extreme = _extreme(found, scope, take)
-    table, column = scope.place(found["column"]) if found["column"] != "*" else (scope.base, next(iter(tables[scope.base])))
+    table, column = (
+        scope.place(found["column"]) if found["column"] != "*" else (scope.base, next(iter(tables[scope.base])))
+    )
     if table != scope.base or (scope.joins and (take not in _TOLERANT or extreme)):
         raise Unreadable
     narrowed = [_narrowed(left, right, where, scope) for _, _, left, right in scope.joins]

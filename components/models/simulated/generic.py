@@ -48,7 +48,8 @@ class Generic(Responder):
             name = asked.draws.pick("which tool", [*offered][1:])
         schema = next((tool.parameters for tool in asked.tools if tool.name == name), {})
         properties: Mapping[str, Any] = schema.get("properties", {})
-        return called(style, name, {one: _plausible(one, properties.get(one), asked) for one in offered[name]})
+        arguments = {one: _plausible(one, properties.get(one), asked) for one in offered[name]}
+        return called(style, name, arguments, last=True)
 
     def _answer(self, asked: Asked) -> str:
         """A vote, a filled-in form, or the answer on the last line."""
