@@ -52,9 +52,9 @@ class Records(Responder):
         if prompt.style is None:
             return said(asked.voice.worded(_by_heart(case), asked.draws))
         step = code if prompt.runs_code else act
-        if asked.dialogue.candidates or asked.dialogue.current is not None:  # one proposal is as good as another here
+        if asked.history.candidates or asked.history.current is not None:  # one proposal is as good as another here
             style = prompt.style if prompt.style in ("native", "xml") else "bracket"
-            return review(asked.dialogue, bool, lambda: step(case), style, asked.draws)
+            return review(asked.history, bool, lambda: step(case), style, asked.draws)
         return step(case)
 
 

@@ -44,7 +44,7 @@ class _Past:
 
 
 def act(case: Case) -> Message:
-    """The next action of a dialogue, or the answer."""
+    """The next action of a history, or the answer."""
     if case.sees_the_gap():
         return case.prompt.refuse()
     past = _past(case.asked.messages)

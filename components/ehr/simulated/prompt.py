@@ -9,8 +9,8 @@ from functools import cached_property
 
 from components.acting.action_lines import action_lines
 from components.core.messages import Message, ToolSpec
-from components.simulation.dialogue import Done, call_in, cards, done_in, native_calls, observed, parsed
 from components.simulation.grammar import CODE_TOOL, Style, called, finished, refused, said
+from components.simulation.history import Done, call_in, cards, done_in, native_calls, observed, parsed
 
 PROSE = (
     "I would load the tables first, look at their columns, and then filter them.",

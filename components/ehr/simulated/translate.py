@@ -123,7 +123,7 @@ def _take(found: re.Match[str]) -> str:
     if not function:
         return "distinct" if found["distinct"] else "values"
     counts = function == "count"
-    if bool(found["any"] or found["each"]) and not counts or (found["any"] and found["each"]):
+    if (bool(found["any"] or found["each"]) and not counts) or (found["any"] and found["each"]):
         raise Unreadable
     if counts and not found["each"] and not found["any"] and found["column"] != "*":
         raise Unreadable

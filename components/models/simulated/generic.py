@@ -33,15 +33,15 @@ class Generic(Responder):
         """A call, or what the last message asks for."""
         if (garbled := asked.garbled()) is not None:
             return garbled
-        if asked.dialogue.candidates or asked.dialogue.current is not None:
-            return review(asked.dialogue, bool, lambda: self._step(asked), asked.style or "native", asked.draws)
+        if asked.history.candidates or asked.history.current is not None:
+            return review(asked.history, bool, lambda: self._step(asked), asked.style or "native", asked.draws)
         return said(self._answer(asked)) if asked.style is None or asked.concludes else self._step(asked)
 
     def _step(self, asked: Asked) -> Message:
         """A call of the first offered tool that was not called, once; then the answer."""
-        offered = {name: given for name, given in asked.dialogue.offered.items() if name not in _CLOSING}
+        offered = {name: given for name, given in asked.history.offered.items() if name not in _CLOSING}
         style = asked.style or "native"
-        if asked.dialogue.done or not offered:
+        if asked.history.done or not offered:
             return finished(style, asked.voice.worded(self._answer(asked), asked.draws))
         name = next(iter(offered))
         if len(offered) > 1 and asked.draws.happens("wrong tool", asked.rates.wrong_tool):

@@ -63,7 +63,7 @@ class _Turn:
     def __init__(self, asked: Asked, situation: Situation) -> None:
         self.asked, self.situation, self.sample = asked, situation, asked.sample
         self.style: Style = asked.style or "native"
-        self.reviewed = asked.dialogue.candidates or asked.dialogue.current is not None
+        self.reviewed = asked.history.candidates or asked.history.current is not None
         self.proposal = asked.last.rpartition(_PROPOSAL)[2].partition("\n\n")[0] if _PROPOSAL in asked.last else None
         n = sum(message.role == "assistant" for message in asked.messages)
         self.draws = asked.draws if self.reviewed or self.proposal is not None else asked.draws.in_turn(n)
@@ -115,7 +115,7 @@ class _Turn:
         move = decide(self.situation, self.sample, self._may_refuse(), careful, self.draws)
         wanted = "Refuse" if move.grounds is not None else "Finish" if move.card is None else move.card.name
         return review(
-            self.asked.dialogue,
+            self.asked.history,
             lambda text: text.startswith(f"{wanted}["),
             lambda: self._act(careful),
             self.style,

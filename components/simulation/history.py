@@ -34,7 +34,7 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Dialogue:
+class History:
     """``offered``: tool -> names of its parameters. ``shown``: actions in solved tasks and earlier trials.
 
     ``guided``: actions that lessons are shown on. ``candidates`` and ``current`` stand in a verifier's question;
@@ -50,7 +50,7 @@ class Dialogue:
     earlier: int = 0
 
 
-def read_dialogue(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Dialogue:
+def read_history(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> History:
     """Read the messages and the native tools."""
     offered: dict[str, Sequence[str]] = {tool.name: tuple(tool.parameters.get("properties", {})) for tool in tools}
     opening = list(takewhile(lambda message: message.role != "assistant", messages))
@@ -61,7 +61,7 @@ def read_dialogue(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Dia
         if _BUILT in message.text and message.role != "assistant":
             offered |= cards(message.text)
     shown = frozenset(name for one in opening for name in _examples(one))
-    read = Dialogue(offered, done_in(messages, _acted, observed), shown)
+    read = History(offered, done_in(messages, _acted, observed), shown)
     last = messages[-1].text
     if last.endswith(SELECT):
         guide, _, listed = last.rpartition(_CANDIDATES)
