@@ -10,7 +10,7 @@ from components.core.types import Sample
 from components.radiology.simulated import advice, authoring
 from components.radiology.simulated.moves import Move, decide, missing_tool, written
 from components.radiology.simulated.planning import concluded, planned, validated
-from components.radiology.simulated.reading import AS_OBJECT, HANDED, REFLECTS, Reader, Situation
+from components.radiology.simulated.reading import AS_OBJECT, HANDED, REFLECTS, Situation, read
 from components.simulation.asked import CONCLUDES, Asked, Responder
 from components.simulation.draws import Rates
 from components.simulation.grammar import CALLS, Style, finished, said
@@ -34,9 +34,6 @@ _SHOWN = {
 class Radiology(Responder):
     """Questions of RadABench, and of unknown ones those whose prompt shows its tools, memory or plan."""
 
-    def __init__(self) -> None:
-        self._reader = Reader()
-
     def reply(self, asked: Asked) -> Message | None:
         """A plan, a call, a refusal, an answer; a stage's critique, template or record."""
         if len(asked.messages) == 1:
@@ -45,7 +42,7 @@ class Radiology(Responder):
                 return said(text)
         if asked.sample is not None and not _is_task(asked.sample):
             return None
-        situation = self._reader.read(asked.messages, asked.tools)
+        situation = read(asked.messages, asked.tools)
         if asked.sample is None and not (situation.cards or situation.memory or situation.plans):
             return None
         if asked.sample is not None and asked.rendered_from("building/request"):
