@@ -20,7 +20,7 @@ from components.core.types import Answer, Failure, Refusal
 
 @dataclass(frozen=True)
 class CotSteps(Acting):
-    """One attempt; whatever the toolset offers, only Plan and Think are there (``bare``)."""
+    """One attempt; only Plan and Think are there, with any toolset (``bare``)."""
 
     prompts: str = "cot_steps"
     max_steps: Annotated[int, Ge(1)] | None = 15

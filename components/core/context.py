@@ -1,4 +1,4 @@
-"""What a tool gets beside its arguments."""
+"""What a tool gets in addition to its arguments."""
 
 from __future__ import annotations
 
