@@ -93,7 +93,7 @@ class Responder(Protocol):
         return None
 
     def voice(self, asked: Asked) -> Voice | None:
-        """How the one who is asked speaks; None where this family gives nobody a voice."""
+        """How answers are to be worded; None where this family asks for nothing special."""
         return None
 
     def reply(self, asked: Asked) -> Message | None:

@@ -65,7 +65,12 @@ def read_history(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Hist
     last = messages[-1].text
     if last.endswith(SELECT):
         guide, _, listed = last.rpartition(_CANDIDATES)
-        return replace(read, guided=_guided(guide), candidates=_numbered(listed))
+        candidates = _numbered(listed)
+        calls = (call_in(text) for text in candidates)
+        tools_named = {
+            one.name: () for one in calls if one is not None and one.name != "Finish"
+        }  # all that is known of tools without cards
+        return replace(read, offered=offered or tools_named, guided=_guided(guide), candidates=candidates)
     if last.endswith(REFINE):
         guide, _, versions = last.rpartition(_REVIEW)
         found = _CURRENT.search(versions)
@@ -89,8 +94,8 @@ def call_in(text: str) -> Done | None:
 def done_in(
     messages: Sequence[Message], acted: Callable[[Message], Sequence[Done]], seen: Callable[[str], str]
 ) -> Sequence[Done]:
-    """What replies did (``acted``) in its order, each with the first message after it that tells no other's result; of
-    what the next reply came before it is empty."""
+    """What replies did (``acted``) in its order, each with the first message after it that is not another's result;
+    empty where the next reply came first."""
     done: list[Done] = []
     for message in messages:
         if message.role == "assistant":

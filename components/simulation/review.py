@@ -29,7 +29,7 @@ def review(history: History, good: Good, better: Callable[[], Message], style: S
 
 
 def repeated(text: str, style: Style) -> Message:
-    """An action that stands in the prompt, in the grammar that is asked for."""
+    """An action that the prompt shows, in the grammar that is asked for."""
     found = call_in(text)
     if style == "bracket" or found is None:
         return said(f"Action: {text}")

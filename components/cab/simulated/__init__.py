@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from components.cab.simulated import consulting
 from components.cab.simulated.answers import ClinicalKnowledge, is_clinical
@@ -17,7 +16,7 @@ from components.simulation.grammar import Style, called, finished, said
 from components.simulation.history import call_in
 from components.simulation.review import Good, guided, review
 
-MENDS = 0.85  # a failed statement is mended when the error is shown
+MENDS = 0.85  # a failed statement is corrected when the error is shown
 _TABLE = re.compile(r"^(\w+)\(", re.MULTILINE)
 
 
@@ -93,11 +92,7 @@ def _on_task(asked: Asked, knowledge: ClinicalKnowledge) -> Message:
 
 
 def _review(asked: Asked, knowledge: ClinicalKnowledge, style: Style) -> Message:
-    """The reply to a verifier's question; without cards the tools are those that the candidates name."""
-    if not asked.history.offered:
-        named = [found.name for text in asked.history.candidates if (found := call_in(text)) is not None]
-        offered = {name: () for name in named if name != "Finish"}
-        asked.__dict__["history"] = replace(asked.history, offered=offered)
+    """The reply to a verifier's question."""
 
     def good(text: str) -> bool:
         return _is_good(text, asked, knowledge)

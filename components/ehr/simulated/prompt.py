@@ -95,7 +95,7 @@ class Prompt:
 
     @property
     def terminates(self) -> bool:
-        """Whether a word of its own ends the dialogue."""
+        """Whether a special word ends the dialogue."""
         return "TERMINATE" in self.text
 
     def names(self, functions: frozenset[str]) -> bool:

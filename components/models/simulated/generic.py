@@ -1,4 +1,4 @@
-"""The last responder: follows what any prompt asks for, so that a new agent runs without a responder of its own.
+"""The last responder: follows what any prompt asks for, so that a new agent runs without its own responder.
 
 It calls offered tools with plausible arguments and then answers, takes part in votes, chooses among options, and fills
 in the form that a prompt ends with.
