@@ -76,7 +76,7 @@ def from_arguments(words: Sequence[str]) -> tuple[Server, str, int]:
     """The server that a command line asks for, with host and port. Raises ConfigError."""
     given = _arguments(words)
     faults = Faults(**{one.name: getattr(given, one.name) for one in fields(Faults)})
-    model = model_of([*given.choices, f"model.seed={given.seed}"])
+    model = model_of([*given.choices, *([f"model.seed={given.seed}"] if given.seed else [])])
     return Server(model, faults, given.latency, given.context_tokens), given.host, given.port
 
 

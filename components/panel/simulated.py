@@ -8,16 +8,17 @@ often than they spoil right ones.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from textwrap import shorten
 
 from components.acting.majority import majority
 from components.core.messages import Message
+from components.prompts.recognition import rendered_from
 from components.simulation.asked import Asked, Responder, Voice
 from components.simulation.draws import Draws
 from components.simulation.grammar import said
 from components.simulation.knowledge import Knowledge
-from components.simulation.templates import rendered_from
 
 INSISTS_RIGHT = 0.2  # votes no on a report that it sees to be wrong
 INSISTS_WRONG = 0.02  # votes no on a report because its own opinion, another one, is wrong
@@ -87,8 +88,8 @@ class Panel(Responder):
         """What a new chat asks of a member, in the form that it asks for."""
         if asked.style is not None or len(asked.opening) < len(asked.messages):
             return None
-        for template, reply in _REPLIES.items():
-            if asked.rendered_from(f"medagents/{template}"):
+        for template, (form, reply) in _REPLIES.items():
+            if form in asked.last and asked.rendered_from(f"medagents/{template}"):
                 return asked.garbled() or said(reply(asked))
         return None
 
@@ -171,12 +172,13 @@ def _opinion(asked: Asked, knowledge: Knowledge) -> tuple[bool, str]:
     return known, knowledge.opinion(known, asked.draws)
 
 
-_REPLIES = {
-    "convene_question": _experts,
-    "convene_option": _experts,
-    "report": _report,
-    "vote": _vote,
-    "advise": _advice,
-    "revise": _revision,
-    "decide": _decision,
+# Template -> what its reply has to hold, which the prompt must ask for, and the reply.
+_REPLIES: Mapping[str, tuple[str, Callable[[Asked], str]]] = {
+    "convene_question": ("Medical Field:", _experts),
+    "convene_option": ("Medical Field:", _experts),
+    "report": ("Key Knowledge:", _report),
+    "vote": ("YES or NO", _vote),
+    "advise": (_ADVICE, _advice),
+    "revise": ("Total Analysis:", _revision),
+    "decide": (":", _decision),
 }

@@ -9,11 +9,11 @@ from typing import Protocol, runtime_checkable
 
 from components.core.messages import Message, ToolSpec
 from components.core.types import Sample
-from components.simulation.dialogue import Dialogue, read_dialogue
+from components.prompts.recognition import rendered_from
 from components.simulation.draws import Draws, Rates
 from components.simulation.grammar import Style, said, style_in
+from components.simulation.history import History, read_history
 from components.simulation.knowledge import Knowledge
-from components.simulation.templates import rendered_from
 
 CONCLUDES = ("_shared/conclude", "medagents_expert/conclude")
 MALFORMED = "I would use the next tool that fits, and then see what it returns."
@@ -66,9 +66,9 @@ class Asked:
         return style_in(self.messages, self.tools)
 
     @cached_property
-    def dialogue(self) -> Dialogue:
+    def history(self) -> History:
         """What is offered and what was done."""
-        return read_dialogue(self.messages, self.tools)
+        return read_history(self.messages, self.tools)
 
     @cached_property
     def concludes(self) -> bool:
@@ -93,7 +93,7 @@ class Responder(Protocol):
         return None
 
     def voice(self, asked: Asked) -> Voice | None:
-        """How the one who is asked speaks; None where this family gives nobody a voice."""
+        """How answers are to be worded; None where this family asks for nothing special."""
         return None
 
     def reply(self, asked: Asked) -> Message | None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from components.core.messages import Message
-from components.simulation.dialogue import Dialogue, call_in
 from components.simulation.draws import Draws
 from components.simulation.grammar import Style, called, finished, refused, said
+from components.simulation.history import History, call_in
 
 SEES, SEES_GUIDED = 0.6, 0.9  # picks a good candidate where there is one
 MENDS, MENDS_GUIDED = 0.45, 0.85  # rewrites a proposal that is not good
@@ -21,15 +21,15 @@ OVERDOES = 0.5  # rewrites a good proposal that has been rewritten twice or more
 Good = Callable[[str], bool]
 
 
-def review(dialogue: Dialogue, good: Good, better: Callable[[], Message], style: Style, draws: Draws) -> Message:
+def review(history: History, good: Good, better: Callable[[], Message], style: Style, draws: Draws) -> Message:
     """The reply to a verifier's question; ``better`` writes the action that the model would take."""
-    if dialogue.candidates:
-        return said(_picked(dialogue, good, draws))
-    return better() if _rewrites(dialogue, good, draws) else repeated(dialogue.current or "", style)
+    if history.candidates:
+        return said(_picked(history, good, draws))
+    return better() if _rewrites(history, good, draws) else repeated(history.current or "", style)
 
 
 def repeated(text: str, style: Style) -> Message:
-    """An action that stands in the prompt, in the grammar that is asked for."""
+    """An action that the prompt shows, in the grammar that is asked for."""
     found = call_in(text)
     if style == "bracket" or found is None:
         return said(f"Action: {text}")
@@ -40,25 +40,25 @@ def repeated(text: str, style: Style) -> Message:
     return called(style, found.name, found.arguments)
 
 
-def guided(dialogue: Dialogue, texts: Sequence[str]) -> bool:
+def guided(history: History, texts: Sequence[str]) -> bool:
     """Whether lessons are shown on one of these actions."""
-    return any((found := call_in(text)) is not None and found.name in dialogue.guided for text in texts)
+    return any((found := call_in(text)) is not None and found.name in history.guided for text in texts)
 
 
-def _picked(dialogue: Dialogue, good: Good, draws: Draws) -> str:
+def _picked(history: History, good: Good, draws: Draws) -> str:
     """One of the candidates, as it is written."""
-    best = [text for text in dialogue.candidates if good(text)]
-    if best and draws.happens("sees the better", SEES_GUIDED if guided(dialogue, dialogue.candidates) else SEES):
+    best = [text for text in history.candidates if good(text)]
+    if best and draws.happens("sees the better", SEES_GUIDED if guided(history, history.candidates) else SEES):
         return best[0]
-    return dialogue.candidates[0]
+    return history.candidates[0]
 
 
-def _rewrites(dialogue: Dialogue, good: Good, draws: Draws) -> bool:
+def _rewrites(history: History, good: Good, draws: Draws) -> bool:
     """Whether the current proposal is rewritten."""
-    current = dialogue.current or ""
+    current = history.current or ""
     if good(current):
-        return dialogue.earlier >= 2 and draws.happens("overdoes", OVERDOES)
+        return history.earlier >= 2 and draws.happens("overdoes", OVERDOES)
     if call_in(current) is None:
         return True  # what cannot be read is written again
-    rate = MENDS_GUIDED if guided(dialogue, [current]) else GOES_ON if dialogue.earlier == 1 else MENDS
+    rate = MENDS_GUIDED if guided(history, [current]) else GOES_ON if history.earlier == 1 else MENDS
     return draws.happens("mends", rate)

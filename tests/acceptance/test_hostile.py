@@ -9,8 +9,7 @@ import orjson
 import pytest
 from aiohttp import web
 
-from components.models.simulated.serve import Server
-from components.models.simulated.wire import asked_in
+from components.models.simulated.serve import Server, asked_in
 from tests.acceptance.command import Served, counted, endpoint, here, told
 from tests.acceptance.own import HOSTILE, IDS, Trickster
 

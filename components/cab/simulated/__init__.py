@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from components.cab.simulated import consulting
 from components.cab.simulated.answers import ClinicalKnowledge, is_clinical
@@ -11,13 +10,13 @@ from components.cab.simulated.calculator import BUILD, code
 from components.cab.simulated.consulting import Step
 from components.core.messages import Message
 from components.core.types import Sample
+from components.prompts.recognition import rendered_from
 from components.simulation.asked import Asked, Responder
-from components.simulation.dialogue import call_in
 from components.simulation.grammar import Style, called, finished, said
+from components.simulation.history import call_in
 from components.simulation.review import Good, guided, review
-from components.simulation.templates import rendered_from
 
-MENDS = 0.85  # a failed statement is mended when the error is shown
+MENDS = 0.85  # a failed statement is corrected when the error is shown
 _TABLE = re.compile(r"^(\w+)\(", re.MULTILINE)
 
 
@@ -74,15 +73,15 @@ def _statement(asked: Asked) -> str:
 
 def _on_task(asked: Asked, knowledge: ClinicalKnowledge) -> Message:
     """A verifier's choice, the next step, the answer after the last one, or an answer from the prompt alone."""
-    dialogue, style = asked.dialogue, asked.style
-    if dialogue.candidates or dialogue.current is not None:
+    history, style = asked.history, asked.style
+    if history.candidates or history.current is not None:
         return _review(asked, knowledge, style or "native")
     if style == "xml" and asked.concludes:
         style = None
     if style is not None:
-        return _step(consulting.next_step(knowledge, dialogue, asked.rates, asked.draws), style, asked, knowledge)
-    if dialogue.done or asked.voice.opines:
-        answer = consulting.finish(knowledge, dialogue, asked.rates, asked.draws).arguments["response"]
+        return _step(consulting.next_step(knowledge, history, asked.rates, asked.draws), style, asked, knowledge)
+    if history.done or asked.voice.opines:
+        answer = consulting.finish(knowledge, history, asked.rates, asked.draws).arguments["response"]
         return said(asked.voice.worded(answer, asked.draws) if asked.voice.opines else f"Answer: {answer}")
     reasons = any("step by step" in one.text for one in asked.messages if one.role != "assistant")
     if knowledge.choices or "decisions" in knowledge.sample.metadata:
@@ -93,11 +92,7 @@ def _on_task(asked: Asked, knowledge: ClinicalKnowledge) -> Message:
 
 
 def _review(asked: Asked, knowledge: ClinicalKnowledge, style: Style) -> Message:
-    """The reply to a verifier's question; without cards the tools are those that the candidates name."""
-    if not asked.dialogue.offered:
-        named = [found.name for text in asked.dialogue.candidates if (found := call_in(text)) is not None]
-        offered = {name: () for name in named if name != "Finish"}
-        asked.__dict__["dialogue"] = replace(asked.dialogue, offered=offered)
+    """The reply to a verifier's question."""
 
     def good(text: str) -> bool:
         return _is_good(text, asked, knowledge)
@@ -105,7 +100,7 @@ def _review(asked: Asked, knowledge: ClinicalKnowledge, style: Style) -> Message
     def better() -> Message:
         return _step(_rewritten(asked, knowledge, good), style, asked, knowledge)
 
-    return review(asked.dialogue, good, better, style, asked.draws)
+    return review(asked.history, good, better, style, asked.draws)
 
 
 def _is_good(text: str, asked: Asked, knowledge: ClinicalKnowledge) -> bool:
@@ -116,28 +111,28 @@ def _is_good(text: str, asked: Asked, knowledge: ClinicalKnowledge) -> bool:
     if found.name == "Finish":
         return asked.voice.serves(knowledge, str(found.arguments.get("response", "")))
     if found.name == BUILD:
-        return consulting.misses_calculator(knowledge, asked.dialogue)
-    return found.name == consulting.fitting(knowledge, asked.dialogue) and consulting.is_full(knowledge, found)
+        return consulting.misses_calculator(knowledge, asked.history)
+    return found.name == consulting.fitting(knowledge, asked.history) and consulting.is_full(knowledge, found)
 
 
 def _rewritten(asked: Asked, knowledge: ClinicalKnowledge, good: Good) -> Step:
     """The same kind of action with more of what it lacks, all of it where lessons say so or on the second time; a good
     one, rewritten once too often, loses something."""
-    dialogue, current = asked.dialogue, asked.dialogue.current or ""
+    history, current = asked.history, asked.history.current or ""
     found = call_in(current)
-    if found is not None and found.name in dialogue.offered and found.name not in consulting.INNER:
-        whole = dialogue.earlier > 0 or guided(dialogue, [current])
+    if found is not None and found.name in history.offered and found.name not in consulting.INNER:
+        whole = history.earlier > 0 or guided(history, [current])
         extent: consulting.Extent = "few" if good(current) else "all" if whole else "half"
-        return consulting.call(knowledge, dialogue, found.name, extent)
+        return consulting.call(knowledge, history, found.name, extent)
     if found is None:
-        return consulting.next_step(knowledge, dialogue, asked.rates, asked.draws)
+        return consulting.next_step(knowledge, history, asked.rates, asked.draws)
     return consulting.second_thought(knowledge, asked.rates, asked.draws)
 
 
 def _step(step: Step, style: Style, asked: Asked, knowledge: ClinicalKnowledge) -> Message:
     """A step in the grammar that the prompt asks for; in tags, which know no answer, the last call ends the work."""
     if style == "xml":
-        if step.name == "Finish" and "Think" in asked.dialogue.offered:
+        if step.name == "Finish" and "Think" in asked.history.offered:
             return called(style, "Think", {"response": "The answer is known."}, last=True)
         if step.name != "Finish":
             return called(style, step.name, step.arguments, last=consulting.is_full(knowledge, step))

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from components.core.messages import Message
+from components.prompts.recognition import rendered_from
 from components.simulation.draws import Draws, Rates
-from components.simulation.templates import rendered_from
 
 BUILD, BUILT = "BuildTool", "Arithmetic"
 _NAME = re.compile(r"^Name: (\w+)$", re.MULTILINE)

@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 from components.cab.simulated.answers import FACTS_READ, ClinicalKnowledge
 from components.cab.simulated.calculator import BUILD, BUILT, SPECIFICATION
-from components.simulation.dialogue import Dialogue, Done
 from components.simulation.draws import Draws, Rates
+from components.simulation.history import Done, History
 
 USES, USES_TAUGHT = 0.65, 0.97  # goes to a tool
 ASKS, ASKS_TAUGHT = 0.5, 0.9  # asks it in full
@@ -38,31 +38,31 @@ class Step:
     arguments: Mapping[str, Any]
 
 
-def next_step(knowledge: ClinicalKnowledge, dialogue: Dialogue, rates: Rates, draws: Draws) -> Step:
+def next_step(knowledge: ClinicalKnowledge, history: History, rates: Rates, draws: Draws) -> Step:
     """A call of the fitting tool until it was asked in full, then the answer."""
-    tool = fitting(knowledge, dialogue)
-    if tool is None and misses_calculator(knowledge, dialogue) and draws.happens("uses a tool", USES):
+    tool = fitting(knowledge, history)
+    if tool is None and misses_calculator(knowledge, history) and draws.happens("uses a tool", USES):
         return Step(BUILD, SPECIFICATION)
-    calls = sum(one.name not in (*INNER, BUILD) for one in dialogue.done)
-    if tool is None or calls >= MAX_CALLS or any(is_full(knowledge, one) for one in dialogue.done):
-        return finish(knowledge, dialogue, rates, draws)
-    taught = tool in dialogue.shown or "Reflection" in dialogue.shown
-    if not dialogue.done and not taught and "Plan" in dialogue.offered and draws.happens("plan", PLANS):
+    calls = sum(one.name not in (*INNER, BUILD) for one in history.done)
+    if tool is None or calls >= MAX_CALLS or any(is_full(knowledge, one) for one in history.done):
+        return finish(knowledge, history, rates, draws)
+    taught = tool in history.shown or "Reflection" in history.shown
+    if not history.done and not taught and "Plan" in history.offered and draws.happens("plan", PLANS):
         return Step("Plan", {"response": f"Ask {tool}, then answer."})
     uses = USES_TAUGHT if taught else USES
     asked_for = tool == BUILT and calls == 0
     if not asked_for and not draws.happens("uses a tool", uses if calls == 0 else uses / 2):
-        return finish(knowledge, dialogue, rates, draws)
-    others = [name for name in dialogue.offered if name != tool and name not in INNER]
+        return finish(knowledge, history, rates, draws)
+    others = [name for name in history.offered if name != tool and name not in INNER]
     if others and draws.happens("wrong tool", rates.wrong_tool):
         tool = draws.pick("which tool", others)
     in_full = draws.happens("asks in full", ASKS_TAUGHT if taught else ASKS)
-    return call(knowledge, dialogue, tool, "all" if in_full else "few")
+    return call(knowledge, history, tool, "all" if in_full else "few")
 
 
-def finish(knowledge: ClinicalKnowledge, dialogue: Dialogue, rates: Rates, draws: Draws) -> Step:
+def finish(knowledge: ClinicalKnowledge, history: History, rates: Rates, draws: Draws) -> Step:
     """The answer, right as often as what was found allows."""
-    found = [one.saw or "" for one in dialogue.done if is_full(knowledge, one)]
+    found = [one.saw or "" for one in history.done if is_full(knowledge, one)]
     if knowledge.form in _READ_OFF:
         rows = [saw.strip() for saw in found if saw.strip() == "null" or saw.lstrip().startswith("[")]
         if rows:
@@ -79,20 +79,20 @@ def second_thought(knowledge: ClinicalKnowledge, rates: Rates, draws: Draws) -> 
     return Step("Finish", {"response": knowledge.opinion(right, draws)})
 
 
-def fitting(knowledge: ClinicalKnowledge, dialogue: Dialogue) -> str | None:
+def fitting(knowledge: ClinicalKnowledge, history: History) -> str | None:
     """The offered tool that fits the task's inputs or the form of its answer."""
-    return next((name for name in knowledge.tools if name in dialogue.offered), None)
+    return next((name for name in knowledge.tools if name in history.offered), None)
 
 
-def misses_calculator(knowledge: ClinicalKnowledge, dialogue: Dialogue) -> bool:
+def misses_calculator(knowledge: ClinicalKnowledge, history: History) -> bool:
     """Whether a calculator would serve, can be asked for, was not yet, and arithmetic alone is enough."""
-    able = BUILD in dialogue.offered and all(one.name != BUILD for one in dialogue.done)
+    able = BUILD in history.offered and all(one.name != BUILD for one in history.done)
     return able and "Calculator" in knowledge.tools and not _DATE.search(str(knowledge.answer))
 
 
-def call(knowledge: ClinicalKnowledge, dialogue: Dialogue, tool: str, extent: Extent) -> Step:
+def call(knowledge: ClinicalKnowledge, history: History, tool: str, extent: Extent) -> Step:
     """A call with parameters that say all, or with some that are too short to help."""
-    return Step(tool, {name: _value(knowledge, tool, name, extent) for name in dialogue.offered[tool]})
+    return Step(tool, {name: _value(knowledge, tool, name, extent) for name in history.offered[tool]})
 
 
 def _value(knowledge: ClinicalKnowledge, tool: str, name: str, extent: Extent) -> str:

@@ -12,7 +12,7 @@ from components.ehr.simulated.actions import act, module, module_names, whole_pl
 from components.ehr.simulated.case import LOOKS_OVER, OPEN, RECALLS, Case
 from components.ehr.simulated.cells import code
 from components.ehr.simulated.gold import BY_HEART, Gold, gold_of, is_records
-from components.ehr.simulated.prompt import PROSE, Prompts, done
+from components.ehr.simulated.prompt import PROSE, done, prompt_of
 from components.ehr.simulated.repairs import fault_in, repaired, turned_back, unlisted
 from components.simulation.asked import Asked, Responder
 from components.simulation.grammar import said
@@ -28,9 +28,6 @@ _DRAFT = re.compile(r"^Statement:\n```sql\n(.*?)\n```", re.DOTALL | re.MULTILINE
 class Records(Responder):
     """Questions over a database of health records."""
 
-    def __init__(self) -> None:
-        self._prompts = Prompts()
-
     def knowledge(self, sample: Sample) -> Gold | None:
         """The statement and its answer."""
         return gold_of(sample) if is_records(sample) else None
@@ -41,8 +38,7 @@ class Records(Responder):
             return None
         if asked.draws.happens("malformed", asked.rates.malformed):
             return said(asked.draws.pick("prose", PROSE))
-        prompt = self._prompts.read(asked.opening, asked.tools, asked.style)
-        case = Case(asked, asked.knowledge, prompt)
+        case = Case(asked, asked.knowledge, prompt := prompt_of(asked))
         if asked.concludes:
             seen = [one.saw for one in done(asked.messages) if one.saw]
             return said(asked.voice.worded(seen[-1] if seen else _by_heart(case), asked.draws))
@@ -52,9 +48,9 @@ class Records(Responder):
         if prompt.style is None:
             return said(asked.voice.worded(_by_heart(case), asked.draws))
         step = code if prompt.runs_code else act
-        if asked.dialogue.candidates or asked.dialogue.current is not None:  # one proposal is as good as another here
+        if asked.history.candidates or asked.history.current is not None:  # one proposal is as good as another here
             style = prompt.style if prompt.style in ("native", "xml") else "bracket"
-            return review(asked.dialogue, bool, lambda: step(case), style, asked.draws)
+            return review(asked.history, bool, lambda: step(case), style, asked.draws)
         return step(case)
 
 

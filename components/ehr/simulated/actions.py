@@ -44,7 +44,7 @@ class _Past:
 
 
 def act(case: Case) -> Message:
-    """The next action of a dialogue, or the answer."""
+    """The next action of a history, or the answer."""
     if case.sees_the_gap():
         return case.prompt.refuse()
     past = _past(case.asked.messages)
@@ -121,7 +121,7 @@ def chosen(case: Case, begun: Sequence[str]) -> list[str]:
 
 
 def _taken(right: str, n: int, past: _Past, case: Case) -> str:
-    """The action that is taken where ``right`` would be, one of ``n``: what failed there is mended where the failure
+    """The action that is taken where ``right`` would be, one of ``n``: what failed there is repaired where the failure
     shows how, else another one is tried."""
     if not case.gold.sql:
         return right

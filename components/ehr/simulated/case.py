@@ -1,4 +1,4 @@
-"""A question on health records as a prompt asks it, and how often what is written for it is right, or mended.
+"""A question on health records as a prompt asks it, and how often what is written for it is right, or repaired.
 
 Everything is done with ``competence`` to the power of the facts it takes: few where the prompt knows the tables that
 the question needs and shows a solved question about the same tables and columns; few where a cause says what is wrong,
@@ -21,11 +21,11 @@ FACTS, FACTS_TABLE = 2.0, 0.6  # that a cell takes, and more for each table afte
 UNKNOWN, UNLIKE = 4.0, 6.0  # more where no knowledge names the tables, where no solved question is about the same
 UNSEEN = 6.0  # more where its tables and columns are nowhere in the prompt
 NO_CODE, OPEN = 5.0, 3.0  # more without code, and without seeing what comes of it
-CAUSE, NAMED, BARE, RAW = 0.6, 8.5, 10.0, 13.0  # mends: a cause says what is meant; the error does; or not; a trace
+CAUSE, NAMED, BARE, RAW = 0.6, 8.5, 10.0, 13.0  # repairs: a cause says what is meant; the error does; or not; a trace
 BY_HAND = 3.0  # more without code
 MENDS_UNKNOWN, MENDS_UNLIKE = 2.2, 2.2  # more without knowledge and a solved question
 SILENT = 0.2  # of what is wrong runs all the same
-GIVES_WAY = 0.5  # of failures that are not mended, one becomes something that runs and is wrong
+GIVES_WAY = 0.5  # of failures that are not repaired, one becomes something that runs and is wrong
 RECALLS = 0.5  # that knowledge, notes and causes take
 LOOKS_OVER = 6.0  # that it takes to see a turned comparison, or a name that is not listed, in what is looked over
 TRACE = "Traceback"

@@ -1,4 +1,4 @@
-"""Answering questions on health records with code that runs: cells with slips, mended by what came of them.
+"""Answering questions on health records with code that runs: cells with slips, repaired by what came of them.
 
 The key's statement goes into a cell where competence, and nothing else, lets it. What comes after a cell is decided by
 the text of the cell and of what came of it: the model does not know whether it is right.
@@ -79,7 +79,7 @@ def _another(right: Sequence[str], cell: str, case: Case) -> str:
 
 
 def _mended(right: Sequence[str], cell: str, saw: str, case: Case) -> str:
-    """What is tried after a cell that failed: the cell mended where the failure shows how, else another one; or one
+    """What is tried after a cell that failed: the cell repaired where the failure shows how, else another one; or one
     with another slip."""
     better = repaired(cell, fault_in(cell, saw, case.prompt.listed))
     if case.happens("mends", case.facts_to_mend(cell, saw)):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from components.ehr.simulated.translate import Ago, Query
 
 FUNCTIONS = ("LoadDB", "FilterDB", "GetValue", "SQLInterpreter", "Calendar", "Calculate")
-MOST_ACTIONS = 9  # beside the answer
+MOST_ACTIONS = 9  # without the answer
 _LOOPS = {
     "distinct": (
         "answer = []",

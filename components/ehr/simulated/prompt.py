@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from components.acting.action_lines import action_lines
-from components.core.messages import Message, ToolSpec
-from components.simulation.dialogue import Done, call_in, cards, done_in, native_calls, observed, parsed
+from components.core.messages import Message
+from components.simulation.asked import Asked
 from components.simulation.grammar import CODE_TOOL, Style, called, finished, refused, said
+from components.simulation.history import Done, call_in, cards, done_in, native_calls, observed, parsed
 
 PROSE = (
     "I would load the tables first, look at their columns, and then filter them.",
     "The last run has given what was asked for.",
 )
-_REMEMBERED = 256  # openings, about a hundred kilobytes each
 _WORD = re.compile(r"\w+")
 _QUESTION = re.compile(r"^Question: ", re.MULTILINE)
 _END = "### The solved questions end here"
@@ -95,7 +95,7 @@ class Prompt:
 
     @property
     def terminates(self) -> bool:
-        """Whether a word of its own ends the dialogue."""
+        """Whether a special word ends the dialogue."""
         return "TERMINATE" in self.text
 
     def names(self, functions: frozenset[str]) -> bool:
@@ -117,33 +117,23 @@ class Prompt:
         return refused(style, self.grounds or {}, as_object=bool(self.fields))
 
 
-class Prompts:
-    """Reads what is before the first reply, and remembers it, since each call of a dialogue repeats it."""
-
-    def __init__(self) -> None:
-        self._known: dict[bytes, Prompt] = {}
-
-    def read(self, opening: Sequence[Message], tools: Sequence[ToolSpec], style: Style | None) -> Prompt:
-        """What the messages and native tools say."""
-        key = b"".join([*(tool.digest for tool in tools), *(message.digest for message in opening)])
-        if (prompt := self._known.get(key)) is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            prompt = self._known[key] = read_prompt(opening, tools, style)
-        return prompt
+def prompt_of(asked: Asked) -> Prompt:
+    """What is said before the first reply."""
+    texts = [*(tool.description for tool in asked.tools), *(message.text for message in asked.opening)]
+    offered = tuple((tool.name, tuple(tool.parameters.get("properties", {}))) for tool in asked.tools)
+    return _read("\n\n".join(texts), offered, asked.style)
 
 
-def read_prompt(opening: Sequence[Message], tools: Sequence[ToolSpec], style: Style | None) -> Prompt:
-    """Read what is before the first reply."""
-    text = "\n\n".join([*(tool.description for tool in tools), *(message.text for message in opening)])
+@lru_cache(maxsize=256)
+def _read(text: str, native: tuple[tuple[str, tuple[str, ...]], ...], style: Style | None) -> Prompt:
+    """Read an opening; remembered, since each call of a dialogue repeats it."""
     *solved, asked = _QUESTION.split(text)
     before = solved[-1].rpartition(_END)[2] if solved and _END in solved[-1] else solved[0] if len(solved) == 1 else ""
     notes = _NOTES.search(text)
     known = [found[1] for part in (before, asked) if (found := _KNOWN.search(part))]
     known += [asked.partition("Sub-questions:")[0].partition("Schema links:\n")[2], notes[1] if notes else ""]
     shown = [one.partition(_END)[0] for one in solved[1:]]
-    offered = {tool.name: tuple(tool.parameters.get("properties", {})) for tool in tools}
-    offered = offered or cards(text) | {name: (one,) for name, one in _CARD.findall(text)}
+    offered = dict(native) or cards(text) | {name: (one,) for name, one in _CARD.findall(text)}
     return Prompt(text, "\n".join(known), shown, style, offered)
 
 

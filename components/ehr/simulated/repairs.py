@@ -1,4 +1,4 @@
-"""Finding what is wrong with code, statements and actions from their text and from what is told of them.
+"""Finding what is wrong with code, statements and actions from their text and from the reported failure.
 
 The answer key is not asked: what an error or a cause names is looked for in what failed, and the nearest name that is
 known is put in its place. What nothing names stays.
@@ -42,25 +42,25 @@ _TURNED = (
 
 @dataclass(frozen=True)
 class Fault:
-    """What stands in a text, and what is meant in its place."""
+    """A piece of a text, and what is meant in its place."""
 
     stands: str
     meant: str
 
     def __str__(self) -> str:
-        """As a cause tells it."""
+        """As a cause words it."""
         return MEANT.format(meant=self.meant, stands=self.stands)
 
 
 def fault_in(text: str, failed: str, names: Iterable[str]) -> Fault | None:
-    """What a failure tells is wrong: by its cause, else by its error, with the names in it or, where it has none, with
-    ``names``; None where it tells no place that can be mended."""
+    """What a failure shows to be wrong: by its cause, else by its error, with the names in it or, without any, with
+    ``names``; None where it shows no place that can be repaired."""
     error, _, reasons = failed.partition(REASONS)
     return _by_cause(text, error, reasons) or _by_error(text, error, [*_names_in(error)] or [*names])
 
 
 def is_caused(text: str, failed: str) -> bool:
-    """Whether a cause tells what to mend."""
+    """Whether a cause says what to repair."""
     error, _, reasons = failed.partition(REASONS)
     return _by_cause(text, error, reasons) is not None
 
@@ -72,7 +72,7 @@ def is_named(text: str, failed: str) -> bool:
 
 
 def repaired(text: str, fault: Fault | None) -> str:
-    """The text with what is meant in the place of what stands there."""
+    """The text with what is meant in the place of the fault."""
     if fault is None:
         return text
     once = 1 if fault.stands.startswith("'") else 0
@@ -108,7 +108,7 @@ def _names_in(error: str) -> Sequence[str]:
 
 
 def _by_cause(text: str, error: str, reasons: str) -> Fault | None:
-    """What a cause names that stands in the text; or the quoted names that do not, for what the error names."""
+    """What a cause names that is in the text; or the quoted names that do not, for what the error names."""
     for meant, stands in _MEANT.findall(reasons):
         if repaired(text, Fault(stands, meant)) != text:
             return Fault(stands, meant)

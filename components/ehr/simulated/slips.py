@@ -31,7 +31,7 @@ _TURNS: tuple[tuple[str, str], ...] = (
 
 
 def wrong(text: str, columns: frozenset[str], rate: float, draws: Draws) -> str:
-    """Another text than this one, with a slip; with ``rate`` one that nobody notices, where it can have one."""
+    """Another text than this one, with a slip; with ``rate`` one that does not fail, where it can have one."""
     turned = silent(text) if draws.happens("silent", rate) else text
     return turned if turned != text else loud(text, columns, draws)
 

@@ -1,6 +1,6 @@
 """The simulated model as a chain of responders: a function of the messages, the tools and the seed.
 
-It is not a mock of an answer: what the prompt leaves out, it does not do. A private answer key stands for its medical
+It is not a mock of an answer: what the prompt leaves out, it does not do. A private answer key is its medical
 knowledge. ``VERSION`` changes when a reply can.
 """
 

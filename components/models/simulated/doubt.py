@@ -10,7 +10,7 @@ from components.core.messages import Message
 from components.simulation.draws import Draws, Rates
 
 _TOOL = r"(\w{1,99})"
-# Words of a message, what stands about them -> what is said. Stale answers and numbers that are off show in nothing.
+# Words of a message, the pattern around them -> what is said. Stale answers and altered numbers show in nothing.
 _SIGNS = tuple(
     (words, re.compile(pattern.replace("TOOL", _TOOL)), said)
     for words, pattern, said in (
@@ -32,19 +32,19 @@ def doubting(said: Message, messages: Sequence[Message], rates: Rates, draws: Dr
         if message.role not in ("user", "tool"):
             break
         newest.append(message.text)
-    told = [
+    signs = [
         said_of.format(*found.groups())
         for text in newest
         for words, sign, said_of in _SIGNS
         if words in text and (found := sign.search(text))
     ]
-    if not told or not draws.happens("doubts", rates.competence):
+    if not signs or not draws.happens("doubts", rates.competence):
         return said
     for place in _PLACES:
         if found := place.search(said.text):
-            return replace(said, content=f"{said.text[: found.end()]}{told[0]} {said.text[found.end() :]}")
+            return replace(said, content=f"{said.text[: found.end()]}{signs[0]} {said.text[found.end() :]}")
     if said.text.startswith("Action:"):
-        return replace(said, content=f"Thought: {told[0]}\n{said.text}")
+        return replace(said, content=f"Thought: {signs[0]}\n{said.text}")
     if said.tool_calls:
-        return replace(said, content=f"{told[0]} {said.text}".strip())
+        return replace(said, content=f"{signs[0]} {said.text}".strip())
     return said

@@ -1,4 +1,4 @@
-"""The last responder: follows what any prompt asks for, so that a new agent runs without a responder of its own.
+"""The last responder: follows what any prompt asks for, so that a new agent runs without its own responder.
 
 It calls offered tools with plausible arguments and then answers, takes part in votes, chooses among options, and fills
 in the form that a prompt ends with.
@@ -33,22 +33,23 @@ class Generic(Responder):
         """A call, or what the last message asks for."""
         if (garbled := asked.garbled()) is not None:
             return garbled
-        if asked.dialogue.candidates or asked.dialogue.current is not None:
-            return review(asked.dialogue, bool, lambda: self._step(asked), asked.style or "native", asked.draws)
+        if asked.history.candidates or asked.history.current is not None:
+            return review(asked.history, bool, lambda: self._step(asked), asked.style or "native", asked.draws)
         return said(self._answer(asked)) if asked.style is None or asked.concludes else self._step(asked)
 
     def _step(self, asked: Asked) -> Message:
         """A call of the first offered tool that was not called, once; then the answer."""
-        offered = {name: given for name, given in asked.dialogue.offered.items() if name not in _CLOSING}
+        offered = {name: given for name, given in asked.history.offered.items() if name not in _CLOSING}
         style = asked.style or "native"
-        if asked.dialogue.done or not offered:
+        if asked.history.done or not offered:
             return finished(style, asked.voice.worded(self._answer(asked), asked.draws))
         name = next(iter(offered))
         if len(offered) > 1 and asked.draws.happens("wrong tool", asked.rates.wrong_tool):
             name = asked.draws.pick("which tool", [*offered][1:])
         schema = next((tool.parameters for tool in asked.tools if tool.name == name), {})
         properties: Mapping[str, Any] = schema.get("properties", {})
-        return called(style, name, {one: _plausible(one, properties.get(one), asked) for one in offered[name]})
+        arguments = {one: _plausible(one, properties.get(one), asked) for one in offered[name]}
+        return called(style, name, arguments, last=True)
 
     def _answer(self, asked: Asked) -> str:
         """A vote, a filled-in form, or the answer on the last line."""

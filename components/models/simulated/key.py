@@ -1,4 +1,4 @@
-"""The private answer key that stands for the simulated core's medical knowledge."""
+"""The private answer key: the simulated model's medical knowledge."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class AnswerKey:
                 self._by_line.setdefault(line, []).append(sample)
 
     def find(self, messages: Sequence[Message]) -> Sample | None:
-        """The sample whose question stands in the newest message that holds one; None when there is none."""
+        """The sample whose question is in the newest message that holds one; None when there is none."""
         for message in (*reversed(messages), *(_handed(one) for one in messages if one.role == "system")):
             if message.role != "user":
                 continue
@@ -47,7 +47,7 @@ class AnswerKey:
         return None
 
     def _search(self, message: Message) -> list[Sample]:
-        """Samples whose question stands in the message: those of which it shows more first, and among equals the
+        """Samples whose question is in the message: those of which it shows more first, and among equals the
         last of the text, since solved examples stand before what is asked.
         """
         text, found = message.text.partition(_EXAMPLE)[0], list[tuple[int, Sample]]()
@@ -68,11 +68,11 @@ def _handed(message: Message) -> Message:
 
 def _digest(samples: Sequence[Sample]) -> str:
     """16 hexadecimal digits for all that the samples hold, in whatever order they come; empty without any."""
-    parts = sorted(blake2b(_told(one), digest_size=8).digest() for one in samples)
+    parts = sorted(blake2b(_bytes_of(one), digest_size=8).digest() for one in samples)
     return blake2b(b"".join(parts), digest_size=8).hexdigest() if parts else ""
 
 
-def _told(sample: Sample) -> bytes:
+def _bytes_of(sample: Sample) -> bytes:
     """What a sample asks, holds and is answered with, as JSON; without what images show."""
     problem = sample.problem
     held = [problem.question, dict(problem.choices), problem.context, dict(problem.inputs), sample.target]
@@ -91,17 +91,17 @@ def _plain(value: Any) -> Any:
 
 
 def _of_its_database(found: Sequence[Sample], messages: Sequence[Message]) -> Sample:
-    """Of samples with the first one's question the one whose context begins as a message tells, else the first."""
+    """Of samples with the first one's question the one whose context begins as a message does, else the first."""
     if not found[0].problem.context:
         return found[0]
     same = [one for one in found if one.problem.question == found[0].problem.question and one.problem.context]
     texts = [message.text for message in messages]
-    told = (one for one in same if any(one.problem.context.partition("\n\n")[0] in text for text in texts))
-    return next(told, found[0])
+    shown = (one for one in same if any(one.problem.context.partition("\n\n")[0] in text for text in texts))
+    return next(shown, found[0])
 
 
 def _shown(problem: Problem, message: Message) -> int:
-    """How much beside its question a message shows of a problem."""
+    """How much of a problem a message shows, other than its question."""
     text, parts = message.text, message.content if isinstance(message.content, tuple) else ()
     return (
         2 * bool(problem.context and problem.context in text)

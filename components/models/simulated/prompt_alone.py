@@ -33,7 +33,7 @@ class PromptAlone(Responder):
     """Prompts of the judge, of the stage that optimizes, of agents that reflect or reason first."""
 
     def reply(self, asked: Asked) -> Message | None:
-        """The reply to a prompt that stands alone."""
+        """The reply to a prompt of one message."""
         text = _replied(asked) if len(asked.messages) == 1 else None
         return None if text is None else said(text)
 
@@ -68,15 +68,17 @@ def _graded(text: str) -> str:
 def _on_a_scale(texts: Mapping[str, str], categories: Mapping[str, str]) -> str:
     """The category at the place that the share of the reference's words has on the scale."""
     wanted = _words(texts.get("Reference", ""))
-    told = [texts["Answer"]] if "Answer" in texts else [text for title, text in texts.items() if title != "Reference"]
-    there = _words(" ".join(told))
+    answers = (
+        [texts["Answer"]] if "Answer" in texts else [text for title, text in texts.items() if title != "Reference"]
+    )
+    there = _words(" ".join(answers))
     share = len(wanted & there) / len(wanted) if wanted else 0.0
     names = list(categories)
     return names[round((1 - share) * (len(names) - 1))]
 
 
 def _nearest(texts: Mapping[str, str], categories: Mapping[str, str]) -> str:
-    """The category with the most words of its own in what was done; of equals the first."""
+    """The category that shares most of its own words with what was done; of equals the first."""
     sentences = {name: _words(f"{name.replace('_', ' ')} {sentence}") for name, sentence in categories.items()}
     often = Counter(word for words in sentences.values() for word in words)
     done = _words(" ".join(text for title, text in texts.items() if title not in _GIVEN))
@@ -84,7 +86,7 @@ def _nearest(texts: Mapping[str, str], categories: Mapping[str, str]) -> str:
 
 
 def _words(text: str) -> set[str]:
-    """The words that tell something; all of them where none does, as in a letter."""
+    """The words that carry meaning; all of them where none does, as in a letter."""
     words = set(_WORD.findall(text.casefold()))
     return words - _COMMON or words
 

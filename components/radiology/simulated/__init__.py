@@ -10,7 +10,7 @@ from components.core.types import Sample
 from components.radiology.simulated import advice, authoring
 from components.radiology.simulated.moves import Move, decide, missing_tool, written
 from components.radiology.simulated.planning import concluded, planned, validated
-from components.radiology.simulated.reading import AS_OBJECT, HANDED, REFLECTS, Reader, Situation
+from components.radiology.simulated.reading import AS_OBJECT, HANDED, REFLECTS, Situation, read
 from components.simulation.asked import CONCLUDES, Asked, Responder
 from components.simulation.draws import Rates
 from components.simulation.grammar import CALLS, Style, finished, said
@@ -34,9 +34,6 @@ _SHOWN = {
 class Radiology(Responder):
     """Questions of RadABench, and of unknown ones those whose prompt shows its tools, memory or plan."""
 
-    def __init__(self) -> None:
-        self._reader = Reader()
-
     def reply(self, asked: Asked) -> Message | None:
         """A plan, a call, a refusal, an answer; a stage's critique, template or record."""
         if len(asked.messages) == 1:
@@ -45,7 +42,7 @@ class Radiology(Responder):
                 return said(text)
         if asked.sample is not None and not _is_task(asked.sample):
             return None
-        situation = self._reader.read(asked.messages, asked.tools)
+        situation = read(asked.messages, asked.tools)
         if asked.sample is None and not (situation.cards or situation.memory or situation.plans):
             return None
         if asked.sample is not None and asked.rendered_from("building/request"):
@@ -63,7 +60,7 @@ class _Turn:
     def __init__(self, asked: Asked, situation: Situation) -> None:
         self.asked, self.situation, self.sample = asked, situation, asked.sample
         self.style: Style = asked.style or "native"
-        self.reviewed = asked.dialogue.candidates or asked.dialogue.current is not None
+        self.reviewed = asked.history.candidates or asked.history.current is not None
         self.proposal = asked.last.rpartition(_PROPOSAL)[2].partition("\n\n")[0] if _PROPOSAL in asked.last else None
         n = sum(message.role == "assistant" for message in asked.messages)
         self.draws = asked.draws if self.reviewed or self.proposal is not None else asked.draws.in_turn(n)
@@ -115,7 +112,7 @@ class _Turn:
         move = decide(self.situation, self.sample, self._may_refuse(), careful, self.draws)
         wanted = "Refuse" if move.grounds is not None else "Finish" if move.card is None else move.card.name
         return review(
-            self.asked.dialogue,
+            self.asked.history,
             lambda text: text.startswith(f"{wanted}["),
             lambda: self._act(careful),
             self.style,

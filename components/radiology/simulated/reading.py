@@ -15,7 +15,6 @@ from components.radiology.simulated.advice import MARKS as ADVISED
 from components.radiology.tasks import BQ, CATEGORIES, PLANNING_NAMES
 
 Step = tuple[str, str | None]  # category and type
-_REMEMBERED = 4_000
 QUANTIFICATION = "Biomarker Quantification Tool"  # one planning name for both kinds of measurement
 NOTES, REFLECTS = "Use when:", "<Reflection>"
 EVIDENCE, ALIGNS = "supporting evidence", "align with the plan"  # what a conclusion is to hold after the answer
@@ -97,51 +96,24 @@ class Noted:
     down: frozenset[str] = frozenset()
 
 
-class Reader:
-    """Reads conversations. What was read of a conversation's beginning is remembered, since each call repeats it."""
-
-    def __init__(self) -> None:
-        self._known: dict[bytes, Situation] = {}
-        self._notes: dict[bytes, Noted] = {}
-
-    def read(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Situation:
-        """All that the messages tell. A call counts as finished when its outputs are in memory later."""
-        keys = [m.digest for m in messages]
-        natives = b"".join([t.digest for t in tools])
-        situation, start = None, 0
-        for start in range(len(keys) - 1, max(len(keys) - 4, 0), -1):
-            if (situation := self._known.get(natives + b"".join(keys[:start]))) is not None:
-                break
-        if situation is None:
-            cards = {t.name: card for t in tools if (card := _native_card(t.name, t.description))}
-            situation, start = Situation(cards), 0
-        for message in messages[start:]:
-            situation = situation.after(self._note(message))
-        if len(self._known) >= _REMEMBERED:
-            self._known.clear()
-        self._known[natives + b"".join(keys)] = situation
-        return situation
-
-    def _note(self, message: Message) -> Noted:
-        """Read one message; remembered by its digest, since conversations repeat their beginnings."""
-        noted = self._notes.get(message.digest)
-        if noted is None:
-            if len(self._notes) > _REMEMBERED:
-                self._notes.clear()
-            noted = self._notes[message.digest] = _read_one(message)
-        return noted
+def read(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Situation:
+    """All that the messages say. A call counts as finished when its outputs are in memory later."""
+    situation = Situation({t.name: card for t in tools if (card := _native_card(t.name, t.description))})
+    for message in messages:
+        situation = situation.after(_noted(message.role, message.text, tuple(one.name for one in message.tool_calls)))
+    return situation
 
 
-def _read_one(message: Message) -> Noted:
-    if message.role == "system":  # its examples are nobody's plan
-        handed = message.text.partition(HANDED)[2].partition("\n\n")[0]
-        return Noted(cards=_cards(message.text), plan=_plan(handed), marks=_marks(message.text))
-    if message.role == "assistant":
-        names = [call.name for call in message.tool_calls]
-        names += _XML_TOOL.findall(message.text) or _BRACKET_TOOL.findall(message.text)
-        return Noted(plan=_plan(message.text), memory=_memory(message.text), tools=tuple(names[:1] or names))
-    down = frozenset(_DOWN.findall(message.text))
-    return Noted(cards=_cards(message.text), memory=_memory(message.text), marks=_marks(message.text), down=down)
+@lru_cache(maxsize=4096)
+def _noted(role: str, text: str, called: tuple[str, ...]) -> Noted:
+    """What one message holds; remembered, since each call of a dialogue repeats the messages before it."""
+    if role == "system":  # its examples are not the plan
+        handed = text.partition(HANDED)[2].partition("\n\n")[0]
+        return Noted(cards=_cards(text), plan=_plan(handed), marks=_marks(text))
+    if role == "assistant":
+        names = [*called, *(_XML_TOOL.findall(text) or _BRACKET_TOOL.findall(text))]
+        return Noted(plan=_plan(text), memory=_memory(text), tools=tuple(names[:1]))
+    return Noted(cards=_cards(text), memory=_memory(text), marks=_marks(text), down=frozenset(_DOWN.findall(text)))
 
 
 def _marks(text: str) -> frozenset[str]:

@@ -9,9 +9,9 @@ from components.core.types import Offer
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
-from components.simulation.dialogue import Dialogue
 from components.simulation.draws import Draws
 from components.simulation.grammar import called
+from components.simulation.history import History
 from components.simulation.review import (
     GOES_ON,
     MENDS,
@@ -61,13 +61,13 @@ BETTER = Message("assistant", "better")
 
 
 def test_a_choice_is_a_candidate_as_it_stands():
-    said = review(Dialogue(candidates=("", CALL)), lambda text: True, lambda: BETTER, "native", DRAWS)
+    said = review(History(candidates=("", CALL)), lambda text: True, lambda: BETTER, "native", DRAWS)
     assert said.text in ("", CALL)
 
 
 def test_a_proposal_is_kept_where_it_is_good_and_written_anew_where_it_cannot_be_read():
-    assert read(review(Dialogue(current=CALL), lambda text: True, lambda: BETTER, "native", DRAWS), "native") == CALL
-    assert review(Dialogue(current="hm"), lambda text: False, lambda: BETTER, "bracket", DRAWS) == BETTER
+    assert read(review(History(current=CALL), lambda text: True, lambda: BETTER, "native", DRAWS), "native") == CALL
+    assert review(History(current="hm"), lambda text: False, lambda: BETTER, "bracket", DRAWS) == BETTER
     assert orjson.loads(repeated(CALL, "native").tool_calls[0].arguments)["text"] == "two\nlines"
 
 
@@ -79,23 +79,21 @@ def good(text):
     return text == GOOD
 
 
-def share(dialogue, holds):
+def share(history, holds):
     """How often a reply has this text."""
-    made = (
-        review(dialogue, good, lambda: BETTER, "bracket", Draws(n, [Message("user", "x")])).text for n in range(600)
-    )
+    made = (review(history, good, lambda: BETTER, "bracket", Draws(n, [Message("user", "x")])).text for n in range(600))
     return fmean(map(holds, made))
 
 
 @pytest.mark.parametrize("lessons,expected", [(frozenset(), SEES), (frozenset({"UMLS"}), SEES), (GUIDED, SEES_GUIDED)])
 def test_the_better_candidate_is_seen_more_often_with_lessons_on_it(lessons, expected):
-    dialogue = Dialogue(candidates=(BAD, GOOD), guided=lessons)
-    assert share(dialogue, GOOD.__eq__) == pytest.approx(expected, abs=0.05)
+    history = History(candidates=(BAD, GOOD), guided=lessons)
+    assert share(history, GOOD.__eq__) == pytest.approx(expected, abs=0.05)
 
 
 def test_who_sees_nothing_takes_the_first():
-    assert share(Dialogue(candidates=(BAD, "?", "")), BAD.__eq__) == 1
-    assert share(Dialogue(candidates=(GOOD, BAD)), GOOD.__eq__) == 1
+    assert share(History(candidates=(BAD, "?", "")), BAD.__eq__) == 1
+    assert share(History(candidates=(GOOD, BAD)), GOOD.__eq__) == 1
 
 
 @pytest.mark.parametrize(
@@ -111,10 +109,10 @@ def test_who_sees_nothing_takes_the_first():
     ],
 )
 def test_how_often_a_proposal_is_rewritten(text, earlier, lessons, expected):
-    dialogue = Dialogue(current=text, earlier=earlier, guided=lessons)
-    assert share(dialogue, BETTER.text.__eq__) == pytest.approx(expected, abs=0.06)
+    history = History(current=text, earlier=earlier, guided=lessons)
+    assert share(history, BETTER.text.__eq__) == pytest.approx(expected, abs=0.06)
 
 
 def test_lessons_count_for_the_action_that_they_are_on():
-    dialogue = Dialogue(guided=GUIDED)
-    assert guided(dialogue, ["?", GOOD]) and not guided(dialogue, ["?", 'UMLS[{"query":"Medrag"}]'])
+    history = History(guided=GUIDED)
+    assert guided(history, ["?", GOOD]) and not guided(history, ["?", 'UMLS[{"query":"Medrag"}]'])

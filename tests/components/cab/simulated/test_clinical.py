@@ -9,7 +9,7 @@ from components.core.types import Problem, Sample
 from components.grammars.bracket_json import BracketJson
 from components.grammars.xml_call import XmlCall
 from components.prompts import load
-from components.simulation.dialogue import REFINE, SELECT
+from components.simulation.history import REFINE, SELECT
 from components.sql.cleaning import clean_sql
 from tests.components.cab.simulated.clinic import ALL, of, toolset
 from tests.simulated import core as made

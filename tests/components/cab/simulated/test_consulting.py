@@ -17,8 +17,8 @@ from components.cab.simulated.consulting import (
     next_step,
 )
 from components.core.messages import Message
-from components.simulation.dialogue import Dialogue, Done
 from components.simulation.draws import Draws, Rates
+from components.simulation.history import Done, History
 from tests.components.cab.simulated.clinic import of
 
 OFFERED = {
@@ -41,20 +41,20 @@ def draws(seed=0):
     return Draws(seed, [Message("user", "x")])
 
 
-def steps(known, dialogue, rates=KNOWING, function=next_step, n=600):
-    return [function(known, dialogue, rates, draws(seed)) for seed in range(n)]
+def steps(known, history, rates=KNOWING, function=next_step, n=600):
+    return [function(known, history, rates, draws(seed)) for seed in range(n)]
 
 
 @pytest.mark.parametrize("task", FITS)
 def test_the_fitting_tool_is_that_of_the_inputs_or_of_the_answers_form(task):
-    assert fitting(one(task), Dialogue(OFFERED)) == FITS[task]
-    assert fitting(one(task), Dialogue({"ToxicityDetector": ("sentence",)})) is None
+    assert fitting(one(task), History(OFFERED)) == FITS[task]
+    assert fitting(one(task), History({"ToxicityDetector": ("sentence",)})) is None
 
 
 @pytest.mark.parametrize("task", [task for task, tool in FITS.items() if tool])
 def test_a_call_that_says_all_is_full_and_a_shorter_one_is_not(task):
-    known, dialogue = one(task), Dialogue(OFFERED)
-    made = {extent: call(known, dialogue, FITS[task], extent) for extent in ("few", "half", "all")}
+    known, history = one(task), History(OFFERED)
+    made = {extent: call(known, history, FITS[task], extent) for extent in ("few", "half", "all")}
     assert is_full(known, made["all"]) and not is_full(known, made["few"]) and not is_full(known, made["half"])
     assert len({str(step.arguments) for step in made.values()}) == 3
     assert set(made["all"].arguments) == set(OFFERED[FITS[task]])
@@ -69,7 +69,7 @@ def test_a_full_call_of_a_tool_that_does_not_serve_finds_nothing():
 
 @pytest.mark.parametrize("nth,formula", [(0, "30.7 * 1"), (12, "5 * 1"), (14, "add_days('11/16/2023', 0)")])
 def test_formulas_are_numbers_or_dates(nth, formula):
-    assert call(one("medcalc", nth), Dialogue(OFFERED), "Calculator", "all").arguments == {"expression": formula}
+    assert call(one("medcalc", nth), History(OFFERED), "Calculator", "all").arguments == {"expression": formula}
 
 
 def share(made, holds):
@@ -78,14 +78,14 @@ def share(made, holds):
 
 def test_whoever_is_shown_the_tool_goes_to_it_and_asks_it_in_full():
     known = one("longhalt")
-    plain = steps(known, Dialogue(OFFERED))
+    plain = steps(known, History(OFFERED))
     assert share(plain, lambda step: step.name == "Plan") == PLANS
     assert share(plain, lambda step: step.name == "LongDocRAG") == (1 - PLANS) * USES
     assert share(plain, lambda step: is_full(known, step)) == (1 - PLANS) * USES * ASKS
     for shown in ("LongDocRAG", "Reflection"):
-        taught = steps(known, Dialogue(OFFERED, shown=frozenset({shown})))
+        taught = steps(known, History(OFFERED, shown=frozenset({shown})))
         assert share(taught, lambda step: is_full(known, step)) == USES_TAUGHT * ASKS_TAUGHT
-    other = steps(known, Dialogue(OFFERED, shown=frozenset({"Medrag"})))
+    other = steps(known, History(OFFERED, shown=frozenset({"Medrag"})))
     assert [step.name for step in other] == [step.name for step in plain]
 
 
@@ -94,12 +94,12 @@ def test_it_finishes_once_it_has_asked_in_full_or_too_often():
     full = Done("LongDocRAG", {"query": known.sample.problem.question}, "passage")
     few = Done("LongDocRAG", {"query": "According"}, "passage")
     for done in ((full,), (few,) * MAX_CALLS):
-        assert {step.name for step in steps(known, Dialogue(OFFERED, done))} == {"Finish"}
-    assert {step.name for step in steps(known, Dialogue(OFFERED, (few,)))} == {"Finish", "LongDocRAG"}
+        assert {step.name for step in steps(known, History(OFFERED, done))} == {"Finish"}
+    assert {step.name for step in steps(known, History(OFFERED, (few,)))} == {"Finish", "LongDocRAG"}
 
 
 def test_wrong_tools_come_at_their_rate():
-    made = steps(one("longhalt"), Dialogue(OFFERED, shown=frozenset({"LongDocRAG"})), Rates(wrong_tool=0.5))
+    made = steps(one("longhalt"), History(OFFERED, shown=frozenset({"LongDocRAG"})), Rates(wrong_tool=0.5))
     assert share(made, lambda step: step.name not in ("LongDocRAG", "Finish")) == 0.5 * USES_TAUGHT
 
 
@@ -108,8 +108,8 @@ def test_an_answer_by_heart_takes_several_facts():
     assert one("medqa").by_heart(rates) == pytest.approx(0.85 ** FACTS["knowledge"])
     assert one("emrqa").by_heart(rates) == pytest.approx(0.85**FACTS_READ)
     assert one("ehrsql").by_heart(KNOWING) == 1.0
-    made = steps(one("medqa"), Dialogue(OFFERED), rates, finish)
-    right = finish(one("medqa"), Dialogue(OFFERED), KNOWING, draws())
+    made = steps(one("medqa"), History(OFFERED), rates, finish)
+    right = finish(one("medqa"), History(OFFERED), KNOWING, draws())
     assert share(made, lambda step: step == right) == one("medqa").by_heart(rates)
 
 
@@ -117,14 +117,14 @@ def test_an_answer_by_heart_takes_several_facts():
 def test_what_a_database_says_is_the_answer(saw, answer):
     known = one("ehrsql")
     done = Done("SQLCoder", {"query": known.sample.problem.question}, saw)
-    assert finish(known, Dialogue(OFFERED, (done,)), Rates(competence=0.0), draws()).arguments["response"] == answer
+    assert finish(known, History(OFFERED, (done,)), Rates(competence=0.0), draws()).arguments["response"] == answer
 
 
 @pytest.mark.parametrize("saw", ["The query could not be converted into SQL that runs.", "", None])
 def test_an_error_is_no_answer(saw):
     known = one("ehrsql")
     done = Done("SQLCoder", {"query": known.sample.problem.question}, saw)
-    made = steps(known, Dialogue(OFFERED, (done,)), Rates(competence=0.85), finish)
+    made = steps(known, History(OFFERED, (done,)), Rates(competence=0.85), finish)
     assert (
         share(made, lambda step: step.arguments["response"] == known.sample.target["answer"])
         == 0.85 ** FACTS["numerical"]
@@ -137,7 +137,7 @@ def test_an_image_that_nobody_looked_at_tells_nothing():
     right = {}
     for saw in ("chest", "Metadata of the image. No model has looked at it"):
         done = Done("HuatuoGPT", arguments, saw)
-        made = steps(known, Dialogue(OFFERED, (done,)), Rates(competence=0.85), finish)
+        made = steps(known, History(OFFERED, (done,)), Rates(competence=0.85), finish)
         right[saw[:5]] = fmean(step.arguments["response"] == "chest" for step in made)
     assert right["chest"] > 0.8 and right["Metad"] < 0.5
 
@@ -145,12 +145,12 @@ def test_an_image_that_nobody_looked_at_tells_nothing():
 def test_without_a_calculator_it_has_one_built_where_it_can_and_then_asks_it():
     offered = {"BuildTool": ("name", "description", "parameters", "examples")}
     known = one("medcalc")
-    asked = steps(known, Dialogue(offered))
+    asked = steps(known, History(offered))
     assert share(asked, lambda step: step.name == "BuildTool") == USES
     assert all(step.arguments["name"] == "Arithmetic" for step in asked if step.name == "BuildTool")
-    built = Dialogue({**offered, "Arithmetic": ("expression",)}, (Done("BuildTool", {}, "The tool was built"),))
+    built = History({**offered, "Arithmetic": ("expression",)}, (Done("BuildTool", {}, "The tool was built"),))
     assert {step.name for step in steps(known, built)} == {"Arithmetic"}
-    failed = Dialogue(offered, (Done("BuildTool", {}, "No tool was built"),))
+    failed = History(offered, (Done("BuildTool", {}, "No tool was built"),))
     assert {step.name for step in steps(known, failed)} == {"Finish"}
-    assert {step.name for step in steps(one("medcalc", 14), Dialogue(offered))} == {"Finish"}, "a date"
-    assert {step.name for step in steps(known, Dialogue({"Think": ()}))} == {"Finish"}
+    assert {step.name for step in steps(one("medcalc", 14), History(offered))} == {"Finish"}, "a date"
+    assert {step.name for step in steps(known, History({"Think": ()}))} == {"Finish"}

@@ -23,7 +23,7 @@ from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.models.simulated.core import Core
 from components.prompts import load
-from components.simulation.dialogue import call_in
+from components.simulation.history import call_in
 from components.verifiers.refine import Refine
 from components.verifiers.select import Candidate, Select
 from tests.components.cab.simulated.clinic import ALL, QUICK, STEADY, Clinic, noting, of, served_alike, toolset

@@ -25,7 +25,7 @@ from components.ehr.datasets.ehragent_edition import EhrAgentEdition
 from components.ehr.scorer import Ehr as Scorer
 from components.ehr.simulated.case import Case
 from components.ehr.simulated.gold import Gold
-from components.ehr.simulated.prompt import Prompts
+from components.ehr.simulated.prompt import prompt_of
 from components.ehr.toolset import Ehr
 from components.grammars.bracket_json import BracketJson
 from components.grammars.bracket_text import BracketText
@@ -41,7 +41,6 @@ from runner.play import Parts, play
 from tests.simulated import asked, simulated
 from tests.wards import sandbox
 
-PROMPTS = Prompts()
 DATABASES = ("mimic_iii", "eicu", "treqs")
 SIX = (
     actions.LoadDB(), actions.FilterDB(), actions.GetValue(), actions.SQLInterpreter(), actions.Calendar(),
@@ -113,7 +112,7 @@ def case(messages: Sequence[Message], sample: Sample, seed: int = 0, **rates: fl
     """A question on records as a prompt asks it."""
     given = asked(messages, sample, seed=seed, **rates)
     assert isinstance(given.knowledge, Gold)
-    return Case(given, given.knowledge, PROMPTS.read(given.opening, (), given.style))
+    return Case(given, given.knowledge, prompt_of(given))
 
 
 @dataclass

@@ -63,7 +63,7 @@ def conversations():
         ]
 
 
-GOLDEN = {"12": ""}
+GOLDEN = {"12": "061e7863a192d77d"}
 
 
 def test_what_it_replies_to_the_same_messages_changes_with_its_version_alone():

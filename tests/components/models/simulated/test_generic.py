@@ -12,6 +12,7 @@ from components.grammars.bracket_json import BracketJson
 from components.grammars.bracket_text import BracketText
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
+from runner.budget import Budget
 from runner.play import play
 from tests.parts import Right, door, parts
 from tests.simulated import core, simulated
@@ -61,6 +62,8 @@ class Debate:
             if action.answer is not None:
                 return Answer(action.answer)
             messages += [action.message, *await episode.observe(action)]
+            if action.last:
+                return Answer((await episode.ask([*messages, Message("user", "Which?")], "answer")).text)
 
 
 @pytest.mark.parametrize("grammar", [NativeTools(), XmlCall(), BracketJson()], ids=lambda one: type(one).__name__)
@@ -68,7 +71,7 @@ class Debate:
 async def test_a_new_agent_calls_a_new_tool_and_answers(agent, grammar):
     model = simulated(competence=1.0, malformed_rate=0.0)
     model.study([SAMPLE])
-    given = parts(agent, grammar=grammar, toolset=Shelf(), scorers={"right": Right()})
+    given = parts(agent, grammar=grammar, toolset=Shelf(), scorers={"right": Right()}, budget=Budget(steps=9))
     trajectory, _ = await play(given, door(model), SAMPLE, 0)
     assert trajectory.stop == "answered", trajectory.error
     assert [one.call.name for step in trajectory.steps for one in step.observed] == ["Lexicon"]

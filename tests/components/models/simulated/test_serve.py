@@ -7,8 +7,7 @@ import pytest
 from components.core.messages import Image, Message, ToolCall, ToolSpec
 from components.models.simulated import Simulated
 from components.models.simulated.core import Core
-from components.models.simulated.serve import Faults, Server
-from components.models.simulated.wire import Unreadable, asked_in, body_of, message_of, spec_of
+from components.models.simulated.serve import Faults, Server, Unreadable, asked_in, body_of, message_of, spec_of
 
 HELLO = {"messages": [{"role": "user", "content": "hello"}]}
 

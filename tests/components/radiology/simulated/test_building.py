@@ -14,6 +14,7 @@ from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.models.simulated import Simulated
 from components.prompts import load
+from components.prompts.recognition import rendered_from
 from components.radiology.agent import Radagent
 from components.radiology.builder import read_request
 from components.radiology.conditions import InsufficientConfig1, InsufficientConfig2, InsufficientConfig3
@@ -22,7 +23,6 @@ from components.radiology.simulated.moves import missing_tool
 from components.radiology.simulated.reading import Situation
 from components.radiology.tasks import CATEGORIES, DD, DI
 from components.simulation.draws import Draws, Rates
-from components.simulation.templates import rendered_from
 from tests.components.cab.simulated.clinic import STEADY, Clinic, of
 from tests.components.radiology.simulated.conftest import SAMPLES
 from tests.golden.vectors import PAPER

@@ -1,8 +1,6 @@
-from collections.abc import Sequence
-
 from components.core.messages import Message, ToolCall, ToolSpec
 from components.radiology.cards import VARIANTS, card, spec
-from components.radiology.simulated.reading import Card, Reader, Situation
+from components.radiology.simulated.reading import Card, read
 from components.radiology.tasks import AC, AD, BQ, CATEGORIES, DD, DI, IE, MC, OS, PAIRS, RG, TR
 from tests.golden.vectors import PAPER
 
@@ -15,10 +13,6 @@ TOOLS = [
     card(BQ, "Organ", supported=("volume", "size, maximal"), switches=PAPER),
 ]
 SPECS = [spec(one, f"TOOL{n}") for n, one in enumerate(TOOLS, 1)]
-
-
-def read(messages: list[Message], tools: Sequence[ToolSpec]) -> Situation:
-    return Reader().read(messages, tools)
 
 
 def expected(n: int) -> Card:
@@ -84,25 +78,6 @@ def test_marks_tell_the_form_of_the_reply():
     text = "Write <EndCall> or <NoCall>, at the end Answer: <letter>"
     assert read([Message("user", text)], ()).marks == {"<NoCall>"}
     assert read([Message("assistant", text)], ()).marks == set()
-
-
-def test_a_remembered_beginning_reads_like_a_new_conversation():
-    said = "<Call><Purpose>p</Purpose><Tool>TOOL1</Tool><Input>[]</Input></Call>"
-    talk = [
-        Message("system", "Tool Chain: ..."),
-        Message("assistant", "Tool Chain: [*Anatomy Classification Tool*]"),
-        Message("user", "\n".join(one.card_text for one in SPECS[:3]) + "\n<EndCall>"),
-        Message("user", 'Memory now: {"$Image$":"x"}'),
-        Message("assistant", said),
-        Message("user", 'Memory now: {"$Image$":"x","$Anatomy$":"Chest"}'),
-        Message("user", "Write <VALID>."),
-    ]
-    reader = Reader()
-    for n in range(1, len(talk) + 1):
-        assert reader.read(talk[:n], ()) == read(talk[:n], ())
-    other = [*talk[:5], Message("user", "Memory now: nothing")]
-    assert reader.read(other, ()) == read(other, ())
-    assert reader.read(talk, SPECS) == read(talk, SPECS) != reader.read(talk, ())
 
 
 def test_a_tool_is_down_once_a_message_says_so():

@@ -1,6 +1,6 @@
 from components.core.messages import Message, ToolCall, ToolSpec
 from components.prompts import load
-from components.simulation.dialogue import Done, call_in, read_dialogue
+from components.simulation.history import Done, call_in, read_history
 from components.verifiers.select import Candidate
 
 CARD = ToolSpec("Medrag", "Finds passages.", {"type": "object", "properties": {"query": {"type": "string"}}})
@@ -12,21 +12,21 @@ LOOKUP = Message("assistant", 'Thought: look.\nAction: Medrag[{"query": "gout"}]
 def asked(name, **values):
     """A verifier's question joined to an observation, as the real verifiers ask it."""
     seen = Message("user", f"Observation: passage\n1. Action: Bait[{{}}]\n\n{load('verify').render(name, **values)}")
-    return read_dialogue([SYSTEM, TASK, LOOKUP, seen], ())
+    return read_history([SYSTEM, TASK, LOOKUP, seen], ())
 
 
 def test_tools_stand_on_cards_or_in_the_request():
-    assert read_dialogue([SYSTEM, TASK], ()).offered == {"Medrag": ("query",)}
-    assert read_dialogue([TASK], [CARD]).offered == {"Medrag": ("query",)}
+    assert read_history([SYSTEM, TASK], ()).offered == {"Medrag": ("query",)}
+    assert read_history([TASK], [CARD]).offered == {"Medrag": ("query",)}
 
 
 def test_odd_cards_are_offered_without_parameters_and_those_of_examples_are_not():
     odd = '{"name": "A", "parameters": 3}\n{"name": "B"}\n{"name":\n\n[Example]\n{"name": "C"}'
-    assert read_dialogue([Message("system", odd.replace('{"name": ', '{"name":')), TASK], ()).offered.keys() >= {
+    assert read_history([Message("system", odd.replace('{"name": ', '{"name":')), TASK], ()).offered.keys() >= {
         "A",
         "B",
     }
-    assert "C" not in read_dialogue([Message("system", odd.replace(": ", ":")), TASK], ()).offered
+    assert "C" not in read_history([Message("system", odd.replace(": ", ":")), TASK], ()).offered
 
 
 def test_calls_carry_what_came_of_them_in_every_grammar():
@@ -39,14 +39,14 @@ def test_calls_carry_what_came_of_them_in_every_grammar():
             Message("tool", "a passage\nof two lines", tool_call_id="1"),
         ),
     ):
-        (done,) = read_dialogue([TASK, reply, seen], ()).done
+        (done,) = read_history([TASK, reply, seen], ()).done
         assert done == Done("Medrag", {"query": "gout"}, "a passage\nof two lines")
 
 
 def test_parallel_calls_get_their_results_in_order_and_an_unanswered_one_none():
     calls = tuple(ToolCall(str(n), "Medrag", '{"query": "x"}') for n in range(3))
     seen = [Message("tool", text, tool_call_id=str(n)) for n, text in enumerate(("one", "two"))]
-    done = read_dialogue([TASK, Message("assistant", "", calls), *seen], ()).done
+    done = read_history([TASK, Message("assistant", "", calls), *seen], ()).done
     assert [one.saw for one in done] == ["one", "two", None]
 
 
@@ -54,8 +54,8 @@ def test_solved_tasks_and_earlier_trials_show_their_actions_and_nothing_else_doe
     example = Message("system", 'x\n[Example]\nInstruction:\nq\nAction: Medrag[{"query": "q"}]\nObservation: y')
     trial = Message("user", "[Previous_Trial]\nAction: UMLS[{}]\nObservation: z\n\n[Execution]\nAction: Bait[{}]")
     later = Message("user", "[Example]\nAction: Bait[{}]")
-    assert read_dialogue([example, trial, LOOKUP, later], ()).shown == {"Medrag", "UMLS"}
-    assert read_dialogue([SYSTEM, TASK, LOOKUP, later], ()).shown == frozenset()
+    assert read_history([example, trial, LOOKUP, later], ()).shown == {"Medrag", "UMLS"}
+    assert read_history([SYSTEM, TASK, LOOKUP, later], ()).shown == frozenset()
 
 
 def test_a_selection_lists_its_candidates_and_the_lessons_on_them():
@@ -75,9 +75,7 @@ def test_a_refinement_shows_the_current_version_and_how_many_came_before():
 
 
 def test_an_observation_that_looks_like_a_question_is_none():
-    read = read_dialogue(
-        [SYSTEM, TASK, LOOKUP, Message("user", "Observation: 1. Action: X[{}]\nCurrent action: Y")], ()
-    )
+    read = read_history([SYSTEM, TASK, LOOKUP, Message("user", "Observation: 1. Action: X[{}]\nCurrent action: Y")], ())
     assert read.candidates == () and read.current is None
 
 
@@ -89,5 +87,5 @@ def test_a_call_is_read_up_to_the_end_of_its_object():
 
 def test_native_arguments_that_are_no_object_are_none():
     for arguments in ("[", "[]", "3", ""):
-        (done,) = read_dialogue([TASK, Message("assistant", "", (ToolCall("1", "x", arguments),))], ()).done
+        (done,) = read_history([TASK, Message("assistant", "", (ToolCall("1", "x", arguments),))], ()).done
         assert done.arguments == {}

@@ -34,7 +34,7 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Dialogue:
+class History:
     """``offered``: tool -> names of its parameters. ``shown``: actions in solved tasks and earlier trials.
 
     ``guided``: actions that lessons are shown on. ``candidates`` and ``current`` stand in a verifier's question;
@@ -50,7 +50,7 @@ class Dialogue:
     earlier: int = 0
 
 
-def read_dialogue(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Dialogue:
+def read_history(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> History:
     """Read the messages and the native tools."""
     offered: dict[str, Sequence[str]] = {tool.name: tuple(tool.parameters.get("properties", {})) for tool in tools}
     opening = list(takewhile(lambda message: message.role != "assistant", messages))
@@ -61,11 +61,16 @@ def read_dialogue(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Dia
         if _BUILT in message.text and message.role != "assistant":
             offered |= cards(message.text)
     shown = frozenset(name for one in opening for name in _examples(one))
-    read = Dialogue(offered, done_in(messages, _acted, observed), shown)
+    read = History(offered, done_in(messages, _acted, observed), shown)
     last = messages[-1].text
     if last.endswith(SELECT):
         guide, _, listed = last.rpartition(_CANDIDATES)
-        return replace(read, guided=_guided(guide), candidates=_numbered(listed))
+        candidates = _numbered(listed)
+        calls = (call_in(text) for text in candidates)
+        tools_named = {
+            one.name: () for one in calls if one is not None and one.name != "Finish"
+        }  # all that is known of tools without cards
+        return replace(read, offered=offered or tools_named, guided=_guided(guide), candidates=candidates)
     if last.endswith(REFINE):
         guide, _, versions = last.rpartition(_REVIEW)
         found = _CURRENT.search(versions)
@@ -89,8 +94,8 @@ def call_in(text: str) -> Done | None:
 def done_in(
     messages: Sequence[Message], acted: Callable[[Message], Sequence[Done]], seen: Callable[[str], str]
 ) -> Sequence[Done]:
-    """What replies did (``acted``) in its order, each with the first message after it that tells no other's result; of
-    what the next reply came before it is empty."""
+    """What replies did (``acted``) in its order, each with the first message after it that is not another's result;
+    empty where the next reply came first."""
     done: list[Done] = []
     for message in messages:
         if message.role == "assistant":
