@@ -21,12 +21,13 @@ from components.panel.scorer import Panel
 from components.scorers.choice import Choice
 from components.toolsets.none import NoTools
 from components.verifiers.accept import Accept
-from runner import records
-from runner.budget import Budget
-from runner.door import Door
-from runner.execute import Outcome, execute
-from runner.journal import Journal
-from runner.play import Parts, play
+from runner.episode.budget import Budget
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
+from runner.job.execute import Outcome, execute
+from runner.storage import records
+from runner.storage.journal import Journal
 
 
 def gateway(url: str, connections: int, transport: str) -> Gateway:

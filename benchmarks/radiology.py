@@ -23,14 +23,14 @@ from components.radiology.dataset import RadABench
 from components.radiology.profile import as_switches
 from components.radiology.toolset import Radiology
 from components.verifiers.accept import Accept
-from runner.budget import Budget
-from runner.build import construct
-from runner.door import Door
-from runner.execute import Outcome, execute
-from runner.journal import Journal
-from runner.play import Parts
-from runner.records import RecordWriter
+from runner.config.build import construct
+from runner.episode.budget import Budget
+from runner.episode.door import Door
+from runner.episode.shared import Parts
+from runner.job.execute import Outcome, execute
 from runner.results.metrics import summarise
+from runner.storage.journal import Journal
+from runner.storage.records import RecordWriter
 
 _MINI = ROOT / "components" / "radiology" / "radabench_mini" / "test.json"
 

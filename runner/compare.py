@@ -14,7 +14,6 @@ from tempfile import TemporaryDirectory
 from textwrap import fill
 
 from components.core.errors import ConfigError
-from runner.records import FILE as RECORDS
 from runner.results.compare import FILE, READ, warnings_of
 from runner.results.folders import run_folders
 from runner.results.grid import Grid, grid_of
@@ -23,7 +22,8 @@ from runner.results.paired import played
 from runner.results.runs import Run
 from runner.results.statistics.versus import is_one
 from runner.results.table import plain
-from runner.terminal import told
+from runner.storage.records import FILE as RECORDS
+from runner.terminal.output import told
 
 _MLFLOW, _WIDE = "mlflow:", 110
 

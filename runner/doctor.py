@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from runner import terminal
 from runner.checkup import data, kept, machine, models
 from runner.checkup.line import BAD, OK, Line
+from runner.terminal import output as terminal
 
 _HOME = Path(__file__).resolve().parent.parent
 _SECONDS = 60.0

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import ConfigError
-from runner import manifest
-from runner.records import FILE, RecordWriter, read
 from runner.results.folders import config_of, run_folders
 from runner.results.kinds import kinds_of
 from runner.results.metrics import as_json, summarise
 from runner.results.report import report, status_line
 from runner.results.runs import Run, measured
 from runner.results.table import present
-from runner.terminal import told
+from runner.storage import manifest
+from runner.storage.records import FILE, RecordWriter, read
+from runner.terminal.output import told
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -150,7 +150,7 @@ def _compare(runs: Sequence[Run], given: argparse.Namespace, *, quiet: bool) -> 
         page, *others = write(runs, home_of(runs, given.out))
         print("written to", *others, page, sep="\n")  # noqa: T201
     if given.export:
-        from runner.export import export
+        from runner.job.export import export
 
         export(runs)
     if given.verifier:
@@ -174,7 +174,7 @@ def _report(folder: Path, *, rescore: bool, track: bool, quiet: bool = False) ->
 
     cfg = config_of(folder)
     if rescore:
-        from runner.rescore import rescored
+        from runner.job.rescore import rescored
 
         _rewrite(folder, rescored(folder, cfg))
     notes = manifest.read(folder)

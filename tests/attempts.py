@@ -6,13 +6,13 @@ from typing import Any
 
 from components.acting.loop import Acting, Shown, Trial
 from components.core.messages import ToolSpec
-from components.core.types import Observation, Offer, Problem, Sample, Trajectory
+from components.core.tools import Offer
+from components.core.types import Observation, Problem, Sample, Trajectory
 from components.grammars.bracket_json import BracketJson
 from components.models.scripted import Scripted
 from components.verifiers.accept import Accept
-from runner.episode import Episode
-from runner.play import Parts
-from runner.shared import Shared
+from runner.episode.episode import Episode
+from runner.episode.shared import Parts, Shared
 from tests.parts import Counter, Intact, Kit, door
 
 SHOWS = ToolSpec("inputs", "shows", {"type": "object", "properties": {}})

@@ -8,11 +8,12 @@ from typing import Any
 
 from components.core.errors import ActionError, ToolError
 from components.core.messages import Completion, Message, Request, Sampling, ToolCall, ToolSpec, Usage
-from components.core.types import Action, Answer, NoState, Observation, Offer, Problem, Refusal, Sample, Score
+from components.core.tools import NoState, Offer
+from components.core.types import Action, Answer, Observation, Problem, Refusal, Sample, Score
 from components.verifiers.accept import Accept
-from runner.budget import Budget, Purse
-from runner.door import Door
-from runner.play import Parts
+from runner.episode.budget import Budget, Purse
+from runner.episode.door import Door
+from runner.episode.shared import Parts
 
 
 @dataclass

@@ -7,8 +7,8 @@ from typing import Any
 
 from components.core.types import Answer, Problem, Sample
 from components.prompts import load
-from runner.budget import Budget
-from runner.experiment import Experiment, Launch
+from runner.episode.budget import Budget
+from runner.experiment.experiment import Experiment, Launch
 from runner.learning.bench import Bench
 from tests.parts import Rows, Speaker, door, parts
 

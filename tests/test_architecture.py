@@ -18,10 +18,10 @@ import pytest
 
 from components.core.messages import Image, Message
 from components.core.types import Action, Demonstration, Problem
-from components.files.yaml_files import read_yaml
 from components.prompts import load
 from components.radiology.tasks import PLANNING_NAMES, REFUSAL_FIELDS
 from components.rubrics.rubric import Field, Rubric
+from components.text.yaml_text import read_yaml
 from components.verifiers.select import Candidate
 from tests.each import each
 
@@ -115,7 +115,7 @@ def test_every_component_is_targeted_by_a_yaml_or_shared():
 UNMIRRORED = {
     "components/core/errors.py", "components/core/types.py", "components/core/protocols.py", "components/radiology/switches.py",
     "components/radiology/tasks.py", "components/models/simulated/rates.py",
-    "components/core/learning.py", "components/core/context.py", "components/sql/__init__.py",
+    "components/core/learning.py", "components/sql/__init__.py",
     "components/radiology/radabench_mini/build.py",  # tests/components/radiology/test_radabench_mini.py
 }  # fmt: skip
 
@@ -259,7 +259,7 @@ KEPT = {
     "hydra": (
         "runner/__main__.py",
         "runner/config/*",
-        "runner/experiment.py",
+        "runner/experiment/experiment.py",
         "runner/sweep/*",
         "runner/completion.py",
     ),

@@ -17,8 +17,9 @@ from components.grammars.code_block import CodeBlock
 from components.models.scripted import Scripted
 from components.sandbox import Limits, Sandbox
 from components.verifiers.accept import Accept
-from runner.door import Door
-from runner.play import Parts, play
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
 from tests.parts import Intact
 
 TABLES = """

@@ -24,8 +24,9 @@ from components.core.messages import Image, Message, Sampling
 from components.core.overflow import as_failure
 from components.core.protocols import Agent, Episode
 from components.core.task_text import Chain, action_text, task_text
+from components.core.tools import Offer
 from components.core.turns import continued
-from components.core.types import Action, Answer, Demonstration, Failure, Offer, Refusal
+from components.core.types import Action, Answer, Demonstration, Failure, Refusal
 from components.prompts import PromptSet, load
 
 

@@ -14,8 +14,8 @@ from annotated_types import Ge
 
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Action, Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.types import Action, Observation
 from components.prompts import load
 from components.sandbox import Ran
 

@@ -17,7 +17,8 @@ from components.core.concurrency import together
 from components.core.errors import AttemptOver, ConfigError, ModelError
 from components.core.messages import Sampling
 from components.core.overflow import as_failure
-from components.core.protocols import Agent, Episode, Tool
+from components.core.protocols import Agent, Episode
+from components.core.tools import Tool
 from components.core.types import Answer, Failure, Problem, Refusal, Trajectory
 from components.text.answers import parse_letter
 from components.text.values import normal

@@ -14,7 +14,8 @@ from annotated_types import Ge
 
 from components.acting.inner_actions import INNER
 from components.acting.loop import Acting
-from components.core.protocols import Episode, Tool
+from components.core.protocols import Episode
+from components.core.tools import Tool
 from components.core.types import Answer, Failure, Refusal
 
 

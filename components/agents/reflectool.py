@@ -16,7 +16,7 @@ from annotated_types import Ge
 
 from components.acting.inner_actions import INNER
 from components.agents.react import ReAct
-from components.core.protocols import Tool
+from components.core.tools import Tool
 
 
 @dataclass(frozen=True)

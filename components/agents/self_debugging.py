@@ -16,7 +16,8 @@ from annotated_types import Ge
 from components.acting.python_cell import PythonCell, cell_of
 from components.acting.solved import SEEDS, seeds_of
 from components.core.messages import Message
-from components.core.protocols import Episode, Tool
+from components.core.protocols import Episode
+from components.core.tools import Tool
 from components.core.types import Action, Answer, Failure, Refusal
 from components.prompts import PromptSet, load
 

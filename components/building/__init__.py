@@ -15,9 +15,10 @@ from components.building.tools import FIELDS, NAME, BuildTool
 from components.building.workshop import Building, Mode
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import Message
-from components.core.protocols import Episode, Tool
+from components.core.protocols import Episode
+from components.core.tools import Offer, Tool
 from components.core.turns import continued
-from components.core.types import Action, Observation, Offer
+from components.core.types import Action, Observation
 from components.prompts import load
 from components.sandbox import Sandbox
 

@@ -12,8 +12,8 @@ from components.building.testing import called, fits
 from components.building.workshop import Building
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.types import Observation
 from components.prompts import load
 from components.sandbox import Sandbox
 

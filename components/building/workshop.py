@@ -13,7 +13,7 @@ from annotated_types import Ge, Gt
 
 from components.building.specification import Specification
 from components.building.testing import Verdict, verdict_on
-from components.core.protocols import Context
+from components.core.tools import Context
 from components.prompts import load
 from components.sandbox import Sandbox
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from components.acting.tool_distribution import INNER, MIXED, action_names, distribution, input_kinds, is_misuse
+from components.acting.tool_distribution import INNER, MIXED, action_names, distribution, is_misuse
 from components.cab.tasks import TASKS
 from components.core.messages import ToolSpec
 from components.core.types import Sample, Score, ScoreKind, Trajectory
@@ -45,7 +45,7 @@ class ToolUse:
         tools = {spec.name: spec for spec in trajectory.offered if spec.facts.get("dimension") != "inner"}
         pooled = distribution([names], tools)
         used = [tools[name] for name in names if name in tools and name not in INNER]
-        task, kinds = TASKS.get(str(sample.metadata.get("task"))), input_kinds(sample.problem)
+        task, kinds = TASKS.get(str(sample.metadata.get("task"))), sample.problem.input_kinds
         values: Mapping[str, float | None] = {
             ACTIONS: float(pooled.total_actions),
             SHARE: pooled.height if pooled.total_actions else None,

@@ -16,8 +16,8 @@ from components.acting.inner_actions import INNER
 from components.acting.preload import Inputs, preloadable
 from components.cab.tasks import DIMENSIONS
 from components.core.errors import ConfigError
-from components.core.protocols import Tool
-from components.core.types import Offer, Privacy, Problem, Sample
+from components.core.tools import Offer, Tool
+from components.core.types import Privacy, Problem, Sample
 from components.files.sample_files import SampleFiles
 from components.text.near_names import meant
 

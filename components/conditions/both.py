@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from random import Random
 
 from components.core.protocols import Condition
-from components.core.types import Offer, Sample
+from components.core.tools import Offer
+from components.core.types import Sample
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from random import Random
 
 from components.acting.tool_names import known_names, named
 from components.core.errors import ConfigError
-from components.core.types import Offer, Sample
+from components.core.tools import Offer
+from components.core.types import Sample
 from components.faults.wrapping import told_by
 
 

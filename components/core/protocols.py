@@ -7,9 +7,9 @@ from random import Random
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from components.core import types as t
-from components.core.context import Context as Context
 from components.core.messages import Completion, Message, Purpose, Request, Sampling, ToolCall, ToolSpec
-from components.core.types import Action, Observation, Offer, Problem, Sample, Trajectory
+from components.core.tools import Offer
+from components.core.types import Action, Observation, Problem, Sample, Trajectory
 
 
 @runtime_checkable
@@ -83,19 +83,6 @@ class Grammar(Protocol):
         """Raises ActionError when the message does not follow the grammar."""
 
     def render(self, call: ToolCall, observation: Observation) -> Message: ...
-
-
-@runtime_checkable
-class Tool(Protocol):
-    """Something an agent can call. Raises ToolError, whose text becomes the observation."""
-
-    @property
-    def spec(self) -> ToolSpec: ...
-
-    @property
-    def effect(self) -> t.Effect: ...
-
-    async def __call__(self, context: Context, **arguments: Any) -> Observation: ...
 
 
 @runtime_checkable

@@ -21,7 +21,7 @@ from annotated_types import Gt, Lt
 from components.core.errors import ConfigError
 from components.core.protocols import Dataset
 from components.core.types import Privacy, Problem, Sample
-from components.files.yaml_files import read_yaml
+from components.text.yaml_text import read_yaml
 
 Kind = Literal["options", "paraphrase", "context"]
 _WORDS = Path(__file__).with_name("perturbed_words.yaml")

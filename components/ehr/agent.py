@@ -20,8 +20,9 @@ from components.acting.python_cell import PythonCell, cell_of
 from components.acting.solved import MEMORY, SEEDS, Form, learn, seeds_of, solved_like
 from components.core.errors import ConfigError
 from components.core.messages import Message, Sampling
-from components.core.protocols import Episode, Tool
-from components.core.types import Action, Answer, Demonstration, Failure, Observed, Offer, Refusal, Sample, Trajectory
+from components.core.protocols import Episode
+from components.core.tools import Offer, Tool
+from components.core.types import Action, Answer, Demonstration, Failure, Observed, Refusal, Sample, Trajectory
 from components.ehr.export import exported
 from components.prompts import load
 

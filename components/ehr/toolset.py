@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from components.core.errors import ConfigError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context, Tool
-from components.core.types import Effect, Observation, Offer, Sample
+from components.core.tools import Context, Effect, Offer, Tool
+from components.core.types import Observation, Sample
 from components.ehr.metadata import Metadata, metadata
 from components.ehr.state import EhrState
 from components.sandbox import Library, Sandbox, Session

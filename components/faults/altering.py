@@ -8,7 +8,8 @@ from typing import Any
 
 import orjson
 
-from components.core.types import Observation, State
+from components.core.tools import State
+from components.core.types import Observation
 from components.faults.marks import marked
 from components.radiology.memory import RadiologyMemory
 

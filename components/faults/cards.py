@@ -9,8 +9,8 @@ from typing import Any
 
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context, Tool
-from components.core.types import Effect, Observation, Offer
+from components.core.tools import Context, Effect, Offer, Tool
+from components.core.types import Observation
 from components.faults.marks import marked, with_mark
 from components.faults.placed import placed
 from components.faults.wrapping import OnTools, chosen, innermost, noted

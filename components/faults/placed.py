@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Protocol, TypeGuard
 
 from components.core.messages import ToolCall
-from components.core.protocols import Context, Tool
+from components.core.tools import Context, Tool
 from components.core.types import Observation, Observed
 
 
 class Placed(Context, Protocol):
-    """The context of a call that an agent made (``runner.calls.Context``).
+    """The context of a call that an agent made (``runner.episode.calls.Context``).
 
     ``line`` is the branch whose call it is, ``past`` what came of that branch's earlier calls of the same name, and
     ``number`` how many those are, with those before it in its own step: none depends on what runs beside it.

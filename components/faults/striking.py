@@ -10,7 +10,8 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge, Le
 
-from components.core.types import Observation, Offer, Sample
+from components.core.tools import Offer
+from components.core.types import Observation, Sample
 from components.faults.wrapping import Struck, faulty
 
 Share = Annotated[float, Ge(0), Le(1)]

@@ -15,8 +15,8 @@ from typing import Any, Protocol
 from components.acting.tool_names import category_of, named
 from components.core.errors import ConfigError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context, Tool
-from components.core.types import Effect, Observation, Offer, Sample
+from components.core.tools import Context, Effect, Offer, Tool
+from components.core.types import Observation, Sample
 from components.faults.marks import KEY
 from components.faults.placed import Placed, placed
 from components.radiology.memory import RadiologyMemory

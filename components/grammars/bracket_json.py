@@ -16,7 +16,8 @@ from typing import Any
 
 from components.core.errors import ActionError
 from components.core.messages import Message, ToolCall, ToolSpec
-from components.core.types import Action, Observation, Offer, Refusal
+from components.core.tools import Offer
+from components.core.types import Action, Observation, Refusal
 from components.prompts import load
 
 FORM = 'Action: Name[{"parameter": value}]'

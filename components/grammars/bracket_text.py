@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from components.acting.action_lines import FINISH, FORM, REFUSE, ActionLine, action_lines, call_of, described
 from components.core.errors import ActionError
 from components.core.messages import Message, ToolCall, ToolSpec
-from components.core.types import Action, Observation, Offer
+from components.core.tools import Offer
+from components.core.types import Action, Observation
 from components.grammars.bracket_json import Call, read_call, refusal_of
 from components.prompts import load
 

@@ -17,7 +17,8 @@ import orjson
 
 from components.core.errors import ActionError, ConfigError
 from components.core.messages import Message, ToolCall, ToolSpec
-from components.core.types import Action, Observation, Offer
+from components.core.tools import Offer
+from components.core.types import Action, Observation
 from components.grammars.bracket_json import read_call, refusal_of
 from components.prompts import load
 

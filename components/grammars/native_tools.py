@@ -14,7 +14,8 @@ import orjson
 
 from components.core.errors import ActionError
 from components.core.messages import Message, ToolCall, ToolSpec
-from components.core.types import Action, Observation, Offer, Refusal
+from components.core.tools import Offer
+from components.core.types import Action, Observation, Refusal
 from components.prompts import load
 
 REFUSE = "refuse"

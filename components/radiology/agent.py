@@ -24,8 +24,9 @@ from components.building import BuildsTools, beside_memory
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import Message
 from components.core.protocols import Episode, Verifier
+from components.core.tools import Offer
 from components.core.turns import continued
-from components.core.types import Action, Answer, Failure, Offer, Refusal
+from components.core.types import Action, Answer, Failure, Refusal
 from components.prompts import PromptSet, load
 from components.radiology.plan_object import read_plan
 from components.radiology.shots import Shots, shots_of

@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from components.core.messages import ToolSpec
-from components.core.protocols import Context, Tool
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect, Tool
+from components.core.types import Observation
 from components.radiology.plan import KnownInfo, is_code_baseline, known_mode, read_known, runtime_plan
 from components.radiology.switches import Switches
 from components.radiology.tool import memory_of

@@ -21,12 +21,12 @@ from annotated_types import Ge
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Problem, Sample
 from components.files.seeded_draw import drawn
-from components.files.yaml_files import read_yaml
 from components.radiology.profile import as_switches
 from components.radiology.records import Entry, RecordFile, parse_records
 from components.radiology.switches import Switches
 from components.radiology.tasks import TASKS
 from components.radiology.vocabulary import LISTS, Vocabulary
+from components.text.yaml_text import read_yaml
 
 _MANIFEST = "manifest.json"  # of a synthesis, beside its records
 _SHIPPED = Path(__file__).parent

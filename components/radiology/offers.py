@@ -8,8 +8,8 @@ from random import Random
 from typing import Any
 
 from components.core.errors import ConfigError
-from components.core.protocols import Tool
-from components.core.types import Offer, Sample
+from components.core.tools import Offer, Tool
+from components.core.types import Sample
 from components.faults.marks import KEY as FAULTS
 from components.radiology.cards import Card, spec
 from components.radiology.controls import controls

@@ -16,8 +16,8 @@ from annotated_types import Ge
 from components.acting.arguments import text_argument
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.types import Observation
 from components.prompts import load
 from components.sql import SqlError
 from components.sql.cleaning import CURRENT_TIMES

@@ -20,8 +20,8 @@ from annotated_types import MinLen
 from components.acting.text_arguments import given_text, missing_model, text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.types import Observation
 from components.tools.data_files import Shipped, Stamp, lacking, located, stamp
 from components.tools.entity_terms import Entry, entries
 from components.tools.loading import LOADING

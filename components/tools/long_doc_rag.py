@@ -17,8 +17,8 @@ from annotated_types import Ge
 from components.acting.arguments import text_argument
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.types import Observation
 from components.prompts import load
 from components.tools.databases import input_path
 from components.tools.documents import Window, index_documents, read_documents

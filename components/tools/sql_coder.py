@@ -18,8 +18,8 @@ from annotated_types import Ge, Gt
 from components.acting.arguments import text_argument
 from components.core.errors import ToolError
 from components.core.messages import Message, ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.types import Observation
 from components.prompts import load
 from components.sql import SqlError, UnreadableDatabase
 from components.sql.cleaning import CURRENT_TIMES, clean_sql

@@ -21,9 +21,9 @@ import orjson
 from components.acting.text_arguments import given_text, text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
-from components.files.yaml_files import read_yaml
+from components.core.tools import Context, Effect
+from components.core.types import Observation
+from components.text.yaml_text import read_yaml
 from components.tools.loading import LOADING
 
 _SPEC = text_spec(

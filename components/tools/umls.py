@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from components.acting.text_arguments import given_text, text_spec
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.types import Observation
 from components.tools.backends import ready
 from components.tools.concepts import N_RELATIONS, Concepts
 

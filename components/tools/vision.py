@@ -17,8 +17,8 @@ from annotated_types import Ge
 from components.acting.arguments import text_argument
 from components.core.errors import ToolError
 from components.core.messages import Image, Sampling, ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation, Problem
+from components.core.tools import Context, Effect
+from components.core.types import Observation, Problem
 from components.files.sample_files import SampleFiles
 from components.prompts import load
 from components.tools.image_notes import image_note

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from components.core.types import Offer, Sample
+from components.core.tools import Offer
+from components.core.types import Sample
 
 
 @dataclass(frozen=True)

@@ -18,20 +18,20 @@ from typing import TYPE_CHECKING, Any, Protocol
 import yaml
 
 from components.core.errors import ConfigError
-from runner import manifest
 from runner.bundle import entries, places
 from runner.bundle.archive import Archive
 from runner.bundle.differences import first_difference, metrics_difference
 from runner.bundle.shelves import changed_here, first_call, sources_of
 from runner.bundle.trust import refuse_strangers
 from runner.bundle.words import Words
-from runner.facts import facts_of
-from runner.records import read
-from runner.resume import CONFIG, unused
-from runner.run import run_job
+from runner.experiment.facts import facts_of
+from runner.job.run import run_job
+from runner.storage import manifest
+from runner.storage.records import read
+from runner.storage.resume import CONFIG, unused
 
 if TYPE_CHECKING:
-    from runner.experiment import Experiment
+    from runner.experiment.experiment import Experiment
 
 SAME, DIFFERS = 0, 1
 UNPACKED = ".bundle"
@@ -148,7 +148,8 @@ def _own(run: _Again) -> dict[str, str]:
 
 def _experiment(run: _Again, many: bool) -> Experiment:
     """Build and check, as the command that made it did."""
-    from runner.experiment import Launch, check, study
+    from runner.experiment.experiment import Launch, study
+    from runner.job.prepare import check
 
     notes = manifest.read(run.packed)
     if odd := [key for key in _MAPPINGS if not isinstance(notes.get(key) or {}, dict)]:
@@ -162,7 +163,7 @@ def _experiment(run: _Again, many: bool) -> Experiment:
 
 
 async def _play(experiment: Experiment, folder: Path, jobs: int) -> int:
-    from runner.commons import Commons
+    from runner.job.shared_resources import Commons
 
     async with Commons(experiment.budget, jobs=jobs) as commons:
         return await run_job(experiment, folder, commons)

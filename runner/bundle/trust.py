@@ -9,7 +9,7 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from runner.bundle.places import texts
-from runner.targets import locate
+from runner.config.targets import locate
 
 WORD = "bundle.trust=true"
 

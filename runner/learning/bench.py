@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.conditions.intact import Intact
-from components.core.errors import ConfigError, ModelError, RunLimitReached
+from components.core.errors import ConfigError
 from components.core.learning import Solve
 from components.core.protocols import Agent
 from components.core.types import Played, Problem, Sample, Trajectory
 from components.models.redaction import redact
 from components.toolsets.none import NoTools
 from components.verifiers.accept import Accept
-from runner import manifest
-from runner.door import Door
-from runner.fitting import noting, permit
-from runner.flaws import Flaw, Flaws
-from runner.learning import check_memory
+from runner.config.errors import Flaw, Flaws
+from runner.episode.door import Door
+from runner.experiment.fitting import noting, permit
+from runner.experiment.select import clean
 from runner.learning.lesson import known_by, training
+from runner.learning.memory import check_memory
 from runner.learning.practice import Practice, Solver
 from runner.learning.prompted import check_prompts, inherited_privacy, inherited_texts
-from runner.progress import Progress
-from runner.resume import settled
-from runner.select import clean
+from runner.storage import manifest
+from runner.storage.resume import settled
+from runner.terminal.progress import Progress
 
 if TYPE_CHECKING:
-    from runner.commons import Commons
-    from runner.experiment import Experiment
-    from runner.play import Parts
+    from runner.episode.shared import Parts
+    from runner.experiment.experiment import Experiment
 
 _APART = ("name", "limit", "epochs", "memory")  # of a config: what a stage of its own does not go by
 
@@ -169,28 +166,3 @@ def check_learning(experiment: Experiment) -> None:
     check_prompts(experiment)
     if learnt_from is not None:
         permit(learnt_from, experiment.models, experiment.parts.toolset, "memory")
-
-
-async def run_craft(experiment: Experiment, commons: Commons) -> int:
-    """Run the stage of its own, and say what it left. Returns the exit code."""
-    from runner.run import BUDGET, COMPLETE, ERRORS
-    from runner.tracking import track_made
-
-    assert experiment.craft is not None, "only a run with such a stage"
-    stage = experiment.launch.choices.get("stage", "the stage")
-    async with AsyncExitStack() as own:
-        experiment = commons.share(experiment, own)
-        door = commons.door(experiment)
-        craft = experiment.craft
-        assert craft is not None
-        try:
-            with Progress(door, 0, 0, stage) as progress:
-                made = await craft.make(Bench(experiment, door, progress))
-        except (ModelError, RunLimitReached) as error:
-            print(f"{stage} was not finished: {error}\nto go on, give the same command again")  # noqa: T201
-            return ERRORS if isinstance(error, ModelError) else BUDGET
-    print(*made.said, f"folder:     {made.folder}", sep="\n")  # noqa: T201
-    print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
-    if url := await asyncio.to_thread(track_made, made, experiment.cfg, experiment.launch.choices):
-        print(f"MLflow:     {url}   (make ui or python -m runner.ui starts it)")  # noqa: T201
-    return ERRORS if made.empty else COMPLETE

@@ -17,11 +17,11 @@ from components.core.task_text import task_text
 from components.core.types import Sample
 from components.files.seeded_draw import drawn
 from components.models.redaction import redact
-from runner.fitting import prompt_digests
-from runner.select import clean
+from runner.experiment.fitting import prompt_digests
+from runner.experiment.select import clean
 
 if TYPE_CHECKING:
-    from runner.experiment import Experiment
+    from runner.experiment.experiment import Experiment
 
 EVALUATED = ("test", "test_hard", "ablations")  # splits that are never learnt from
 _MAKES = ("agent", "grammars", "toolset", "condition", "scorer", "profile")

@@ -9,10 +9,11 @@ from typing import Any
 from components.core.errors import ModelError
 from components.core.protocols import Agent, Episode, Memory
 from components.core.types import CONTEXT_LENGTH, Answer, Failure, Played, Refusal, Sample
-from runner.door import Door
-from runner.ending import consults, deciding
-from runner.play import Parts, play
-from runner.progress import Progress
+from runner.episode.door import Door
+from runner.episode.ending import consults, deciding
+from runner.episode.play import play
+from runner.episode.shared import Parts
+from runner.terminal.progress import Progress
 
 Solve = Callable[[Episode], Awaitable[Answer | Refusal | Failure]]
 
@@ -58,4 +59,4 @@ class Practice:
         if self.progress is not None and name not in self.played:
             self.played.add(name)
             self.progress.finished(name in self.skipped)
-        return Played(trajectory, deciding(self.parts, scores), {score.name: score.value for score in scores})
+        return Played(trajectory, deciding(self.parts.scorers, scores), {score.name: score.value for score in scores})

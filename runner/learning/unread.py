@@ -13,10 +13,10 @@ from components.core.learning import Source, Teaching
 from components.core.task_text import inputs_in, task_text
 from components.core.types import Problem, Sample
 from components.verifiers.trying import Guided
-from runner.fitting import within
+from runner.experiment.fitting import within
 
 if TYPE_CHECKING:
-    from runner.experiment import Experiment
+    from runner.experiment.experiment import Experiment
 
 _OFF = "choose no memory ('~memory' where the agent's config chooses one)"
 

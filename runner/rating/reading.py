@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from components.core.errors import ConfigError
-from runner.flaws import nearest
+from runner.config.errors import nearest
 from runner.rating.sheets import ITEM, Key
 
 Picked = Mapping[str, tuple[str, ...]]  # field -> categories

@@ -9,11 +9,11 @@ from typing import Any
 import yaml
 
 from components.core.errors import ConfigError
-from components.files.yaml_files import read_yaml
-from runner import manifest
-from runner.records import FILE
-from runner.resume import setting
-from runner.terminal import aside
+from components.text.yaml_text import read_yaml
+from runner.storage import manifest
+from runner.storage.records import FILE
+from runner.storage.resume import setting
+from runner.terminal.output import aside
 
 
 def run_folders(folder: Path) -> list[Path]:

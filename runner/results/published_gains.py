@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from components.core.errors import ConfigError
-from components.files.yaml_files import read_yaml
-from runner.build import check
+from components.text.yaml_text import read_yaml
+from runner.config.build import check
 from runner.results.intervals import Metric
 from runner.results.paper import Line, Paper
 from runner.results.runs import Run

@@ -11,14 +11,14 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.messages import SIMULATED
-from runner import manifest
-from runner.records import FILE as RECORDS
-from runner.records import read, slim
 from runner.results.directions import better
 from runner.results.folders import config_of
 from runner.results.kinds import Kinds, Scale, kind_of, kinds_of
 from runner.results.page.parts import Better
-from runner.texts import TextReader
+from runner.storage import manifest
+from runner.storage.records import FILE as RECORDS
+from runner.storage.records import read, slim
+from runner.storage.texts import TextReader
 
 _NEEDED = {"cluster", "strata", "scores", "usage", "seconds"}
 _PLACES = ("path", "sqlite")  # where data lie: the same are elsewhere on another machine

@@ -18,7 +18,7 @@ from components.core.types import Action, Refusal, Step, Trajectory
 from runner.results.rows import Row
 from runner.results.runs import Run
 from runner.results.table import show
-from runner.stored import Unpacker
+from runner.storage.stored import Unpacker
 
 TABLE = "tools.csv"
 ALL = "all"

@@ -18,7 +18,7 @@ from runner.results.rows import Row
 from runner.results.runs import Run
 from runner.results.table import show
 from runner.results.usage import APART
-from runner.stored import Unpacker
+from runner.storage.stored import Unpacker
 
 _VERDICT = re.compile(
     r"(?P<verifier>\w+): (?P<what>\w+) (?P<k>\d+) of (?P<most>at most )?(?P<m>\d+), (?P<why>[^;]+?)"

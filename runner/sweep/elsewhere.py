@@ -19,8 +19,8 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from components.models.redaction import redact
-from runner import records
-from runner.budget import Spent
+from runner.episode.budget import Spent
+from runner.storage import records
 from runner.sweep.plan import Cell
 
 _TOLD = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)  # how schedulers tell a process to leave
@@ -174,10 +174,10 @@ def _signals() -> Iterator[None]:
 
 
 def _run(order: Order, spent: Spent) -> int:
-    from runner.__main__ import Task
-    from runner.budget import Budget
-    from runner.commons import Commons
-    from runner.experiment import check
+    from runner.episode.budget import Budget
+    from runner.job.prepare import check
+    from runner.job.shared_resources import Commons
+    from runner.job.task import Task
 
     experiment = check(order.cfg, order.launch)
     left = None if order.until is None else max(0.0, order.until - time.time())

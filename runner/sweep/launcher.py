@@ -7,12 +7,10 @@ of its own, as ``hydra_plugins.wardround``; ``conf/hydra/`` makes both the defau
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import os
 import sys
 import traceback
-import types
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -28,39 +26,21 @@ from omegaconf import DictConfig
 
 from components.core.errors import ConfigError
 from components.models.redaction import redact
-from runner.budget import Budget, Spent
-from runner.resume import quoted
+from runner.episode.budget import Budget, Spent
+from runner.storage.resume import quoted
 from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.others import launch
 from runner.sweep.plan import Cell, cells
-from runner.sweep.ray import Ray
 from runner.sweep.shards import gather
 
 if TYPE_CHECKING:
-    from runner.__main__ import Task
-    from runner.commons import Commons, Watch
+    from runner.job.shared_resources import Commons, Watch
+    from runner.job.task import Task
 
 Plugins.instance()  # before the import below: its scan would load that module a second time
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper  # noqa: E402
 
-_HOME = "hydra_plugins"
 BUDGET, DECLINED = 3, 130
-
-
-def register() -> None:
-    """Make both known to Hydra."""
-    try:
-        plugins: Any = importlib.import_module(_HOME)
-    except ImportError:
-        plugins = sys.modules[_HOME] = types.ModuleType(_HOME)
-        plugins.__path__ = []
-    plugins.wardround = sys.modules[f"{_HOME}.wardround"] = sys.modules[__name__]
-    from runner.sweep.search.sweeper import Searcher
-
-    for kind in (Launcher, Sweeper, Ray, Searcher):
-        kind.__module__ = f"{_HOME}.wardround"
-        setattr(plugins.wardround, kind.__name__, kind)
-        Plugins.instance().register(kind)
 
 
 class Sweeper(BasicSweeper):
@@ -139,8 +119,8 @@ class Sweeper(BasicSweeper):
 
     def _cleared(self, owed: Sequence[Cell], spent: Spent) -> bool:
         """Whether to go on after the preflight."""
-        from runner.experiment import check
-        from runner.sweep.preflight import Job, cleared
+        from runner.job.preflight import Job, cleared
+        from runner.job.prepare import check
 
         jobs = [Job(cell.label, check(cell.cfg, cell.launch), cell.folder) for cell in owed]
         return bool(self.task.run(cleared(jobs, spent)))
@@ -176,7 +156,7 @@ class Launcher(HydraLauncher):
         return results
 
     async def _all(self) -> list[JobReturn]:
-        from runner.commons import Commons, lane_of
+        from runner.job.shared_resources import Commons, lane_of
 
         lanes: dict[str, list[Cell]] = {}
         for cell in self.plan:
@@ -225,7 +205,7 @@ class Launcher(HydraLauncher):
         return result
 
     async def _play(self, cell: Cell, commons: Commons, begun: asyncio.Event) -> int:
-        from runner.experiment import check
+        from runner.job.prepare import check
 
         if commons.is_silent(cell.cfg):
             raise ConfigError("not begun: its model gave others errors")

@@ -14,7 +14,7 @@ from typing import Any
 from hydra.core.override_parser.types import Override
 
 from components.core.errors import ConfigError
-from runner.flaws import Flaw, Flaws
+from runner.config.errors import Flaw, Flaws
 
 _LONGEST = 80
 

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import ConfigError
-from runner import manifest, records
-from runner.facts import facts_of, sweep_id
-from runner.growing import ONE_BY_ONE
-from runner.resume import is_complete, parts_of, refuse_changes, written
+from runner.experiment.facts import facts_of, sweep_id
+from runner.learning.growing import ONE_BY_ONE
+from runner.storage import manifest, records
+from runner.storage.resume import is_complete, parts_of, refuse_changes, written
 from runner.sweep.plan import Cell
 
 if TYPE_CHECKING:
-    from runner.experiment import Experiment
+    from runner.experiment.experiment import Experiment
 
 PARTS = "parts"
 _MERGED = "merged"
@@ -65,7 +65,7 @@ def _part(cell: Cell, experiment: Experiment, i: int, n: int) -> Cell:
         cell, label=label, folder=cell.folder / PARTS / f"{i}-of-{n}", cfg=cfg, launch=launch, overrides=words
     )
     if (part.folder / manifest.FILE).exists():
-        from runner.experiment import study
+        from runner.experiment.experiment import study
 
         refuse_changes(part.folder, cfg)
         mine = replace(experiment, cfg=cfg, launch=launch, samples=experiment.samples[i - 1 :: n])

@@ -14,10 +14,10 @@ from components.ehr.toolset import Ehr
 from components.grammars.code_block import CodeBlock
 from components.models.scripted import Scripted
 from components.verifiers.accept import Accept
-from runner.door import Door
-from runner.execute import Outcome, execute
-from runner.play import Parts
-from runner.records import RecordWriter, read
+from runner.episode.door import Door
+from runner.episode.shared import Parts
+from runner.job.execute import Outcome, execute
+from runner.storage.records import RecordWriter, read
 from tests.parts import Intact
 from tests.wards import cell, sandbox
 

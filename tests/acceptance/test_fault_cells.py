@@ -24,8 +24,9 @@ from components.faults.wrapping import Faulty
 from components.radiology.conditions.contradictory import Contradictory
 from components.radiology.conditions.imperfect import Imperfect
 from components.radiology.conditions.stale import Stale
-from runner.experiment import Experiment, build
-from runner.play import play
+from runner.episode.play import play
+from runner.experiment.experiment import Experiment
+from runner.job.prepare import build
 from tests.composing import composing
 from tests.failing import kinds
 from tests.parts import door

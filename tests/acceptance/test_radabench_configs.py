@@ -13,12 +13,12 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
 from components.radiology.profile import as_switches
-from runner import build
-from runner.config import resolve
+from runner.config import build
+from runner.config.composed import resolve
+from runner.config.errors import Flaw
 from runner.config.schema import Settings
-from runner.experiment import check
-from runner.flaws import Flaw
-from runner.workshop import Workshop
+from runner.experiment.parts import Workshop
+from runner.job.prepare import check
 from tests.acceptance.test_radabench import CONF
 from tests.composing import composing
 from tests.golden.vectors import CODE, PAPER

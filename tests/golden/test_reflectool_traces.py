@@ -21,7 +21,8 @@ from components.agents.reflexion import Reflexion
 from components.cab.scorers import Cab
 from components.core.errors import ToolError
 from components.core.messages import Completion, Message, Request, Sampling, ToolSpec, Usage
-from components.core.types import Action, Observation, Offer, Problem, Sample, Score, Trajectory
+from components.core.tools import Offer
+from components.core.types import Action, Observation, Problem, Sample, Score, Trajectory
 from components.grammars.bracket_json import BracketJson, read_call
 from components.memory.learnt import chain_of
 from components.stages.optimize import Optimize
@@ -29,11 +30,11 @@ from components.text.json_in_text import array_in, object_in
 from components.verifiers.accept import Accept
 from components.verifiers.refine import Refine
 from components.verifiers.select import Select
-from runner.door import Door
-from runner.episode import Episode
-from runner.learning import Practice
-from runner.play import Parts, play
-from runner.shared import Shared
+from runner.episode.door import Door
+from runner.episode.episode import Episode
+from runner.episode.play import play
+from runner.episode.shared import Parts, Shared
+from runner.learning.practice import Practice
 from tests.parts import Intact
 
 FOLDER = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent)

@@ -16,7 +16,8 @@ from typing import Annotated, ClassVar, Literal, Sequence
 from annotated_types import Ge
 from components.core.errors import ConfigError
 from components.core.messages import Completion, Message, Sampling, Usage
-from components.core.types import Answer, Offer, Problem, Sample, Score
+from components.core.types import Answer, Problem, Sample, Score
+from components.core.tools import Offer
 
 @dataclass(frozen=True)
 class Pace:

@@ -6,7 +6,7 @@ import pytest
 
 from components.core.errors import ConfigError, ModelError
 from components.core.types import Answer
-from runner.journal import Journal
+from runner.storage.journal import Journal
 from tests.stage_bench import CAREFUL, Class, base_set, bench
 
 

@@ -14,11 +14,12 @@ from components.acting.solved import Entry, own_seeds
 from components.core.types import Sample
 from components.ehr.metadata import metadata
 from components.models.scripted import Scripted
-from runner.door import Door
-from runner.execute import Outcome, execute
-from runner.play import Parts, play
-from runner.records import RecordWriter
-from runner.workshop import Workshop
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
+from runner.experiment.parts import Workshop
+from runner.job.execute import Outcome, execute
+from runner.storage.records import RecordWriter
 from tests.components.models.simulated.chartroom import questions, toolset
 from tests.composing import composing
 

@@ -7,7 +7,7 @@ from hydra._internal.hydra import Hydra
 from omegaconf import OmegaConf, _utils
 from yaml.constructor import ConstructorError
 
-from runner.config.haste import _TELLS_OF_MODE, _yaml_loader, hasten
+from runner.config.hydra_patches import _TELLS_OF_MODE, _yaml_loader, hasten
 from runner.config.roots import CONF
 from tests.slow import slow
 

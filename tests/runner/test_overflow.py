@@ -8,14 +8,14 @@ from components.core.errors import OVERFLOW, ConfigError, ModelError
 from components.core.messages import Completion, Message, Usage
 from components.core.types import Answer, Score
 from components.models.overflow import FINISH
-from runner.budget import Budget
-from runner.execute import Outcome, execute
-from runner.journal import Journal
-from runner.play import play
-from runner.records import RecordWriter, read
+from runner.episode.budget import Budget
+from runner.episode.play import play
+from runner.job.execute import Outcome, execute
 from runner.results.endings import overflow_line
 from runner.results.metrics import summarise
 from runner.results.statistics.pairing import value_of
+from runner.storage.journal import Journal
+from runner.storage.records import RecordWriter, read
 from tests.parts import Rows, Speaker, door, parts
 
 SAMPLES = Rows().load("test")

@@ -17,7 +17,7 @@ import orjson
 from components.core.errors import ConfigError
 from components.core.messages import Message
 from components.core.types import Problem, Sample
-from components.files.yaml_files import parsed, read_yaml
+from components.text.yaml_text import parsed, read_yaml
 
 _REMEMBERED = 4_000
 _VARIABLE = re.compile(r"\$\{oc\.env:(\w+)\}")

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
-from components.core.types import Offer, Sample
+from components.core.tools import Offer
+from components.core.types import Sample
 from components.radiology.offers import rebuilt, study_behind
 from components.radiology.profile import as_switches
 from components.radiology.sets import high, medium, regular

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from components.files.made_files import keep
-from components.files.yaml_files import read_yaml
+from components.text.yaml_text import read_yaml
 
 HERE = Path(__file__).parent
 ANATOMIES = ("head_and_neck", "chest", "breast", "abdomen_and_pelvis", "limb", "spine")

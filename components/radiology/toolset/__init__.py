@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from components.core.protocols import Tool
-from components.core.types import Offer, Sample
+from components.core.tools import Offer, Tool
+from components.core.types import Sample
 from components.radiology.controls import controls
 from components.radiology.memory import open_memory
 from components.radiology.offers import named

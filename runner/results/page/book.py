@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from components.core.errors import ConfigError
-from runner.records import FILE
 from runner.results.compare import warnings_of
 from runner.results.page import (
     cards,
@@ -31,6 +30,7 @@ from runner.results.page.parts import Section
 from runner.results.page.shell import page
 from runner.results.page.written import comma, latex, markdown, sheets
 from runner.results.runs import Run
+from runner.storage.records import FILE
 
 # What stands on the page, in this order: a module with ``section(runs: Sequence[Run]) -> Section | None`` each.
 SECTIONS = (

@@ -17,7 +17,7 @@ from runner.results.page.parts import Cell, Column, Section, Sheet
 from runner.results.page.run_metrics import RunMetrics, read_metrics
 from runner.results.runs import Run
 from runner.results.tools import OWN
-from runner.stored import Unpacker
+from runner.storage.stored import Unpacker
 
 _WORDED = 200  # episodes of a run whose words are counted
 _WINDOW = 50  # words

@@ -18,8 +18,8 @@ from runner.results.page.episodes_told import Teller, question_of
 from runner.results.page.parts import Markup, Section
 from runner.results.page.run_metrics import named, read_metrics
 from runner.results.runs import Run
-from runner.stored import Unpacker
-from runner.texts import without_surrogates
+from runner.storage.stored import Unpacker
+from runner.storage.texts import without_surrogates
 
 LIMIT = 5_000
 FAILURES = ("error", "failed", "limit")

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from runner.texts import paragraphs, without_surrogates
+from runner.storage.texts import paragraphs, without_surrogates
 
 Text: TypeAlias = str | list[int]  # as it is, or the numbers of its paragraphs
 

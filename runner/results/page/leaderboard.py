@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from runner.results.endings import OVERFLOWS
 from runner.results.page.figures import intervals
 from runner.results.page.parts import Cell, Column, Plot, Section, Sheet
-from runner.results.page.run_metrics import RunMetrics, axis, better, column, headlines, read_metrics, value_of
+from runner.results.page.run_metrics import (
+    RunMetrics,
+    axis,
+    better,
+    column,
+    headlines,
+    read_metrics,
+    value_of,
+)
 from runner.results.report import status_line
 from runner.results.runs import Run
 

@@ -7,7 +7,8 @@ from components.acting.loop import Acting, Attempting, Shown, Trial
 from components.agents.react import ReAct
 from components.core.errors import ConfigError
 from components.core.messages import Image
-from components.core.types import Answer, Failure, Offer, Problem
+from components.core.tools import Offer
+from components.core.types import Answer, Failure, Problem
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from tests.attempts import ECHO, Attempt, Echo, acting_on

@@ -10,8 +10,9 @@ from components.grammars.xml_call import XmlCall
 from components.memory.examples import Shown
 from components.models.scripted import Scripted
 from components.verifiers.accept import Accept
-from runner.door import Door
-from runner.play import Parts, play
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
 from tests.components.conftest import AsItIs, Desk, Played
 
 CHOICE = Problem("choice", "Which vitamin prevents scurvy?", {"A": "B12", "B": "C"})

@@ -10,11 +10,12 @@ from components.building import Building, BuildsTools, beside_memory
 from components.building.reading import builds
 from components.core.errors import ConfigError
 from components.core.messages import Message, ToolCall
-from components.core.types import Action, Observation, Observed, Offer, Refusal
+from components.core.tools import Offer
+from components.core.types import Action, Observation, Observed, Refusal
 from components.grammars.native_tools import NativeTools
 from components.sandbox import Sandbox
 from components.toolsets.none import NoTools
-from runner.play import play
+from runner.episode.play import play
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG, fenced
 from tests.parts import Rows, Speaker, door, parts
 

@@ -8,11 +8,12 @@ from components.cab.tasks import DIMENSIONS
 from components.cab.toolset import Clinical
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import Image, ToolSpec
-from components.core.protocols import Tool, Toolset
+from components.core.protocols import Toolset
+from components.core.tools import Tool
 from components.core.types import Observation, Problem, Sample
 from components.files.sample_files import SampleFiles
-from runner.build import construct
-from runner.flaws import Flaws
+from runner.config.build import construct
+from runner.config.errors import Flaws
 
 CONF = Path(__file__).parents[3] / "conf" / "toolset"
 YAML, SERVICES = (yaml.safe_load((CONF / f"{name}.yaml").read_text()) for name in ("clinical", "clinical_services"))

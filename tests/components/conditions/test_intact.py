@@ -2,7 +2,7 @@ from random import Random
 
 from components.conditions.intact import Intact
 from components.core.protocols import Condition
-from components.core.types import Offer
+from components.core.tools import Offer
 from components.radiology.toolset import Radiology
 from tests.golden.vectors import dev
 

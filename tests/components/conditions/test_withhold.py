@@ -8,7 +8,7 @@ from components.conditions.renamed import Renamed
 from components.conditions.withhold import Withhold
 from components.core.errors import ConfigError
 from components.core.protocols import Condition
-from components.core.types import Offer
+from components.core.tools import Offer
 from components.faults.wrapping import innermost
 from components.radiology.toolset import Radiology
 from tests.failing import Tools

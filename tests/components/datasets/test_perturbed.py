@@ -12,8 +12,8 @@ from components.core.protocols import Dataset
 from components.core.types import Problem, Sample
 from components.datasets import perturbed
 from components.datasets.perturbed import Perturbed, paraphrased, shortened
-from runner.build import construct
-from runner.flaws import Flaws
+from runner.config.build import construct
+from runner.config.errors import Flaws
 
 FOUR = {"A": "gout", "B": "lupus", "C": "scurvy", "D": "rickets"}
 STORY = "He is 40. He has pain. He drinks. Which of the following is most likely?"

@@ -10,9 +10,9 @@ from components.ehr.agent import EhrAgent
 from components.ehr.toolset import Ehr
 from components.grammars.code_block import CodeBlock
 from components.verifiers.accept import Accept
-from runner.fitting import fit
-from runner.flaws import Flaws
-from runner.play import Parts
+from runner.config.errors import Flaws
+from runner.episode.shared import Parts
+from runner.experiment.fitting import fit
 from tests.wards import database, memory, sample, sandbox, toolset
 
 

@@ -1,4 +1,5 @@
-from components.core.types import NoState, Observation
+from components.core.tools import NoState
+from components.core.types import Observation
 from components.faults.altering import has_values, revalued
 from components.radiology.memory import open_memory
 from tests.failing import STUDY

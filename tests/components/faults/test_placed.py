@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from components.core.messages import ToolSpec
-from components.core.types import NoState, Observation, Offer
+from components.core.tools import NoState, Offer
+from components.core.types import Observation
 from components.faults.placed import placed
 from tests.failing import INTACT, TEXT, episode
 

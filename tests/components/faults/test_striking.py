@@ -2,8 +2,8 @@ import pytest
 
 from components.conditions.denied import Denied
 from components.faults.striking import Striking
-from runner.build import construct
-from runner.flaws import Flaws
+from runner.config.build import construct
+from runner.config.errors import Flaws
 from tests.failing import seen
 
 

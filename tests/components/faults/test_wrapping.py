@@ -13,7 +13,7 @@ from components.conditions.noisy import Noisy
 from components.conditions.renamed import Renamed
 from components.conditions.slow import Slow
 from components.core.errors import ConfigError
-from components.core.types import Offer
+from components.core.tools import Offer
 from components.faults.wrapping import Faulty, innermost
 from components.radiology.conditions.insufficient import InsufficientConfig1
 from components.radiology.conditions.redundant import RedundantRegular

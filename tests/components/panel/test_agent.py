@@ -7,9 +7,9 @@ from components.core.errors import OVERFLOW, LimitReached, ModelError
 from components.core.messages import Image
 from components.core.types import Answer, Failure, Problem, Sample
 from components.panel.agent import MedAgents
-from runner.attempt import Attempt as Spends
-from runner.budget import Budget
-from runner.play import play
+from runner.episode.budget import Attempt as Spends
+from runner.episode.budget import Budget
+from runner.episode.play import play
 from tests.attempts import Attempt, Echo
 from tests.panels import QUESTION, SAYS, Script, calls_needed, panel, votes
 from tests.parts import door

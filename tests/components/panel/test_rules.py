@@ -1,7 +1,7 @@
 import pytest
 
-from runner.build import construct
-from runner.flaws import Flaws
+from runner.config.build import construct
+from runner.config.errors import Flaws
 
 NODE = {"_target_": "components.panel.agent.MedAgents"}
 

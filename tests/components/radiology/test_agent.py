@@ -8,7 +8,8 @@ from components.conditions.denied import Denied
 from components.core.errors import ConfigError
 from components.core.messages import Image, Message, ToolCall
 from components.core.protocols import Agent
-from components.core.types import Offer, Sample
+from components.core.tools import Offer
+from components.core.types import Sample
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
@@ -23,8 +24,9 @@ from components.stages.prompt_versions import Rules
 from components.toolsets.none import NoTools
 from components.verifiers.accept import Accept
 from components.verifiers.reflect import Reflect
-from runner.door import Door
-from runner.play import Parts, play
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
 from tests.golden.vectors import CODE, PAPER, dev
 
 PLAN = (

@@ -4,7 +4,7 @@ from random import Random
 import pytest
 
 from components.core.errors import ConfigError
-from components.core.types import Offer
+from components.core.tools import Offer
 from components.radiology.cards import Card, card
 from components.radiology.offers import named, rebuilt, study_behind
 from components.radiology.sets import baseline

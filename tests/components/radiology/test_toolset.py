@@ -1,7 +1,8 @@
 import pytest
 
 from components.core.errors import ConfigError
-from components.core.protocols import Tool, Toolset
+from components.core.protocols import Toolset
+from components.core.tools import Tool
 from components.core.types import Problem, Sample
 from components.radiology.memory import RadiologyMemory
 from components.radiology.tasks import CATEGORIES

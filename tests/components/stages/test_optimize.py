@@ -9,7 +9,7 @@ from components.agents.direct import Direct
 from components.core.errors import ConfigError, ModelError
 from components.core.types import Problem, Sample
 from components.stages.optimize import Optimize
-from runner.learning import Practice
+from runner.learning.practice import Practice
 from tests.attempts import Attempt, Echo
 from tests.parts import Right
 

@@ -9,9 +9,9 @@ from components.grammars.code_block import CodeBlock
 from components.models.scripted import Scripted
 from components.stages.solve import Solve
 from components.verifiers.accept import Accept
-from runner.door import Door
+from runner.episode.door import Door
+from runner.episode.shared import Parts
 from runner.learning.practice import Practice
-from runner.play import Parts
 from tests.parts import Intact
 from tests.wards import cell, sample, toolset
 

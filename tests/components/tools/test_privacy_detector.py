@@ -3,7 +3,7 @@ import json
 import pytest
 
 from components.core.errors import ToolError
-from components.core.protocols import Tool
+from components.core.tools import Tool
 from components.tools.privacy_detector import Finding, PrivacyDetector, joined, redacted
 
 DETECTOR = PrivacyDetector()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import yaml
 
-from runner.budget import Spent
-from runner.experiment import Launch
+from runner.episode.budget import Spent
+from runner.experiment.experiment import Launch
 from runner.sweep.elsewhere import Order, orders_of
 from runner.sweep.plan import Cell
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from runner.budget import Spent
+from runner.episode.budget import Spent
 from runner.sweep.elsewhere import play, taken_since
 from tests.runner.sweep.deadly import asked, furnish, orders
 

@@ -31,9 +31,10 @@ from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
 from components.stages.solve import Solve
 from components.verifiers.accept import Accept
-from runner.door import Door
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
 from runner.learning.practice import Practice
-from runner.play import Parts, play
 from tests.wards import sandbox
 
 DATABASES = ("mimic_iii", "eicu", "treqs")

@@ -23,10 +23,11 @@ from components.models.simulated.key import dataset_samples
 from components.models.simulated.serve import Server
 from components.stages.optimize import Optimize
 from components.verifiers.accept import Accept
-from runner.build import construct
-from runner.door import Door
-from runner.learning import Practice
-from runner.play import Parts, play
+from runner.config.build import construct
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
+from runner.learning.practice import Practice
 
 CONF = Path(__file__).parents[4] / "conf" / "toolset" / "clinical.yaml"
 QUICK = ("Medrag", "HuatuoGPT", "Calculator", "SQLCoder", "LongDocRAG")

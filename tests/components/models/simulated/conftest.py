@@ -16,9 +16,10 @@ from components.radiology.conditions.baseline import Baseline
 from components.radiology.dataset import RadABench
 from components.radiology.toolset import Radiology
 from components.verifiers.accept import Accept
-from runner.budget import Budget
-from runner.door import Door
-from runner.play import Parts, play
+from runner.episode.budget import Budget
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
 from tests.golden.vectors import PAPER
 
 SAMPLES: Sequence[Sample] = tuple(RadABench(shipped="radabench_mini").load("test"))

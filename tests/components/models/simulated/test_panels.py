@@ -16,8 +16,9 @@ from components.radiology.toolset import Radiology
 from components.verifiers.accept import Accept
 from components.verifiers.refine import Refine
 from components.verifiers.select import Select
-from runner.door import Door
-from runner.play import Parts, play
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
 from tests.components.models.simulated.chartroom import ChartRoom, each
 from tests.components.models.simulated.clinic import ALL, STEADY, Clinic, noting, of, served_alike
 from tests.components.models.simulated.conftest import PERFECT, SAMPLES

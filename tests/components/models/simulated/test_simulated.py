@@ -6,7 +6,7 @@ from components.core.errors import ConfigError
 from components.core.messages import Message, Request, Sampling
 from components.core.protocols import Model
 from components.models.simulated import Simulated
-from runner.build import part
+from runner.config.build import part
 
 
 def request(text="question", seed=1):

@@ -4,7 +4,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.core.protocols import Condition
-from components.core.types import Offer
+from components.core.tools import Offer
 from components.radiology.conditions.differentiated import Differentiated
 from components.radiology.tasks import TASKS
 from components.radiology.toolset import Radiology

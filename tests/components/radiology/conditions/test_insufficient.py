@@ -5,7 +5,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.core.protocols import Condition
-from components.core.types import Offer
+from components.core.tools import Offer
 from components.radiology.conditions.insufficient import InsufficientConfig1, InsufficientConfig2, InsufficientConfig3
 from components.radiology.solvable import solvable
 from components.radiology.study import study_of

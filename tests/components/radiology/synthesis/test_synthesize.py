@@ -10,8 +10,8 @@ from components.radiology.dataset import RadABench
 from components.radiology.synthesis.soundness.questions import question_flaws
 from components.radiology.synthesis.soundness.record import record_flaws
 from components.radiology.synthesis.synthesize import Synthesize
-from runner.budget import Budget, Purse
-from runner.journal import Journal
+from runner.episode.budget import Budget, Purse
+from runner.storage.journal import Journal
 from tests.components.radiology.synthesis.soundness.sound import case
 from tests.golden.vectors import PAPER
 from tests.parts import door

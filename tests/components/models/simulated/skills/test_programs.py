@@ -11,7 +11,7 @@ from components.ehr.tables import Tables
 from components.models.simulated.skills.programs import functions_in, plan, program, sql_cell
 from components.models.simulated.skills.translate import translated
 from components.text.values import strict
-from runner.calls import Context
+from runner.episode.calls import Context
 from tests.components.models.simulated.chartroom import DATABASES, SIX, questions, toolset
 from tests.slow import slow
 

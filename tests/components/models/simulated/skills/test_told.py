@@ -1,7 +1,8 @@
 import pytest
 
 from components.core.messages import Message, ToolCall
-from components.core.types import Demonstration, Offer
+from components.core.tools import Offer
+from components.core.types import Demonstration
 from components.grammars.bracket_json import BracketJson
 from components.grammars.bracket_text import BracketText
 from components.grammars.code_block import CodeBlock

@@ -1,6 +1,6 @@
 import pytest
 
-from components.core.types import Offer
+from components.core.tools import Offer
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
