@@ -12,6 +12,7 @@ from benchmarks import panel_tasks
 from benchmarks.bare import run_loop
 from benchmarks.processes import Usage, measured, resident_mb
 from benchmarks.tasks import Chart, Exact, Intact, Questions, Stepper
+from components.core.plain import Accept, NoTools
 from components.core.protocols import Scorer
 from components.core.types import Sample
 from components.grammars.bracket_json import BracketJson
@@ -19,8 +20,6 @@ from components.models.gateway import Gateway
 from components.panel.agent import MedAgents
 from components.panel.scorer import Panel
 from components.scorers.choice import Choice
-from components.toolsets.none import NoTools
-from components.verifiers.accept import Accept
 from runner.episode.budget import Budget
 from runner.episode.door import Door
 from runner.episode.play import play

@@ -15,15 +15,15 @@ import sacrebleu.metrics.bleu  # noqa: F401
 import yaml
 
 from benchmarks.processes import ROOT, measured, one_core, resident_mb
+from components.core.plain import Accept
 from components.core.types import Sample
 from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
 from components.radiology.agent import Radagent
 from components.radiology.dataset import RadABench
-from components.radiology.profile import as_switches
+from components.radiology.switches import Switches
 from components.radiology.toolset import Radiology
-from components.verifiers.accept import Accept
-from runner.config.build import construct
+from runner.config.build import check, construct
 from runner.episode.budget import Budget
 from runner.episode.door import Door
 from runner.episode.shared import Parts
@@ -69,7 +69,7 @@ def _part(group: str, name: str) -> Any:
 
 
 def _parts(condition: str) -> Parts:
-    switches = as_switches(_profile())
+    switches = check(Switches, _profile())
     return Parts(
         Radagent(switches), Accept(), XmlCall(), Radiology(switches), _part("condition", condition),
         _part("scorer", "radabench"), Budget(calls=100, steps=40),
@@ -77,7 +77,7 @@ def _parts(condition: str) -> Parts:
 
 
 def _samples(data: str) -> list[Sample]:
-    return list(RadABench(data, switches=as_switches(_profile())).load("test"))
+    return list(RadABench(data, switches=check(Switches, _profile())).load("test"))
 
 
 def _size_mb(folder: Path) -> float:

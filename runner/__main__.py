@@ -35,7 +35,7 @@ def main() -> int:
 
     os.environ["HYDRA_FULL_ERROR"] = "1"
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look through every installed package
-    from runner.job.task import Task, say
+    from runner.job.task import Task
 
     task = Task()
     try:
@@ -43,7 +43,9 @@ def main() -> int:
             bundled = any(word.startswith("run.replay=") and word.rstrip("\"'").endswith(".zip") for word in words)
             return _replayed(task, words) if bundled else _guarded(task, words)
     except KeyboardInterrupt:
-        say(f"interrupted; what is finished is kept{task.continuing}")
+        from runner.terminal.output import aside
+
+        aside(f"interrupted; what is finished is kept{task.continuing}")
         return INTERRUPTED
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
@@ -62,10 +64,9 @@ def _guarded(task: Task, words: list[str]) -> int:
     from runner.config.hydra_patches import hasten
     from runner.config.legible import too_deep
     from runner.config.roots import CONF, users_folders
-    from runner.job.task import say
     from runner.sweep.plugins import register
     from runner.terminal.interrupts import is_interrupt
-    from runner.terminal.output import left
+    from runner.terminal.output import aside, left
     from runner.terminal.words import WITH_VALUE
 
     hasten()
@@ -95,10 +96,10 @@ def _guarded(task: Task, words: list[str]) -> int:
                 return left()
             complain(unreachable(error))
             return 2
-        say(f"error: {error}; what is finished is kept{task.continuing}")
+        aside(f"error: {error}; what is finished is kept{task.continuing}")
         return 1
     if task.code == BUDGET:
-        say(f"the budget is reached; what is finished is kept{task.continuing}")
+        aside(f"the budget is reached; what is finished is kept{task.continuing}")
     return task.code
 
 

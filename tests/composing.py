@@ -10,7 +10,7 @@ from hydra.core.hydra_config import HydraConfig
 
 from runner.config.hydra_patches import Kept
 from runner.config.roots import CONF
-from runner.sweep.launcher import register
+from runner.sweep.plugins import register
 
 
 @contextmanager

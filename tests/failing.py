@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.conditions.intact import Intact
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
+from components.core.plain import Intact
 from components.core.tools import NoState, Offer
 from components.core.types import Observation, Observed, Sample
 from components.radiology.toolset import Radiology

@@ -8,9 +8,9 @@ from typing import Any
 
 from components.core.errors import ActionError, ToolError
 from components.core.messages import Completion, Message, Request, Sampling, ToolCall, ToolSpec, Usage
+from components.core.plain import Accept
 from components.core.tools import NoState, Offer
 from components.core.types import Action, Answer, Observation, Problem, Refusal, Sample, Score
-from components.verifiers.accept import Accept
 from runner.episode.budget import Budget, Purse
 from runner.episode.door import Door
 from runner.episode.shared import Parts

@@ -115,7 +115,7 @@ def test_every_component_is_targeted_by_a_yaml_or_shared():
 UNMIRRORED = {
     "components/core/errors.py", "components/core/types.py", "components/core/protocols.py", "components/radiology/switches.py",
     "components/radiology/tasks.py", "components/models/simulated/rates.py",
-    "components/core/learning.py", "components/sql/__init__.py",
+    "components/core/learning.py", "components/core/tools.py", "components/core/traits.py", "components/core/moved.py", "components/sql/__init__.py",
     "components/radiology/radabench_mini/build.py",  # tests/components/radiology/test_radabench_mini.py
 }  # fmt: skip
 
@@ -246,6 +246,24 @@ def test_the_runner_names_no_method_dataset_or_benchmark(path):
     assert not found, found
 
 
+# Files of the runner that look at attributes of libraries, by names that are not known beforehand; never of parts.
+LOOK_AT_LIBRARIES = {
+    "runner/checkup/machine.py", "runner/config/build.py", "runner/config/hydra_patches.py", "runner/config/legible.py",
+    "runner/config/targets.py", "runner/results/page/cards.py", "runner/storage/resume.py", "runner/storage/stored.py",
+    "runner/sweep/others.py", "runner/sweep/ray.py", "runner/sweep/search_space.py",
+}  # fmt: skip
+
+
+@each_file(path for path in CODE_FILES if module(path).startswith("runner") and name_of(path) not in LOOK_AT_LIBRARIES)
+def test_the_runner_reads_of_parts_only_what_they_declare(path):
+    called = {
+        node.func.id
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    assert not called & {"getattr", "hasattr"}, "read components.core.traits"
+
+
 @each_file((ROOT / "tests").rglob("*.py"))
 def test_tests_use_no_mocks(path):
     if path != Path(__file__):
@@ -260,6 +278,8 @@ KEPT = {
         "runner/__main__.py",
         "runner/config/*",
         "runner/experiment/experiment.py",
+        "runner/job/prepare.py",
+        "runner/job/task.py",
         "runner/sweep/*",
         "runner/completion.py",
     ),

@@ -13,7 +13,8 @@ from typing import ClassVar
 from components.acting.tool_distribution import INNER, MIXED, action_names, distribution, is_misuse
 from components.cab.tasks import TASKS
 from components.core.messages import ToolSpec
-from components.core.types import Sample, Score, ScoreKind, Trajectory
+from components.core.traits import ScorerTraits
+from components.core.types import Sample, Score, Trajectory
 
 ACTIONS, SHARE, MALFORMED, MATCHING, MISUSE = NAMES = (
     "tools/actions", "tools/share", "tools/malformed", "tools/matching", "tools/misuse",
@@ -32,10 +33,12 @@ class ToolUse:
     """
 
     version: str = "1"
-    lower: ClassVar[Sequence[str]] = (MALFORMED, MISUSE)
-    neither: ClassVar[Sequence[str]] = (ACTIONS, SHARE)
-    units: ClassVar[Mapping[str, str]] = {ACTIONS: "actions"}
-    kinds: ClassVar[Mapping[str, ScoreKind]] = {**dict.fromkeys(NAMES, "share"), ACTIONS: "count"}
+    traits: ClassVar[ScorerTraits] = ScorerTraits(
+        lower=(MALFORMED, MISUSE),
+        neither=(ACTIONS, SHARE),
+        units={ACTIONS: "actions"},
+        kinds={**dict.fromkeys(NAMES, "share"), ACTIONS: "count"},
+    )
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Count the committed actions."""

@@ -1,4 +1,8 @@
-"""The verbs: structural, nothing to inherit; ``_target_`` is the registry. Others: ``practice``, ``consulting``."""
+"""The verbs: structural, nothing to inherit; ``_target_`` is the registry.
+
+What a part declares beside its verb is in ``components.core.traits``. Verbs for learning are in
+``components.core.learning``, those of scorers that ask models in ``components.core.consulting``.
+"""
 
 from __future__ import annotations
 
@@ -129,11 +133,10 @@ class Scorer(Protocol):
 
 
 @runtime_checkable
-class DeclaresKinds(Protocol):
-    """A scorer that declares what the values of its scores can be; a score of any other scorer is a ``number``."""
+class Studying(Protocol):
+    """A model with a private answer key, which is given the samples that are evaluated or learnt from."""
 
-    @property
-    def kinds(self) -> Mapping[str, t.ScoreKind]: ...
+    def study(self, samples: Iterable[Sample]) -> None: ...
 
 
 @runtime_checkable

@@ -16,6 +16,7 @@ from components.acting.tool_names import category_of, named
 from components.core.errors import ConfigError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect, Offer, Tool
+from components.core.traits import ToolTraits, tool_traits
 from components.core.types import Observation, Sample
 from components.faults.marks import KEY
 from components.faults.placed import Placed, placed
@@ -84,6 +85,11 @@ class Faulty:
         """That of the tool itself."""
         return self.wraps.effect
 
+    @property
+    def traits(self) -> ToolTraits:
+        """The tool that it stands for."""
+        return replace(tool_traits(self.wraps), wrapped=self.wraps)
+
     async def __call__(self, context: Context, **_: Any) -> Observation:
         """Run the tool, or what the fault makes of it. Raises ToolError."""
         at, own = placed(context, self), _own_name(self.wraps)
@@ -94,7 +100,7 @@ class Faulty:
 
 def innermost(tool: Tool) -> Tool:
     """The tool below all that wrap it."""
-    while (inner := getattr(tool, "wraps", None)) is not None:
+    while (inner := tool_traits(tool).wrapped) is not None:
         tool = inner
     return tool
 

@@ -8,14 +8,13 @@ them in an attempt of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from unicodedata import category
 
-from components.acting.loop import blind, held_by
+from components.acting.attempt import blind, held_by
 from components.core.protocols import Episode
-from components.core.types import Answer, Failure, Problem, Sample, Trajectory
+from components.core.traits import Requirements
+from components.core.types import Answer, Failure, Problem
 from components.panel.export import exported
 from components.panel.published import UnreadableReport
 from components.panel.rules import PanelRules
@@ -26,6 +25,11 @@ from components.prompts import load
 @dataclass(frozen=True)
 class MedAgents(PanelRules):
     """The panel (see ``components.panel.rules``)."""
+
+    @property
+    def requirements(self) -> Requirements:
+        """Nothing; an episode can be exported in the layout of the published records."""
+        return Requirements(export=exported)
 
     async def solve(self, episode: Episode) -> Answer | Failure:
         """The decision; Failure ``unsupported_input`` for images that nobody can see, ``unreadable_report`` only
@@ -45,10 +49,6 @@ class MedAgents(PanelRules):
         except UnreadableReport as error:
             return Failure("unreadable_report", str(error))
         return Answer(await panel.decide(material))
-
-    def export(self, sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
-        """The episode in the layout of the published records."""
-        return exported(sample, trajectory)
 
 
 async def _asked(episode: Episode, prompts: str) -> dict[str, str]:

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge
 
+from components.core.traits import PromptSetName
+
 Level = Literal["analysis", "summary", "consultation"]
 Side = Literal["question", "option"]
 Tokens = Annotated[int, Ge(1)] | None
@@ -33,8 +35,8 @@ class PanelRules:
     most ``max_steps`` steps.
     """
 
-    prompts: str = "medagents"
-    expert_prompts: str = "medagents_expert"
+    prompts: PromptSetName = "medagents"
+    expert_prompts: PromptSetName = "medagents_expert"
     level: Level = "consultation"
     question_experts: Annotated[int, Ge(1)] = 5
     option_experts: Annotated[int, Ge(1)] = 2

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
-from components.acting.loop import Acting, Shown, shown_images
+from components.acting.attempt import Acting, ActsInSteps, Shown, shown_images, stated
 from components.core.concurrency import together
-from components.core.errors import AttemptOver
+from components.core.errors import AttemptOver, ModelError
 from components.core.messages import Message, Sampling
+from components.core.overflow import as_failure
 from components.core.protocols import Episode
-from components.core.types import Answer
+from components.core.types import Answer, Failure, Refusal
 from components.panel.readers import READERS
 from components.panel.replies import NO_ANALYSIS, clean_analysis
 from components.panel.rules import PanelRules, Side
@@ -117,14 +119,14 @@ class Panel:
         return opinions
 
     async def _consulting(self, line: Episode, messages: Sequence[Message]) -> str:
-        """An expert's analysis with the tools, on a branch of its own with a fresh state and a share of the budget."""
+        """An expert's analysis with the tools, on a separate branch with a fresh state and a share of the budget."""
         role, asked = (message.text for message in messages)
-        acting = Acting(self.rules.expert_prompts, self.rules.max_steps, force_finish=True)
+        settings = ActsInSteps(self.rules.expert_prompts, self.rules.max_steps, force_finish=True)
         try:
-            trial = await acting.attempt(line, Shown(role=role, asked=asked))
+            outcome = await _acted(line, settings, Shown(role=role, asked=asked))
         except AttemptOver:
             return NO_ANALYSIS
-        return clean_analysis(trial.outcome.text, cut=False) if isinstance(trial.outcome, Answer) else NO_ANALYSIS
+        return clean_analysis(outcome.text, cut=False) if isinstance(outcome, Answer) else NO_ANALYSIS
 
     async def report(self, opinions: Sequence[Opinion]) -> str:
         """The first report. Raises UnreadableReport (published readers only)."""
@@ -190,3 +192,22 @@ class Panel:
 def _line(number: int, expert: Expert) -> str:
     """The branch of an expert in a round."""
     return f"round/{number}/expert/{expert.number}"
+
+
+async def _acted(line: Episode, settings: ActsInSteps, shown: Shown) -> Answer | Refusal | Failure | None:
+    """How an expert who acts with the tools concludes; None without an answer in the last step."""
+    acting = await Acting.begin(line, settings, shown)
+    for step in count(1):
+        is_last = step == settings.max_steps
+        try:
+            action = await acting.act(closing=is_last)
+        except ModelError as error:
+            return as_failure(error)
+        if (outcome := stated(action)) is not None:
+            return outcome
+        await acting.observe(action)
+        if acting.is_over(action):
+            return await acting.conclude()
+        if is_last:
+            return None
+    raise AssertionError("count is endless")

@@ -21,7 +21,6 @@ from annotated_types import Ge
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Problem, Sample
 from components.files.seeded_draw import drawn
-from components.radiology.profile import as_switches
 from components.radiology.records import Entry, RecordFile, parse_records
 from components.radiology.switches import Switches
 from components.radiology.tasks import TASKS
@@ -52,9 +51,6 @@ class RadABench:
     seed: int = 0
     switches: Switches = field(default_factory=Switches)
     privacy: Privacy = "open"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
 
     @property
     def splits(self) -> Sequence[str]:

@@ -18,6 +18,7 @@ from pydantic import StringConstraints
 
 from components.core.errors import ConfigError
 from components.core.learning import Bench, Made
+from components.core.traits import PromptSetName
 from components.core.types import Sample
 from components.files.made_folder import MadeFolder
 from components.files.seeded_draw import drawn
@@ -62,7 +63,7 @@ class RefinePrompts:
     pause: bool = False
     compare_records: Annotated[int, Ge(0)] = 0
     compare_trials: Count = 5
-    prompts: str = "refine_prompts"
+    prompts: PromptSetName = "refine_prompts"
 
     def __post_init__(self) -> None:
         self.gate.check(self.validation_records)

@@ -17,6 +17,7 @@ from components.acting.arguments import text_argument
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
+from components.core.traits import PromptSetName
 from components.core.types import Observation
 from components.prompts import load
 from components.sql import SqlError
@@ -46,7 +47,7 @@ class DBManual:
     not_found, unavailable (a schema that cannot be read), empty (no hints), bad_arguments.
     """
 
-    prompts: str = "db_manual"
+    prompts: PromptSetName = "db_manual"
     role: str = "tool"
     n_tables: Annotated[int, Ge(1)] = 5
     hints: bool = False

@@ -21,6 +21,7 @@ from components.acting.text_arguments import given_text, missing_model, text_spe
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
+from components.core.traits import ToolTraits
 from components.core.types import Observation
 from components.tools.data_files import Shipped, Stamp, lacking, located, stamp
 from components.tools.entity_terms import Entry, entries
@@ -93,6 +94,11 @@ class EntityRecognizor:
     def spec(self) -> ToolSpec:
         """What the model is told."""
         return _SPEC
+
+    @property
+    def traits(self) -> ToolTraits:
+        """What identifies its answers, and what it lacks."""
+        return ToolTraits(missing=self.missing)
 
     @property
     def missing(self) -> str:

@@ -19,6 +19,7 @@ from components.acting.arguments import text_argument
 from components.core.errors import ToolError
 from components.core.messages import Message, ToolSpec
 from components.core.tools import Context, Effect
+from components.core.traits import PromptSetName
 from components.core.types import Observation
 from components.prompts import load
 from components.sql import SqlError, UnreadableDatabase
@@ -62,7 +63,7 @@ class SQLCoder:
     unavailable (a schema or database that cannot be read), bad_arguments.
     """
 
-    prompts: str = "sql_coder"
+    prompts: PromptSetName = "sql_coder"
     role: str = "tool"
     attempts: Annotated[int, Ge(0)] = 5
     dataset_id: str = ""

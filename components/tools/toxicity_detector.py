@@ -22,6 +22,7 @@ from components.acting.text_arguments import given_text, text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
+from components.core.traits import ToolTraits
 from components.core.types import Observation
 from components.text.yaml_text import read_yaml
 from components.tools.loading import LOADING
@@ -87,6 +88,11 @@ class ToxicityDetector:
     def identity(self) -> str:
         """Who judges."""
         return "" if self.backend is None else self.backend.identity
+
+    @property
+    def traits(self) -> ToolTraits:
+        """What identifies its answers, and what it lacks."""
+        return ToolTraits(identity=self.identity, missing=self.missing)
 
     @property
     def missing(self) -> str:

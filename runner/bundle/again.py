@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import yaml
 
 from components.core.errors import ConfigError
+from components.core.moved import renewed
 from runner.bundle import entries, places
 from runner.bundle.archive import Archive
 from runner.bundle.differences import first_difference, metrics_difference
@@ -110,7 +111,7 @@ def _runs(archive: Archive, unpacked: Path, home: Path, given: Words) -> list[_A
     for told in archive.head["runs"]:
         packed = unpacked / "runs" / told["label"]
         try:
-            cfg = yaml.load((packed / CONFIG).read_text(encoding="utf-8"), _Plain)
+            cfg = renewed(yaml.load((packed / CONFIG).read_text(encoding="utf-8"), _Plain))
             run = {**cfg["run"], "journal": None, "replay": str(unpacked / _JOURNAL), "resume": None,
                    "memory": str(unpacked / "memory")}  # fmt: skip
         except (OSError, yaml.YAMLError, UnicodeDecodeError, TypeError, KeyError, RecursionError) as error:

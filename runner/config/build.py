@@ -18,6 +18,7 @@ from components.core.errors import ConfigError
 from components.models.redaction import redact
 from runner.config.errors import Flaw, Flaws, nearest, of_argument, shown
 from runner.config.targets import locate
+from runner.config.undeclared import undeclared_in
 
 T = TypeVar("T")
 _BROKEN = object()
@@ -45,8 +46,12 @@ def part(node: object, where: str, allow: Sequence[str], protocol: type[T]) -> T
     built = construct(node, where, allow)
     if lacking := [name for name in _members(protocol) if inspect.getattr_static(built, name, _BROKEN) is _BROKEN]:
         kind = type(built).__qualname__
-        text = f"{kind} is no {protocol.__name__}: it lacks {', '.join(lacking)} (see components/core/protocols.py)"
+        text = (
+            f"{kind} is not {_a(protocol.__name__)}: it lacks {', '.join(lacking)} (see components/core/protocols.py)"
+        )
         raise Flaws([Flaw(where, text)])
+    if undeclared := undeclared_in(type(built), protocol.__name__):
+        raise Flaws([Flaw(where, undeclared)])
     return built  # type: ignore[return-value]  # it has the protocol's members
 
 
@@ -156,6 +161,11 @@ class _Builder:
         if isinstance(value, list):
             return [self.nested(inner[0] if inner else Any, v, f"{where}[{i}]") for i, v in enumerate(value)]
         return value
+
+
+def _a(name: str) -> str:
+    """A name with its article."""
+    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
 
 
 def _members(protocol: type) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from components.core.errors import ConfigError
@@ -69,3 +70,14 @@ def complain(error: ConfigError, whose: str = "") -> None:
         print(f"config error: {whose}{redact(text)}", file=sys.stderr)  # noqa: T201
     if len(flaws) > _SHOWN:
         print(f"config error: and {len(flaws) - _SHOWN} more", file=sys.stderr)  # noqa: T201
+
+
+@contextmanager
+def noting(flaws: list[Flaw], key: str = "") -> Iterator[None]:
+    """Collect the config errors of a block."""
+    try:
+        yield
+    except Flaws as error:
+        flaws += error.flaws
+    except ConfigError as error:
+        flaws.append(Flaw(key, str(error)))

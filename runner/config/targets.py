@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from components.core.errors import ConfigError
+from components.core.moved import NEW
 from runner.config.errors import nearest, shown
 
 _HOME = "components"
@@ -19,6 +20,8 @@ def locate(target: object, allow: Sequence[str]) -> Callable[..., Any]:
     """The class (or function) of a ``_target_``. Raises ConfigError."""
     if not isinstance(target, str) or not re.fullmatch(r"\w+(\.\w+)+", target):
         raise ConfigError(f"expected package.module.Class, found {shown(target)}")
+    if target in NEW:
+        raise ConfigError(f"{target} has moved: it is {NEW[target]} now")
     if not _within(target, (_HOME, *allow)):
         package = target.partition(".")[0]
         raise ConfigError(

@@ -13,6 +13,7 @@ from components.core.concurrency import together
 from components.core.messages import Message, Purpose, Request, Sampling, ToolSpec
 from components.core.protocols import Memory
 from components.core.tools import Offer
+from components.core.traits import model_traits
 from components.core.types import Problem, Step, Trajectory
 from runner.episode.budget import Attempt
 from runner.episode.door import check_whole, common_prefix, counted, place_of, seed_of
@@ -78,7 +79,7 @@ class Branch:
 
     def takes_images(self, role: str) -> bool:
         """Whether the model of a role takes images."""
-        return getattr(self.shared.door.model(role)[1], "vision", True) is not False
+        return model_traits(self.shared.door.model(role)[1]).vision
 
     async def ask(
         self, messages: Sequence[Message], purpose: Purpose, sampling: Sampling | None = None, role: str = "main"

@@ -15,6 +15,7 @@ import orjson
 from components.core.errors import ConfigError, ModelError, ToolError
 from components.core.messages import Image, Message, Purpose, Sampling, ToolCall
 from components.core.tools import Offer, State, Tool, tool_of
+from components.core.traits import tool_traits
 from components.core.types import Action, Observation, Observed, Problem
 from runner.episode.branch import Branch
 from runner.storage.texts import without_surrogates
@@ -102,7 +103,7 @@ async def try_calls(branch: Branch, action: Action) -> list[Observation] | None:
     offer, shared = branch.offer, branch.shared
     tools = [tool for call in action.calls if (tool := offer.tools.get(call.name)) is not None]
     effects = {tool.effect for tool in tools}
-    if "external" in effects or any(getattr(tool, "untried", False) for tool in tools):
+    if "external" in effects or not all(tool_traits(tool).triable for tool in tools):
         return None
     step, fork = shared.step_of(action), offer.fork()
     assert step is not None, "a candidate was proposed"
@@ -172,8 +173,8 @@ async def _invoke(context: Context, offer: Offer) -> Observation:
 
 
 async def _through(branch: Branch, tool: Tool, context: Context) -> Observation:
-    """Run a tool on the context's call. One that ``wraps`` another reaches nothing but through ``Context.use``."""
-    if tool.effect == "external" and not hasattr(tool, "wraps"):
+    """Run a tool on the context's call. One in place of another reaches nothing but through ``Context.use``."""
+    if tool.effect == "external" and tool_traits(tool).wrapped is None:
         return await _external(branch, tool, context, context.call)
     return await apply(tool, context, context.call.parsed)
 
@@ -181,11 +182,11 @@ async def _through(branch: Branch, tool: Tool, context: Context) -> Observation:
 async def _external(branch: Branch, tool: Tool, context: Context, call: ToolCall) -> Observation:
     """Answer a tool call from the journal, or run it and write down what it returned or how it failed.
 
-    Raises ToolError as the tool did. The key holds the tool's spec and, where it has one, its ``identity``.
+    Raises ToolError as the tool did. The key holds the tool's spec and its ``identity``.
     """
     shared = branch.shared
     door, sample, seen = shared.door, shared.sample, shared.externals
-    what = f"tool\0{tool.spec.digest.hex()}\0{getattr(tool, 'identity', '')}\0{call.arguments}"
+    what = f"tool\0{tool.spec.digest.hex()}\0{tool_traits(tool).identity}\0{call.arguments}"
     base = f"{what}\0{door.run_seed}\0{sample.problem.id}\0{shared.epoch}\0{branch.name}"
     occurrence = seen[base] = seen.get(base, -1) + 1
     key = sha256(f"{base}\0{occurrence}".encode()).digest()

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
-from components.core.consulting import Consulting
+from components.core.consulting import Consulting, Following
 from components.core.errors import ConfigError, LimitReached, ModelError, RunLimitReached
 from components.core.overflow import as_failure
 from components.core.protocols import Episode, Scorer
+from components.core.traits import scorer_traits
 from components.core.types import Answer, Failure, Refusal, Sample, Score, Step, Trajectory
 from components.models.redaction import redact
 from runner.storage.disk import Unwritable
@@ -35,7 +36,7 @@ async def scored(
     own = before_judging(trajectory)
     for name, scorer in sorted(scorers.items(), key=lambda one: _turn(one[1])):
         try:
-            if hasattr(scorer, "follow"):
+            if follows(scorer):
                 scores += scorer.follow(sample, own, deciding(scorers, scores))
                 continue
             if consults(scorer) and judging is not None:
@@ -47,8 +48,13 @@ async def scored(
 
 
 def consults(scorer: Scorer) -> TypeGuard[Consulting]:
-    """Whether a scorer asks a model; asking its type costs as much as scoring."""
-    return hasattr(scorer, "consult")
+    """Whether a scorer asks a model; a check of its type would cost as much as scoring."""
+    return scorer_traits(scorer).asks is not None
+
+
+def follows(scorer: Scorer) -> TypeGuard[Following]:
+    """Whether a scorer goes by how right others found an episode."""
+    return scorer_traits(scorer).follows
 
 
 def before_judging(trajectory: Trajectory) -> Trajectory:
@@ -65,12 +71,12 @@ def _is_judging(step: Step) -> bool:
 
 def _turn(scorer: Scorer) -> int:
     """The place of a scorer among the others."""
-    return 2 if consults(scorer) else int(hasattr(scorer, "follow"))
+    return 2 if consults(scorer) else int(follows(scorer))
 
 
 async def _scores(scorer: Scorer, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
     """The scores of one scorer; one that blocks leaves the loop."""
-    if getattr(scorer, "blocking", False):
+    if scorer_traits(scorer).blocking:
         return await asyncio.to_thread(scorer.score, sample, trajectory)
     return scorer.score(sample, trajectory)
 
@@ -78,7 +84,7 @@ async def _scores(scorer: Scorer, sample: Sample, trajectory: Trajectory) -> Seq
 def deciding(scorers: Scorers, scores: Sequence[Score]) -> float | None:
     """How right an episode was, 0 to 1: the score that a scorer names in ``decides``, else the first."""
     values = {score.name: score.value for score in scores}
-    named = [name for one in scorers.values() if (name := getattr(one, "decides", None)) in values]
+    named = [name for one in scorers.values() if (name := scorer_traits(one).decides) in values]
     return next((values[name] for name in (*named, *values)), None)
 
 

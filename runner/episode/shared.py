@@ -13,6 +13,7 @@ from components.core.errors import LimitReached
 from components.core.learning import task_of
 from components.core.protocols import Agent, ByTask, Condition, Grammar, Memory, Scorer, Toolset, Verifier
 from components.core.tools import Offer, Tool
+from components.core.traits import requirements_of
 from components.core.types import Action, Answer, Failure, Observed, Refusal, Sample, Step, Trajectory
 from runner.episode.budget import Budget, Spent
 from runner.episode.door import Door, counted
@@ -38,12 +39,13 @@ class Parts:
         """What this sample offers under the condition; the same on every call."""
         rng = Random(f"{seed}/{sample.problem.id}/{epoch}/condition")
         offer = self.condition.offer(self.toolset.open(sample), sample, rng)
-        if states := getattr(self.agent, "states", None):
-            offer = replace(offer, facts={**offer.facts, **states})
-        own = {tool.spec.name: tool for tool in getattr(self.agent, "brings", ())}
-        if getattr(self.agent, "bare", False):
-            return replace(offer, tools=own)
-        return replace(offer, tools={**own, **offer.tools}) if own else offer
+        agent = requirements_of(self.agent)
+        own = {tool.spec.name: tool for tool in agent.tools}
+        if agent.only_own_tools:
+            offer = replace(offer, tools=own)
+        elif own:
+            offer = replace(offer, tools={**own, **offer.tools})
+        return replace(offer, facts={**offer.facts, **agent.facts}) if agent.facts else offer
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from omegaconf import DictConfig
 
 from components.core.learning import Craft, Source
-from components.core.protocols import Dataset, Model
+from components.core.protocols import Dataset, Model, Studying
 from components.core.types import Sample
 from runner.config.places import words_of
 
@@ -74,7 +74,6 @@ def study(experiment: Experiment) -> None:
     """Give the evaluated split to models that know it privately, whatever part of it is drawn."""
     dataset = experiment.dataset
     for model in experiment.models.values():
-        tell = getattr(model, "study", None)
-        if tell is not None:
+        if isinstance(model, Studying):
             whole = experiment.cfg["limit"] is None and experiment.cfg["run"]["shard"] is None
-            tell(experiment.samples if whole else dataset.load(dataset.split))
+            model.study(experiment.samples if whole else dataset.load(dataset.split))

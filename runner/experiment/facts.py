@@ -7,10 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from components.core.traits import (
+    agents_in,
+    dataset_traits,
+    model_traits,
+    requirements_of,
+    tool_traits,
+    toolset_traits,
+)
 from components.models.redaction import redact
-from runner.experiment.fitting import has_price, holder_of_code, within
-from runner.results.directions import declared_ways
-from runner.results.levels import declared
+from runner.experiment.declared import declared_scores
+from runner.experiment.fitting import has_price, sandbox_of
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
@@ -21,7 +28,7 @@ _SAME_RESULT = ("run", "tracking", "hydra", "name", "experiment", "compare", "se
 def facts_of(experiment: Experiment) -> dict[str, Any]:
     """What is known before the first sample."""
     cfg, dataset, main = experiment.cfg, experiment.dataset, experiment.models["main"]
-    prices = {role: row for role, model in experiment.models.items() if (row := getattr(model, "price_row", None))}
+    prices = {role: row for role, model in experiment.models.items() if (row := model_traits(model).price)}
     return {
         "name": experiment.name,
         "sweep": sweep_id(experiment.launch.sweep),
@@ -36,7 +43,7 @@ def facts_of(experiment: Experiment) -> dict[str, Any]:
             "name": experiment.launch.choices.get("dataset", type(dataset).__name__),
             "split": dataset.split,
             "fingerprint": dataset.fingerprint,
-            "base": getattr(dataset, "base", dataset.fingerprint),
+            "base": dataset_traits(dataset).base or dataset.fingerprint,
             "samples": len(experiment.samples),
             "ids": hashlib.sha256("\n".join(s.problem.id for s in experiment.samples).encode()).hexdigest()[:16],
             "privacy": dataset.privacy,
@@ -44,14 +51,9 @@ def facts_of(experiment: Experiment) -> dict[str, Any]:
         "privacy": dict(experiment.privacy),
         "prompts": dict(experiment.prompts),
         "scorers": {name: scorer.version for name, scorer in experiment.parts.scorers.items()},
-        "levels": declared(experiment.parts.scorers),
-        "by": declared(experiment.parts.scorers, "by"),
-        **declared_ways(experiment.parts.scorers.values()),
-        "decides": next(
-            filter(None, (getattr(one, "decides", None) for one in experiment.parts.scorers.values())), None
-        ),
+        **declared_scores(experiment.parts.scorers),
         "memory": None,
-        "sandbox": holder_of_code(experiment.parts),
+        "sandbox": sandbox_of(experiment.parts),
         "prices": prices,
         "seed": experiment.seed,
         "epochs": experiment.epochs,
@@ -63,12 +65,12 @@ def facts_of(experiment: Experiment) -> dict[str, Any]:
 
 def _notes(experiment: Experiment) -> list[str]:
     """What a reader of the results must know."""
-    notes = [*getattr(experiment.parts.toolset, "notes", ()), *_blind_tools(experiment)]
+    notes = [*toolset_traits(experiment.parts.toolset).notes, *_blind_tools(experiment)]
     if experiment.cfg["run"]["replay"] is not False and experiment.models["main"].kind == "simulated":
         notes.append("replayed from a simulated model: these numbers say nothing about any real model")
-    if any(getattr(agent, "oracle", False) for agent in within(experiment.parts.agent)):
+    if any(requirements_of(agent).oracle for agent in agents_in(experiment.parts.agent)):
         notes.append("the agent is told whether its answer is right: not comparable with agents that are not")
-    if (held := holder_of_code(experiment.parts)) is not None and held.get("unsafe_local"):
+    if (held := sandbox_of(experiment.parts)) is not None and held.get("unsafe_local"):
         notes.append("code that models wrote ran unheld, but for limits (sandbox.unsafe_local)")
     for role, model in experiment.models.items():
         if not has_price(model):
@@ -81,10 +83,11 @@ def _notes(experiment: Experiment) -> list[str]:
 def _blind_tools(experiment: Experiment) -> list[str]:
     """Tools that would have a model look at an image, where that model takes none."""
     found = []
-    for name, tool in getattr(experiment.parts.toolset, "tools", {}).items():
-        role, asks = getattr(tool, "role", None), getattr(tool, "backend", "model") == "model"
-        model = experiment.models.get(role or "main", experiment.models["main"])
-        if asks and tool.spec.facts.get("needs") == "image" and getattr(model, "vision", True) is False:
+    for name, tool in toolset_traits(experiment.parts.toolset).tools.items():
+        if (role := tool_traits(tool).asks) is None or tool.spec.facts.get("needs") != "image":
+            continue
+        model = experiment.models.get(role, experiment.models["main"])
+        if not model_traits(model).vision:
             found.append(f"{name} will be unavailable: {model.name} takes no images; name another as models.{role}")
     return found
 

@@ -1,68 +1,31 @@
-"""Whether the parts of an experiment fit together, and whether its models may see its data."""
+"""Whether the parts of an experiment fit together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import ConfigError
-from components.core.protocols import Agent, Model, Scorer, Toolset
-from components.core.tools import Offer, Tool
+from components.core.plain import Accept
+from components.core.protocols import Agent, Model, Verifier
+from components.core.tools import Offer
+from components.core.traits import (
+    agents_in,
+    grammar_traits,
+    model_traits,
+    prompt_sets,
+    requirements_of,
+    scorer_traits,
+    toolset_traits,
+)
 from components.core.types import Sample
-from runner.config.errors import Flaw, Flaws
-from runner.episode.ending import consults
+from components.prompts import load
+from runner.config.errors import Flaw, Flaws, noting
+from runner.config.undeclared import undeclared_in
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # loaded for a config that is not refused
     from runner.episode.shared import Parts
-
-
-_TESTED = ("main", "planner", "executor", "concluder", "builder", "verifier")  # roles whose work is scored
-# Attributes that name prompt sets.
-_PROMPTS = ("prompts", "draft_prompts", "expert_prompts", "example_prompts", "building_prompts")
-
-
-class PrivacyRefused(ConfigError):
-    """The data may not go to the model. ``decision`` is for the manifest."""
-
-    def __init__(self, decision: Mapping[str, str]) -> None:
-        super().__init__(decision["reason"])
-        self.decision = decision
-
-
-def permit(privacy: str, models: Mapping[str, Model], toolset: Toolset, what: str = "dataset") -> dict[str, str]:
-    """Whether these models and tools may see data of a class, for the manifest. Raises PrivacyRefused."""
-    names = ", ".join(sorted({model.name for model in models.values()}))
-    decision = {"dataset": privacy, "model": names, "decision": "permitted"}
-    outside = {role: model for role, model in models.items() if not model.in_process}
-    if privacy == "open":
-        return decision | {"reason": "the data are open"}
-    _permit_tools(privacy, toolset, decision, what)
-    if not outside:
-        return decision | {"reason": "the model runs in this process: nothing leaves it"}
-    for role, model in outside.items():
-        if privacy not in model.permits:
-            key = "model" if role == "main" else f"models.{role}"
-            allowed = ", ".join(["open", *model.permits])
-            reason = (
-                f"the {what} is {privacy} and the model {model.name!r} may only get data that are {allowed};"
-                f" if its endpoint may receive such data: {key}.permits=[{privacy}]"
-            )
-            raise PrivacyRefused(decision | {"decision": "refused", "reason": reason})
-    return decision | {"reason": f"every model's permits hold {privacy}"}
-
-
-def _permit_tools(privacy: str, toolset: Toolset, decision: Mapping[str, str], what: str) -> None:
-    """Raises PrivacyRefused when a tool could carry what it is asked to a service that may not get it."""
-    tools: Mapping[str, Tool] = getattr(toolset, "tools", {})
-    outside = [name for name, tool in tools.items() if tool.effect == "external"]
-    if outside and privacy not in (permits := getattr(toolset, "permits", ())):
-        allowed = ", ".join(["open", *permits])
-        reason = (
-            f"the {what} is {privacy} and the tool {outside[0]} asks a service, which may only get data that"
-            f" are {allowed}; if it may receive such data: toolset.permits=[{privacy}]"
-        )
-        raise PrivacyRefused(dict(decision) | {"decision": "refused", "reason": reason})
 
 
 def playable(models: Mapping[str, Model]) -> None:
@@ -83,18 +46,23 @@ def priced(models: Mapping[str, Model], budgets: Mapping[str, Any]) -> None:
             raise Flaws([Flaw(f"budget.{limited[0]}.usd", text)])
 
 
-def impartial(scorers: Mapping[str, Scorer], models: Mapping[str, Model]) -> None:
-    """Refuse a scorer that would have the model under test grade itself, unless it is told to. Raises Flaws."""
-    tested = {_short(model): role for role, model in models.items() if role in _TESTED}
-    for key, scorer in scorers.items():
-        if not consults(scorer) or scorer.allow_self:
+def impartial(parts: Parts, models: Mapping[str, Model]) -> None:
+    """Refuse a scorer that would have the model under test grade itself, unless the config allows it. Raises Flaws."""
+    asked = {"main", "verifier"}
+    for agent in agents_in(parts.agent):
+        needs = requirements_of(agent)
+        asked |= {*needs.models, *needs.roles}
+    tested = {_short(model): role for role, model in models.items() if role in asked}
+    for key, scorer in parts.scorers.items():
+        traits = scorer_traits(scorer)
+        if traits.asks is None or traits.allow_self:
             continue
-        model = models.get(scorer.asks)
+        model = models.get(traits.asks)
         if model is not None and _short(model) not in tested:
             continue
         found = f"is {model.name}, which is tested here (as {tested[_short(model)]})" if model else "is not named"
         text = (
-            f"models.{scorer.asks}, which grades, {found}; name another, as in +model@models.{scorer.asks}=openai,"
+            f"models.{traits.asks}, which grades, {found}; name another, as in +model@models.{traits.asks}=openai,"
             f" or say scorer.{key}.allow_self=true"
         )
         raise Flaws([Flaw(f"scorer.{key}", text)])
@@ -107,7 +75,7 @@ def _short(model: Model) -> str:
 
 def has_price(model: Model) -> bool:
     """Whether what a model's calls cost is known; what is not live costs nothing."""
-    row = getattr(model, "price_row", None)
+    row = model_traits(model).price
     return model.kind != "live" or (row is not None and row.get("input") is not None)
 
 
@@ -122,30 +90,36 @@ def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: 
     if not flaws:
         with noting(flaws, "condition"):
             offer = parts.open(sample, 0, seed)
+            for tool in offer.tools.values():
+                if undeclared := undeclared_in(type(tool), "Tool"):
+                    raise ConfigError(undeclared)
             _out_of_codes_reach(parts, offer)
             with noting(flaws, "agent"):
-                for agent in within(parts.agent):
-                    if (fits := getattr(agent, "fits", None)) is not None:
-                        fits(offer)
-                    lacking = [c for c in getattr(agent, "needs_controls", ()) if c not in offer.controls]
-                    if not lacking:
-                        continue
-                    kind = type(agent).__name__
-                    has = ", ".join(offer.controls) or "none"
-                    raise ConfigError(
-                        f"{kind} needs a toolset with the controls {', '.join(lacking)}; this one has {has}:"
-                        f" choose another toolset ({', '.join(toolsets)}) or another agent"
-                    )
-                if acts and not offer.tools and getattr(parts.grammar, "needs_tools", False):
+                for agent in agents_in(parts.agent):
+                    _accepts(agent, offer, toolsets)
+                if acts and not offer.tools and grammar_traits(parts.grammar).needs_tools:
                     raise ConfigError(
                         f"{type(parts.grammar).__name__} has no way to answer without a tool, and nothing is offered:"
                         " choose another agent.grammar, toolset or condition"
                     )
                 parts.grammar.instructions(offer)
         with noting(flaws, "sandbox"):
-            holder_of_code(parts)
+            sandbox_of(parts)
     if flaws:
         raise Flaws(flaws)
+
+
+def _accepts(agent: Agent, offer: Offer, toolsets: Sequence[str]) -> None:
+    """Raises ConfigError for an offer that an agent cannot work with."""
+    needs = requirements_of(agent)
+    if needs.accepts is not None:
+        needs.accepts(offer)
+    if lacking := [name for name in needs.controls if name not in offer.controls]:
+        has = ", ".join(offer.controls) or "none"
+        raise ConfigError(
+            f"{type(agent).__name__} needs a toolset with the controls {', '.join(lacking)}; this one has {has}:"
+            f" choose another toolset ({', '.join(toolsets)}) or another agent"
+        )
 
 
 def _out_of_codes_reach(parts: Parts, offer: Offer) -> None:
@@ -166,51 +140,68 @@ def _out_of_codes_reach(parts: Parts, offer: Offer) -> None:
         )
 
 
-def holder_of_code(parts: Parts) -> Mapping[str, Any] | None:
+def sandbox_of(parts: Parts) -> Mapping[str, Any] | None:
     """What holds the code that a model writes, where any is run. Raises ConfigError where nothing can."""
-    for agent in within(parts.agent):
-        if (own := getattr(agent, "runs_code", None)) is not None:
-            return dict(own.report())
-    sandbox = getattr(parts.toolset, "runs_code", None)
-    brought = (tool for agent in within(parts.agent) for tool in getattr(agent, "brings", ()))
-    tools = (*getattr(parts.toolset, "tools", {}).values(), *brought)
-    if sandbox is None or not any("code" in tool.spec.facts for tool in tools):
+    needs = [requirements_of(agent) for agent in agents_in(parts.agent)]
+    if own := next((one.sandbox for one in needs if one.sandbox is not None), None):
+        return dict(own.report())
+    toolset = toolset_traits(parts.toolset)
+    tools = (*toolset.tools.values(), *(tool for one in needs for tool in one.tools))
+    if toolset.sandbox is None or not any("code" in tool.spec.facts for tool in tools):
         return None
-    return dict(sandbox.report())
+    return dict(toolset.sandbox.report())
 
 
-def within(part: object) -> Iterator[object]:
-    """A part and, of an agent that plays other agents, those."""
-    yield part
-    for value in list(getattr(part, "__dict__", {}).values()) if isinstance(part, Agent) else ():
-        if isinstance(value, Agent):
-            yield from within(value)
+def prompt_digests(parts: Parts, *others: object) -> dict[str, str]:
+    """The digests of the prompt sets that the parts of an episode, and others, name. Raises ConfigError."""
+    agents = [*agents_in(parts.agent)]
+    needs = [requirements_of(agent) for agent in agents]
+    tools = (*toolset_traits(parts.toolset).tools.values(), *(tool for one in needs for tool in one.tools))
+    named = {name for one in needs for name in one.prompts}
+    for one in (*agents, parts.verifier, parts.grammar, parts.toolset, parts.condition, *tools, *others):
+        named |= {*prompt_sets(one)}
+    return {name: load(name).digest for name in sorted(named)}
 
 
-def prompt_digests(parts: Sequence[object]) -> dict[str, str]:
-    """The digests of the prompt sets that parts name. Raises ConfigError."""
-    from components.prompts import load
-
-    parts = [one for part in parts for one in within(part)]
-    tools = [tool for part in parts for tool in _tools_of(part)]
-    named = [getattr(part, field, None) for part in (*parts, *tools) for field in _PROMPTS]
-    names = {name for name in named if isinstance(name, str)}
-    return {name: load(name).digest for name in sorted(names)}
-
-
-def _tools_of(part: object) -> Iterator[Tool]:
-    """The tools that a part holds or brings; the ``tools`` of a condition are names."""
-    held = getattr(part, "tools", None)
-    yield from held.values() if isinstance(held, Mapping) else ()
-    yield from getattr(part, "brings", ())
+def granted(parts: Parts, models: Mapping[str, Model], samples: Sequence[Sample]) -> Parts:
+    """The parts, with the verifier that an agent provides. Raises Flaws for what cannot be granted."""
+    agents = [*agents_in(parts.agent)]
+    flaws = [*_unnamed(agents, models), *_shown(agents, samples)]
+    provided = [one for agent in agents if (one := requirements_of(agent).verifier) is not None]
+    flaws += _second(parts.verifier, provided)
+    if flaws:
+        raise Flaws(flaws)
+    return replace(parts, verifier=provided[0]) if provided else parts
 
 
-@contextmanager
-def noting(flaws: list[Flaw], key: str = "") -> Iterator[None]:
-    """Collect what a block complains about."""
-    try:
-        yield
-    except Flaws as error:
-        flaws += error.flaws
-    except ConfigError as error:
-        flaws.append(Flaw(key, str(error)))
+def _unnamed(agents: Iterable[Agent], models: Mapping[str, Model]) -> Iterator[Flaw]:
+    """Models that an agent names and that are not there."""
+    for agent in agents:
+        for name in requirements_of(agent).models:
+            if name not in models:
+                have = f"there are {', '.join(models)}; another: +model@models.{name}=openai"
+                text = f"{type(agent).__name__} names the model {name!r}; {have}"
+                yield Flaw("agent", text)
+
+
+def _second(verifier: Verifier, provided: Sequence[Verifier]) -> Iterator[Flaw]:
+    """A verifier that would not be asked, since an agent provides another."""
+    for one in provided:
+        mine, other = type(one).__name__, type(verifier).__name__
+        if not isinstance(verifier, Accept) and verifier != one:
+            text = f"the agent provides a verifier ({mine}), so {other} would not be asked: verifier=accept"
+            yield Flaw("verifier", text)
+        elif one != provided[0]:
+            yield Flaw(
+                "agent", f"the agents within it provide different verifiers: {mine} and {type(provided[0]).__name__}"
+            )
+
+
+def _shown(agents: Iterable[Agent], samples: Sequence[Sample]) -> Iterator[Flaw]:
+    """Examples on patients that are evaluated."""
+    for agent in agents:
+        known = tuple(requirements_of(agent).shown_patients)
+        seen = [one.problem.id for one in samples if known and one.known_as.context.startswith(known)]
+        if seen:
+            text = f"{type(agent).__name__} shows examples on {len(seen)} of the samples that are evaluated, such as"
+            yield Flaw("agent", f"{text} {seen[0]!r}: evaluate another split, or show other examples")

@@ -9,8 +9,7 @@ from typing import Any
 from components.core.learning import Craft, Source
 from components.core.protocols import Agent, Condition, Dataset, Grammar, Model, Scorer, Toolset, Verifier
 from runner.config import build as builder
-from runner.config.errors import Flaw, nearest
-from runner.experiment.fitting import noting
+from runner.config.errors import Flaw, nearest, noting
 
 _UNSENT: Mapping[str, object] = {"key_optional": True, "retired": None}  # of a model, where nothing is sent
 

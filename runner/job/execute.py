@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from components.core.errors import RunLimitReached
+from components.core.traits import toolset_traits
 from components.core.types import Sample, Trajectory
 from runner.episode.door import Door
 from runner.episode.ending import shortly
@@ -69,8 +70,8 @@ async def execute(
     wanted = {(s.problem.id, epoch) for s in samples for epoch in range(epochs)}
     kept = [r for r in writer.kept if (r["sample_id"], r["epoch"]) in wanted]
     done = {(r["sample_id"], r["epoch"]) for r in kept}
-    if (ready := getattr(parts.toolset, "ready", None)) is not None:
-        await asyncio.to_thread(ready, samples)
+    if (prepare := toolset_traits(parts.toolset).prepare) is not None:
+        await asyncio.to_thread(prepare, samples)
     growth = _growth(parts, samples, door, writer)
     owed = ((s, epoch) for s, epoch in _order(samples, epochs, growth) if (s.problem.id, epoch) not in done)
     outcome.records += kept

@@ -1,7 +1,6 @@
 """Episodes in the layout of their method's publication: ``export.jsonl``, one line each.
 
-An agent has a layout when it has a method ``export(sample, trajectory) -> mapping``. What only the run knows stands
-beside it under keys that the agent left free: id, epoch, dataset, split, method, model, settings (agent, memory,
+An agent declares its layout as ``Requirements.export``. Keys that it leaves free hold what only the run knows: id, epoch, dataset, split, method, model, settings (agent, memory,
 profile, seed, what holds code), prompts (set -> digest), temperature (the model's), scores, usage, seconds, error.
 """
 
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from components.core.errors import ConfigError
+from components.core.traits import requirements_of
 from components.core.types import Sample, Trajectory
 from runner.episode.ending import before_judging
 from runner.job.rescore import beside, reopened
@@ -33,14 +33,14 @@ def export(runs: Sequence[Run]) -> None:
     without = []
     for run in runs:
         experiment = reopened(run.folder, run.cfg)
-        layout: Export | None = getattr(experiment.parts.agent, "export", None)
+        layout = requirements_of(experiment.parts.agent).export
         if layout is None:
             without.append(run.choices.get("agent", "?"))
         else:
             _write(run, experiment, layout)
     names = ", ".join(dict.fromkeys(without))
     if len(without) == len(runs):
-        raise ConfigError(f"--export: the agent {names} has no layout of its own (a method export)")
+        raise ConfigError(f"--export: the agent {names} declares no layout of published records (Requirements.export)")
     if without:
         print(f"without a layout of their own, left out: {names}")  # noqa: T201
 

@@ -54,6 +54,7 @@ async def cleared(jobs: Sequence[Job], spent: Spent) -> bool:
 
 
 async def _pilot(job: Job, commons: Commons, k: int) -> Pilot:
+    from components.core.traits import model_traits
     from runner.experiment.experiment import study
     from runner.job.shared_resources import lane_of
     from runner.learning.memory import with_memory
@@ -61,10 +62,11 @@ async def _pilot(job: Job, commons: Commons, k: int) -> Pilot:
     experiment = job.experiment
     finished = sum(record["stop"] != "error" for record in read(job.folder))
     main = experiment.models["main"]
+    traits = model_traits(main)
     pilot = Pilot(
         job.label, len(experiment.samples) * experiment.epochs - finished, main.max_connections,
-        getattr(main, "context_tokens", None),
-        (getattr(main, "requests_per_minute", None), getattr(main, "tokens_per_minute", None)), lane_of(experiment.cfg),
+        traits.context_tokens,
+        (traits.requests_per_minute, traits.tokens_per_minute), lane_of(experiment.cfg),
     )  # fmt: skip
     study(experiment)
     async with AsyncExitStack() as own:

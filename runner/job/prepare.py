@@ -23,25 +23,16 @@ from components.core.protocols import Dataset
 from components.core.types import Sample
 from runner.config import build as builder
 from runner.config import composed as configs
-from runner.config.errors import Flaw, Flaws, complain, unreachable
+from runner.config.errors import Flaw, Flaws, complain, noting, unreachable
 from runner.config.explain import explain
 from runner.config.places import Places, choices_of, words_of
 from runner.config.roots import CONF
 from runner.config.schema import Settings
 from runner.experiment.experiment import Experiment, Launch, launch_of, study
-from runner.experiment.fitting import (
-    PrivacyRefused,
-    fit,
-    impartial,
-    noting,
-    permit,
-    playable,
-    priced,
-    prompt_digests,
-)
+from runner.experiment.fitting import fit, granted, impartial, playable, priced, prompt_digests
 from runner.experiment.parts import Workshop, grammars_of
+from runner.experiment.privacy import PrivacyRefused, permit
 from runner.experiment.select import select
-from runner.experiment.wants import granted
 from runner.storage import manifest
 from runner.storage.resume import folder_for, refuse_changes, refuse_parts
 from runner.terminal.interrupts import Interrupts
@@ -157,15 +148,15 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     decision = permit(dataset.privacy, models, parts.toolset)
     playable(models)
     priced(models, cfg["budget"])
-    impartial(parts.scorers, models)
+    impartial(parts, models)
     with noting(flaws, "dataset"):
         samples = _drawn(*_dataset_key(cfg), cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)
     if flaws:
         raise Flaws(flaws)
     parts = granted(parts, models, samples)
     fit(parts, samples[0], cfg["seed"], choices_of([CONF], "toolset"), acts=bool(grammars_of(cfg["agent"])))
-    learner = getattr(source, "stage", None)
-    digests = prompt_digests([*vars(parts).values(), learner, craft, *parts.scorers.values()])
+    learner = None if source is None else source.stage
+    digests = prompt_digests(parts, learner, craft, *parts.scorers.values())
     experiment = Experiment(
         cfg["name"], cfg["seed"], cfg["epochs"], parts, models, dataset, samples, Budget(**cfg["budget"]["run"]),
         cfg, digests, decision, launch or Launch(), source, craft,

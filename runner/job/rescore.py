@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import ConfigError
+from components.core.moved import renewed
 from components.core.types import Sample
 from runner.episode.ending import scored
 from runner.storage.records import read
@@ -23,7 +24,7 @@ def reopened(folder: Path, cfg: Mapping[str, Any]) -> Experiment:
     from runner.job.prepare import check
 
     # A replay builds its models without keys; nothing is asked, so the folder may stand for the journal.
-    return check({**cfg, "run": {**cfg["run"], "replay": str(folder)}})
+    return check({**renewed(cfg), "run": {**cfg["run"], "replay": str(folder)}})
 
 
 def beside(folder: Path, experiment: Experiment) -> Iterator[tuple[dict[str, Any], Sample]]:

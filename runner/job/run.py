@@ -8,16 +8,15 @@ import sys
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import ConfigError, ModelError, RunLimitReached
-from components.core.protocols import Model
+from components.core.traits import model_traits
 from runner.episode.door import Door
 from runner.episode.ending import shortly
 from runner.experiment.facts import facts_of, sweep_id
-from runner.experiment.fitting import holder_of_code
+from runner.experiment.fitting import sandbox_of
 from runner.job.execute import Outcome, execute
 from runner.job.shared_resources import Commons
 from runner.job.slots import Turn
@@ -130,14 +129,18 @@ def _finish(
         None if status == "complete" and not outcome.errored else manifest.command_line(f"run.resume={quoted(folder)}")
     )
     shared = experiment.launch.sweep is not None  # then a model's counters are those of several jobs
-    stats = {} if shared else {role: told for role, model in experiment.models.items() if (told := _stats(model))}
+    stats = (
+        {}
+        if shared
+        else {role: told for role, model in experiment.models.items() if (told := dict(model_traits(model).counters()))}
+    )
     notes |= {
         "status": status,
         "stopped": outcome.stopped or outcome.halted,
         "end": manifest.now(),
         "counts": {"finished": len(outcome.records), "wanted": wanted, "errored": outcome.errored},
         "errors": _errors(outcome),
-        "sandbox": holder_of_code(experiment.parts),  # with what it had to kill
+        "sandbox": sandbox_of(experiment.parts),  # with what it had to kill
     }
     notes["sessions"] = [*notes["sessions"], _session(door)]
     notes["calls"] = {key: sum(one.get(key, 0) for one in notes["sessions"]) for key in _CALLS}
@@ -197,9 +200,3 @@ def _tell(folder: Path, notes: Mapping[str, Any], summary: Mapping[str, Any], ur
     for line in lines:
         if line:
             print(line)  # noqa: T201
-
-
-def _stats(model: Model) -> dict[str, Any]:
-    """A model's own counters, where it keeps them."""
-    stats = getattr(model, "stats", None)
-    return asdict(stats) if stats is not None else {}

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from components.core.errors import ConfigError
-from components.core.protocols import Model
+from components.core.protocols import Model, Studying
 from runner.episode.budget import Budget, Purse, Spent
 from runner.episode.door import Door, Flying
 from runner.job.slots import Places, Turn
@@ -68,7 +68,7 @@ class Commons:
         return replace(experiment, models=models)
 
     def _shared(self, model: Model, node: str, own: AsyncExitStack) -> Model:
-        if hasattr(model, "study"):
+        if isinstance(model, Studying):
             own.push_async_callback(model.close)
             return model
         if node not in self._models:

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from components.core.errors import ModelError, RunLimitReached
+from components.core.traits import memory_traits
 from runner.job.run import BUDGET, COMPLETE, ERRORS
 from runner.learning.bench import Bench
 from runner.learning.memory import learn
@@ -31,7 +32,7 @@ async def run_stage(experiment: Experiment, commons: Commons) -> int:
             print(f"the memory was not made: {error}\nto go on, give the same command again")  # noqa: T201
             return ERRORS if isinstance(error, ModelError) else BUDGET
     if experiment.source is not None and folder is not None:
-        said += getattr(experiment.source.open(folder, ""), "notes", ())
+        said += [*memory_traits(experiment.source.open(folder, "")).notes]
     made = "made now" if door.spent.calls + door.replayed else "it was there"
     print(*said, f"memory:     {folder} ({made})", sep="\n")  # noqa: T201
     print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201

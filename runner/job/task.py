@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +35,7 @@ class Task:
         from runner.storage.disk import Unwritable
         from runner.storage.resume import quoted
         from runner.terminal.interrupts import Interrupts
+        from runner.terminal.output import aside
 
         self.started = True
         try:
@@ -51,7 +51,7 @@ class Task:
             complain(error)
             self.code = 2
         except Unwritable as error:
-            say(f"error: {error}; what is finished is kept{self.continuing}")
+            aside(f"error: {error}; what is finished is kept{self.continuing}")
             self.code = 1
         return self.code
 
@@ -106,8 +106,3 @@ class Task:
             return asyncio.run(told())
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(told())
-
-
-def say(text: str) -> None:
-    """Print a line on standard error."""
-    print(text, file=sys.stderr)  # noqa: T201

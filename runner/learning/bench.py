@@ -10,17 +10,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.conditions.intact import Intact
 from components.core.errors import ConfigError
 from components.core.learning import Solve
-from components.core.protocols import Agent
+from components.core.plain import Accept, Intact, NoTools
+from components.core.protocols import Agent, Studying
 from components.core.types import Played, Problem, Sample, Trajectory
 from components.models.redaction import redact
-from components.toolsets.none import NoTools
-from components.verifiers.accept import Accept
-from runner.config.errors import Flaw, Flaws
+from runner.config.errors import Flaw, Flaws, noting
 from runner.episode.door import Door
-from runner.experiment.fitting import noting, permit
+from runner.experiment.declared import declared_scores
+from runner.experiment.privacy import permit
 from runner.experiment.select import clean
 from runner.learning.lesson import known_by, training
 from runner.learning.memory import check_memory
@@ -110,8 +109,8 @@ class Bench:
     def study(self, samples: Sequence[Sample]) -> None:
         """Models with a private answer key get that of these samples."""
         for model in self.experiment.models.values():
-            if (tell := getattr(model, "study", None)) is not None:
-                tell(samples)
+            if isinstance(model, Studying):
+                model.study(samples)
 
     async def play(self, sample: Sample, agent: Agent, epoch: int = 0) -> Played:
         """An agent on a sample, with the config's verifier and without memory. Raises ModelError."""
@@ -127,12 +126,12 @@ class Bench:
         self, mine: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]], metric: str
     ) -> Mapping[str, Any]:
         """The paired gain of mine over theirs."""
-        from runner.results.directions import better, declared_ways
+        from runner.results.directions import better
         from runner.results.kinds import KEY, Scale, kind_of
         from runner.results.statistics.gains import gain_of
         from runner.results.statistics.pairing import pairs_of
 
-        ways = declared_ways(self.experiment.parts.scorers.values())
+        ways = declared_scores(self.experiment.parts.scorers)
         direction = better(metric, [ways])
         if not direction:
             raise ConfigError(f"stage.metric: {metric!r} is better neither high nor low, so nothing can gain in it")

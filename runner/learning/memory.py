@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from components.acting.solved import SEEDS, TASKS
 from components.core.errors import ConfigError
 from components.core.learning import Source, task_of
-from components.core.protocols import ByTask, Memory
+from components.core.plain import Accept
+from components.core.protocols import ByTask, Memory, Studying
+from components.core.traits import agents_in, memory_traits, requirements_of, source_traits
 from components.core.types import Sample
-from components.verifiers.accept import Accept
 from runner.episode.door import Door
-from runner.experiment.fitting import within
 from runner.learning import kept
 from runner.learning.growing import ONE_BY_ONE
 from runner.learning.lesson import Lesson, known_by, lesson_of, text_digest
@@ -37,9 +37,9 @@ def check_memory(experiment: Experiment) -> str | None:
     Raises ConfigError.
     """
     source, agent = experiment.source, experiment.parts.agent
-    for one in within(agent):
-        wanted = getattr(one, "needs_memory", None)
-        if wanted is not None and wanted not in getattr(source, "holds", (wanted,) if source is not None else ()):
+    for one in agents_in(agent):
+        wanted = requirements_of(one).memory
+        if wanted is not None and not _holds(source, wanted):
             found = "there is none" if source is None else f"this one ({type(source).__name__}) holds something else"
             choice = SEEDS if wanted == TASKS else wanted
             shows = f"{type(one).__name__} shows solved tasks from a memory"
@@ -47,7 +47,7 @@ def check_memory(experiment: Experiment) -> str | None:
     if source is not None:
         refuse_unread(experiment, source)
         refuse_demonstrations(experiment, source)
-    if getattr(source, "grows", False) and experiment.cfg["run"]["shard"] is not None:
+    if source is not None and source_traits(source).grows and experiment.cfg["run"]["shard"] is not None:
         raise ConfigError(ONE_BY_ONE.format("run.shard"))
     if source is None or not source.needed:
         if experiment.cfg.get("stage") == "memory":
@@ -62,7 +62,7 @@ def check_memory(experiment: Experiment) -> str | None:
     folder = kept.named(_root(experiment), source.path)
     notes = manifest.read(folder)
     memory = source.open(folder, kept.digest_of(folder))
-    trained = {*notes.get("texts", ()), *map(text_digest, getattr(memory, "texts", ()))}
+    trained = {*notes.get("texts", ()), *map(text_digest, memory_traits(memory).texts)}
     seen = (
         [s.problem.id for s in experiment.dataset.load(experiment.dataset.split) if known_by(s) in trained]
         if trained
@@ -74,6 +74,14 @@ def check_memory(experiment: Experiment) -> str | None:
         )
     privacy = notes.get("privacy")
     return privacy if isinstance(privacy, str) else None
+
+
+def _holds(source: Source | None, wanted: str) -> bool:
+    """Whether a memory holds a kind of content."""
+    if source is None:
+        return False
+    holds = source_traits(source).holds
+    return holds is None or wanted in holds
 
 
 async def remember(
@@ -104,7 +112,7 @@ async def with_memory(experiment: Experiment, door: Door) -> tuple[Experiment, l
     memory = source.open(found, "" if found is None else kept.digest_of(found))
     return replace(experiment, parts=replace(experiment.parts, memory=memory)), [
         *said,
-        *getattr(memory, "notes", ()),
+        *memory_traits(memory).notes,
         *_without(experiment, memory),
     ]
 
@@ -187,8 +195,8 @@ def _study(experiment: Experiment, samples: Sequence[Sample] | None) -> None:
 
         return study(experiment)
     for model in experiment.models.values():
-        if (tell := getattr(model, "study", None)) is not None:
-            tell(samples)
+        if isinstance(model, Studying):
+            model.study(samples)
     return None
 
 

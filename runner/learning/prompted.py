@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from components.core.errors import ConfigError
 from components.core.types import Privacy
 from components.prompts import place_of
-from runner.experiment.fitting import permit
+from runner.experiment.privacy import permit
 from runner.experiment.select import clean
 from runner.learning.lesson import known_by
 from runner.storage import manifest

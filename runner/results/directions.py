@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from runner.results.kinds import KEY, declared_kinds
 from runner.results.page.parts import Better
 
 Notes = Mapping[str, Any]
@@ -17,14 +16,6 @@ _LOW = ("errors/", "cost/", "tokens/", "calls/", "time/", "stop/failed", "stop/l
 _NEITHER = ("stop/",)  # to answer or to refuse is not good in itself
 _UNITS = {"cost": "USD", "tokens": "tokens", "calls": "calls", "time": "s", "stop": "share", "errors": "share"}
 ARROWS: dict[Better, str] = {"higher": "\N{UPWARDS ARROW}", "lower": "\N{DOWNWARDS ARROW}", "": ""}
-
-
-def declared_ways(scorers: Iterable[Any]) -> dict[str, Any]:
-    """What the scorers say of their scores, for the manifest."""
-    found = list(scorers)
-    lists = {key: [name for one in found for name in getattr(one, key, ())] for key in ("lower", "neither")}
-    units = {name: what for one in found for name, what in getattr(one, "units", {}).items()}
-    return {**lists, "units": units, KEY: declared_kinds(found)}
 
 
 def better(metric: str, manifests: Iterable[Notes] = ()) -> Better:

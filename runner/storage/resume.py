@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from components.core.errors import ConfigError
+from components.core.moved import as_first_named
 from components.models.redaction import HIDDEN, redact
 from components.text.yaml_text import parsed
 from runner.storage import manifest, records
@@ -100,7 +101,7 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 def settled(cfg: Mapping[str, Any]) -> dict[str, str]:
     """What of a config can change a score: dotted key -> value as text, without secrets."""
-    return {key: text for key, text in _flat(cfg).items() if not _free(key)}
+    return {key: text for key, text in _flat(as_first_named(cfg)).items() if not _free(key)}
 
 
 def quoted(path: Path) -> str:

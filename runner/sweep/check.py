@@ -27,7 +27,7 @@ from runner.sweep.shards import split
 
 def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path) -> None:
     """Compose and check; when a job is bad, all bad ones are named, none runs, and the exit code is 2."""
-    from runner.experiment.fitting import PrivacyRefused
+    from runner.experiment.privacy import PrivacyRefused
     from runner.job.prepare import note_refusal
 
     bad: dict[int, ConfigError] = {}

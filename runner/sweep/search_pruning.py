@@ -26,10 +26,10 @@ class Pruner:
         n, wanted = len(records), len(experiment.samples) * experiment.epochs
         if self.best is None or n % self.every or n >= wanted:
             return None
-        from runner.results.kinds import declared_kinds
+        from runner.experiment.declared import declared_scores
         from runner.results.metrics import metrics
 
-        found = metrics(records, declared_kinds(experiment.parts.scorers.values())).get(self.metric)
+        found = metrics(records, declared_scores(experiment.parts.scorers)["kinds"]).get(self.metric)
         if found is None or found.value is None or not worse(found.as_dict(), self.best, self.high):
             return None
         self.outdone[experiment.launch.label] = n, found.value

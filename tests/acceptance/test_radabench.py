@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from components.core.plain import Accept
 from components.core.types import Sample, Score, Trajectory
 from components.models.simulated import Simulated
 from components.radiology.agent import Radagent
@@ -20,7 +21,6 @@ from components.radiology.solvable import solvable
 from components.radiology.study import study_of
 from components.radiology.tasks import PAIRS, TASKS
 from components.radiology.tool import RadiologyTool
-from components.verifiers.accept import Accept
 from runner.config.build import construct
 from runner.episode.budget import Budget
 from runner.episode.door import Door

@@ -12,7 +12,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
-from components.radiology.profile import as_switches
+from components.radiology.switches import Switches
 from runner.config import build
 from runner.config.composed import resolve
 from runner.config.errors import Flaw
@@ -135,5 +135,5 @@ def test_every_job_of_every_experiment_builds_offline(key, name):
 
 def test_profiles_are_whole_and_those_that_tests_use():
     nodes = {name: resolve(composed(f"profile={name}"))["profile"]["radabench"] for name in PROFILES}
-    assert {name: as_switches(node) for name, node in nodes.items()} == {"code": CODE, "paper": PAPER}
+    assert {name: build.check(Switches, node) for name, node in nodes.items()} == {"code": CODE, "paper": PAPER}
     assert all(set(node) == set(vars(PAPER)) for node in nodes.values())

@@ -11,11 +11,11 @@ import pytest
 from components.agents.react import ReAct
 from components.core.errors import ToolError
 from components.core.messages import Message, Sampling, ToolSpec
+from components.core.plain import Accept
 from components.core.tools import NoState, Offer
 from components.core.types import Observation, Problem, Sample
 from components.models.scripted import Scripted
 from components.radiology.tasks import REFUSAL_FIELDS
-from components.verifiers.accept import Accept
 from runner.episode.budget import Budget
 from runner.episode.door import Door
 from runner.episode.play import play

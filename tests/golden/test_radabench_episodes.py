@@ -9,6 +9,7 @@ import pytest
 
 from components.core.errors import ModelError
 from components.core.messages import Message, Request
+from components.core.plain import Accept
 from components.core.tools import Offer
 from components.core.types import Sample, Step, Trajectory
 from components.grammars.xml_call import XmlCall
@@ -22,7 +23,6 @@ from components.radiology.suitable import Suitable
 from components.radiology.switches import Switches
 from components.radiology.tasks import BQ, IE
 from components.radiology.toolset import Radiology
-from components.verifiers.accept import Accept
 from runner.episode.door import Door
 from runner.episode.play import play
 from runner.episode.shared import Parts

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from components.core.errors import ConfigError, ModelError
+from components.core.traits import ScorerTraits
 from components.core.types import Answer
 from runner.storage.journal import Journal
 from tests.stage_bench import CAREFUL, Class, base_set, bench
@@ -24,7 +25,7 @@ def test_a_gain_is_that_of_the_statistics_and_knows_what_is_better_low(tmp_path)
     assert json.loads(json.dumps(gain)) == gain and desk.gain([], [], "m")["gain"] is None
 
     class Distance:
-        lower = ("m",)
+        traits = ScorerTraits(lower=("m",))
 
     desk.experiment.parts.scorers["low"] = Distance()
     assert desk.gain(records([1]), records([3]), "m")["gain"] == 2.0

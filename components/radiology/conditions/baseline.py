@@ -11,7 +11,6 @@ from random import Random
 from components.core.tools import Offer
 from components.core.types import Sample
 from components.radiology.offers import rebuilt, study_behind
-from components.radiology.profile import as_switches
 from components.radiology.sets import baseline
 from components.radiology.switches import Switches
 
@@ -21,9 +20,6 @@ class Baseline:
     """One tool per category and type, none bound: 12."""
 
     switches: Switches = field(default_factory=Switches)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
 
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
         """Name the tools in the profile's order. Raises ConfigError for another toolset."""

@@ -11,7 +11,6 @@ from random import Random
 from components.core.tools import Offer
 from components.core.types import Sample
 from components.radiology.offers import rebuilt, study_behind
-from components.radiology.profile import as_switches
 from components.radiology.removal import CONFIG3
 from components.radiology.sets import differentiated
 from components.radiology.switches import Switches
@@ -22,9 +21,6 @@ class Differentiated:
     """Unbound, bound, and restricted tools whose list holds the record's entity and which are best: 17 or 18."""
 
     switches: Switches = field(default_factory=Switches)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
 
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
         """Build the set. Raises ConfigError for another toolset."""

@@ -18,7 +18,6 @@ from components.core.types import Sample
 from components.radiology.builder import builder
 from components.radiology.cards import Card
 from components.radiology.offers import rebuilt, study_behind
-from components.radiology.profile import as_switches
 from components.radiology.removal import config1_facts, config2_facts, config3_facts
 from components.radiology.sets import config1, config2, config3
 from components.radiology.solvable import solvable
@@ -36,9 +35,6 @@ class InsufficientConfig1:
 
     switches: Switches = field(default_factory=Switches)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
-
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
         """Build the set. Raises ConfigError for another toolset, or when the set is sufficient."""
         return _refusable("insufficient_config1", config1, config1_facts, self.switches, offer, sample, rng)
@@ -50,9 +46,6 @@ class InsufficientConfig2:
 
     switches: Switches = field(default_factory=Switches)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
-
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
         """Build the set. Raises ConfigError for another toolset, or when the set is sufficient."""
         return _refusable("insufficient_config2", config2, config2_facts, self.switches, offer, sample, rng)
@@ -63,9 +56,6 @@ class InsufficientConfig3:
     """Tools that fit but whose lists do not hold the record's entity: 18. The result is to be validated."""
 
     switches: Switches = field(default_factory=Switches)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
 
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
         """Build the set. Raises ConfigError for another toolset, or when the set is sufficient."""

@@ -11,7 +11,6 @@ from random import Random
 from components.core.tools import Offer
 from components.core.types import Sample
 from components.radiology.offers import rebuilt, study_behind
-from components.radiology.profile import as_switches
 from components.radiology.sets import high, medium, regular
 from components.radiology.switches import Switches
 
@@ -21,9 +20,6 @@ class RedundantRegular:
     """The baseline's tools and at most one extra, for another pair, per category: 12 to 15."""
 
     switches: Switches = field(default_factory=Switches)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
 
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
         """Build the set. Raises ConfigError for another toolset."""
@@ -38,9 +34,6 @@ class RedundantMedium:
 
     switches: Switches = field(default_factory=Switches)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
-
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
         """Build the set. Raises ConfigError for another toolset."""
         study = study_behind(offer, sample, "redundant_medium")
@@ -53,9 +46,6 @@ class RedundantHigh:
     """Every tool there is: 169."""
 
     switches: Switches = field(default_factory=Switches)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
 
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
         """Build the set. Raises ConfigError for another toolset."""

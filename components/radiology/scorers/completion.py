@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from components.building.reading import may_build
-from components.core.types import Sample, Score, ScoreKind, Trajectory
+from components.core.traits import ScorerTraits
+from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import Execution, ground_truth, is_scored, kind_of
 from components.radiology.grading import Attempt, grade
-from components.radiology.profile import as_switches
 from components.radiology.switches import Switches
 from components.radiology.tasks import Task
 
@@ -44,13 +44,12 @@ class Completion:
 
     switches: Switches
     version: str = "1"
-    decides: ClassVar[str] = HEADLINE
-    names: ClassVar[Sequence[str]] = (HEADLINE,)
-    kinds: ClassVar[Mapping[str, ScoreKind]] = dict.fromkeys(NAMES, "proportion")
-    by: ClassVar[Sequence[str]] = ("complexity", "task", "anatomy", "modality")
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
+    traits: ClassVar[ScorerTraits] = ScorerTraits(
+        decides=HEADLINE,
+        names=(HEADLINE,),
+        kinds=dict.fromkeys(NAMES, "proportion"),
+        by=("complexity", "task", "anatomy", "modality"),
+    )
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Scored wherever the task can be solved, with a tool that is built if need be; unscored in the reference's

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from components.core.types import Sample, Score, ScoreKind, Trajectory
+from components.core.traits import ScorerTraits
+from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import Execution, is_scored, kind_of
 from components.radiology.grading import Attempt, grade
-from components.radiology.profile import as_switches
 from components.radiology.switches import Switches
 from components.radiology.tasks import Task
 
@@ -48,10 +48,7 @@ class InputOutput:
 
     switches: Switches
     version: str = "1"
-    kinds: ClassVar[Mapping[str, ScoreKind]] = {"execution/ecr": "proportion", "execution/pfsp": "share"}
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
+    traits: ClassVar[ScorerTraits] = ScorerTraits(kinds={"execution/ecr": "proportion", "execution/pfsp": "share"})
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """The reference's profile scores redundant conditions only; what cannot be solved is never scored."""

@@ -12,10 +12,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from components.core.types import Sample, Score, ScoreKind, Trajectory
+from components.core.traits import ScorerTraits
+from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import Execution, from_log, ground_truth, is_scored, kind_of
 from components.radiology.grading import Attempt, grade
-from components.radiology.profile import as_switches
 from components.radiology.suitable import Suitable
 from components.radiology.switches import Switches
 from components.radiology.tasks import BQ, IE, Task
@@ -94,10 +94,7 @@ class Orchestration:
 
     switches: Switches
     version: str = "1"
-    kinds: ClassVar[Mapping[str, ScoreKind]] = {TARGET: "proportion", MILESTONE: "proportion", TOOLS: "share"}
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
+    traits: ClassVar[ScorerTraits] = ScorerTraits(kinds={TARGET: "proportion", MILESTONE: "proportion", TOOLS: "share"})
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """The reference's profile scores the target in redundant and the rest in differentiated conditions."""
@@ -122,10 +119,7 @@ class BestTools:
 
     switches: Switches
     version: str = "2"
-    kinds: ClassVar[Mapping[str, ScoreKind]] = {BEST: "proportion"}
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
+    traits: ClassVar[ScorerTraits] = ScorerTraits(kinds={BEST: "proportion"})
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Scored in differentiated conditions, and by the article wherever tools differ."""

@@ -11,7 +11,7 @@ import math
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -20,7 +20,8 @@ from typing import Any, ClassVar
 import orjson
 
 from components.core.errors import ConfigError
-from components.core.types import CONTEXT_LENGTH, Sample, Score, ScoreKind, Trajectory
+from components.core.traits import ScorerTraits
+from components.core.types import CONTEXT_LENGTH, Sample, Score, Trajectory
 from components.radiology.execution import kind_of
 
 NAME = "response/ratescore"
@@ -83,7 +84,7 @@ class RaTEScore:
     given ``seconds`` per answer. Raises ConfigError when it is not installed.
     """
 
-    kinds: ClassVar[Mapping[str, ScoreKind]] = {NAME: "share"}
+    traits: ClassVar[ScorerTraits] = ScorerTraits(kinds={NAME: "share"})
     takes_code: ClassVar[Sequence[str]] = ("source",)  # what a stranger's config must not set unasked
 
     source: str = PACKAGE

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from components.core.types import Sample, Score, ScoreKind, Trajectory
+from components.core.traits import ScorerTraits
+from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import from_log, is_scored, kind_of
 from components.radiology.grading import attempt, unscored
-from components.radiology.profile import as_switches
 from components.radiology.switches import Switches
 from components.text.overlap import bleu, bleu_unigram, rouge_l, rouge_l_summary, word_f1
 
@@ -65,10 +65,7 @@ class Response:
 
     switches: Switches
     version: str = "1"
-    kinds: ClassVar[Mapping[str, ScoreKind]] = dict.fromkeys(NAMES, "share")
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
+    traits: ClassVar[ScorerTraits] = ScorerTraits(kinds=dict.fromkeys(NAMES, "share"))
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """The reference's profile scores differentiated conditions only, and no episode that mentions an error."""

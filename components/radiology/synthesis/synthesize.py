@@ -23,6 +23,7 @@ from pydantic import StringConstraints
 from components.core.concurrency import together
 from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.learning import Bench, Made
+from components.core.traits import PromptSetName
 from components.core.usage import Purposes, summed, usage_lines
 from components.files.made_folder import NEW, MadeFolder
 from components.radiology.records import parse_records
@@ -58,7 +59,7 @@ class Synthesize:
     per_disease: Count = 1
     attempts: Count = 3
     split: Name = "test"
-    prompts: str = "synthesize"
+    prompts: PromptSetName = "synthesize"
 
     def __post_init__(self) -> None:
         for key, given, known in (

@@ -14,7 +14,6 @@ from components.core.types import Sample
 from components.radiology.controls import controls
 from components.radiology.memory import open_memory
 from components.radiology.offers import named
-from components.radiology.profile import as_switches
 from components.radiology.sets import baseline
 from components.radiology.study import study_of
 from components.radiology.switches import Switches
@@ -29,9 +28,6 @@ class Radiology:
 
     switches: Switches = field(default_factory=Switches)
     demonstrations: str = "radiology_demonstrations"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "switches", as_switches(self.switches))
 
     @cached_property
     def _tools(self) -> Mapping[str, Tool]:

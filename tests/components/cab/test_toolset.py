@@ -10,6 +10,7 @@ from components.core.errors import ConfigError, ToolError
 from components.core.messages import Image, ToolSpec
 from components.core.protocols import Toolset
 from components.core.tools import Tool
+from components.core.traits import ToolTraits
 from components.core.types import Observation, Problem, Sample
 from components.files.sample_files import SampleFiles
 from runner.config.build import construct
@@ -53,6 +54,10 @@ class Named:
     @property
     def spec(self):
         return ToolSpec(self.name, "a tool", facts=self.facts)
+
+    @property
+    def traits(self):
+        return ToolTraits(missing=self.missing)
 
     async def __call__(self, context, **arguments):
         return Observation(self.name)
@@ -117,8 +122,8 @@ def test_images_are_looked_at_by_tools_or_by_the_model():
 
 
 def test_notes_tell_what_the_chosen_tools_lack():
-    assert Clinical(KIT).notes == ["Ask will be unavailable: no key"]
-    assert Clinical(KIT, ["Read"]).notes == []
+    assert Clinical(KIT).traits.notes == ["Ask will be unavailable: no key"]
+    assert Clinical(KIT, ["Read"]).traits.notes == []
 
 
 @pytest.mark.parametrize(
@@ -144,7 +149,7 @@ def test_the_shipped_configuration_offers_the_toolbox_of_the_paper():
     offer = toolset.open(XRAY)
     assert list(offer.tools) == ["Plan", "Think", *NAMES]
     assert set(offer.facts["tools"].values()) == {"inner", *DIMENSIONS}
-    assert toolset.notes == []
+    assert toolset.traits.notes == []
 
 
 def test_services_take_the_place_of_the_samples_and_say_which_keys_they_lack():
@@ -153,8 +158,8 @@ def test_services_take_the_place_of_the_samples_and_say_which_keys_they_lack():
     external = [name for name, tool in toolset.tools.items() if tool.effect == "external"]
     assert external == ["GoogleSearch", "Medrag", "DrugBank", "UMLS", "ToxicityDetector"]
     for key in ("BRAVE_API_KEY", "UMLS_API_KEY", "PERSPECTIVE_API_KEY"):
-        assert [note for note in toolset.notes if key in note]
-    assert len(toolset.notes) == 3
+        assert [note for note in toolset.traits.notes if key in note]
+    assert len(toolset.traits.notes) == 3
 
 
 def test_flaws_of_the_configuration_are_found_at_their_keys():
@@ -162,6 +167,6 @@ def test_flaws_of_the_configuration_are_found_at_their_keys():
     with pytest.raises(Flaws) as caught:
         construct(YAML | {"tools": tools | {"PrivacyDetector": tools["PrivacyDetector"] | {"threshold": 2}}}, "toolset")
     assert [flaw.key for flaw in caught.value.flaws] == ["toolset.tools.PrivacyDetector.threshold"]
-    assert construct(YAML | {"tools": tools, "use": ["PrivacyDetector"]}, "toolset").notes == []
+    assert construct(YAML | {"tools": tools, "use": ["PrivacyDetector"]}, "toolset").traits.notes == []
     with pytest.raises(Flaws, match="use"):
         construct(YAML | {"tools": tools, "use": "everything"}, "toolset")

@@ -4,11 +4,11 @@ import pytest
 
 from components.conditions.both import Both
 from components.conditions.denied import Denied
-from components.conditions.intact import Intact
 from components.conditions.noisy import Noisy
 from components.conditions.renamed import Renamed
 from components.conditions.withhold import Withhold
 from components.core.errors import ConfigError
+from components.core.plain import Intact
 from components.core.protocols import Condition
 from components.radiology.conditions.baseline import Baseline
 from components.radiology.conditions.differentiated import Differentiated

@@ -4,12 +4,12 @@ from components.acting.python_cell import PythonCell
 from components.conditions.noisy import Noisy
 from components.conditions.withhold import Withhold
 from components.core.errors import ConfigError
+from components.core.plain import Accept
 from components.core.types import Problem, Sample
 from components.ehr.actions import LoadDB
 from components.ehr.agent import EhrAgent
 from components.ehr.toolset import Ehr
 from components.grammars.code_block import CodeBlock
-from components.verifiers.accept import Accept
 from runner.config.errors import Flaws
 from runner.episode.shared import Parts
 from runner.experiment.fitting import fit
@@ -76,10 +76,10 @@ def test_functions_of_code_cannot_be_made_to_fail():
 
 
 def test_what_lives_as_long_as_the_question_is_said():
-    assert toolset().notes == [] and "as long as the question" in toolset(state="episode").notes[0]
+    assert toolset().traits.notes == () and "as long as the question" in toolset(state="episode").traits.notes[0]
 
 
 def test_the_tables_of_all_databases_are_written_before_the_first_question(tmp_path):
     opened = Ehr({}, sandbox(), str(tmp_path / "columns"))
-    opened.ready([sample(), sample()])
+    opened.traits.prepare([sample(), sample()])
     assert len(list((tmp_path / "columns").iterdir())) == 1

@@ -10,8 +10,8 @@ import pytest
 from annotated_types import Ge
 
 from components.core.errors import ConfigError
+from components.core.plain import Accept
 from components.core.protocols import Agent, Verifier
-from components.verifiers.accept import Accept
 from runner.config.build import check, construct, part
 from runner.config.errors import Flaws, nearest
 
@@ -66,8 +66,8 @@ def test_arguments_arrive_in_the_types_of_the_constructor():
     built = construct(
         node(
             rate=1, path="a/b", names=["x"], prices={"in": 1.5}, mode="direct", switches={"order": "free", "steps": None},
-            several=[{"steps": 1}, {}], inner={"_target_": "components.verifiers.accept.Accept"},
-            inners={"a": {"_target_": "components.verifiers.accept.Accept"}, "b": [1, {"c": 2}]},
+            several=[{"steps": 1}, {}], inner={"_target_": "components.core.plain.Accept"},
+            inners={"a": {"_target_": "components.core.plain.Accept"}, "b": [1, {"c": 2}]},
         ),
         "part",
         ALLOW,
@@ -100,7 +100,7 @@ def test_a_part_that_takes_everything_gets_everything():
         ({"switches": {"stepz": 3}}, "part.switches.stepz", ["no such key", "did you mean steps?"]),
         ({"switches": 3}, "part.switches", ["found 3", "a mapping"]),
         ({"several": [{}, {"steps": "x"}]}, "part.several[1].steps", ["whole number"]),
-        ({"inner": {"_target_": "components.verifiers.accept.Acept"}}, "part.inner._target_", ["did you mean Accept?"]),
+        ({"inner": {"_target_": "components.core.plain.Acept"}}, "part.inner._target_", ["did you mean Accept or Intact?"]),
         ({"inner": 3}, "part.inner", ["Verifier"]),
         ({"cuont": 1}, "part.cuont", ["no such key", "did you mean count?"]),
         ({"count": 12}, "part.count", ["twelve is one too few"]),
@@ -164,8 +164,8 @@ def test_what_is_no_node_is_refused(value):
 
 
 def test_a_part_must_have_the_methods_of_its_protocol():
-    with pytest.raises(Flaws, match="agent: Accept is no Agent: it lacks solve"):
-        part({"_target_": "components.verifiers.accept.Accept"}, "agent", (), Agent)
+    with pytest.raises(Flaws, match="agent: Accept is not an Agent: it lacks solve"):
+        part({"_target_": "components.core.plain.Accept"}, "agent", (), Agent)
 
 
 def test_a_mapping_is_checked_against_a_dataclass_without_building_nodes():

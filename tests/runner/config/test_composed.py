@@ -56,7 +56,7 @@ def test_a_model_or_figure_that_cannot_be_had(home, monkeypatch, word, parts):
         ("dataset.path=/no/such/file", ["no data file /no/such/file", "download it first"]),
         ("dataset.split=tset", ["dataset.split='tset'", "test"]),
         ("profile.radabench.max_steps=3", ["profile is one frozen set", "profile=code, profile=paper"]),
-        ("+agent.needs_controls=[final]", ["Asks needs a toolset with the controls final", "radiology"]),
+        ("+agent.controls=[final]", ["Asks needs a toolset with the controls final", "radiology"]),
     ],
 )
 def test_one_clear_line(home, word, parts):

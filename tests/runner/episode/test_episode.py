@@ -2,11 +2,13 @@
 
 import asyncio
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import pytest
 
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import Message, Sampling, ToolSpec
+from components.core.traits import ToolTraits
 from components.core.types import Answer, Failure, Observation
 from runner.episode.budget import Budget
 from runner.episode.play import play
@@ -294,7 +296,7 @@ async def test_a_trial_is_recorded_and_leaves_nothing_behind():
 async def test_a_tool_that_says_so_is_not_tried():
     @dataclass(frozen=True)
     class Dear(Adds):
-        untried: bool = True
+        traits: ClassVar[ToolTraits] = ToolTraits(triable=False)
 
     @dataclass(frozen=True)
     class TryThenDo:
@@ -392,10 +394,10 @@ async def test_another_version_of_an_external_tool_is_asked_anew():
         effect, spec = "external", ToolSpec("web", "outside")
 
         def __init__(self, identity):
-            self.identity = identity
+            self.traits = ToolTraits(identity=identity)
 
         async def __call__(self, context):
-            return Observation(self.identity)
+            return Observation(self.traits.identity)
 
     class Memory(dict):
         def put(self, key, payload):

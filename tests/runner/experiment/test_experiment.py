@@ -5,7 +5,7 @@ import pytest
 from components.core.errors import ConfigError
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
-from runner.experiment.fitting import PrivacyRefused
+from runner.experiment.privacy import PrivacyRefused
 from runner.job.prepare import build, check
 
 
@@ -24,9 +24,9 @@ def cfg(home):
         },
         "model": {"_target_": "mine.parts.Echo"},
         "agent": {"_target_": "mine.parts.Asks"},
-        "verifier": {"_target_": "components.verifiers.accept.Accept"},
-        "toolset": {"_target_": "components.toolsets.none.NoTools"},
-        "condition": {"_target_": "components.conditions.intact.Intact"},
+        "verifier": {"_target_": "components.core.plain.Accept"},
+        "toolset": {"_target_": "components.core.plain.NoTools"},
+        "condition": {"_target_": "components.core.plain.Intact"},
         "dataset": {"_target_": "mine.parts.Numbers"},
         "scorer": {"right": {"_target_": "mine.parts.Right"}},
     }  # fmt: skip
@@ -113,7 +113,7 @@ def test_a_condition_that_does_not_fit_says_what_would(cfg):
 
 
 def test_an_agent_that_needs_more_than_the_toolset_has(cfg):
-    cfg["agent"]["needs_controls"] = ["start", "final"]
+    cfg["agent"]["controls"] = ["start", "final"]
     with pytest.raises(
         ConfigError, match="agent: Asks needs a toolset with the controls start, final; this one has none"
     ):

@@ -9,6 +9,10 @@ from runner.report import main
 EXPORTS = """
 @dataclass(frozen=True)
 class Exports(Asks):
+    @property
+    def requirements(self):
+        return Requirements(export=self.export)
+
     def export(self, sample, trajectory):
         said = [step.reply.text for step in trajectory.steps]
         return {"question": sample.problem.question, "gold": sample.target, "said": said, "error": trajectory.stop}
@@ -40,7 +44,10 @@ def test_each_episode_is_written_as_its_method_writes_it(played, capsys):
 
 def test_an_agent_without_a_layout_is_refused_in_one_line(played, capsys):
     assert main([str(played / "agent-asks"), "--export"]) == 2
-    assert capsys.readouterr().err == "error: --export: the agent asks has no layout of its own (a method export)\n"
+    assert (
+        capsys.readouterr().err
+        == "error: --export: the agent asks declares no layout of published records (Requirements.export)\n"
+    )
     assert not (played / "agent-asks" / "export.jsonl").exists()
     assert main([str(played), "--export"]) == 0
     assert "without a layout of their own, left out: asks" in capsys.readouterr().out

@@ -4,10 +4,12 @@ import json
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from components.core.errors import ConfigError
+from components.core.traits import Requirements
 from components.core.types import Answer, Problem, Sample
 from runner.experiment.experiment import Experiment, Launch
 from runner.learning.lesson import lesson_of
@@ -151,7 +153,7 @@ def test_samples_are_counted_for_each_task_where_the_source_says_so(tmp_path, pe
 
 @dataclass(frozen=True)
 class Inner:
-    needs_memory: str = "examples"
+    requirements: ClassVar[Requirements] = Requirements(memory="examples")
 
     async def solve(self, episode):
         return Answer("")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Sequence
 from annotated_types import Interval
 from components.core.messages import Message
+from components.core.traits import Requirements
 from components.core.types import Answer
 
 @dataclass(frozen=True)
@@ -16,7 +17,11 @@ class Tuned:
     quality: Annotated[float, Interval(ge=0, le=1)] = 0.5
     times: int = 1
     style: str = "plain"
-    needs_controls: Sequence[str] = ()
+    controls: Sequence[str] = ()
+
+    @property
+    def requirements(self):
+        return Requirements(controls=self.controls)
 
     async def solve(self, episode):
         if Path("broken").exists() and self.times == int(Path("broken").read_text()):

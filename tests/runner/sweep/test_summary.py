@@ -26,8 +26,7 @@ class Tasks:
 
 @dataclass(frozen=True)
 class Averaged(Right):
-    names: ClassVar[Sequence[str]] = ("score/strict",)
-    levels: ClassVar[Sequence[str]] = ("task", "dimension")
+    traits: ClassVar[ScorerTraits] = ScorerTraits(names=("score/strict",), levels=("task", "dimension"))
 """
 
 

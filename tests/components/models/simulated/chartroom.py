@@ -16,7 +16,7 @@ from components.agents.llm2sql import Llm2Sql
 from components.agents.react import ReAct
 from components.agents.reflexion import Reflexion
 from components.agents.self_debugging import SelfDebugging
-from components.conditions.intact import Intact
+from components.core.plain import Accept, Intact
 from components.core.types import Sample, Trajectory
 from components.ehr import actions as actions
 from components.ehr.agent import EhrAgent
@@ -30,7 +30,6 @@ from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
 from components.stages.solve import Solve
-from components.verifiers.accept import Accept
 from runner.episode.door import Door
 from runner.episode.play import play
 from runner.episode.shared import Parts

@@ -13,8 +13,8 @@ import yaml
 from components.agents.reflectool import ReflecTool
 from components.cab.datasets.cab import Cab
 from components.cab.scorers import Cab as Scorer
-from components.conditions.intact import Intact
 from components.core.messages import Completion, Request
+from components.core.plain import Accept, Intact
 from components.core.types import Sample, Trajectory
 from components.grammars.bracket_json import BracketJson
 from components.memory.learnt import Learnt
@@ -22,7 +22,6 @@ from components.models.simulated import Simulated
 from components.models.simulated.key import dataset_samples
 from components.models.simulated.serve import Server
 from components.stages.optimize import Optimize
-from components.verifiers.accept import Accept
 from runner.config.build import construct
 from runner.episode.door import Door
 from runner.episode.play import play

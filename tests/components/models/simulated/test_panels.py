@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from components.agents.direct import Direct
+from components.core.plain import Accept
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
@@ -13,7 +14,6 @@ from components.models.simulated import Simulated
 from components.panel.agent import MedAgents
 from components.radiology.conditions.baseline import Baseline
 from components.radiology.toolset import Radiology
-from components.verifiers.accept import Accept
 from components.verifiers.refine import Refine
 from components.verifiers.select import Select
 from runner.episode.door import Door

@@ -3,12 +3,13 @@ from typing import Any
 
 import pytest
 
+from components.core.plain import Accept
+from components.core.traits import Requirements
 from components.core.types import Problem, Sample
-from components.verifiers.accept import Accept
 from components.verifiers.refine import Refine
 from components.verifiers.reflect import Reflect
 from runner.config.errors import Flaws
-from runner.experiment.wants import granted
+from runner.experiment.fitting import granted
 from tests.parts import Looper, Speaker, parts
 
 SAMPLES = [Sample(Problem(f"p{n}/{k}", "?", context=f"Patient: {n}\nHistory: none\nmore {k}"), None)
@@ -22,9 +23,13 @@ TAKES_ALL = Accept()
 class Wanting(Looper):
     """An agent that wants something."""
 
-    brings_verifier: Any = None
-    needs_models: tuple[str, ...] = ()
+    verifier: Any = None
+    models: tuple[str, ...] = ()
     shown_patients: tuple[str, ...] = ()
+
+    @property
+    def requirements(self):
+        return Requirements(verifier=self.verifier, models=self.models, shown_patients=self.shown_patients)
 
 
 @dataclass(frozen=True)
@@ -51,22 +56,20 @@ def test_an_agent_that_wants_nothing_changes_nothing():
 
 
 def test_a_verifier_that_an_agent_brings_is_asked_in_the_place_of_the_one_that_takes_all():
-    brought = Wanting(brings_verifier=Reflect(repairs=2))
+    brought = Wanting(verifier=Reflect(repairs=2))
     assert given(brought).verifier == given(Wrapping(inner=brought)).verifier == Reflect(repairs=2)
     assert given(brought, Reflect(repairs=2)).verifier == Reflect(repairs=2)
 
 
 def test_a_second_verifier_is_refused_and_never_left_out_in_silence():
-    told = refused(Wanting(brings_verifier=Reflect()), Refine())
-    assert (
-        told == "verifier: the agent brings its own verifier (Reflect), so Refine would not be asked: verifier=accept"
-    )
-    assert "Reflect would not be asked" in refused(Wanting(brings_verifier=Reflect()), Reflect(repairs=3))
+    told = refused(Wanting(verifier=Reflect()), Refine())
+    assert told == "verifier: the agent provides a verifier (Reflect), so Refine would not be asked: verifier=accept"
+    assert "Reflect would not be asked" in refused(Wanting(verifier=Reflect()), Reflect(repairs=3))
 
 
 def test_models_that_are_named_must_be_there():
-    assert given(Wanting(needs_models=("big",)))
-    told = refused(Wanting(needs_models=("bigger",)))
+    assert given(Wanting(models=("big",)))
+    told = refused(Wanting(models=("bigger",)))
     assert told == "agent: Wanting names the model 'bigger'; there are main, big; another: +model@models.bigger=openai"
 
 

@@ -1,4 +1,4 @@
-"""Acting step by step until there is an answer: what ReAct, CRITIC, Reflexion and ReflecTool have in common.
+"""One attempt, step by step: the parts from which ReAct, CRITIC, Reflexion and ReflecTool are made.
 
 Source: Yao et al. 2023 (ReAct), arXiv 2210.03629; step limit and forced finish of Liao et al. 2024
 (ReflecTool), arXiv 2410.17657.
@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import count
-from typing import Annotated, Any, Protocol, runtime_checkable
+from typing import Annotated, Any, Protocol, Self, runtime_checkable
 
 import orjson
 from annotated_types import Ge
@@ -18,13 +17,12 @@ from annotated_types import Ge
 from components.acting.action_lines import line_text
 from components.acting.demonstrations import shown_plans, shown_tasks
 from components.acting.solved import SEEDS, TASKS
-from components.building import BuildsTools
-from components.core.errors import ConfigError, ModelError
+from components.core.errors import ConfigError
 from components.core.messages import Image, Message, Sampling
-from components.core.overflow import as_failure
 from components.core.protocols import Agent, Episode
 from components.core.task_text import Chain, action_text, task_text
 from components.core.tools import Offer
+from components.core.traits import PromptSetName, agents_in
 from components.core.turns import continued
 from components.core.types import Action, Answer, Demonstration, Failure, Refusal
 from components.prompts import PromptSet, load
@@ -59,15 +57,14 @@ class Attempting(Protocol):
 
 
 def acting_one(agent: Agent) -> Agent:
-    """The agent that can try again: of an agent that plays others the first of those, else itself."""
-    others = [one for name in ("inner", "to") if (one := getattr(agent, name, None)) is not None]
-    within = [acting_one(one) for one in others]
-    return next((one for one in (*within, agent) if isinstance(one, Attempting)), within[0] if within else agent)
+    """The agent that can try again: the first such one among those that an agent holds, else the agent itself."""
+    own, *held = agents_in(agent)
+    return next((one for one in (*held, own) if isinstance(one, Attempting)), held[0] if held else own)
 
 
 @dataclass(frozen=True)
-class Acting(BuildsTools):
-    """One action per step, every reply kept as the model wrote it.
+class ActsInSteps:
+    """The settings of agents that take one action per step; every reply is kept as the model wrote it.
 
     ``max_steps`` None: the budget's matter. ``force_finish``: the last step offers nothing but to end.
     ``preload``: the inputs (schema, documents) stand in the task. ``stop`` are strings at which an action's
@@ -76,7 +73,7 @@ class Acting(BuildsTools):
     database they are of this database. ``as_lines``: what was done is written as ``Name[argument]``.
     """
 
-    prompts: str
+    prompts: PromptSetName
     max_steps: Annotated[int, Ge(1)] | None = None
     force_finish: bool = False
     preload: bool = False
@@ -85,90 +82,93 @@ class Acting(BuildsTools):
     as_lines: bool = False
 
     @property
-    def needs_controls(self) -> Sequence[str]:
+    def controls(self) -> Sequence[str]:
         """The control that describes the database, for prompts that show it."""
         return ("metadata",) if "metadata" in _names(load(self.prompts)) else ()
 
     @property
-    def needs_memory(self) -> str | None:
+    def shown_memory(self) -> str | None:
         """The memory that the demonstrations are from, where any are shown."""
         if not self.shots:
             return None
-        return SEEDS if self.needs_controls else TASKS
+        return SEEDS if self.controls else TASKS
 
-    def fits(self, offer: Offer) -> None:
+    def refuse_unshown(self) -> None:
         """Raises ConfigError for demonstrations that the prompts have no place for."""
-        super().fits(offer)
         if self.shots and "demonstrations" not in _names(load(self.prompts)):
             raise ConfigError(
                 f"agent.shots={self.shots}: system.jinja of the prompts {self.prompts!r} shows no demonstrations;"
                 " choose other prompts, or agent.shots=0"
             )
 
-    async def attempt(self, episode: Episode, shown: Shown | None = None) -> Trial:
-        """Act and observe until there is an answer, a refusal, no step left (Failure ``step_limit``) or a request that
-        the model is too small for (``context_length``)."""
-        if blind(episode):
-            return Trial(Failure("unsupported_input", "the model takes no images"), ())
-        values = await self._given(episode, shown or Shown())
-        messages = [self._system(episode, values), await self._task(episode, values)]
-        sampling, chain = Sampling(stop=tuple(self.stop)), list[tuple[str, str]]()
-        for done in count(1):
-            closing = self.force_finish and done == self.max_steps
-            if closing:
-                messages[0] = self._system(episode, values, closing=True)
-            try:
-                action = await episode.act(messages, sampling, closing)
-            except ModelError as error:
-                return Trial(as_failure(error), chain)
-            if (outcome := _ended(action)) is not None:
-                resumed = None if done == self.max_steps else await self.resumed(episode, messages, action)
-                if resumed is None:
-                    return Trial(outcome, (*chain, (self._did(action), action.answer or "OK")))
-                chain.append((self._did(action), "A tool was built."))
-                messages = resumed
-                continue
-            seen = await episode.observe(action)
-            chain.append((self._did(action), _saw(episode, action, seen)))
-            messages += [action.message, *seen]
-            if action.last and all(one.error is None for one in episode.last.observed):
-                return Trial(await self._conclude(episode, messages, values), chain)
-            if done == self.max_steps:
-                return Trial(Failure("step_limit", f"no answer within {done} steps"), chain)
-        raise AssertionError("count is endless")
 
-    async def _given(self, episode: Episode, shown: Shown) -> dict[str, Any]:
-        """What the prompts are given alongside the task."""
-        described = self.needs_controls or "metadata" in episode.offer.controls
+@dataclass
+class Acting:
+    """An attempt that is being made: its messages, and the chain of what was done. ``values``: what prompts are given."""
+
+    episode: Episode
+    settings: ActsInSteps
+    values: Mapping[str, Any]
+    messages: list[Message] = field(default_factory=list)
+    chain: list[tuple[str, str]] = field(default_factory=list)
+
+    @classmethod
+    async def begin(cls, episode: Episode, settings: ActsInSteps, shown: Shown) -> Self:
+        """The system prompt, with demonstrations, and the task, with images and preloaded inputs."""
+        described = settings.controls or "metadata" in episode.offer.controls
         facts = {"metadata": (await episode.control("metadata")).data} if described else {}
-        return {**vars(shown), "demonstrations": self._demonstrations(episode, facts), **facts}
+        demonstrations = _demonstrations(episode, settings, facts)
+        acting = cls(episode, settings, {**vars(shown), "demonstrations": demonstrations, **facts})
+        acting.messages = [acting._system(), await acting._task()]
+        return acting
 
-    def _demonstrations(self, episode: Episode, facts: Mapping[str, Any]) -> Sequence[Demonstration]:
-        found, database = shown_tasks(episode, self.shots), facts.get("metadata", {}).get("database", "")
-        if found or not database or (episode.memory is None and not self.needs_controls):
-            return found
-        return shown_plans(episode, database, self.shots)
+    async def act(self, closing: bool = False) -> Action:
+        """The next action; ``closing``: nothing is offered but to end. Raises LimitReached, ModelError."""
+        if closing:
+            self.messages[0] = self._system(closing=True)
+        return await self.episode.act(self.messages, Sampling(stop=tuple(self.settings.stop)), closing)
 
-    def _did(self, action: Action) -> str:
-        return line_text(action) if self.as_lines else action_text(action)
+    async def observe(self, action: Action) -> None:
+        """Run an action and add what came of it."""
+        seen = await self.episode.observe(action)
+        self.add(action, _saw(self.episode, action, seen), [*self.messages, action.message, *seen])
 
-    def _system(self, episode: Episode, values: dict[str, Any], closing: bool = False) -> Message:
-        instructions, formats = episode.instructions(closing), () if closing else _formats(episode.offer)
-        return load(self.prompts).system(
-            "system", instructions=instructions, formats=formats, max_steps=self.max_steps, **values
+    def add(self, action: Action, result: str, messages: list[Message]) -> None:
+        """Add an action and its result to the chain; the attempt continues with ``messages``."""
+        self.chain.append((line_text(action) if self.settings.as_lines else action_text(action), result))
+        self.messages = messages
+
+    def is_over(self, action: Action) -> bool:
+        """Whether an action whose calls are the last ones succeeded, so that only the answer is left to give."""
+        return action.last and all(one.error is None for one in self.episode.last.observed)
+
+    async def conclude(self) -> Answer:
+        """Answer after the last call, for grammars whose last action is not the answer."""
+        held = await held_by(self.episode, "final")
+        prompts = load(self.settings.prompts)
+        ask = prompts.user("conclude", problem=self.episode.problem, held=held, **self.values)
+        return Answer((await self.episode.ask(continued(self.messages, ask), "conclude")).text)
+
+    def _system(self, closing: bool = False) -> Message:
+        instructions = self.episode.instructions(closing)
+        formats = () if closing else _formats(self.episode.offer)
+        return load(self.settings.prompts).system(
+            "system", instructions=instructions, formats=formats, max_steps=self.settings.max_steps, **self.values
         )
 
-    async def _task(self, episode: Episode, values: dict[str, Any]) -> Message:
-        problem = episode.problem
-        held = await held_by(episode, "look") + (await held_by(episode, "inputs") if self.preload else "")
-        images = shown_images(episode)
-        return load(self.prompts).user("problem", images, problem=problem, task=task_text(problem), held=held, **values)
+    async def _task(self) -> Message:
+        episode, problem = self.episode, self.episode.problem
+        held = await held_by(episode, "look") + (await held_by(episode, "inputs") if self.settings.preload else "")
+        shown = {"problem": problem, "task": task_text(problem), "held": held, **self.values}
+        return load(self.settings.prompts).user("problem", shown_images(episode), **shown)
 
-    async def _conclude(self, episode: Episode, messages: Sequence[Message], values: dict[str, Any]) -> Answer:
-        """Answer after the last call, for grammars whose last action is not the answer."""
-        held = await held_by(episode, "final")
-        ask = load(self.prompts).user("conclude", problem=episode.problem, held=held, **values)
-        return Answer((await episode.ask(continued(messages, ask), "conclude")).text)
+
+def _demonstrations(episode: Episode, settings: ActsInSteps, facts: Mapping[str, Any]) -> Sequence[Demonstration]:
+    """Solved tasks of the memory, else solved questions of the database."""
+    found, database = shown_tasks(episode, settings.shots), facts.get("metadata", {}).get("database", "")
+    if found or not database or (episode.memory is None and not settings.controls):
+        return found
+    return shown_plans(episode, database, settings.shots)
 
 
 @lru_cache(maxsize=64)
@@ -195,7 +195,7 @@ def _saw(episode: Episode, action: Action, messages: Sequence[Message]) -> str:
     return "\n".join(one.observation.text for one in episode.last.observed if not one.control)
 
 
-def _ended(action: Action) -> Answer | Refusal | None:
+def stated(action: Action) -> Answer | Refusal | None:
     """The outcome that an action states."""
     return action.refusal if action.answer is None else Answer(action.answer)
 
