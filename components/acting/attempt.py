@@ -104,7 +104,7 @@ class ActsInSteps:
 
 @dataclass
 class Acting:
-    """An attempt that is being made: its messages, and the chain of what was done. ``values``: what prompts are given."""
+    """An attempt that is being made: its messages and the chain of what was done. ``values``: given to prompts."""
 
     episode: Episode
     settings: ActsInSteps

@@ -12,6 +12,7 @@ from annotated_types import Ge, Interval, MinLen
 
 from components.core.errors import ConfigError, ModelError
 from components.core.messages import Completion, Request, Sampling
+from components.core.redaction import without_key
 from components.core.traits import ModelTraits
 from components.core.types import Privacy
 from components.models.deadlines import Deadlines
@@ -19,7 +20,6 @@ from components.models.endpoints import NOT_EXTRA, Endpoint, Transports, key_in_
 from components.models.faults import Fault
 from components.models.limits import Limiter, Minute, estimate
 from components.models.prices import PriceRow, look_up, stated
-from components.models.redaction import without_key
 from components.models.retired import Retired
 from components.models.retries import Retries
 

@@ -12,7 +12,7 @@ import orjson
 import yaml
 
 from components.core.errors import ConfigError
-from components.models.redaction import secret_variables
+from components.core.redaction import secret_variables
 from components.prompts import load as load_prompts
 from runner.bundle import archive, entries, places
 from runner.bundle.licences import may_go_along

@@ -228,8 +228,8 @@ def _conclude(bundle: Path, differing: Sequence[str], runs: Sequence[_Again]) ->
     """Say how it ended."""
     n = sum(len(list(read(run.folder))) for run in runs)
     if len(runs) > 1:
-        from runner.sweep.plan import Cell
-        from runner.sweep.summary import summarise
+        from runner.job.plan import Cell
+        from runner.job.summary import summarise
 
         summarise([Cell((), {}, run.told["label"], run.folder, run.cfg) for run in runs])
     if not differing:

@@ -15,7 +15,7 @@ from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from components.core.errors import ConfigError
-from components.models.redaction import redact
+from components.core.redaction import redact
 from runner.config.errors import Flaw, Flaws, nearest, of_argument, shown
 from runner.config.targets import locate
 from runner.config.undeclared import undeclared_in

@@ -10,7 +10,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from components.core.errors import ConfigError
 from runner.config.errors import nearest
-from runner.config.places import choices_of
+from runner.config.origins import choices_of
 from runner.config.roots import CONF
 
 

@@ -12,9 +12,9 @@ from hydra.core.config_loader import ConfigLoader
 from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue, OmegaConfBaseException
 
-from components.models.redaction import secret_variables
+from components.core.redaction import secret_variables
 from runner.config.errors import Flaw, Flaws, nearest
-from runner.config.places import Places, choices_of
+from runner.config.origins import Places, choices_of
 from runner.config.roots import CONF
 from runner.terminal.interrupts import is_interrupt
 

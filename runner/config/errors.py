@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from components.core.errors import ConfigError
-from components.models.redaction import redact
+from components.core.redaction import redact
 from components.text.near_names import meant
 
 _SHOWN = 12

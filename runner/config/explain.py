@@ -14,7 +14,7 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseE
 from components.core.errors import ConfigError
 from runner.config.choices import choices
 from runner.config.errors import Flaw, nearest, shown
-from runner.config.places import COMMAND, choices_of, near, yaml_files
+from runner.config.origins import COMMAND, choices_of, near, yaml_files
 
 _EXTRAS = {"joblib": "joblib", "submitit_local": "submitit", "submitit_slurm": "submitit"}  # Hydra's plugins
 _RETIRED = {  # key -> what stands in its place

@@ -14,8 +14,8 @@ import orjson
 from components.core.errors import OVERFLOW, ModelError, RunLimitReached
 from components.core.messages import Completion, Message, Request, ToolCall, Usage
 from components.core.protocols import Model
+from components.core.redaction import redact
 from components.models.overflow import FINISH
-from components.models.redaction import redact
 from runner.episode.budget import Budget, Purse, Spent
 from runner.storage.journal import Journal
 from runner.storage.replay_miss import explain_miss

@@ -11,9 +11,9 @@ from components.core.consulting import Consulting, Following
 from components.core.errors import ConfigError, LimitReached, ModelError, RunLimitReached
 from components.core.overflow import as_failure
 from components.core.protocols import Episode, Scorer
+from components.core.redaction import redact
 from components.core.traits import scorer_traits
 from components.core.types import Answer, Failure, Refusal, Sample, Score, Step, Trajectory
-from components.models.redaction import redact
 from runner.storage.disk import Unwritable
 
 Scorers = Mapping[str, Scorer]

@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import partial
 
 from components.core.errors import ConfigError, ModelError, RunLimitReached
+from components.core.redaction import redact
 from components.core.tools import Offer
 from components.core.types import Sample, Score, Trajectory
-from components.models.redaction import redact
 from runner.episode.budget import Budget
 from runner.episode.door import Door
 from runner.episode.ending import JUDGING, scored

@@ -11,7 +11,7 @@ from omegaconf import DictConfig
 from components.core.learning import Craft, Source
 from components.core.protocols import Dataset, Model, Studying
 from components.core.types import Sample
-from runner.config.places import words_of
+from runner.config.origins import words_of
 
 if TYPE_CHECKING:  # loaded for a config that is not refused
     from runner.episode.budget import Budget

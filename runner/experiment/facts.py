@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from components.core.redaction import redact
 from components.core.traits import (
     agents_in,
     dataset_traits,
@@ -15,7 +16,6 @@ from components.core.traits import (
     tool_traits,
     toolset_traits,
 )
-from components.models.redaction import redact
 from runner.experiment.declared import declared_scores
 from runner.experiment.fitting import has_price, sandbox_of
 

@@ -1,7 +1,8 @@
 """Episodes in the layout of their method's publication: ``export.jsonl``, one line each.
 
-An agent declares its layout as ``Requirements.export``. Keys that it leaves free hold what only the run knows: id, epoch, dataset, split, method, model, settings (agent, memory,
-profile, seed, what holds code), prompts (set -> digest), temperature (the model's), scores, usage, seconds, error.
+An agent declares its layout as ``Requirements.export``. Keys that it leaves free hold what only the run knows: id,
+epoch, dataset, split, method, model, settings (agent, memory, profile, seed, what holds code), prompts (set -> digest),
+temperature (the model's), scores, usage, seconds, error.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from runner.config import build as builder
 from runner.config import composed as configs
 from runner.config.errors import Flaw, Flaws, complain, noting, unreachable
 from runner.config.explain import explain
-from runner.config.places import Places, choices_of, words_of
+from runner.config.origins import Places, choices_of, words_of
 from runner.config.roots import CONF
 from runner.config.schema import Settings
 from runner.experiment.experiment import Experiment, Launch, launch_of, study

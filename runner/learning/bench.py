@@ -14,8 +14,8 @@ from components.core.errors import ConfigError
 from components.core.learning import Solve
 from components.core.plain import Accept, Intact, NoTools
 from components.core.protocols import Agent, Studying
+from components.core.redaction import redact
 from components.core.types import Played, Problem, Sample, Trajectory
-from components.models.redaction import redact
 from runner.config.errors import Flaw, Flaws, noting
 from runner.episode.door import Door
 from runner.experiment.declared import declared_scores

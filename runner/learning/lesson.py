@@ -15,11 +15,11 @@ from components.core.learning import Parted, Source, task_of
 from components.core.moved import as_first_named
 from components.core.plain import Accept, Intact
 from components.core.protocols import Dataset
+from components.core.redaction import redact
 from components.core.task_text import task_text
 from components.core.traits import stage_traits
 from components.core.types import Sample
 from components.files.seeded_draw import drawn
-from components.models.redaction import redact
 from runner.experiment.fitting import prompt_digests
 from runner.experiment.select import clean
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import ConfigError
-from components.models.redaction import redact
+from components.core.redaction import redact
 from runner.storage import disk
 
 FILE = "manifest.json"

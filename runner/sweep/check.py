@@ -17,11 +17,11 @@ from omegaconf.errors import OmegaConfBaseException
 from components.core.errors import ConfigError
 from runner.config.errors import Flaw, Flaws, complain
 from runner.config.legible import too_deep
-from runner.config.places import words_of
+from runner.config.origins import words_of
 from runner.experiment.facts import facts_of
+from runner.job.plan import Cell
 from runner.storage import manifest
 from runner.storage.resume import is_complete, quoted, refuse_changes, unused
-from runner.sweep.plan import Cell
 from runner.sweep.shards import split
 
 

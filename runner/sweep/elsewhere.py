@@ -18,10 +18,10 @@ from types import FrameType
 from typing import Any
 
 from components.core.errors import ConfigError
-from components.models.redaction import redact
+from components.core.redaction import redact
 from runner.episode.budget import Spent
+from runner.job.plan import Cell
 from runner.storage import records
-from runner.sweep.plan import Cell
 
 _TOLD = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)  # how schedulers tell a process to leave
 

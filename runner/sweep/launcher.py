@@ -25,12 +25,12 @@ from hydra.types import HydraContext
 from omegaconf import DictConfig
 
 from components.core.errors import ConfigError
-from components.models.redaction import redact
+from components.core.redaction import redact
 from runner.episode.budget import Budget, Spent
+from runner.job.plan import Cell, cells
 from runner.storage.resume import quoted
 from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.others import launch
-from runner.sweep.plan import Cell, cells
 from runner.sweep.shards import gather
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def _note(cell: Cell, result: JobReturn) -> None:
 
 def _conclude(plan: Sequence[Cell]) -> int:
     """One table over the jobs and what failed. Returns the sweep's exit code."""
-    from runner.sweep.summary import summarise
+    from runner.job.summary import summarise
 
     summarise(plan)
     return exit_code(plan)

@@ -19,10 +19,10 @@ from runner.config import composed as configs
 from runner.config.build import check
 from runner.config.errors import Flaws, nearest
 from runner.episode.budget import Budget, Spent
+from runner.job.plan import Cell
 from runner.storage.resume import parts_of, quoted
 from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.launcher import BUDGET, Launcher, Sweeper, exit_code
-from runner.sweep.plan import Cell
 from runner.sweep.search_ending import conclude, metrics_of
 from runner.sweep.search_pruning import Pruner
 from runner.sweep.search_settings import Search

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from runner.experiment.facts import sweep_id
+from runner.job.plan import Cell
 from runner.storage.manifest import read
-from runner.sweep.plan import Cell
 from runner.sweep.search_settings import Search
 from runner.sweep.search_space import Space, words_at
 from runner.sweep.search_study import State, Study, Trial
@@ -61,9 +61,9 @@ def conclude(study: Study, search: Search, space: Space, plan: Mapping[int, Cell
 def _send(whole: Sequence[Cell], played: Sequence[Cell], home: Path) -> None:
     """Write the search's page and tables and send its own run to MLflow, both of the trials that were not stopped
     early, which is no failure; say what all took and where to look."""
+    from runner.job.summary import calls, pages
     from runner.results.compare import warnings_of
     from runner.results.runs import Run
-    from runner.sweep.summary import calls, pages
     from runner.tracking import finish_sweep
 
     runs, sweep = [Run.at(cell.folder, cell.cfg or None) for cell in whole], sweep_id(str(home))

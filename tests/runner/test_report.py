@@ -2,8 +2,8 @@
 
 import json
 
+from runner.job.summary import calls
 from runner.report import main
-from runner.sweep.summary import calls
 from tests.acceptance.command import here
 from tests.runner.results.folders import write
 

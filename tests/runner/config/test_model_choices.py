@@ -16,7 +16,7 @@ from components.models.retired import Retired
 from components.models.simulated import Simulated
 from components.text.yaml_text import read_yaml
 from runner.config import build
-from runner.config.places import choices_of
+from runner.config.origins import choices_of
 from runner.config.roots import CONF
 from runner.results.paper import load
 from tests.composing import composing

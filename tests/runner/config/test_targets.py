@@ -57,7 +57,7 @@ def test_what_a_part_says_of_itself_under_an_old_name_is_refused_and_never_left_
 
 def test_a_declaration_of_another_type_is_refused():
     class Odd(Plain):
-        requirements = {"controls": ["start"]}
+        requirements = ("start",)
 
     with pytest.raises(ConfigError, match=r"Odd.requirements is .*; it must be Requirements\(...\)"):
         requirements_of(Odd())

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from runner.sweep.plan import Cell
+from runner.job.plan import Cell
 from runner.sweep.search_ending import conclude, metrics_of
 from runner.sweep.search_settings import Search
 from runner.sweep.search_space import Numbers

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.errors import ConfigError
 from runner.experiment.facts import sweep_id
-from runner.sweep.plan import Cell
+from runner.job.plan import Cell
 
 if TYPE_CHECKING:
     from runner.results.runs import Run

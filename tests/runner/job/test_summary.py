@@ -2,8 +2,8 @@
 
 import json
 
+from runner.job.summary import measured
 from runner.results.runs import Run
-from runner.sweep.summary import measured
 from tests.runner.results.folders import write
 
 TASKS = """

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from components.core.messages import Completion, Message, ToolCall, Usage
-from components.models.redaction import redact, without_echo, without_key
+from components.core.redaction import redact, without_echo, without_key
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_named_secret_is_hidden_whatever_it_looks_like():
 
 
 def test_the_value_of_a_secret_variable_is_hidden_in_every_process():
-    code = "from components.models.redaction import redact; print(redact('found Zx81Zx81Zx81 and /etc/hostname'))"
+    code = "from components.core.redaction import redact; print(redact('found Zx81Zx81Zx81 and /etc/hostname'))"
     secrets = {"MISTRAL_API_KEY": "Zx81Zx81Zx81", "KEY_FILE": "/etc/hostname", "TOKENIZERS_PARALLELISM": "found"}
     said = subprocess.run(
         [sys.executable, "-c", code], env=os.environ | secrets, capture_output=True, text=True, check=True
