@@ -59,9 +59,9 @@ def _guarded(task: Task, words: list[str]) -> int:
     from omegaconf.errors import OmegaConfBaseException
 
     from components.core.errors import ConfigError
-    from runner.config.errors import Flaws, complain, unreachable
+    from runner.config.errors import ConfigErrors, complain, unreachable
     from runner.config.explain import explain, refuse_dashes
-    from runner.config.hydra_patches import hasten
+    from runner.config.hydra_patches import apply_patches
     from runner.config.legible import too_deep
     from runner.config.roots import CONF, users_folders
     from runner.sweep.plugins import register
@@ -69,7 +69,7 @@ def _guarded(task: Task, words: list[str]) -> int:
     from runner.terminal.output import aside, left
     from runner.terminal.words import WITH_VALUE
 
-    hasten()
+    apply_patches()
     register()
     try:
         refuse_dashes(words, WITH_VALUE)
@@ -83,7 +83,7 @@ def _guarded(task: Task, words: list[str]) -> int:
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError) as error:
         if task.started or is_interrupt(error):
             raise
-        complain(Flaws([explain(error, [w for w in words if "=" in w], [*users_folders(words), CONF])]))
+        complain(ConfigErrors([explain(error, [w for w in words if "=" in w], [*users_folders(words), CONF])]))
         return 2
     except RecursionError:
         if task.started:
@@ -120,11 +120,11 @@ def _list_choices(words: list[str]) -> int:
     """Print what can be chosen, of all groups or of those that are named."""
     from runner.config.choices import listing
     from runner.config.roots import CONF, users_folders
-    from runner.terminal.output import told
+    from runner.terminal.output import exit_code_of
     from runner.terminal.words import WITH_VALUE
 
     groups = [w for n, w in enumerate(words) if w[0] != "-" and words[n - 1] not in WITH_VALUE]
-    return told(lambda: print(*listing([*users_folders(words), CONF], groups), sep="\n"))  # noqa: T201
+    return exit_code_of(lambda: print(*listing([*users_folders(words), CONF], groups), sep="\n"))  # noqa: T201
 
 
 def _order_path() -> None:

@@ -23,7 +23,7 @@ from runner.results.runs import Run
 from runner.results.statistics.versus import is_one
 from runner.results.table import plain
 from runner.storage.records import FILE as RECORDS
-from runner.terminal.output import told
+from runner.terminal.output import exit_code_of
 
 _MLFLOW, _WIDE = "mlflow:", 110
 
@@ -31,7 +31,7 @@ _MLFLOW, _WIDE = "mlflow:", 110
 def main(argv: Sequence[str] | None = None) -> int:
     """Compare runs. Exit code 2 for what is no run, or cannot be paired."""
     with TemporaryDirectory(prefix="wardround-") as scratch:
-        return told(lambda: _tell(_arguments(argv), Path(scratch)))
+        return exit_code_of(lambda: _tell(_arguments(argv), Path(scratch)))
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with _default_run() as default:
         told = [(title, _looked(title, look)) for title, look in parts]
         told.append(("default run", [verdict := default()]))
-    terminal.told(lambda: _print(told))
+    terminal.exit_code_of(lambda: _print(told))
     return 1 if verdict.mark == BAD else 0
 
 

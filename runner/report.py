@@ -17,12 +17,12 @@ from runner.results.runs import Run, measured
 from runner.results.table import present
 from runner.storage import manifest
 from runner.storage.records import FILE, RecordWriter, read
-from runner.terminal.output import told
+from runner.terminal.output import exit_code_of
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Report on run folders. Exit code 2 for a folder that is none."""
-    return told(lambda: _tell(_arguments(argv)))
+    return exit_code_of(lambda: _tell(_arguments(argv)))
 
 
 def _tell(given: argparse.Namespace) -> None:

@@ -11,7 +11,7 @@ from components.core.messages import Completion, Message, Request, Sampling, Too
 from components.core.plain import Accept
 from components.core.tools import NoState, Offer
 from components.core.types import Action, Answer, Observation, Problem, Refusal, Sample, Score
-from runner.episode.budget import Budget, Purse
+from runner.episode.budget import Budget, BudgetPool
 from runner.episode.door import Door
 from runner.episode.shared import Parts
 
@@ -171,5 +171,5 @@ def parts(agent: Any = None, **changes: Any) -> Parts:
 def door(model: Any, journal: Any = None, **changes: Any) -> Door:
     """A door to one model."""
     models = model if isinstance(model, dict) else {"main": model}
-    purse = Purse(changes.pop("budget", Budget()))
-    return Door(models, journal, **({"run_seed": 0, "purse": purse} | changes))
+    budget_pool = BudgetPool(changes.pop("budget", Budget()))
+    return Door(models, journal, **({"run_seed": 0, "budget_pool": budget_pool} | changes))

@@ -278,6 +278,7 @@ KEPT = {
         "runner/__main__.py",
         "runner/config/*",
         "runner/experiment/experiment.py",
+        "runner/job/plan.py",
         "runner/job/prepare.py",
         "runner/job/task.py",
         "runner/sweep/*",

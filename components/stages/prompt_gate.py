@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.core.errors import ConfigError
-from components.core.learning import Bench
+from components.core.learning import StageContext
 from components.stages.prompt_history import number
 from components.stages.prompt_trials import Tried
 
@@ -54,7 +54,7 @@ class Gate:
         shared = f" ({self.alpha} over {self.rounds} rounds)" if self.rounds > 1 else ""
         return f"{number(self.level)}{shared}"
 
-    def decision(self, bench: Bench, before: Tried | None, after: Tried | None) -> dict[str, Any]:
+    def decision(self, bench: StageContext, before: Tried | None, after: Tried | None) -> dict[str, Any]:
         """Whether the new set is kept, by which numbers, and why."""
         if before is None or after is None:
             return {"kept": True, "why": _OPEN}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from components.core.errors import ConfigError
-from components.core.learning import Bench
+from components.core.learning import StageContext
 from components.core.task_text import task_text
 from components.core.types import Sample
 from components.files.seeded_draw import drawn
@@ -33,7 +33,7 @@ class Parts:
         return {name: list(dict.fromkeys(map(record_of, part))) for name, part in parts.items()}
 
 
-def parts_of(bench: Bench, split: str | None, train: int, validation: int, compare: int) -> Parts:
+def parts_of(bench: StageContext, split: str | None, train: int, validation: int, compare: int) -> Parts:
     """Draw the parts by whole records. Raises ConfigError when there are too few, one is evaluated too, or two parts
     hold the same task."""
     seed = f"{bench.seed}/refine_prompts"

@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 
 from components.core.concurrency import together
 from components.core.errors import ConfigError
-from components.core.learning import Bench
+from components.core.learning import StageContext
 from components.core.protocols import Agent
 from components.core.types import Played, Sample
 from components.core.usage import Purposes, summed, usage_of
@@ -66,7 +66,7 @@ class Tried:
         raise ConfigError(f"{key}: {what} scores no episode here; these do: {', '.join(sorted(have)) or 'none'}")
 
 
-async def tried(bench: Bench, prompts: Path, samples: Sequence[Sample], trials: int = 1) -> Tried:
+async def tried(bench: StageContext, prompts: Path, samples: Sequence[Sample], trials: int = 1) -> Tried:
     """The agent of the config with the prompts of a folder on samples, each so many times."""
     agent = with_prompts(bench.agent, str(prompts))
     rounds = [(sample, epoch) for epoch in range(trials) for sample in samples]

@@ -164,10 +164,10 @@ def _experiment(run: _Again, many: bool) -> Experiment:
 
 
 async def _play(experiment: Experiment, folder: Path, jobs: int) -> int:
-    from runner.job.shared_resources import Commons
+    from runner.job.shared_resources import SharedResources
 
-    async with Commons(experiment.budget, jobs=jobs) as commons:
-        return await run_job(experiment, folder, commons)
+    async with SharedResources(experiment.budget, jobs=jobs) as resources:
+        return await run_job(experiment, folder, resources)
 
 
 def _other_facts(run: _Again, experiment: Experiment) -> list[str]:

@@ -1,6 +1,6 @@
 """Parts from plain dicts: ``_target_`` names the class, what else is there are arguments, checked by their types.
 
-Dataclasses are filled from mappings and nested ``_target_`` nodes are built first. All flaws are found at once.
+Dataclasses are filled from mappings and nested ``_target_`` nodes are built first. All findings are found at once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 
 from components.core.errors import ConfigError
 from components.core.redaction import redact
-from runner.config.errors import Flaw, Flaws, nearest, of_argument, shown
+from runner.config.errors import ConfigErrors, Finding, nearest, of_argument, shown
 from runner.config.targets import locate
 from runner.config.undeclared import undeclared_in
 
@@ -37,51 +37,51 @@ _PLAIN = {
 
 
 def construct(node: object, where: str, allow: Sequence[str] = ()) -> object:
-    """Build a component. Its class comes from ``components`` or a package in ``allow``. Raises Flaws."""
+    """Build a component. Its class comes from ``components`` or a package in ``allow``. Raises ConfigErrors."""
     return _finish(_Builder(tuple(allow)), node, where)
 
 
 def part(node: object, where: str, allow: Sequence[str], protocol: type[T]) -> T:
-    """Build a component that has a protocol's methods. Raises Flaws."""
+    """Build a component that has a protocol's methods. Raises ConfigErrors."""
     built = construct(node, where, allow)
     if lacking := [name for name in _members(protocol) if inspect.getattr_static(built, name, _BROKEN) is _BROKEN]:
         kind = type(built).__qualname__
         text = (
             f"{kind} is not {_a(protocol.__name__)}: it lacks {', '.join(lacking)} (see components/core/protocols.py)"
         )
-        raise Flaws([Flaw(where, text)])
+        raise ConfigErrors([Finding(where, text)])
     if undeclared := undeclared_in(type(built), protocol.__name__):
-        raise Flaws([Flaw(where, undeclared)])
+        raise ConfigErrors([Finding(where, undeclared)])
     return built  # type: ignore[return-value]  # it has the protocol's members
 
 
 def check(kind: type[T], values: Mapping[str, Any], where: str = "") -> T:
-    """Fill a dataclass from a mapping; ``_target_`` nodes in it stay as they are. Raises Flaws."""
+    """Fill a dataclass from a mapping; ``_target_`` nodes in it stay as they are. Raises ConfigErrors."""
     builder = _Builder(None)
     filled = builder.call(kind, values, where)
-    if builder.flaws:
-        raise Flaws(builder.flaws)
+    if builder.findings:
+        raise ConfigErrors(builder.findings)
     return filled  # type: ignore[no-any-return]  # the builder is not generic
 
 
 def _finish(builder: _Builder, node: object, where: str) -> object:
     built = builder.construct(node, where)
-    if builder.flaws:
-        raise Flaws(builder.flaws)
+    if builder.findings:
+        raise ConfigErrors(builder.findings)
     return built
 
 
 @dataclass
 class _Builder:
-    """Collects flaws while it builds; what could not be built is ``_BROKEN``. ``allow`` None: builds no nodes."""
+    """Collects findings while it builds; what could not be built is ``_BROKEN``. ``allow`` None: builds no nodes."""
 
     allow: tuple[str, ...] | None
-    flaws: list[Flaw] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
     built: int = 0
 
     def bad(self, key: str, text: str) -> object:
-        """Note a flaw."""
-        self.flaws.append(Flaw(key, text))
+        """Note a finding."""
+        self.findings.append(Finding(key, text))
         return _BROKEN
 
     def construct(self, node: object, where: str) -> object:
@@ -97,7 +97,7 @@ class _Builder:
 
     def call(self, factory: Callable[..., Any], given: Mapping[Any, Any], where: str) -> Any:
         """Check the arguments and call."""
-        before = len(self.flaws)
+        before = len(self.findings)
         parameters = _parameters(factory)
         named = [name for name, p in parameters.items() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
         takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
@@ -113,14 +113,14 @@ class _Builder:
         missing = [n for n in named if parameters[n].default is inspect.Parameter.empty and n not in given]
         for name in missing:
             self.bad(_join(where, name), "is missing and has no default")
-        if len(self.flaws) > before:
+        if len(self.findings) > before:
             return _BROKEN
         try:
             return factory(**arguments)
-        except Flaws as error:
-            self.flaws += error.flaws
+        except ConfigErrors as error:
+            self.findings += error.findings
         except ConfigError as error:
-            self.flaws.append(of_argument(where, str(error), given))
+            self.findings.append(of_argument(where, str(error), given))
         except ValueError as error:
             self.bad(where, redact(str(error)))
         return _BROKEN
@@ -130,9 +130,9 @@ class _Builder:
         if isinstance(value, str) and getattr(hint, "_is_protocol", False):
             how = f"{where.partition('.')[0]}@{where}={value}"
             return self.bad(where, f"found {shown(value)}; a part stands here, which is chosen as {how}")
-        built, flaws = self.built, len(self.flaws)
+        built, findings = self.built, len(self.findings)
         value = self.nested(hint, value, where)
-        if len(self.flaws) > flaws:
+        if len(self.findings) > findings:
             return _BROKEN
         members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
         if type(value) in _SIMPLE and type(value) in members:
@@ -143,7 +143,7 @@ class _Builder:
             adapter = _adapter(hint)
             return adapter.validate_python(value) if self.built > built else _from_json(adapter, value)
         except ValidationError as error:
-            self.flaws += _explained(error, value, where)
+            self.findings += _explained(error, value, where)
             return _BROKEN
 
     def nested(self, hint: Any, value: object, where: str) -> object:
@@ -236,8 +236,8 @@ def _plainly(text: str) -> str:
     return text
 
 
-def _explained(error: Any, value: object, where: str) -> list[Flaw]:
-    """Pydantic's errors as flaws, those of a union's members in one."""
+def _explained(error: Any, value: object, where: str) -> list[Finding]:
+    """Pydantic's errors as findings, those of a union's members in one."""
     texts: dict[str, list[str]] = {}
     found: dict[str, object] = {}
     for one in error.errors(include_url=False):
@@ -251,4 +251,4 @@ def _explained(error: Any, value: object, where: str) -> list[Flaw]:
         text = nearest(str(here), expected) if expected else _plainly(one["msg"])
         texts.setdefault(key, []).append(text)
         found[key] = here
-    return [Flaw(key, f"found {shown(found[key])}, {' or '.join(dict.fromkeys(t))}") for key, t in texts.items()]
+    return [Finding(key, f"found {shown(found[key])}, {' or '.join(dict.fromkeys(t))}") for key, t in texts.items()]

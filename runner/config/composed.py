@@ -13,8 +13,8 @@ from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue, OmegaConfBaseException
 
 from components.core.redaction import secret_variables
-from runner.config.errors import Flaw, Flaws, nearest
-from runner.config.origins import Places, choices_of
+from runner.config.errors import ConfigErrors, Finding, nearest
+from runner.config.origins import Origins, choices_of
 from runner.config.roots import CONF
 from runner.terminal.interrupts import is_interrupt
 
@@ -24,9 +24,9 @@ _DICTIONARY = re.compile(r"^[~+]|^[^=]*=\s*\{")
 
 
 def resolve(config: DictConfig) -> dict[str, Any]:
-    """The config without its ``hydra`` node, every interpolation resolved. Raises Flaws."""
+    """The config without its ``hydra`` node, every interpolation resolved. Raises ConfigErrors."""
     plain: dict[str, Any] = {}
-    flaws = []
+    findings = []
     for key in (str(k) for k in config if k != "hydra"):
         try:
             value = config[key]
@@ -35,13 +35,13 @@ def resolve(config: DictConfig) -> dict[str, Any]:
         except OmegaConfBaseException as error:
             if is_interrupt(error):
                 raise
-            flaws.append(Flaw(error.full_key or key, _unresolved(error)))
-    if flaws:
-        raise Flaws(flaws)
+            findings.append(Finding(error.full_key or key, _unresolved(error)))
+    if findings:
+        raise ConfigErrors(findings)
     return plain
 
 
-def frozen(plain: Mapping[str, Any], config: DictConfig, places: Places) -> list[Flaw]:
+def frozen(plain: Mapping[str, Any], config: DictConfig, places: Origins) -> list[Finding]:
     """Attempts to change a profile's single switches, which belong together."""
     overrides = places.overrides
     name = config.hydra.runtime.choices.get(PROFILE)
@@ -51,11 +51,11 @@ def frozen(plain: Mapping[str, Any], config: DictConfig, places: Places) -> list
         key = override.lstrip("+~").partition("=")[0]
         whole = "." in key and _DICTIONARY.match(override) is not None
         if key.startswith(f"{PROFILE}.") or (whole and places.follows(key, PROFILE)):
-            return [Flaw(key, text)]
+            return [Finding(key, text)]
     for root in places.roots:
         path = root / PROFILE / f"{name}.yaml"
         if path.is_file():
-            return [] if _written(path, path.stat().st_mtime_ns) == plain.get(PROFILE) else [Flaw(PROFILE, text)]
+            return [] if _written(path, path.stat().st_mtime_ns) == plain.get(PROFILE) else [Finding(PROFILE, text)]
     return []
 
 
@@ -65,7 +65,7 @@ def _written(path: Path, changed: int) -> object:
     return OmegaConf.to_container(OmegaConf.load(path), resolve=False)
 
 
-def touched(config: DictConfig, places: Places) -> set[str]:
+def touched(config: DictConfig, places: Origins) -> set[str]:
     """The groups whose parts are not as we ship them: overridden, or from a user's folder."""
     words = [override.lstrip("+~").partition("=")[0] for override in places.overrides]
     groups = {word.partition(".")[0] for word in words if "." in word}
@@ -75,46 +75,48 @@ def touched(config: DictConfig, places: Places) -> set[str]:
     return groups | ({"grammars"} if "agent" in groups else set())
 
 
-def strangers(cfg: Mapping[str, Any], places: Places) -> list[Flaw]:
+def strangers(cfg: Mapping[str, Any], places: Origins) -> list[Finding]:
     """Values of secret variables; baselines that are neither a choice of agent nor a value of a key; unknown curves,
     and gains unpublished here."""
     compare = cfg.get("compare") or {}
     named, gains = compare.get("baselines") or (), compare.get("gains")
     known = choices_of(places.roots, "agent")
     wrong = [str(one) for one in named if one not in known] if isinstance(named, list) else []
-    flaws = _secrets(
+    findings = _secrets(
         {key: node for key, node in cfg.items() if key != "tracking"}, secret_variables()
     )  # a URI's password
-    flaws += [
-        Flaw("compare.baselines", f"no agent {name!r}; {nearest(name, known)}") for name in wrong if "=" not in name
+    findings += [
+        Finding("compare.baselines", f"no agent {name!r}; {nearest(name, known)}") for name in wrong if "=" not in name
     ]
     keys = [name.partition("=")[0].rpartition("@")[2] for name in wrong if "=" in name]  # a choice: group@key=choice
-    flaws += [Flaw("compare.baselines", f"no key {key!r} in the config") for key in keys if not _holds(cfg, key)]
+    findings += [Finding("compare.baselines", f"no key {key!r} in the config") for key in keys if not _holds(cfg, key)]
     curves = compare.get("curves")
     varied = map(str, curves if isinstance(curves, list) else ())
-    flaws += [Flaw("compare.curves", f"no key {key!r} in the config") for key in varied if not _holds(cfg, key)]
+    findings += [Finding("compare.curves", f"no key {key!r} in the config") for key in varied if not _holds(cfg, key)]
     figures = compare.get("figures")
     wheres = [one.get("where") for one in (figures if isinstance(figures, list) else ()) if isinstance(one, Mapping)]
     asked = dict.fromkeys(str(key) for where in wheres if isinstance(where, Mapping) for key in where)
-    flaws += [Flaw("compare.figures", f"no key {key!r} in the config") for key in asked if not _holds(cfg, key)]
+    findings += [Finding("compare.figures", f"no key {key!r} in the config") for key in asked if not _holds(cfg, key)]
     if isinstance(gains, str) and gains not in (
         have := [one.stem for one in (CONF / "papers" / "gains").glob("*.yaml")]
     ):
-        flaws.append(Flaw("compare.gains", f"no gains {gains!r}; {nearest(gains, have)}"))
-    return flaws
+        findings.append(Finding("compare.gains", f"no gains {gains!r}; {nearest(gains, have)}"))
+    return findings
 
 
-def _secrets(node: Any, secrets: Mapping[str, str], key: str = "") -> list[Flaw]:
+def _secrets(node: Any, secrets: Mapping[str, str], key: str = "") -> list[Finding]:
     """The texts of a config that hold the value of a secret variable; a short one may be an ordinary word."""
     if isinstance(node, Mapping):
-        return [flaw for name, value in node.items() for flaw in _secrets(value, secrets, f"{key}.{name}".lstrip("."))]
+        return [
+            finding for name, value in node.items() for finding in _secrets(value, secrets, f"{key}.{name}".lstrip("."))
+        ]
     if isinstance(node, list):
-        return [flaw for value in node for flaw in _secrets(value, secrets, key)]
+        return [finding for value in node for finding in _secrets(value, secrets, key)]
     held = [
         name for name, secret in secrets.items() if len(secret) >= _LONG and isinstance(node, str) and secret in node
     ]
     text = "holds the value of the environment variable {}: a key does not belong in a config, name its variable"
-    return [Flaw(key, text.format(name)) for name in held[:1]]
+    return [Finding(key, text.format(name)) for name in held[:1]]
 
 
 def _holds(node: Any, key: str) -> bool:
@@ -126,27 +128,29 @@ def _holds(node: Any, key: str) -> bool:
     return True
 
 
-def hidden(roots: Sequence[Path]) -> list[Flaw]:
+def hidden(roots: Sequence[Path]) -> list[Finding]:
     """A user's files that Hydra would silently ignore, since ours have the same names."""
-    flaws = []
+    findings = []
     for root in roots:
         if root != CONF:
             for path in sorted(root.rglob("*.yaml")):
                 if (CONF / (name := path.relative_to(root))).is_file():
-                    flaws.append(Flaw("", f"{name} is one of ours and would be read instead: rename it", f"{path}:1"))
-    return flaws
+                    findings.append(
+                        Finding("", f"{name} is one of ours and would be read instead: rename it", f"{path}:1")
+                    )
+    return findings
 
 
-def place(flaws: Sequence[Flaw], config: DictConfig, loader: ConfigLoader) -> Flaws:
-    """The same flaws with file and line, or the word of the command line."""
-    places = Places(loader, config)
-    return Flaws(Flaw(f.key, f.text, f.place or places.of(_narrowed(f))) for f in flaws)
+def place(findings: Sequence[Finding], config: DictConfig, loader: ConfigLoader) -> ConfigErrors:
+    """The same findings with file and line, or the word of the command line."""
+    places = Origins(loader, config)
+    return ConfigErrors(Finding(f.key, f.text, f.place or places.of(_narrowed(f))) for f in findings)
 
 
-def _narrowed(flaw: Flaw) -> str:
+def _narrowed(finding: Finding) -> str:
     """The key that the text itself names, where it is the more exact one."""
-    named = re.match(r"\w+(\.\w+)+", flaw.text)
-    return named[0] if named and named[0].startswith(f"{flaw.key}.") else flaw.key
+    named = re.match(r"\w+(\.\w+)+", finding.text)
+    return named[0] if named and named[0].startswith(f"{finding.key}.") else finding.key
 
 
 def _unresolved(error: OmegaConfBaseException) -> str:

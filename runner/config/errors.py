@@ -16,7 +16,7 @@ _LONGEST = 200  # characters of a path
 
 
 @dataclass(frozen=True)
-class Flaw:
+class Finding:
     """One thing that is wrong, and the dotted key it is wrong at; ``place`` is its address where it is known."""
 
     key: str
@@ -28,18 +28,18 @@ class Flaw:
         return f"{self.place}: {text}" if self.place else text
 
 
-class Flaws(ConfigError):
+class ConfigErrors(ConfigError):
     """Everything that was found wrong with a config."""
 
-    def __init__(self, flaws: Iterable[Flaw]) -> None:
-        self.flaws = tuple(dict.fromkeys(flaws))
-        super().__init__("\n".join(map(str, self.flaws)))
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.findings = tuple(dict.fromkeys(findings))
+        super().__init__("\n".join(map(str, self.findings)))
 
 
-def of_argument(where: str, text: str, given: Collection[object]) -> Flaw:
+def of_argument(where: str, text: str, given: Collection[object]) -> Finding:
     """What a part says of itself: of one of its arguments where it begins with that one's name and a colon."""
     name, colon, rest = text.partition(": ")
-    return Flaw(f"{where}.{name}" if where else name, rest) if colon and name in given else Flaw(where, text)
+    return Finding(f"{where}.{name}" if where else name, rest) if colon and name in given else Finding(where, text)
 
 
 def nearest(name: str, known: Iterable[object]) -> str:
@@ -64,20 +64,20 @@ def unreachable(error: OSError) -> ConfigError:
 
 
 def complain(error: ConfigError, whose: str = "") -> None:
-    """Print every flaw on a line of its own, on standard error."""
-    flaws = [str(flaw) for flaw in error.flaws] if isinstance(error, Flaws) else [str(error)]
-    for text in flaws[:_SHOWN]:
+    """Print every finding on a line of its own, on standard error."""
+    findings = [str(finding) for finding in error.findings] if isinstance(error, ConfigErrors) else [str(error)]
+    for text in findings[:_SHOWN]:
         print(f"config error: {whose}{redact(text)}", file=sys.stderr)  # noqa: T201
-    if len(flaws) > _SHOWN:
-        print(f"config error: and {len(flaws) - _SHOWN} more", file=sys.stderr)  # noqa: T201
+    if len(findings) > _SHOWN:
+        print(f"config error: and {len(findings) - _SHOWN} more", file=sys.stderr)  # noqa: T201
 
 
 @contextmanager
-def noting(flaws: list[Flaw], key: str = "") -> Iterator[None]:
+def noting(findings: list[Finding], key: str = "") -> Iterator[None]:
     """Collect the config errors of a block."""
     try:
         yield
-    except Flaws as error:
-        flaws += error.flaws
+    except ConfigErrors as error:
+        findings += error.findings
     except ConfigError as error:
-        flaws.append(Flaw(key, str(error)))
+        findings.append(Finding(key, str(error)))

@@ -1,4 +1,7 @@
-"""Hydra without what it does twice: to compose again takes 60 ms instead of 113, ``--help`` 0.23 s instead of 0.40."""
+"""The only file that replaces private names of Hydra and OmegaConf: what they do twice is done once.
+
+To compose again takes 60 ms instead of 113, ``--help`` 0.23 s instead of 0.40.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import hydra
+import omegaconf
 import yaml
 from hydra._internal import config_loader_impl, defaults_list
 from hydra._internal.config_repository import ConfigRepository
@@ -21,6 +26,7 @@ from omegaconf import _utils
 
 from runner.config.legible import refuse_illegible
 
+KNOWN = ("1.3", "2.3")  # Hydra and OmegaConf, whose private names are known
 _SETS_MODE = re.compile(r"\+{0,2}hydra\.(mode|searchpath)=")
 _PARTS = re.compile(r"\+{0,2}run\.shards=(?!null$|1$)|hydra/sweeper=optuna$")
 _EXPERIMENT = re.compile(r"\+?experiment=")
@@ -52,12 +58,14 @@ class Kept(ConfigRepository):
         return copied
 
 
-def hasten() -> None:
-    """Put all in place."""
+def apply_patches() -> None:
+    """Put all in place; of other versions than the known ones, only what decides the mode."""
     gc.set_threshold(200_000, 20, 100)  # configs are trees whose nodes know their parents, made by the ten thousand
+    setattr(Hydra, "get_mode", _mode)  # noqa: B010  # a method
+    if (hydra.__version__.rpartition(".")[0], omegaconf.__version__.rpartition(".")[0]) != KNOWN:
+        return
     setattr(defaults_list, "_create_interpolation_map", _choices)  # noqa: B010  # a name that is not exported
     setattr(config_loader_impl, "ConfigRepository", Kept)  # noqa: B010  # a name that is not exported
-    setattr(Hydra, "get_mode", _mode)  # noqa: B010  # a method
     setattr(_utils, "get_yaml_loader", _yaml_loader)  # noqa: B010  # looked up there for every file
 
 
@@ -88,9 +96,9 @@ def _mode(self: Hydra, config_name: str | None, overrides: list[str]) -> Any:
     return _COMPOSED_MODE(self, config_name, overrides) if asked else None
 
 
-def _told(hydra: Hydra) -> bool:
+def _told(of: Hydra) -> bool:
     """Whether any experiment, ours or a user's, holds the word: they may name each other."""
-    sources: Sequence[Any] = hydra.config_loader.get_sources()
+    sources: Sequence[Any] = of.config_loader.get_sources()
     folders = [Path(source.path) / "experiment" for source in sources if source.scheme() == "file" and source.path]
     files = [path for folder in folders for path in folder.rglob("*.yaml")]
     return any(_TELLS_OF_MODE.search(path.read_text(encoding="utf-8", errors="replace")) for path in files)

@@ -31,7 +31,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Places:
+class Origins:
     """The files and overrides of a composed config."""
 
     loader: ConfigLoader

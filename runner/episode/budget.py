@@ -148,7 +148,7 @@ class Attempt:
 
 
 @dataclass
-class Purse:
+class BudgetPool:
     """The budget of all jobs of a process. Each may take an equal part of what the finished ones have left, and no
     job begins a call for which, at the mean price so far, there is no room beside the calls on their way. ``total``:
     with what was spent before."""

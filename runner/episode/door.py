@@ -16,7 +16,7 @@ from components.core.messages import Completion, Message, Request, ToolCall, Usa
 from components.core.protocols import Model
 from components.core.redaction import redact
 from components.models.overflow import FINISH
-from runner.episode.budget import Budget, Purse, Spent
+from runner.episode.budget import Budget, BudgetPool, Spent
 from runner.storage.journal import Journal
 from runner.storage.replay_miss import explain_miss
 
@@ -44,7 +44,7 @@ Flying: TypeAlias = dict[bytes, "asyncio.Future[Completion | None] | None"]  # N
 class Door:
     """Answers model calls from the journal, from a call in flight, or from the model.
 
-    The jobs of a sweep have a purse and calls in flight in common.
+    The jobs of a sweep have a budget_pool and calls in flight in common.
     """
 
     def __init__(
@@ -53,12 +53,12 @@ class Door:
         journal: Journal | None,
         *,
         run_seed: int,
-        purse: Purse | None = None,
+        budget_pool: BudgetPool | None = None,
         replay: bool = False,
         flying: Flying | None = None,
     ) -> None:
         self.models, self.journal, self.run_seed, self.replay = models, journal, run_seed, replay
-        self.purse = Purse(Budget()) if purse is None else purse
+        self.budget_pool = BudgetPool(Budget()) if budget_pool is None else budget_pool
         self.spent = Spent()
         self.answered_by: set[tuple[str, str]] = set()  # role, and the model that its server says has answered
         self.replayed = 0  # calls that the journal answered, or the same call of somebody else
@@ -104,15 +104,15 @@ class Door:
         model = self.models[role]
         if self.replay:
             self._replay_overflow(key, _head(model, request, n))
-        while (flies := key in self._flying) or self.purse.blind(self.spent):
+        while (flies := key in self._flying) or self.budget_pool.blind(self.spent):
             if not flies:
-                await self.purse.news()
+                await self.budget_pool.news()
                 continue
             flying = self._flying[key] = self._flying[key] or asyncio.get_running_loop().create_future()
             if (completion := await asyncio.shield(flying)) is not None:
                 self.replayed += 1
                 return completion, True
-        if limit := self.purse.limit(self.spent):
+        if limit := self.budget_pool.limit(self.spent):
             raise RunLimitReached(f"budget.run.{limit} is reached")
         return await self._send(model, request, key, n), False
 
@@ -127,7 +127,7 @@ class Door:
     async def _send(self, model: Model, request: Request, key: bytes, n: int) -> Completion:
         """Ask the model; identical requests meanwhile wait for this reply."""
         self._flying[key] = None
-        accounts = (self.spent, self.purse.total)
+        accounts = (self.spent, self.budget_pool.total)
         for spent in accounts:
             spent.pending += 1
         try:
@@ -143,7 +143,7 @@ class Door:
                     waiting.set_result(None)  # cancelled: one of those who wait asks anew
             raise
         finally:
-            self.purse.back.set()
+            self.budget_pool.back.set()
             for spent in accounts:
                 spent.pending -= 1
         if (waiting := self._flying.pop(key)) is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig
 
-from components.core.learning import Craft, Source
+from components.core.learning import Source, StandaloneStage
 from components.core.protocols import Dataset, Model, Studying
 from components.core.types import Sample
 from runner.config.origins import words_of
@@ -49,7 +49,7 @@ class Experiment:
     privacy: Mapping[str, str]
     launch: Launch = field(default_factory=Launch)
     source: Source | None = None
-    craft: Craft | None = None
+    stage: StandaloneStage | None = None
 
 
 def launch_of(config: DictConfig, cfg: Mapping[str, Any]) -> Launch:

@@ -21,7 +21,7 @@ from components.core.traits import (
 )
 from components.core.types import Sample
 from components.prompts import load
-from runner.config.errors import Flaw, Flaws, noting
+from runner.config.errors import ConfigErrors, Finding, noting
 from runner.config.undeclared import undeclared_in
 
 if TYPE_CHECKING:  # loaded for a config that is not refused
@@ -29,25 +29,27 @@ if TYPE_CHECKING:  # loaded for a config that is not refused
 
 
 def playable(models: Mapping[str, Model]) -> None:
-    """Refuse a model that may have no call at all on its way. Raises Flaws."""
+    """Refuse a model that may have no call at all on its way. Raises ConfigErrors."""
     for role, model in models.items():
         if model.max_connections < 1:
             key = "model" if role == "main" else f"models.{role}"
-            raise Flaws([Flaw(f"{key}.max_connections", f"found {model.max_connections}; at least 1 is needed")])
+            raise ConfigErrors(
+                [Finding(f"{key}.max_connections", f"found {model.max_connections}; at least 1 is needed")]
+            )
 
 
 def priced(models: Mapping[str, Model], budgets: Mapping[str, Any]) -> None:
-    """Refuse a budget in dollars that no unpriced call would ever reach. Raises Flaws."""
+    """Refuse a budget in dollars that no unpriced call would ever reach. Raises ConfigErrors."""
     limited = [name for name in ("sample", "run") if budgets[name].get("usd") is not None]
     for role, model in models.items() if limited else ():
         if not has_price(model):
             key = "model" if role == "main" else f"models.{role}"
             text = f"the price of {model.name} is not known, so this limit would never be reached; set {key}.price"
-            raise Flaws([Flaw(f"budget.{limited[0]}.usd", text)])
+            raise ConfigErrors([Finding(f"budget.{limited[0]}.usd", text)])
 
 
 def impartial(parts: Parts, models: Mapping[str, Model]) -> None:
-    """Refuse a scorer that would have the model under test grade itself, unless the config allows it. Raises Flaws."""
+    """Refuse a scorer that would have the model under test grade itself without leave. Raises ConfigErrors."""
     asked = {"main", "verifier"}
     for agent in agents_in(parts.agent):
         needs = requirements_of(agent)
@@ -65,7 +67,7 @@ def impartial(parts: Parts, models: Mapping[str, Model]) -> None:
             f"models.{traits.asks}, which grades, {found}; name another, as in +model@models.{traits.asks}=openai,"
             f" or say scorer.{key}.allow_self=true"
         )
-        raise Flaws([Flaw(f"scorer.{key}", text)])
+        raise ConfigErrors([Finding(f"scorer.{key}", text)])
 
 
 def _short(model: Model) -> str:
@@ -80,21 +82,21 @@ def has_price(model: Model) -> bool:
 
 
 def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: bool) -> None:
-    """Whether the parts work together, tried on the first sample. Raises Flaws.
+    """Whether the parts work together, tried on the first sample. Raises ConfigErrors.
 
     ``acts``: the agent writes actions in the grammar.
     """
-    flaws: list[Flaw] = []
-    with noting(flaws, "toolset"):
+    findings: list[Finding] = []
+    with noting(findings, "toolset"):
         parts.toolset.open(sample)
-    if not flaws:
-        with noting(flaws, "condition"):
+    if not findings:
+        with noting(findings, "condition"):
             offer = parts.open(sample, 0, seed)
             for tool in offer.tools.values():
                 if undeclared := undeclared_in(type(tool), "Tool"):
                     raise ConfigError(undeclared)
             _out_of_codes_reach(parts, offer)
-            with noting(flaws, "agent"):
+            with noting(findings, "agent"):
                 for agent in agents_in(parts.agent):
                     _accepts(agent, offer, toolsets)
                 if acts and not offer.tools and grammar_traits(parts.grammar).needs_tools:
@@ -103,10 +105,10 @@ def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: 
                         " choose another agent.grammar, toolset or condition"
                     )
                 parts.grammar.instructions(offer)
-        with noting(flaws, "sandbox"):
+        with noting(findings, "sandbox"):
             sandbox_of(parts)
-    if flaws:
-        raise Flaws(flaws)
+    if findings:
+        raise ConfigErrors(findings)
 
 
 def _accepts(agent: Agent, offer: Offer, toolsets: Sequence[str]) -> None:
@@ -164,44 +166,44 @@ def prompt_digests(parts: Parts, *others: object) -> dict[str, str]:
 
 
 def granted(parts: Parts, models: Mapping[str, Model], samples: Sequence[Sample]) -> Parts:
-    """The parts, with the verifier that an agent provides. Raises Flaws for what cannot be granted."""
+    """The parts, with the verifier that an agent provides. Raises ConfigErrors for what cannot be granted."""
     agents = [*agents_in(parts.agent)]
-    flaws = [*_unnamed(agents, models), *_shown(agents, samples)]
+    findings = [*_unnamed(agents, models), *_shown(agents, samples)]
     provided = [one for agent in agents if (one := requirements_of(agent).verifier) is not None]
-    flaws += _second(parts.verifier, provided)
-    if flaws:
-        raise Flaws(flaws)
+    findings += _second(parts.verifier, provided)
+    if findings:
+        raise ConfigErrors(findings)
     return replace(parts, verifier=provided[0]) if provided else parts
 
 
-def _unnamed(agents: Iterable[Agent], models: Mapping[str, Model]) -> Iterator[Flaw]:
+def _unnamed(agents: Iterable[Agent], models: Mapping[str, Model]) -> Iterator[Finding]:
     """Models that an agent names and that are not there."""
     for agent in agents:
         for name in requirements_of(agent).models:
             if name not in models:
                 have = f"there are {', '.join(models)}; another: +model@models.{name}=openai"
                 text = f"{type(agent).__name__} names the model {name!r}; {have}"
-                yield Flaw("agent", text)
+                yield Finding("agent", text)
 
 
-def _second(verifier: Verifier, provided: Sequence[Verifier]) -> Iterator[Flaw]:
+def _second(verifier: Verifier, provided: Sequence[Verifier]) -> Iterator[Finding]:
     """A verifier that would not be asked, since an agent provides another."""
     for one in provided:
         mine, other = type(one).__name__, type(verifier).__name__
         if not isinstance(verifier, Accept) and verifier != one:
             text = f"the agent provides a verifier ({mine}), so {other} would not be asked: verifier=accept"
-            yield Flaw("verifier", text)
+            yield Finding("verifier", text)
         elif one != provided[0]:
-            yield Flaw(
+            yield Finding(
                 "agent", f"the agents within it provide different verifiers: {mine} and {type(provided[0]).__name__}"
             )
 
 
-def _shown(agents: Iterable[Agent], samples: Sequence[Sample]) -> Iterator[Flaw]:
+def _shown(agents: Iterable[Agent], samples: Sequence[Sample]) -> Iterator[Finding]:
     """Examples on patients that are evaluated."""
     for agent in agents:
         known = tuple(requirements_of(agent).shown_patients)
         seen = [one.problem.id for one in samples if known and one.known_as.context.startswith(known)]
         if seen:
             text = f"{type(agent).__name__} shows examples on {len(seen)} of the samples that are evaluated, such as"
-            yield Flaw("agent", f"{text} {seen[0]!r}: evaluate another split, or show other examples")
+            yield Finding("agent", f"{text} {seen[0]!r}: evaluate another split, or show other examples")

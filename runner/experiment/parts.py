@@ -6,16 +6,16 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.core.learning import Craft, Source
+from components.core.learning import Source, StandaloneStage
 from components.core.protocols import Agent, Condition, Dataset, Grammar, Model, Scorer, Toolset, Verifier
 from runner.config import build as builder
-from runner.config.errors import Flaw, nearest, noting
+from runner.config.errors import Finding, nearest, noting
 
 _UNSENT: Mapping[str, object] = {"key_optional": True, "retired": None}  # of a model, where nothing is sent
 
 
 @dataclass
-class Workshop:
+class PartsBuilder:
     """Builds the parts of a config, each once, and collects what is wrong.
 
     What is ``broken`` already is left out; ``only`` these groups are built, None = all.
@@ -23,7 +23,7 @@ class Workshop:
 
     cfg: Mapping[str, Any]
     broken: Collection[str]
-    flaws: list[Flaw]
+    findings: list[Finding]
     only: Collection[str] | None
     made: dict[str, Any] = field(default_factory=dict)
 
@@ -40,15 +40,15 @@ class Workshop:
         """The memory's source, where the config names one."""
         return None if self.cfg.get("memory") is None else self.one("memory", Source)
 
-    def craft(self) -> Any:
+    def stage(self) -> Any:
         """The stage of its own, where the config names one."""
-        return self.one("stage", Craft) if isinstance(self.cfg.get("stage"), Mapping) else None
+        return self.one("stage", StandaloneStage) if isinstance(self.cfg.get("stage"), Mapping) else None
 
     def one(self, key: str, protocol: Any, node: object = None) -> Any:
         """The part under a key."""
         top = key.partition(".")[0]
         if key not in self.made and top not in self.broken and (self.only is None or top in self.only):
-            with noting(self.flaws, key):
+            with noting(self.findings, key):
                 node = self.cfg[top] if node is None else node
                 self.made[key] = builder.part(node, key, self._allow, protocol)
         return self.made.get(key)
@@ -65,12 +65,12 @@ class Workshop:
         name = next(iter(named.values()), next(iter(grammars), None))
         if any(other != name for other in named.values()):
             told = ", ".join(f"{key}={value}" for key, value in named.items())
-            self.flaws.append(Flaw("agent.grammar", f"the agents of a run share one grammar, found {told}"))
+            self.findings.append(Finding("agent.grammar", f"the agents of a run share one grammar, found {told}"))
             return None
         if name in grammars:
             return self.one(f"grammars.{name}", Grammar, grammars[name])
         if "grammars" not in self.broken:
-            self.flaws.append(Flaw("agent.grammar", f"no grammar {name!r}; {nearest(str(name), grammars)}"))
+            self.findings.append(Finding("agent.grammar", f"no grammar {name!r}; {nearest(str(name), grammars)}"))
         return None
 
     def _nodes(self, key: str) -> list[tuple[str, Any]]:

@@ -18,8 +18,8 @@ from runner.episode.door import Door
 from runner.episode.ending import shortly
 from runner.episode.play import is_cancelled, play
 from runner.episode.shared import Parts
-from runner.job.slots import Turn
-from runner.job.stopping import Patience
+from runner.job.slots import Lease
+from runner.job.stopping import StopRule
 from runner.learning.growing import GrowingMemory, Growth
 from runner.results.table import plain
 from runner.storage.records import RecordWriter, record_of, slim
@@ -59,13 +59,13 @@ async def execute(
     *,
     name: str = "run",
     beat: Callable[[Outcome], None] | None = None,
-    turn: Turn | None = None,
+    lease: Lease | None = None,
     board: Board | None = None,
-    patience: Patience | None = None,
+    stop_rule: StopRule | None = None,
 ) -> None:
     """Play what is owed and fill ``outcome``; finished records are kept whatever happens.
 
-    ``beat`` is called after every sample; ``turn``: how places are had that jobs share; ``patience``: when to stop.
+    ``beat`` is called after every sample; ``turn``: how places are had that jobs share; ``stop_rule``: when to stop.
     """
     wanted = {(s.problem.id, epoch) for s in samples for epoch in range(epochs)}
     kept = [r for r in writer.kept if (r["sample_id"], r["epoch"]) in wanted]
@@ -85,16 +85,16 @@ async def execute(
             progress.finished(errored)
             if errored and outcome.errored == 1:
                 progress.tell(f"sample {record['sample_id']!r} errored: {plain(shortly(record['error']))}")
-            if patience is not None and (lost := patience.lost(record, outcome.errored)):
+            if stop_rule is not None and (lost := stop_rule.lost(record, outcome.errored)):
                 outcome.halted = lost
-                if patience.silent.is_long:  # what is on its way to nobody would be waited for
+                if stop_rule.silent.is_long:  # what is on its way to nobody would be waited for
                     _cancel(workers)
             if beat is not None:
                 beat(outcome)
 
         n = min(door.models["main"].max_connections, max(1, len(wanted) - len(done))) if growth is None else 1
         workers = [
-            asyncio.create_task(_work(parts, door, owed, outcome, writer, finish, growth, turn)) for _ in range(n)
+            asyncio.create_task(_work(parts, door, owed, outcome, writer, finish, growth, lease)) for _ in range(n)
         ]
         await _ended(workers, outcome)
 
@@ -134,14 +134,14 @@ async def _work(
     writer: RecordWriter,
     finish: Callable[[dict[str, Any]], None],
     growth: Growth | None,
-    turn: Turn | None,
+    lease: Lease | None,
 ) -> None:
     """Take samples until none is owed, the run's budget is spent or it cannot go on."""
     for sample, epoch in owed:
         if growth is not None:
             growth.before(sample, epoch)
         try:
-            async with turn or contextlib.nullcontext():
+            async with lease or contextlib.nullcontext():
                 started = time.monotonic()
                 trajectory, scores = await play(parts, door, sample, epoch)
                 seconds = time.monotonic() - started

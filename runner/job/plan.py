@@ -14,7 +14,7 @@ from typing import Any
 from hydra.core.override_parser.types import Override
 
 from components.core.errors import ConfigError
-from runner.config.errors import Flaw, Flaws
+from runner.config.errors import ConfigErrors, Finding
 
 _LONGEST = 80
 
@@ -46,18 +46,20 @@ class Cell:
 def cells(
     from_file: Sequence[Override], given: Sequence[Override], skip: Sequence[Sequence[Override]] = ()
 ) -> list[Cell]:
-    """All combinations, in the order of the command line. Raises Flaws for what can't be a sweep.
+    """All combinations, in the order of the command line. Raises ConfigErrors for what can't be a sweep.
 
     ``from_file`` is the sweep of an experiment's YAML; the command line has the last word on its fields. ``skip``: a
     job that has all overrides of one of these is left out.
     """
     if doubles := [key for key, n in Counter(_key(o) for o in given).items() if n > 1]:
-        raise Flaws(Flaw("", f"{key} is given twice in one sweep; list its values once: {key}=a,b") for key in doubles)
+        raise ConfigErrors(
+            Finding("", f"{key} is given twice in one sweep; list its values once: {key}=a,b") for key in doubles
+        )
     mine = {_key(o) for o in given}
     overrides = [*(o for o in from_file if _key(o) not in mine), *given]
     lists = [_values(o) for o in overrides]
     if empty := [o.input_line for o, values in zip(overrides, lists, strict=True) if not values]:
-        raise Flaws(Flaw("", f"{line}: the sweep is empty, there is no such value") for line in empty)
+        raise ConfigErrors(Finding("", f"{line}: the sweep is empty, there is no such value") for line in empty)
     swept = [n for n, o in enumerate(overrides) if o.is_sweep_override()]
     names = _names([_key(overrides[n]) for n in swept])
     made = []
@@ -96,7 +98,7 @@ def _names(keys: Sequence[str]) -> list[str]:
 
 def _refuse_doubles(made: Sequence[Cell]) -> None:
     if doubles := [cell for cell, n in Counter(cell.overrides for cell in made).items() if n > 1]:
-        raise Flaws(Flaw("", f"the sweep holds the same job twice: {' '.join(job)}") for job in doubles)
+        raise ConfigErrors(Finding("", f"the sweep holds the same job twice: {' '.join(job)}") for job in doubles)
 
 
 def _label(made: Sequence[Cell]) -> None:

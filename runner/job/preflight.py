@@ -23,8 +23,8 @@ from runner.storage.records import read
 if TYPE_CHECKING:
     from runner.episode.budget import Spent
     from runner.experiment.experiment import Experiment
-    from runner.job.shared_resources import Commons
-    from runner.job.slots import Turn
+    from runner.job.shared_resources import SharedResources
+    from runner.job.slots import Lease
 
 _TIGHT = 0.8  # share of the window beyond which a conversation is said to be close to it
 
@@ -40,12 +40,12 @@ class Job:
 
 async def cleared(jobs: Sequence[Job], spent: Spent) -> bool:
     """Play the pilots, print what all will take; whether to go on. Adds to ``spent``. Raises ConfigError."""
-    from runner.job.shared_resources import Commons
+    from runner.job.shared_resources import SharedResources
 
     first = jobs[0].experiment
     k = first.cfg["run"]["pilot"]
-    async with Commons(first.budget, len(jobs), len(jobs), spent) as commons:
-        pilots = await asyncio.gather(*(_pilot(job, commons, k) for job in jobs))
+    async with SharedResources(first.budget, len(jobs), len(jobs), spent) as resources:
+        pilots = await asyncio.gather(*(_pilot(job, resources, k) for job in jobs))
     present(pilots, k)
     asked = time.monotonic()
     go_on = confirmed(highest(pilots), first.cfg["budget"]["ask_above_usd"])
@@ -53,7 +53,7 @@ async def cleared(jobs: Sequence[Job], spent: Spent) -> bool:
     return go_on
 
 
-async def _pilot(job: Job, commons: Commons, k: int) -> Pilot:
+async def _pilot(job: Job, resources: SharedResources, k: int) -> Pilot:
     from components.core.traits import model_traits
     from runner.experiment.experiment import study
     from runner.job.shared_resources import lane_of
@@ -70,24 +70,24 @@ async def _pilot(job: Job, commons: Commons, k: int) -> Pilot:
     )  # fmt: skip
     study(experiment)
     async with AsyncExitStack() as own:
-        shared = commons.share(experiment, own)
-        door = commons.door(shared)
-        turn = commons.turn(shared, asyncio.Event())
+        shared = resources.share(experiment, own)
+        door = resources.door(shared)
+        lease = resources.turn(shared, asyncio.Event())
         try:
             shared, _ = await with_memory(shared, door)
             rng = Random(f"{experiment.seed}/preflight")
             drawn = rng.sample(range(len(experiment.samples)), min(k, len(experiment.samples)))
-            await asyncio.gather(*(_play(shared, door, place, turn, pilot) for place in sorted(drawn)))
+            await asyncio.gather(*(_play(shared, door, place, lease, pilot) for place in sorted(drawn)))
         except (ModelError, RunLimitReached) as error:
             pilot.stopped = str(error)
     return pilot
 
 
-async def _play(experiment: Experiment, door: Any, place: int, turn: Turn, pilot: Pilot) -> None:
+async def _play(experiment: Experiment, door: Any, place: int, lease: Lease, pilot: Pilot) -> None:
     from runner.episode.play import play
 
     loop = asyncio.get_running_loop()
-    async with turn:
+    async with lease:
         started = loop.time()
         trajectory, _ = await play(experiment.parts, door, experiment.samples[place], 0)
         pilot.add(trajectory, loop.time() - started)

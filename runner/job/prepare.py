@@ -23,14 +23,14 @@ from components.core.protocols import Dataset
 from components.core.types import Sample
 from runner.config import build as builder
 from runner.config import composed as configs
-from runner.config.errors import Flaw, Flaws, complain, noting, unreachable
+from runner.config.errors import ConfigErrors, Finding, complain, noting, unreachable
 from runner.config.explain import explain
-from runner.config.origins import Places, choices_of, words_of
+from runner.config.origins import Origins, choices_of, words_of
 from runner.config.roots import CONF
 from runner.config.schema import Settings
 from runner.experiment.experiment import Experiment, Launch, launch_of, study
 from runner.experiment.fitting import fit, granted, impartial, playable, priced, prompt_digests
-from runner.experiment.parts import Workshop, grammars_of
+from runner.experiment.parts import PartsBuilder, grammars_of
 from runner.experiment.privacy import PrivacyRefused, permit
 from runner.experiment.select import select
 from runner.storage import manifest
@@ -46,7 +46,7 @@ class Check(Callback):
     @Interrupts()
     def on_run_start(self, config: DictConfig, **_: Any) -> None:
         """Refuse in one line each, exit code 2; else choose the folder."""
-        from runner.learning.bench import place_of_stage
+        from runner.learning.stage_context import place_of_stage
 
         HydraConfig.instance().set_config(config)
         try:
@@ -58,7 +58,9 @@ class Check(Callback):
             folder = place_of_stage(experiment) or folder_for(experiment.cfg, folder, given)
         except (ConfigError, OmegaConfBaseException) as error:
             complain(
-                error if isinstance(error, ConfigError) else Flaws([explain(error, words_of(config, "hydra"), ())])
+                error
+                if isinstance(error, ConfigError)
+                else ConfigErrors([explain(error, words_of(config, "hydra"), ())])
             )
             if isinstance(error, PrivacyRefused):
                 note_refusal(error, Path(config.hydra.run.dir))
@@ -82,16 +84,16 @@ def note_refusal(error: PrivacyRefused, folder: Path) -> None:
 
 
 def prepare(config: DictConfig, loader: ConfigLoader) -> Experiment:
-    """Build from a composed config. Raises Flaws with file and line, PrivacyRefused."""
+    """Build from a composed config. Raises ConfigErrors with file and line, PrivacyRefused."""
     try:
         cfg = configs.resolve(config)
-        places = Places(loader, config)
+        places = Origins(loader, config)
         wrong = configs.hidden(places.roots), configs.frozen(cfg, config, places), configs.strangers(cfg, places)
-        if flaws := [flaw for found in wrong for flaw in found]:
-            raise Flaws(flaws)
+        if findings := [finding for found in wrong for finding in found]:
+            raise ConfigErrors(findings)
         return check(cfg, launch_of(config, cfg), configs.touched(config, places))
-    except Flaws as error:
-        raise configs.place(error.flaws, config, loader) from None
+    except ConfigErrors as error:
+        raise configs.place(error.findings, config, loader) from None
 
 
 @dataclass(frozen=True)
@@ -124,42 +126,42 @@ def build(cfg: Mapping[str, Any], launch: Launch | None = None) -> Experiment:
 
 
 def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collection[str] = ()) -> Experiment:
-    """Build and check. Raises Flaws, PrivacyRefused.
+    """Build and check. Raises ConfigErrors, PrivacyRefused.
 
-    The flaws of the run's own fields and of the parts that were ``touched`` are found at once, before the code
+    The findings of the run's own fields and of the parts that were ``touched`` are found at once, before the code
     of other parts is loaded: a refusal is quick.
     """
-    flaws: list[Flaw] = []
-    with noting(flaws):
+    findings: list[Finding] = []
+    with noting(findings):
         builder.check(Settings, cfg)
-    made = Workshop(cfg, {flaw.key.partition(".")[0] for flaw in flaws}, flaws, touched)
-    made.everything(), made.source(), made.craft()
-    if flaws:
-        raise Flaws(flaws)
+    made = PartsBuilder(cfg, {finding.key.partition(".")[0] for finding in findings}, findings, touched)
+    made.everything(), made.source(), made.stage()
+    if findings:
+        raise ConfigErrors(findings)
     made.only = None
-    (pieces, models, dataset), source, craft = made.everything(), made.source(), made.craft()
-    if flaws:
-        raise Flaws(flaws)
+    (pieces, models, dataset), source, stage = made.everything(), made.source(), made.stage()
+    if findings:
+        raise ConfigErrors(findings)
     from runner.episode.budget import Budget
     from runner.episode.shared import Parts
-    from runner.learning.bench import check_learning
+    from runner.learning.stage_context import check_learning
 
     parts = Parts(**pieces, budget=Budget(**cfg["budget"]["sample"]))
     decision = permit(dataset.privacy, models, parts.toolset)
     playable(models)
     priced(models, cfg["budget"])
     impartial(parts, models)
-    with noting(flaws, "dataset"):
+    with noting(findings, "dataset"):
         samples = _drawn(*_dataset_key(cfg), cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)
-    if flaws:
-        raise Flaws(flaws)
+    if findings:
+        raise ConfigErrors(findings)
     parts = granted(parts, models, samples)
     fit(parts, samples[0], cfg["seed"], choices_of([CONF], "toolset"), acts=bool(grammars_of(cfg["agent"])))
     learner = None if source is None else source.stage
-    digests = prompt_digests(parts, learner, craft, *parts.scorers.values())
+    digests = prompt_digests(parts, learner, stage, *parts.scorers.values())
     experiment = Experiment(
         cfg["name"], cfg["seed"], cfg["epochs"], parts, models, dataset, samples, Budget(**cfg["budget"]["run"]),
-        cfg, digests, decision, launch or Launch(), source, craft,
+        cfg, digests, decision, launch or Launch(), source, stage,
     )  # fmt: skip
     check_learning(experiment)
     return experiment

@@ -18,8 +18,8 @@ from runner.episode.ending import shortly
 from runner.experiment.facts import facts_of, sweep_id
 from runner.experiment.fitting import sandbox_of
 from runner.job.execute import Outcome, execute
-from runner.job.shared_resources import Commons
-from runner.job.slots import Turn
+from runner.job.shared_resources import SharedResources
+from runner.job.slots import Lease
 from runner.learning.memory import remember
 from runner.results.endings import overflow_line
 from runner.results.metrics import as_json
@@ -40,7 +40,7 @@ _CALLS = ("sent", "from_journal", "beside")
 _STATUS = {COMPLETE: "complete", ERRORS: "complete", BUDGET: "budget"}
 
 
-async def run_job(experiment: Experiment, folder: Path, commons: Commons, turn: Turn | None = None) -> int:
+async def run_job(experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None) -> int:
     """Play what is owed, write the folder, print the table, track. Returns the exit code.
 
     When cancelled, what is finished is kept, the manifest says ``interrupted`` and the cancellation goes on.
@@ -48,9 +48,9 @@ async def run_job(experiment: Experiment, folder: Path, commons: Commons, turn: 
     cfg, facts = experiment.cfg, facts_of(experiment)
     manifest.refuse_others(folder, facts)
     async with AsyncExitStack() as own:
-        experiment = commons.share(experiment, own)
-        door = commons.door(experiment)
-        own.callback(commons.finish, experiment.launch.label, door.spent)
+        experiment = resources.share(experiment, own)
+        door = resources.door(experiment)
+        own.callback(resources.finish, experiment.launch.label, door.spent)
         writer = RecordWriter(folder)
         own.callback(writer.close)
         own.callback(log_to(folder / "run.log").close)
@@ -62,7 +62,7 @@ async def run_job(experiment: Experiment, folder: Path, commons: Commons, turn: 
         disk.replace(folder / "config.yaml", config)
         try:
             experiment = await remember(experiment, door, folder, before, notes)
-            return await _play(experiment, folder, commons, turn, door, writer, notes)
+            return await _play(experiment, folder, resources, lease, door, writer, notes)
         except asyncio.CancelledError:
             if notes["status"] == "running":  # it was cancelled before the first sample
                 _finish(experiment, folder, door, Outcome(), notes, "interrupted")
@@ -76,8 +76,8 @@ async def run_job(experiment: Experiment, folder: Path, commons: Commons, turn: 
 async def _play(
     experiment: Experiment,
     folder: Path,
-    commons: Commons,
-    turn: Turn | None,
+    resources: SharedResources,
+    lease: Lease | None,
     door: Door,
     writer: RecordWriter,
     notes: dict[str, Any],
@@ -86,18 +86,18 @@ async def _play(
     from runner.tracking import Heartbeat
 
     outcome, sweep, cfg = Outcome(), sweep_id(experiment.launch.sweep), experiment.cfg
-    with Heartbeat(folder, cfg, sweep=sweep, total_jobs=commons.jobs) as heartbeat:
+    with Heartbeat(folder, cfg, sweep=sweep, total_jobs=resources.jobs) as heartbeat:
 
         def beat(now: Outcome) -> None:
             tokens = door.spent.input_tokens + door.spent.output_tokens
             heartbeat.update(samples=len(now.records), errors=now.errored, tokens=tokens, usd=door.spent.usd)
-            now.stopped = now.stopped or commons.why_stop(experiment, now.records)
+            now.stopped = now.stopped or resources.why_stop(experiment, now.records)
 
-        name, board = experiment.launch.label or experiment.name, commons.board
+        name, board = experiment.launch.label or experiment.name, resources.board
         try:
             await execute(
                 experiment.parts, door, experiment.samples, experiment.epochs, writer, outcome,
-                name=name, beat=beat, turn=turn, board=board, patience=commons.patience(experiment),
+                name=name, beat=beat, lease=lease, board=board, stop_rule=resources.stop_rule(experiment),
             )  # fmt: skip
         except asyncio.CancelledError:
             # Not sent to MLflow: whoever interrupts waits for this line. Resuming sends it, and so does the report.
@@ -110,7 +110,7 @@ async def _play(
         code = BUDGET if outcome.stopped else ERRORS if failed else COMPLETE
         status = "interrupted" if outcome.halted else _STATUS[code]
         summary = _finish(experiment, folder, door, outcome, notes, status)
-        async with commons.tracking:
+        async with resources.tracking:
             url = await asyncio.to_thread(heartbeat.track)
     if sweep is None:
         _tell(folder, notes, summary, url)

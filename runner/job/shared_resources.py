@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from components.core.errors import ConfigError
 from components.core.protocols import Model, Studying
-from runner.episode.budget import Budget, Purse, Spent
+from runner.episode.budget import Budget, BudgetPool, Spent
 from runner.episode.door import Door, Flying
-from runner.job.slots import Places, Turn
-from runner.job.stopping import Patience, Row
+from runner.job.slots import Lease, Slots
+from runner.job.stopping import ErrorStreak, StopRule
 from runner.storage.journal import Journal
 from runner.terminal.progress import Board
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Watch = Callable[[Experiment, Sequence[Mapping[str, Any]]], str | None]  # of a job's records; why to stop it
 
 
-class Commons:
+class SharedResources:
     """Made once per process on the running event loop; closed when all jobs are over.
 
     ``budget`` is that of all ``owed`` jobs together, of which ``spent`` is gone already; ``jobs`` counts those that
@@ -40,11 +40,11 @@ class Commons:
         self.board = Board(terminal)
         self.tracking = asyncio.Lock()  # one job at a time is sent
         self.watch: Watch | None = None
-        self._purse = Purse(budget, owed, spent or Spent())
+        self._budget_pool = BudgetPool(budget, owed, spent or Spent())
         self._flying: Flying = {}
         self._models: dict[str, Model] = {}
-        self._places: dict[str, Places] = {}
-        self._silent: dict[str, Row] = {}
+        self._places: dict[str, Slots] = {}
+        self._silent: dict[str, ErrorStreak] = {}
         self._journals: dict[Path, Journal] = {}
         self._stack = AsyncExitStack()
         self._turns = 0
@@ -76,17 +76,17 @@ class Commons:
             self._stack.push_async_callback(model.close)
         return self._models[node]
 
-    def turn(self, experiment: Experiment, begun: asyncio.Event) -> Turn:
+    def turn(self, experiment: Experiment, begun: asyncio.Event) -> Lease:
         """A job's way to the places of its main model: as many as that has connections, for all jobs that ask it."""
         self._turns += 1
-        places = Places(experiment.models["main"].max_connections)
-        return Turn(self._places.setdefault(lane_of(experiment.cfg), places), self._turns, begun)
+        places = Slots(experiment.models["main"].max_connections)
+        return Lease(self._places.setdefault(lane_of(experiment.cfg), places), self._turns, begun)
 
-    def patience(self, experiment: Experiment) -> Patience:
+    def stop_rule(self, experiment: Experiment) -> StopRule:
         """When a job stops by itself."""
         permitted = experiment.cfg["run"]["max_error_rate"] * len(experiment.samples) * experiment.epochs
-        row = Row(experiment.models["main"].max_connections)
-        return Patience(permitted, self._silent.setdefault(lane_of(experiment.cfg), row))
+        row = ErrorStreak(experiment.models["main"].max_connections)
+        return StopRule(permitted, self._silent.setdefault(lane_of(experiment.cfg), row))
 
     def is_silent(self, cfg: Mapping[str, Any]) -> bool:
         """Whether jobs that asked the main model of a job were stopped since its endpoint gave them errors alone."""
@@ -102,7 +102,7 @@ class Commons:
         """The door of a job. Raises ConfigError for a journal to replay from that is not there."""
         run = experiment.cfg["run"]
         return Door(
-            experiment.models, self._journal(run), run_seed=experiment.seed, purse=self._purse,
+            experiment.models, self._journal(run), run_seed=experiment.seed, budget_pool=self._budget_pool,
             replay=run["replay"] is not False, flying=self._flying,
         )  # fmt: skip
 
@@ -114,7 +114,7 @@ class Commons:
         """A job is over, counted once: what it left of the budget is the others', also where it never began."""
         if label not in self._over:
             self._over.add(label)
-            self._purse.finish(spent or Spent())
+            self._budget_pool.finish(spent or Spent())
 
     def _journal(self, run: Mapping[str, Any]) -> Journal | None:
         """The journal to write to, or to replay from without writing."""

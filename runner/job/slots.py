@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 
 
-class Places:
+class Slots:
     """How many samples may be played at once; of those who wait the job that began first goes first."""
 
     def __init__(self, n: int) -> None:
@@ -57,10 +57,10 @@ class Places:
 
 
 @dataclass
-class Turn:
+class Lease:
     """A job's way to places; ``begun`` is set when it asks for the first."""
 
-    places: Places
+    places: Slots
     rank: int
     begun: asyncio.Event
 

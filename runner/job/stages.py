@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING
 from components.core.errors import ModelError, RunLimitReached
 from components.core.traits import memory_traits
 from runner.job.run import BUDGET, COMPLETE, ERRORS
-from runner.learning.bench import Bench
 from runner.learning.memory import learn
+from runner.learning.stage_context import StageContext
 from runner.terminal.progress import Progress
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
-    from runner.job.shared_resources import Commons
+    from runner.job.shared_resources import SharedResources
 
 
-async def run_stage(experiment: Experiment, commons: Commons) -> int:
+async def run_stage(experiment: Experiment, resources: SharedResources) -> int:
     """Run the stage of the config: one of its own, or the making of the memory. Returns the exit code."""
-    if experiment.craft is not None:
-        return await run_craft(experiment, commons)
+    if experiment.stage is not None:
+        return await run_standalone_stage(experiment, resources)
     async with AsyncExitStack() as own:
-        experiment = commons.share(experiment, own)
-        door = commons.door(experiment)
-        own.callback(commons.finish, experiment.launch.label, door.spent)
+        experiment = resources.share(experiment, own)
+        door = resources.door(experiment)
+        own.callback(resources.finish, experiment.launch.label, door.spent)
         try:
             folder, said = await learn(experiment, door)
         except (ModelError, RunLimitReached) as error:
@@ -39,20 +39,20 @@ async def run_stage(experiment: Experiment, commons: Commons) -> int:
     return COMPLETE
 
 
-async def run_craft(experiment: Experiment, commons: Commons) -> int:
+async def run_standalone_stage(experiment: Experiment, resources: SharedResources) -> int:
     """Run the stage of its own, and say what it left. Returns the exit code."""
     from runner.tracking import track_made
 
-    assert experiment.craft is not None, "only a run with such a stage"
+    assert experiment.stage is not None, "only a run with such a stage"
     stage = experiment.launch.choices.get("stage", "the stage")
     async with AsyncExitStack() as own:
-        experiment = commons.share(experiment, own)
-        door = commons.door(experiment)
-        craft = experiment.craft
-        assert craft is not None
+        experiment = resources.share(experiment, own)
+        door = resources.door(experiment)
+        stage_itself = experiment.stage
+        assert stage_itself is not None
         try:
             with Progress(door, 0, 0, stage) as progress:
-                made = await craft.make(Bench(experiment, door, progress))
+                made = await stage_itself.make(StageContext(experiment, door, progress))
         except (ModelError, RunLimitReached) as error:
             print(f"{stage} was not finished: {error}\nto go on, give the same command again")  # noqa: T201
             return ERRORS if isinstance(error, ModelError) else BUDGET

@@ -17,7 +17,7 @@ _OF_THE_SAMPLE = OVERFLOW  # of a judge's request; it says nothing of the sample
 
 
 @dataclass
-class Row:
+class ErrorStreak:
     """How many samples errored since one ended well; ``well``: whether any did. ``connections``: samples at once."""
 
     connections: int
@@ -35,16 +35,16 @@ class Row:
 
 
 @dataclass
-class Patience:
+class StopRule:
     """Of one job. ``permitted``: samples that may error; ``silent``: the row of all jobs that ask the same model, of
     errors that are its endpoint's."""
 
     permitted: float
-    silent: Row
-    _own: Row = field(init=False)
+    silent: ErrorStreak
+    _own: ErrorStreak = field(init=False)
 
     def __post_init__(self) -> None:
-        self._own = Row(self.silent.connections)
+        self._own = ErrorStreak(self.silent.connections)
 
     def lost(self, record: Mapping[str, Any], errored: int) -> str | None:
         """Why to stop after a sample, with so many ``errored`` in all; None: go on."""

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
     from runner.experiment.experiment import Experiment
-    from runner.job.shared_resources import Commons
-    from runner.job.slots import Turn
+    from runner.job.shared_resources import SharedResources
+    from runner.job.slots import Lease
 
 DECLINED = 130  # the preflight's question was answered with no
 
@@ -67,7 +67,7 @@ class Task:
     async def alone(self, experiment: Experiment, folder: Path) -> int:
         """Run an experiment that shares nothing. Returns its exit code."""
         from runner.episode.budget import Spent
-        from runner.job.shared_resources import Commons
+        from runner.job.shared_resources import SharedResources
 
         spent = Spent()
         if experiment.cfg["run"]["preflight"] and experiment.launch.sweep is None:
@@ -75,19 +75,21 @@ class Task:
 
             if not await cleared([Job(experiment.name, experiment, folder)], spent):
                 return DECLINED
-        async with Commons(experiment.budget, spent=spent) as commons:
-            return await self.play(experiment, folder, commons)
+        async with SharedResources(experiment.budget, spent=spent) as resources:
+            return await self.play(experiment, folder, resources)
 
-    async def play(self, experiment: Experiment, folder: Path, commons: Commons, turn: Turn | None = None) -> int:
-        """Run an experiment in a folder, as one of the jobs that have ``commons``. Returns its exit code."""
+    async def play(
+        self, experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None
+    ) -> int:
+        """Run an experiment in a folder, as one of the jobs that have ``resources``. Returns its exit code."""
         from runner.experiment.experiment import study
         from runner.job.run import run_job
         from runner.job.stages import run_stage
 
         study(experiment)
         if experiment.cfg.get("stage") is not None:
-            return await run_stage(experiment, commons)
-        return await run_job(experiment, folder, commons, turn)
+            return await run_stage(experiment, resources)
+        return await run_job(experiment, folder, resources, lease)
 
     def run(self, work: Coroutine[Any, Any, Any], ours: bool = True) -> Any:
         """Run a coroutine on the fastest loop there is; ``ours``: whether we have the terminal."""

@@ -15,7 +15,7 @@ from omegaconf import DictConfig, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
 from components.core.errors import ConfigError
-from runner.config.errors import Flaw, Flaws, complain
+from runner.config.errors import ConfigErrors, Finding, complain
 from runner.config.legible import too_deep
 from runner.config.origins import words_of
 from runner.experiment.facts import facts_of
@@ -115,17 +115,17 @@ def _explained(error: Exception, cell: Cell) -> ConfigError:
     from runner.config.explain import explain
     from runner.config.roots import CONF
 
-    return Flaws([explain(error, cell.overrides, [CONF])])
+    return ConfigErrors([explain(error, cell.overrides, [CONF])])
 
 
 def _tell(plan: Sequence[Cell], bad: dict[int, ConfigError]) -> None:
-    """Every flaw once, with the jobs that have it; it is one where a word of the command line has several values."""
-    jobs: dict[Flaw, list[str]] = {}
-    first: dict[Flaw, Flaw] = {}
+    """Every finding once, with the jobs that have it; it is one where a word of the command line has several values."""
+    jobs: dict[Finding, list[str]] = {}
+    first: dict[Finding, Finding] = {}
     for number, error in bad.items():
-        for flaw in error.flaws if isinstance(error, Flaws) else (Flaw("", str(error)),):
-            same = replace(flaw, place=flaw.place.partition("=")[0])
-            first.setdefault(same, flaw)
+        for finding in error.findings if isinstance(error, ConfigErrors) else (Finding("", str(error)),):
+            same = replace(finding, place=finding.place.partition("=")[0])
+            first.setdefault(same, finding)
             jobs.setdefault(same, []).append(plan[number].label if number >= 0 else "")
     for same, labels in jobs.items():
         more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""

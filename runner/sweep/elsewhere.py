@@ -62,7 +62,7 @@ class Died:
 
 
 def orders_of(plan: Sequence[Cell], jobs: int, spent: Spent) -> list[Order]:
-    """What to play elsewhere. Processes share no purse, so each job has its part of what ``budget.run`` has left."""
+    """What to run elsewhere. Processes share no pool, so each job has its part of what ``budget.run`` has left."""
     here = os.getcwd(), tuple(sys.path), tuple(sys.argv)
     orders = []
     for n, cell in enumerate(plan):
@@ -176,7 +176,7 @@ def _signals() -> Iterator[None]:
 def _run(order: Order, spent: Spent) -> int:
     from runner.episode.budget import Budget
     from runner.job.prepare import check
-    from runner.job.shared_resources import Commons
+    from runner.job.shared_resources import SharedResources
     from runner.job.task import Task
 
     experiment = check(order.cfg, order.launch)
@@ -185,8 +185,8 @@ def _run(order: Order, spent: Spent) -> int:
     task = Task()
 
     async def work() -> int:
-        async with Commons(budget, jobs=order.jobs, spent=spent, terminal=False) as commons:
-            return await task.play(experiment, order.folder, commons)
+        async with SharedResources(budget, jobs=order.jobs, spent=spent, terminal=False) as resources:
+            return await task.play(experiment, order.folder, resources)
 
     code: int = task.run(work(), ours=False)
     return code

@@ -34,7 +34,7 @@ from runner.sweep.others import launch
 from runner.sweep.shards import gather
 
 if TYPE_CHECKING:
-    from runner.job.shared_resources import Commons, Watch
+    from runner.job.shared_resources import SharedResources, Watch
     from runner.job.task import Task
 
 Plugins.instance()  # before the import below: its scan would load that module a second time
@@ -156,22 +156,22 @@ class Launcher(HydraLauncher):
         return results
 
     async def _all(self) -> list[JobReturn]:
-        from runner.job.shared_resources import Commons, lane_of
+        from runner.job.shared_resources import SharedResources, lane_of
 
         lanes: dict[str, list[Cell]] = {}
         for cell in self.plan:
             lanes.setdefault(lane_of(cell.cfg), []).append(cell)
         at_once = asyncio.Semaphore(self.jobs or len(self.plan))
         budget = Budget(**self.plan[0].cfg["budget"]["run"])  # check_all has seen that all have the same
-        commons = Commons(budget, len(self.plan), self.total_jobs, self.spent)
-        commons.watch = self.watch
-        async with commons, asyncio.TaskGroup() as group:
-            begun = [group.create_task(self._lane(cells, commons, at_once)) for cells in lanes.values()]
+        resources = SharedResources(budget, len(self.plan), self.total_jobs, self.spent)
+        resources.watch = self.watch
+        async with resources, asyncio.TaskGroup() as group:
+            begun = [group.create_task(self._lane(cells, resources, at_once)) for cells in lanes.values()]
         results = {id(cell): result for lane in begun for cell, result in lane.result()}
         return [results[id(cell)] for cell in self.plan]
 
     async def _lane(
-        self, cells: Sequence[Cell], commons: Commons, at_once: asyncio.Semaphore
+        self, cells: Sequence[Cell], resources: SharedResources, at_once: asyncio.Semaphore
     ) -> list[tuple[Cell, JobReturn]]:
         """Begin the jobs of one model one after the other, each when those before leave room; wait for all."""
         async with asyncio.TaskGroup() as group:
@@ -179,17 +179,19 @@ class Launcher(HydraLauncher):
             for cell in cells:
                 await at_once.acquire()
                 begun = asyncio.Event()
-                running.append(group.create_task(self._one(cell, commons, begun, at_once)))
+                running.append(group.create_task(self._one(cell, resources, begun, at_once)))
                 await begun.wait()
-                await commons.room(cell.cfg)
+                await resources.room(cell.cfg)
         return list(zip(cells, (job.result() for job in running), strict=True))
 
-    async def _one(self, cell: Cell, commons: Commons, begun: asyncio.Event, at_once: asyncio.Semaphore) -> JobReturn:
+    async def _one(
+        self, cell: Cell, resources: SharedResources, begun: asyncio.Event, at_once: asyncio.Semaphore
+    ) -> JobReturn:
         """Run a job to its end, whatever that is; it has begun then, too."""
         result = JobReturn(cell.overrides, cell.config, cell.config.hydra, os.getcwd(), cell.label)
         self.context.callbacks.on_job_start(config=cell.config, task_function=self.task)
         try:
-            result.return_value = await self._play(cell, commons, begun)
+            result.return_value = await self._play(cell, resources, begun)
             result.status = JobStatus.COMPLETED
         except (ConfigError, OSError) as error:  # a refusal or the machine: a line is enough
             result.status, result.return_value = JobStatus.FAILED, str(error)
@@ -199,18 +201,18 @@ class Launcher(HydraLauncher):
             logging.getLogger(__name__).exception("job %s broke off", cell.label)
         finally:
             begun.set()
-            commons.finish(cell.label)
+            resources.finish(cell.label)
             at_once.release()
         self.context.callbacks.on_job_end(config=cell.config, job_return=result)
         return result
 
-    async def _play(self, cell: Cell, commons: Commons, begun: asyncio.Event) -> int:
+    async def _play(self, cell: Cell, resources: SharedResources, begun: asyncio.Event) -> int:
         from runner.job.prepare import check
 
-        if commons.is_silent(cell.cfg):
+        if resources.is_silent(cell.cfg):
             raise ConfigError("not begun: its model gave others errors")
         experiment, cell.experiment = cell.experiment or check(cell.cfg, cell.launch), None
-        code: int = await self.task.play(experiment, cell.folder, commons, commons.turn(experiment, begun))
+        code: int = await self.task.play(experiment, cell.folder, resources, resources.turn(experiment, begun))
         return code
 
 

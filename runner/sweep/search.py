@@ -17,7 +17,7 @@ from omegaconf import DictConfig, OmegaConf
 from components.core.errors import ConfigError
 from runner.config import composed as configs
 from runner.config.build import check
-from runner.config.errors import Flaws, nearest
+from runner.config.errors import ConfigErrors, nearest
 from runner.episode.budget import Budget, Spent
 from runner.job.plan import Cell
 from runner.storage.resume import parts_of, quoted
@@ -80,7 +80,7 @@ class Searcher(Sweeper):
         self.task.code = code or (BUDGET if stopped else 0)
 
     def _read(self, arguments: Sequence[str]) -> _Here:
-        """What is searched, from config and command line. Raises Flaws."""
+        """What is searched, from config and command line. Raises ConfigErrors."""
         assert self.config is not None and self.hydra_context is not None
         loader = self.hydra_context.config_loader
         parser = OverridesParser.create(config_loader=loader)
@@ -94,8 +94,8 @@ class Searcher(Sweeper):
             raise ConfigError("search is a mapping of settings, each of which is given by its name: search.trials=20")
         try:
             search = check(Search, configs.resolve(config)[_GROUP], _GROUP)
-        except Flaws as error:
-            raise configs.place(error.flaws, config, loader) from None
+        except ConfigErrors as error:
+            raise configs.place(error.findings, config, loader) from None
         written = search.space or {}
         if groups := groups_of(written, given):
             config = loader.load_sweep_config(self.config, [*fixed, *groups])

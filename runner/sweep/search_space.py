@@ -12,7 +12,7 @@ from typing import Any
 from hydra.core.override_parser.types import IntervalSweep, Override, Quote, QuotedString, RangeSweep
 
 from components.core.errors import ConfigError
-from runner.config.errors import Flaw, Flaws
+from runner.config.errors import ConfigErrors, Finding
 from runner.sweep.search_settings import Dimension
 
 _PLAIN = re.compile(r"(?!(true|false|null|nan|inf)$)[A-Za-z_][\w./@+-]*", re.IGNORECASE)
@@ -76,11 +76,13 @@ def space_of(
     written: Mapping[str, Dimension], given: Sequence[Override], present: Callable[[str], object]
 ) -> dict[str, Numbers | Choices]:
     """Every key that varies. ``written``: in the config, ``given``: the words of experiment and command line, which
-    have the last word, ``present``: what the config has at a key now. Raises Flaws."""
+    have the last word, ``present``: what the config has at a key now. Raises ConfigErrors."""
     keys = [_bare(str(one.get_key_element())) for one in given]
-    flaws = [Flaw("", f"{key} is given twice; once is enough: {key}=...") for key, n in Counter(keys).items() if n > 1]
-    flaws += [
-        Flaw("", f"{one.input_line}: a search has one value of each of its own settings")
+    findings = [
+        Finding("", f"{key} is given twice; once is enough: {key}=...") for key, n in Counter(keys).items() if n > 1
+    ]
+    findings += [
+        Finding("", f"{one.input_line}: a search has one value of each of its own settings")
         for one, key in zip(given, keys, strict=True)
         if key.startswith("search.") and one.is_sweep_override()
     ]
@@ -90,18 +92,18 @@ def space_of(
             try:
                 dimensions[str(one.get_key_element())] = _read(one)
             except ConfigError as error:
-                flaws.append(Flaw("", f"{one.input_line}: {error}"))
-    if not dimensions and not flaws:
-        flaws.append(
-            Flaw("search.space", "is empty: there is nothing to search; give a key a range: key=interval(1,8)")
+                findings.append(Finding("", f"{one.input_line}: {error}"))
+    if not dimensions and not findings:
+        findings.append(
+            Finding("search.space", "is empty: there is nothing to search; give a key a range: key=interval(1,8)")
         )
     space = {}
     for key, found in dimensions.items():
         space[key] = made = found if isinstance(found, Choices) else _made(found, present(_bare(key)))
         if isinstance(made, Choices) and (doubles := [w for w, n in Counter(made.words).items() if n > 1]):
-            flaws.append(Flaw("", f"{key}: the choice {doubles[0]} is given twice"))
-    if flaws:
-        raise Flaws(flaws)
+            findings.append(Finding("", f"{key}: the choice {doubles[0]} is given twice"))
+    if findings:
+        raise ConfigErrors(findings)
     return space
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from components.core.errors import ConfigError
 
 
-def told(tell: Callable[[], None]) -> int:
+def exit_code_of(tell: Callable[[], None]) -> int:
     """Let a command say what it has to. Returns the exit code: 2 for what it refuses, or cannot read or write."""
     try:
         tell()

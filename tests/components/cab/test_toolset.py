@@ -14,7 +14,7 @@ from components.core.traits import ToolTraits
 from components.core.types import Observation, Problem, Sample
 from components.files.sample_files import SampleFiles
 from runner.config.build import construct
-from runner.config.errors import Flaws
+from runner.config.errors import ConfigErrors
 
 CONF = Path(__file__).parents[3] / "conf" / "toolset"
 YAML, SERVICES = (yaml.safe_load((CONF / f"{name}.yaml").read_text()) for name in ("clinical", "clinical_services"))
@@ -164,9 +164,9 @@ def test_services_take_the_place_of_the_samples_and_say_which_keys_they_lack():
 
 def test_flaws_of_the_configuration_are_found_at_their_keys():
     tools = {name: YAML["tools"][name] for name in ("EntityRecognizor", "PrivacyDetector", "ToxicityDetector")}
-    with pytest.raises(Flaws) as caught:
+    with pytest.raises(ConfigErrors) as caught:
         construct(YAML | {"tools": tools | {"PrivacyDetector": tools["PrivacyDetector"] | {"threshold": 2}}}, "toolset")
-    assert [flaw.key for flaw in caught.value.flaws] == ["toolset.tools.PrivacyDetector.threshold"]
+    assert [finding.key for finding in caught.value.findings] == ["toolset.tools.PrivacyDetector.threshold"]
     assert construct(YAML | {"tools": tools, "use": ["PrivacyDetector"]}, "toolset").traits.notes == []
-    with pytest.raises(Flaws, match="use"):
+    with pytest.raises(ConfigErrors, match="use"):
         construct(YAML | {"tools": tools, "use": "everything"}, "toolset")

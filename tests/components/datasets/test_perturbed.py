@@ -13,7 +13,7 @@ from components.core.types import Problem, Sample
 from components.datasets import perturbed
 from components.datasets.perturbed import Perturbed, paraphrased, shortened
 from runner.config.build import construct
-from runner.config.errors import Flaws
+from runner.config.errors import ConfigErrors
 
 FOUR = {"A": "gout", "B": "lupus", "C": "scurvy", "D": "rickets"}
 STORY = "He is 40. He has pain. He drinks. Which of the following is most likely?"
@@ -167,7 +167,7 @@ def test_shipped_tasks_can_be_perturbed_and_scored_letters_stay_letters():
 
 def test_what_is_no_kind_is_refused():
     node = {"_target_": "components.datasets.perturbed.Perturbed", "inner": Held(), "perturb": ["colour"]}
-    with pytest.raises(Flaws, match="perturb"):
+    with pytest.raises(ConfigErrors, match="perturb"):
         construct(node, "dataset")
 
 

@@ -10,7 +10,7 @@ from components.ehr.actions import LoadDB
 from components.ehr.agent import EhrAgent
 from components.ehr.toolset import Ehr
 from components.grammars.code_block import CodeBlock
-from runner.config.errors import Flaws
+from runner.config.errors import ConfigErrors
 from runner.episode.shared import Parts
 from runner.experiment.fitting import fit
 from tests.wards import database, memory, sample, sandbox, toolset
@@ -63,14 +63,14 @@ async def test_code_runs_over_the_database_with_and_without_counting_groups():
 
 def test_functions_cannot_be_withheld_from_code():
     parts = Parts(EhrAgent(), Accept(), CodeBlock(), toolset([LoadDB()]), Withhold(["LoadDB"]), memory=memory())
-    with pytest.raises(Flaws, match="EhrAgent writes code, in which every function stands; withholding LoadDB"):
+    with pytest.raises(ConfigErrors, match="EhrAgent writes code, in which every function stands; withholding LoadDB"):
         fit(parts, sample(), 0, ["ehr"], acts=True)
 
 
 def test_functions_of_code_cannot_be_made_to_fail():
     parts = Parts(EhrAgent(), Accept(), CodeBlock(), toolset([LoadDB()]), Noisy(), memory=memory())
     with pytest.raises(
-        Flaws, match=r"EhrAgent writes code, whose functions run in the sandbox, where the fault \(noisy\)"
+        ConfigErrors, match=r"EhrAgent writes code, whose functions run in the sandbox, where the fault \(noisy\)"
     ):
         fit(parts, sample(), 0, ["ehr"], acts=True)
 

@@ -11,7 +11,7 @@ from tests.failing import INTACT, TEXT, episode
 
 
 @dataclass(frozen=True)
-class Places:
+class Origins:
     """A tool that tells where its call stands."""
 
     name: str = "place"
@@ -29,7 +29,7 @@ class Places:
 
 class Both:
     def open(self, sample):
-        return Offer({"place": Places(), "again": Places("again", "episode")}, NoState())
+        return Offer({"place": Origins(), "again": Origins("again", "episode")}, NoState())
 
 
 async def test_a_call_knows_how_many_its_line_made_before():
@@ -42,4 +42,4 @@ async def test_a_call_knows_how_many_its_line_made_before():
 
 def test_where_a_call_has_no_place_it_is_a_bug():
     with pytest.raises(TypeError, match="place is called where its call has no place"):
-        placed(object(), Places())
+        placed(object(), Origins())

@@ -3,13 +3,13 @@ import pytest
 from components.conditions.denied import Denied
 from components.faults.striking import Striking
 from runner.config.build import construct
-from runner.config.errors import Flaws
+from runner.config.errors import ConfigErrors
 from tests.failing import seen
 
 
 def test_a_rate_is_a_share():
     for rate in (-0.1, 1.5):
-        with pytest.raises(Flaws, match="rate"):
+        with pytest.raises(ConfigErrors, match="rate"):
             construct({"_target_": "components.conditions.denied.Denied", "rate": rate}, "condition")
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from runner.config.build import construct
-from runner.config.errors import Flaws
+from runner.config.errors import ConfigErrors
 
 NODE = {"_target_": "components.panel.agent.MedAgents"}
 
@@ -17,7 +17,7 @@ NODE = {"_target_": "components.panel.agent.MedAgents"}
     ],
 )
 def test_a_panel_that_cannot_be_is_refused_by_name(given, told):
-    with pytest.raises(Flaws) as error:
+    with pytest.raises(ConfigErrors) as error:
         construct({**NODE, **given}, "agent")
     assert told in str(error.value)
 

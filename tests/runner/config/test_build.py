@@ -13,7 +13,7 @@ from components.core.errors import ConfigError
 from components.core.plain import Accept
 from components.core.protocols import Agent, Verifier
 from runner.config.build import check, construct, part
-from runner.config.errors import Flaws, nearest
+from runner.config.errors import ConfigErrors, nearest
 
 HERE = __name__
 ALLOW = ("tests",)
@@ -56,10 +56,10 @@ def node(**arguments):
     return {"_target_": f"{HERE}.Part", "count": 1, **arguments}
 
 
-def flaws(value, where="part", allow=ALLOW):
-    with pytest.raises(Flaws) as caught:
+def findings(value, where="part", allow=ALLOW):
+    with pytest.raises(ConfigErrors) as caught:
         construct(value, where, allow)
-    return {flaw.key: flaw.text for flaw in caught.value.flaws}
+    return {finding.key: finding.text for finding in caught.value.findings}
 
 
 def test_arguments_arrive_in_the_types_of_the_constructor():
@@ -109,19 +109,19 @@ def test_a_part_that_takes_everything_gets_everything():
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_its_key(wrong, key, words):
-    found = flaws(node(**wrong))
+    found = findings(node(**wrong))
     assert list(found) == [key]
     assert all(word in found[key] for word in words), found
 
 
 def test_everything_is_found_at_once():
-    assert set(flaws({"_target_": f"{HERE}.Part", "rate": "x", "zzz": 1, "switches": {"steps": "y"}})) == {
+    assert set(findings({"_target_": f"{HERE}.Part", "rate": "x", "zzz": 1, "switches": {"steps": "y"}})) == {
         "part.count", "part.rate", "part.zzz", "part.switches.steps",
     }  # fmt: skip
 
 
 def test_a_key_in_a_value_is_not_shown():
-    assert "sk-abcdef" not in flaws(node(mode="sk-abcdef0123456789"))["part.mode"]
+    assert "sk-abcdef" not in findings(node(mode="sk-abcdef0123456789"))["part.mode"]
 
 
 @pytest.mark.parametrize(
@@ -140,31 +140,31 @@ def test_a_key_in_a_value_is_not_shown():
     ],
 )
 def test_a_target_that_is_not_there_or_not_allowed(target, words):
-    (text,) = flaws({"_target_": target}).values()
+    (text,) = findings({"_target_": target}).values()
     assert all(word in text for word in words), text
 
 
 def test_what_another_module_imported_is_not_a_part_of_it():
     """Only what a package defines itself: an allowed module is no way to everything it imports."""
-    (text,) = flaws({"_target_": f"{HERE}.Path"}).values()
+    (text,) = findings({"_target_": f"{HERE}.Path"}).values()
     assert "no class Path" in text
 
 
 def test_a_library_that_is_missing_is_named(tmp_path, monkeypatch):
     (tmp_path / "needy.py").write_text("import no_such_library_at_all\nclass A: ...\n")
     monkeypatch.syspath_prepend(tmp_path)
-    (text,) = flaws({"_target_": "needy.A"}, allow=["needy"]).values()
+    (text,) = findings({"_target_": "needy.A"}, allow=["needy"]).values()
     assert text == "needy needs the package no_such_library_at_all, which is not installed"
     assert "needy" not in sys.modules
 
 
 @pytest.mark.parametrize("value", [None, 3, "x", [], {}, {"count": 1}])
 def test_what_is_no_node_is_refused(value):
-    assert "expected a mapping with a _target_" in flaws(value)["part"]
+    assert "expected a mapping with a _target_" in findings(value)["part"]
 
 
 def test_a_part_must_have_the_methods_of_its_protocol():
-    with pytest.raises(Flaws, match="agent: Accept is not an Agent: it lacks solve"):
+    with pytest.raises(ConfigErrors, match="agent: Accept is not an Agent: it lacks solve"):
         part({"_target_": "components.core.plain.Accept"}, "agent", (), Agent)
 
 
@@ -181,11 +181,13 @@ def test_nearest_names_stay_short():
 
 
 def test_fields_that_a_dataclass_inherits_from_another_module_are_checked_too():
-    with pytest.raises(Flaws, match="max_steps"):
+    with pytest.raises(ConfigErrors, match="max_steps"):
         construct({"_target_": "components.agents.react.ReAct", "max_steps": 0}, "agent")
 
 
 def test_a_name_where_a_part_stands_is_told_how_parts_are_chosen():
     node = {"_target_": "components.agents.self_consistency.SelfConsistency", "inner": "react"}
-    with pytest.raises(Flaws, match=r"found 'react'; a part stands here, which is chosen as agent@agent\.inner=react"):
+    with pytest.raises(
+        ConfigErrors, match=r"found 'react'; a part stands here, which is chosen as agent@agent\.inner=react"
+    ):
         construct(node, "agent")

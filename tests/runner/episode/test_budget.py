@@ -3,7 +3,7 @@
 import pytest
 
 from components.core.messages import Usage
-from runner.episode.budget import Budget, Purse, Spent
+from runner.episode.budget import Budget, BudgetPool, Spent
 
 
 def spent(calls=0, usd=0.0, tokens=0):
@@ -25,46 +25,46 @@ def test_a_limit_that_is_reached_is_named(budget, so_far, limit):
 
 
 def test_a_job_has_an_equal_part_of_what_the_finished_ones_left():
-    purse = Purse(Budget(usd=9.0), jobs=3)
-    assert purse.limit(spent(usd=2.9)) is None
-    assert purse.limit(spent(usd=3.0)) == "usd=3 (this job's part of the sweep's budget)"
-    purse.finish(spent(usd=1.0))
-    assert purse.limit(spent(usd=3.9)) is None and purse.limit(spent(usd=4.0)) is not None
-    purse.finish(spent(usd=4.0))
-    assert purse.limit(spent(usd=3.9)) is None
+    budget_pool = BudgetPool(Budget(usd=9.0), jobs=3)
+    assert budget_pool.limit(spent(usd=2.9)) is None
+    assert budget_pool.limit(spent(usd=3.0)) == "usd=3 (this job's part of the sweep's budget)"
+    budget_pool.finish(spent(usd=1.0))
+    assert budget_pool.limit(spent(usd=3.9)) is None and budget_pool.limit(spent(usd=4.0)) is not None
+    budget_pool.finish(spent(usd=4.0))
+    assert budget_pool.limit(spent(usd=3.9)) is None
 
 
 def test_all_jobs_together_keep_the_budget():
-    purse = Purse(Budget(calls=4), jobs=1)
+    budget_pool = BudgetPool(Budget(calls=4), jobs=1)
     for _ in range(4):
-        purse.total.charge(Usage(1, 1, 0.1))
-    assert purse.limit(spent()) == "calls=4"
+        budget_pool.total.charge(Usage(1, 1, 0.1))
+    assert budget_pool.limit(spent()) == "calls=4"
 
 
 def test_calls_on_their_way_count_at_the_mean_price_so_far():
-    purse = Purse(Budget(usd=1.0))
+    budget_pool = BudgetPool(Budget(usd=1.0))
     for _ in range(5):
-        purse.total.charge(Usage(1, 1, 0.1))
-    purse.total.pending = 4
-    assert purse.limit(spent()) is None
-    purse.total.pending = 5
-    assert purse.limit(spent()) == "usd=1"
+        budget_pool.total.charge(Usage(1, 1, 0.1))
+    budget_pool.total.pending = 4
+    assert budget_pool.limit(spent()) is None
+    budget_pool.total.pending = 5
+    assert budget_pool.limit(spent()) == "usd=1"
 
 
 @pytest.mark.parametrize("budget", [Budget(usd=1.0), Budget(tokens=20)])
 def test_a_call_that_would_pass_the_budget_is_not_begun(budget):
-    purse = Purse(budget)
-    purse.total.charge(Usage(4, 3, 0.35))
-    assert purse.limit(spent()) is None
-    purse.total.charge(Usage(4, 3, 0.35))
-    assert purse.limit(spent()) is not None, "a third would make 1.05 dollars, 21 tokens"
+    budget_pool = BudgetPool(budget)
+    budget_pool.total.charge(Usage(4, 3, 0.35))
+    assert budget_pool.limit(spent()) is None
+    budget_pool.total.charge(Usage(4, 3, 0.35))
+    assert budget_pool.limit(spent()) is not None, "a third would make 1.05 dollars, 21 tokens"
 
 
 def test_what_was_spent_before_the_jobs_is_no_jobs_part():
     """By the pilot of a preflight, say, or by the batches of a search that are over."""
-    purse = Purse(Budget(calls=10), jobs=2, total=spent(calls=6))
-    assert purse.limit(spent(calls=1)) is None
-    assert purse.limit(spent(calls=2)) == "calls=2 (this job's part of the sweep's budget)"
+    budget_pool = BudgetPool(Budget(calls=10), jobs=2, total=spent(calls=6))
+    assert budget_pool.limit(spent(calls=1)) is None
+    assert budget_pool.limit(spent(calls=2)) == "calls=2 (this job's part of the sweep's budget)"
 
 
 @pytest.mark.parametrize(
@@ -78,8 +78,8 @@ def test_what_was_spent_before_the_jobs_is_no_jobs_part():
     ],
 )
 def test_the_first_call_of_a_job_and_of_all_tells_what_the_next_ones_take(budget, so_far, blind):
-    assert Purse(budget).blind(so_far) is blind
-    assert Purse(budget, 2, so_far).blind(Spent()) is blind
+    assert BudgetPool(budget).blind(so_far) is blind
+    assert BudgetPool(budget, 2, so_far).blind(Spent()) is blind
 
 
 def test_tokens_that_no_reply_tells_are_not_taken_for_none():

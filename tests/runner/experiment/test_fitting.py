@@ -8,7 +8,7 @@ from components.core.traits import Requirements
 from components.core.types import Problem, Sample
 from components.verifiers.refine import Refine
 from components.verifiers.reflect import Reflect
-from runner.config.errors import Flaws
+from runner.config.errors import ConfigErrors
 from runner.experiment.fitting import granted
 from tests.parts import Looper, Speaker, parts
 
@@ -44,10 +44,10 @@ def given(agent: Any, verifier: Any = TAKES_ALL, samples: Any = SAMPLES) -> Any:
 
 
 def refused(agent: Any, verifier: Any = TAKES_ALL) -> str:
-    with pytest.raises(Flaws) as caught:
+    with pytest.raises(ConfigErrors) as caught:
         given(agent, verifier)
-    (flaw,) = caught.value.flaws
-    return f"{flaw.key}: {flaw.text}"
+    (finding,) = caught.value.findings
+    return f"{finding.key}: {finding.text}"
 
 
 def test_an_agent_that_wants_nothing_changes_nothing():
@@ -81,5 +81,5 @@ def test_examples_on_an_evaluated_patient_are_refused():
 
 def test_a_patient_is_known_again_where_a_dataset_left_out_some_of_the_context():
     less = Sample(Problem("p", "?", context="History: none"), None, plain=SAMPLES[0].problem)
-    with pytest.raises(Flaws, match="shows examples on 1 of the samples that are evaluated, such as 'p'"):
+    with pytest.raises(ConfigErrors, match="shows examples on 1 of the samples that are evaluated, such as 'p'"):
         given(Wanting(shown_patients=("Patient: 0\nHistory: none",)), samples=[less])

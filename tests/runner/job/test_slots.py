@@ -2,14 +2,14 @@
 
 import asyncio
 
-from runner.job.slots import Places, Turn
+from runner.job.slots import Lease, Slots
 
 
 async def test_the_job_that_began_first_goes_first():
-    places, order = Places(1), []
+    places, order = Slots(1), []
 
     async def play(rank):
-        async with Turn(places, rank, asyncio.Event()):
+        async with Lease(places, rank, asyncio.Event()):
             order.append(rank)
             await asyncio.sleep(0)
 
@@ -18,7 +18,7 @@ async def test_the_job_that_began_first_goes_first():
 
 
 async def test_who_is_cancelled_while_waiting_leaves_the_place_to_others():
-    places = Places(1)
+    places = Slots(1)
     await places.take(0)
     waiting = [asyncio.create_task(places.take(rank)) for rank in (1, 2)]
     await asyncio.sleep(0)
@@ -32,7 +32,7 @@ async def test_who_is_cancelled_while_waiting_leaves_the_place_to_others():
 
 
 async def test_a_place_that_was_given_to_one_who_is_cancelled_goes_on():
-    places = Places(1)
+    places = Slots(1)
     await places.take(0)
     first, second = (asyncio.create_task(places.take(rank)) for rank in (1, 2))
     await asyncio.sleep(0)
@@ -42,7 +42,7 @@ async def test_a_place_that_was_given_to_one_who_is_cancelled_goes_on():
 
 
 async def test_there_is_room_when_nobody_wants_a_place():
-    places = Places(2)
+    places = Slots(2)
     await asyncio.wait_for(places.spare(), 1)
     await places.take(0)
     await places.take(0)
@@ -54,7 +54,7 @@ async def test_there_is_room_when_nobody_wants_a_place():
 
 
 async def test_a_job_has_begun_when_it_asks():
-    turn = Turn(Places(1), 0, asyncio.Event())
+    turn = Lease(Slots(1), 0, asyncio.Event())
     assert not turn.begun.is_set()
     async with turn:
         assert turn.begun.is_set()

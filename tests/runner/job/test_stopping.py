@@ -6,7 +6,7 @@ import pytest
 
 from components.core.errors import ModelError
 from runner.job.execute import Outcome, execute
-from runner.job.stopping import Patience, Row
+from runner.job.stopping import ErrorStreak, StopRule
 from runner.storage.records import RecordWriter, read
 from tests.parts import Rows, Speaker, door, parts
 
@@ -23,10 +23,10 @@ class Dead(Speaker):
         return await super().generate(request)
 
 
-async def played(folder, model, patience, n=60):
+async def played(folder, model, stop_rule, n=60):
     writer, outcome = RecordWriter(folder), Outcome()
     try:
-        await execute(parts(), door(model), Rows(n).load("test"), 1, writer, outcome, patience=patience)
+        await execute(parts(), door(model), Rows(n).load("test"), 1, writer, outcome, stop_rule=stop_rule)
     finally:
         writer.close()
     return outcome
@@ -37,11 +37,11 @@ def answers(request):
 
 
 async def test_a_dead_endpoint_is_told_at_once_and_stops_the_run_which_goes_on_later(tmp_path, capsys):
-    outcome = await played(tmp_path, Dead(answers, max_connections=4), Patience(0, Row(4)))
+    outcome = await played(tmp_path, Dead(answers, max_connections=4), StopRule(0, ErrorStreak(4)))
     assert "run: sample 'q0' errored: connection: nobody listens" in capsys.readouterr().err
     assert 10 <= outcome.errored <= 14
     assert "10 samples errored one after the other, more than run.max_error_rate permits" in outcome.halted
-    again = await played(tmp_path, Speaker(answers), Patience(0, Row(4)))
+    again = await played(tmp_path, Speaker(answers), StopRule(0, ErrorStreak(4)))
     assert (again.halted, len(list(read(tmp_path)))) == (None, 60)
 
 
@@ -52,19 +52,19 @@ async def test_what_is_on_its_way_to_nobody_is_not_waited_for(tmp_path):
             return await super().generate(request)
 
     async with asyncio.timeout(10):
-        outcome = await played(tmp_path, Slow(answers, max_connections=4), Patience(0, Row(4)))
+        outcome = await played(tmp_path, Slow(answers, max_connections=4), StopRule(0, ErrorStreak(4)))
     assert outcome.halted and {"q3", "q7"}.isdisjoint(record["sample_id"] for record in outcome.records)
 
 
 async def test_samples_that_error_by_themselves_stop_nothing(tmp_path):
     model = Dead(answers, max_connections=1)
     model.errs = lambda request: int(request.sample_id[1:]) % 10 > 0
-    outcome = await played(tmp_path, model, Patience(0, Row(5)))
+    outcome = await played(tmp_path, model, StopRule(0, ErrorStreak(5)))
     assert (outcome.halted, outcome.errored, len(outcome.records)) == (None, 54, 60)
 
 
 async def test_what_is_permitted_is_played(tmp_path):
-    outcome = await played(tmp_path, Dead(answers, max_connections=4), Patience(60, Row(4)))
+    outcome = await played(tmp_path, Dead(answers, max_connections=4), StopRule(60, ErrorStreak(4)))
     assert (outcome.halted, outcome.errored) == (None, 60)
 
 
@@ -73,20 +73,20 @@ def errored(kind):
 
 
 def test_an_endpoint_that_was_there_is_waited_for_longer():
-    patience = Patience(0, Row(50))
-    assert patience.lost({"stop": "answered", "error": None}, 0) is None
-    told = [patience.lost(errored("timeout"), n + 1) for n in range(100)]
+    stop_rule = StopRule(0, ErrorStreak(50))
+    assert stop_rule.lost({"stop": "answered", "error": None}, 0) is None
+    told = [stop_rule.lost(errored("timeout"), n + 1) for n in range(100)]
     assert told[:99] == [None] * 99 and told[99]
 
 
 def test_samples_that_are_too_long_stop_nothing():
-    patience = Patience(0, Row(4))
-    assert not any(patience.lost(errored("context_window"), n + 1) for n in range(100))
+    stop_rule = StopRule(0, ErrorStreak(4))
+    assert not any(stop_rule.lost(errored("context_window"), n + 1) for n in range(100))
 
 
 @pytest.mark.parametrize(("kind", "stops"), [("connection", True), ("bug", False), ("bad_request", False)])
 def test_only_errors_of_the_endpoint_tell_the_other_jobs_of_its_model(kind, stops):
-    shared = Row(4)
-    first, second = Patience(0, shared), Patience(0, shared)
+    shared = ErrorStreak(4)
+    first, second = StopRule(0, shared), StopRule(0, shared)
     assert [bool(first.lost(errored(kind), n + 1)) for n in range(10)] == [False] * 9 + [True]
     assert bool(second.lost(errored(kind), 1)) is stops

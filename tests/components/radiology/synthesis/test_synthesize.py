@@ -10,7 +10,7 @@ from components.radiology.dataset import RadABench
 from components.radiology.synthesis.soundness.questions import question_flaws
 from components.radiology.synthesis.soundness.record import record_flaws
 from components.radiology.synthesis.synthesize import Synthesize
-from runner.episode.budget import Budget, Purse
+from runner.episode.budget import Budget, BudgetPool
 from runner.storage.journal import Journal
 from tests.components.radiology.synthesis.soundness.sound import case
 from tests.golden.vectors import PAPER
@@ -23,7 +23,7 @@ def desk(tmp_path, journal=None, budget=None, dataset=None, **rates):
     made = bench(lambda request: "", base_set(tmp_path / "base"), dataset)
     model = Simulated(**{"malformed_rate": 0.0, **rates})
     object.__setattr__(made.experiment, "models", {"main": model})
-    object.__setattr__(made, "door", door(model, journal, **({"purse": Purse(budget, 1)} if budget else {})))
+    object.__setattr__(made, "door", door(model, journal, **({"budget_pool": BudgetPool(budget, 1)} if budget else {})))
     return made
 
 

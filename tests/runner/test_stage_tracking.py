@@ -7,7 +7,7 @@ import pytest
 
 from components.core.learning import Made
 from runner import tracking
-from runner.tracking import crafts
+from runner.tracking import stages
 from tests.slow import slow
 
 USAGE = {"act": {"calls": 2, "input_tokens": 30, "output_tokens": None, "cost_usd": 0.5}}
@@ -37,15 +37,15 @@ class Artifacts:
 
 def test_files_are_sent_without_versions_and_a_note_quotes_only_where_texts_may_leave(made):
     tracker = Artifacts()
-    crafts._files(tracker, "r", made.folder)
+    stages._files(tracker, "r", made.folder)
     assert tracker.told == ["history/round-1.md", "./manifest.json", "./plan.jinja"]
-    assert "round 1: kept" in crafts._note(made, True) and "round 1" not in crafts._note(made, False)
+    assert "round 1: kept" in stages._note(made, True) and "round 1" not in stages._note(made, False)
 
 
 def test_what_is_not_known_of_calls_is_no_figure():
-    assert crafts._used(USAGE) == [("calls/act", 0, 2), ("tokens/act/input", 0, 30), ("cost/act", 0, 0.5)]
+    assert stages._used(USAGE) == [("calls/act", 0, 2), ("tokens/act/input", 0, 30), ("cost/act", 0, 0.5)]
     config = {"seed": 3, "stage": {"_target_": "x", "rounds": 2}}
-    assert crafts._asked(config, CHOICES) == {**CHOICES, "seed": 3, "stage.rounds": 2}
+    assert stages._asked(config, CHOICES) == {**CHOICES, "seed": 3, "stage.rounds": 2}
 
 
 def test_nothing_is_sent_where_tracking_is_off(made):

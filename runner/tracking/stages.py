@@ -30,7 +30,7 @@ def send(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]) -> s
     from mlflow.entities import Metric, Param, RunTag
 
     name = f"{choices.get('stage', 'stage')} {made.folder.name}"
-    run_id = tracker.craft(sha256(f"{made.folder.absolute()}\0{notes['begun']}".encode()).hexdigest()[:32], name)
+    run_id = tracker.stage(sha256(f"{made.folder.absolute()}\0{notes['begun']}".encode()).hexdigest()[:32], name)
     known = tracker.client.get_run(run_id).data
     sent = {
         (name, one.step, one.value) for name in known.metrics for one in tracker.client.get_metric_history(run_id, name)

@@ -1,4 +1,4 @@
-"""What a stage of its own works with (``components.core.learning.Bench``), and the run of such a stage."""
+"""What a stage of its own works with (``components.core.learning.StageContext``), and the run of such a stage."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from components.core.plain import Accept, Intact, NoTools
 from components.core.protocols import Agent, Studying
 from components.core.redaction import redact
 from components.core.types import Played, Problem, Sample, Trajectory
-from runner.config.errors import Flaw, Flaws, noting
+from runner.config.errors import ConfigErrors, Finding, noting
 from runner.episode.door import Door
 from runner.experiment.declared import declared_scores
 from runner.experiment.privacy import permit
@@ -37,8 +37,8 @@ _APART = ("name", "limit", "epochs", "memory")  # of a config: what a stage of i
 
 
 @dataclass(frozen=True)
-class Bench:
-    """See ``components.core.learning.Bench``."""
+class StageContext:
+    """See ``components.core.learning.StageContext``."""
 
     experiment: Experiment
     door: Door
@@ -146,22 +146,22 @@ class Bench:
 
 def place_of_stage(experiment: Experiment) -> Path | None:
     """The folder that a stage leaves; None where there is none, and a run leaves its own."""
-    if experiment.craft is not None:
-        return experiment.craft.place
+    if experiment.stage is not None:
+        return experiment.stage.place
     return None if experiment.cfg.get("stage") is None else Path(experiment.cfg["run"]["memory"])
 
 
 def check_learning(experiment: Experiment) -> None:
-    """Whether memory and stage can be had, and models may see what is remembered. Raises Flaws, PrivacyRefused."""
-    flaws: list[Flaw] = []
+    """Whether memory and stage are there, and models may see what is remembered. Raises ConfigErrors."""
+    findings: list[Finding] = []
     learnt_from = None
-    with noting(flaws, "memory"):
+    with noting(findings, "memory"):
         learnt_from = check_memory(experiment)
-    with noting(flaws, "stage"):
-        if experiment.craft is not None:
-            experiment.craft.check(Bench(experiment, Door(experiment.models, None, run_seed=experiment.seed)))
-    if flaws:
-        raise Flaws(flaws)
+    with noting(findings, "stage"):
+        if experiment.stage is not None:
+            experiment.stage.check(StageContext(experiment, Door(experiment.models, None, run_seed=experiment.seed)))
+    if findings:
+        raise ConfigErrors(findings)
     check_prompts(experiment)
     if learnt_from is not None:
         permit(learnt_from, experiment.models, experiment.parts.toolset, "memory")

@@ -1,5 +1,9 @@
-"""Hydra hastened composes the same configs."""
+"""Hydra with our patches composes the same configs; and what says when a patch is needed no more."""
 
+import inspect
+
+import hydra
+import omegaconf
 import pytest
 from hydra import compose, initialize_config_dir
 from hydra._internal import config_loader_impl, defaults_list
@@ -7,7 +11,15 @@ from hydra._internal.hydra import Hydra
 from omegaconf import OmegaConf, _utils
 from yaml.constructor import ConstructorError
 
-from runner.config.hydra_patches import _TELLS_OF_MODE, _yaml_loader, hasten
+from runner.config.hydra_patches import (
+    _COMPOSED_MODE,
+    _MAP_OF_CHOICES,
+    _TELLS_OF_MODE,
+    _YAML_LOADER,
+    KNOWN,
+    _yaml_loader,
+    apply_patches,
+)
 from runner.config.roots import CONF
 from tests.slow import slow
 
@@ -28,7 +40,7 @@ def test_configs_are_the_same(monkeypatch):
     monkeypatch.setattr(Hydra, "get_mode", Hydra.get_mode)
     monkeypatch.setattr(_utils, "get_yaml_loader", _utils.get_yaml_loader)
     plain = composed()
-    hasten()
+    apply_patches()
     assert composed() == plain
 
 
@@ -52,3 +64,23 @@ def test_an_experiment_sets_the_mode_also_through_another_one(home, text, expect
 def test_no_shipped_experiment_makes_all_of_them_be_composed_twice():
     told = [path for path in (CONF / "experiment").rglob("*.yaml") if _TELLS_OF_MODE.search(path.read_text())]
     assert told == []
+
+
+@pytest.mark.parametrize(
+    ("original", "does"),
+    [
+        (_COMPOSED_MODE, "compose_config("),  # _mode: the whole config is composed to read one value
+        (_YAML_LOADER, "yaml.SafeLoader"),  # _yaml_loader: YAML is read in Python
+        (_MAP_OF_CHOICES, "OmegaConf.create("),  # _choices: a config is made, whether or not anything is interpolated
+        (
+            config_loader_impl.ConfigLoaderImpl._parse_overrides_and_create_caching_repo,
+            "CachingConfigRepository(",
+        ),  # Kept
+    ],
+)
+def test_a_patch_is_removed_once_hydra_does_what_it_does(original, does):
+    assert does in inspect.getsource(original), "the patch may be needed no more: measure without it"
+
+
+def test_the_patches_are_for_the_pinned_versions():
+    assert hydra.__version__.startswith(KNOWN[0]) and omegaconf.__version__.startswith(KNOWN[1])
