@@ -31,7 +31,7 @@ _LABEL = re.compile(r"(?<!\s)\s*+(?:plan|modules)\s*+:", re.IGNORECASE)
 @dataclass(frozen=True)
 class Chameleon:
     """Plans names, below at most ``shots`` solved questions, then fills in one after the other; nothing is tried again
-    or planned anew. The answer is that of ``Finish``, else the last result."""
+    or planned again. The answer is that of ``Finish``, else the last result."""
 
     prompts: PromptSetName = "chameleon"
     max_steps: Annotated[int, Ge(1)] = 10

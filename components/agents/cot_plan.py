@@ -41,10 +41,10 @@ class CotPlan:
         prompts, offer = load(self.prompts), episode.offer
         metadata = (await episode.control("metadata")).data
         shown = {"demonstrations": shown_plans(episode, metadata["database"], self.shots), "max_steps": self.max_steps}
-        told = prompts.system(
+        system = prompts.system(
             "system", metadata=metadata, actions=described(offer.tools), refusal_fields=offer.refusal_fields, **shown
         )
-        reply = await episode.ask([told, prompts.user("problem", question=episode.problem.question)], "plan")
+        reply = await episode.ask([system, prompts.user("problem", question=episode.problem.question)], "plan")
         plan = list(action_lines(reply.text))
         episode.remark(label=f"plan: {', '.join(line.name for line in plan) or 'unreadable'}")
         if not plan:

@@ -1,7 +1,7 @@
 """CRITIC: answer at once, then check the answer with tools and correct it.
 
 Source: Gou et al. 2024, arXiv 2305.11738; as a baseline in Liao et al. 2024 (ReflecTool), arXiv 2410.17657,
-with one round. The original goes on until a round changes nothing, at most three times.
+with one round. The original repeats until a round changes nothing, at most three times.
 """
 
 from __future__ import annotations

@@ -35,11 +35,11 @@ class Llm2Sql:
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Write, then run."""
         prompts, metadata = load(self.prompts), await known(episode)
-        told = prompts.system(
+        system = prompts.system(
             "system",
             metadata=metadata,
             demonstrations=seeds_of(episode, metadata["database"], "sql")[: self.shots],
             refusal_fields=episode.offer.refusal_fields,
         )
-        reply = await episode.ask([told, prompts.user("problem", question=episode.problem.question.strip())], "act")
+        reply = await episode.ask([system, prompts.user("problem", question=episode.problem.question.strip())], "act")
         return refused_in(reply.text, episode.offer) or await answered(episode, reply, statement_in(reply.text))

@@ -1,7 +1,7 @@
 """Self-consistency with as many calls, or as many tokens, as another agent spends on the same question.
 
 What a panel gains over one call may be no more than its calls: the comparison that asks for (Wang et al. 2024, ACL,
-arXiv 2402.18272; Snell et al. 2024, arXiv 2408.03314). The other agent is played beside the draws, in an episode of
+arXiv 2402.18272; Snell et al. 2024, arXiv 2408.03314). The other agent runs in parallel, in an episode of
 its own that is neither charged nor recorded here; where its own run was made, the journal answers it.
 """
 
@@ -19,9 +19,9 @@ from components.core.protocols import Agent, Episode
 
 @dataclass(frozen=True)
 class Matched(Wrapping):
-    """Draws ``inner`` for as long as another draw fits into what ``to`` spent ``by`` calls or tokens, at least once.
+    """Samples ``inner`` as long as another attempt fits into what ``to`` spent ``by`` calls or tokens, at least once.
 
-    The dearest draw so far says what the next one will cost. At most ``most`` draws.
+    The most expensive attempt so far predicts the cost of the next one. At most ``most`` attempts.
     """
 
     to: Agent
@@ -30,7 +30,7 @@ class Matched(Wrapping):
     most: Annotated[int, Ge(1)] = 200
 
     async def solve(self, episode: Episode) -> Outcome:
-        """The most frequent answer; of a tie the one that came first in the order of the draws."""
+        """The most frequent answer; of a tie the first."""
         allowed = spent(await episode.beside(self.to), self.by)
         drawn: list[Drawn] = []
         number = 1
@@ -42,7 +42,7 @@ class Matched(Wrapping):
         return settle(drawn)
 
     def _more(self, episode: Episode, drawn: Sequence[Drawn], allowed: int) -> int:
-        """How many more draws fit."""
+        """How many more attempts fit."""
         costs = [spent(episode.trajectory, self.by, one.branch) for one in drawn]
         left, dearest = allowed - sum(costs), max(costs)
         return min(max(left // dearest, 0), self.most - len(drawn)) if dearest else 0

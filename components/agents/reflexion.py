@@ -1,9 +1,10 @@
 """Reflexion: try, reflect on the whole trial, try again.
 
 Source: Shinn et al. 2023, arXiv 2303.11366; as a baseline in Liao et al. 2024 (ReflecTool), arXiv 2410.17657,
-where the agent is never told whether it was right and always tries twice. ``oracle`` is the original: it is
-told, and stops when it is right; results of such runs say so. ``until: sound`` is the reading of docs/ehragent.md for
-Shi et al. 2024 (EHRAgent), arXiv 2401.07128: a trial that failed by what the agent itself can see is tried again.
+where the agent never learns whether it was right and always tries twice. ``oracle`` is the original: it
+learns it, and stops when it is right; results of such runs are marked. ``until: sound`` is the reading of
+docs/ehragent.md for Shi et al. 2024 (EHRAgent), arXiv 2401.07128: a trial that failed by what the agent itself can see
+is repeated.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from components.prompts import load
 class Reflexion(ReAct):
     """Up to ``trials`` attempts, each with fresh tools and shown the earlier ones: all, or the last ``kept``.
 
-    ``until``: the last trial, or the first sound one. ``oracle``: the first right one, whatever ``until`` says.
+    ``until``: the last trial, or the first sound one. ``oracle``: the first right one, in spite of ``until``.
     """
 
     prompts: PromptSetName = "reflexion"

@@ -1,7 +1,7 @@
-"""Self-consistency: several draws of one agent at once, and the answer that most of them give.
+"""Self-consistency: several attempts of one agent at once, and the answer that most of them give.
 
 Source: Wang et al. 2023, ICLR, arXiv 2203.11171; as a baseline in Tang et al. 2024 (MedAgents), arXiv 2311.10537,
-with 5 draws at temperature 0.7. Departure: any agent may be drawn, with tools too.
+with 5 samples at temperature 0.7. Departure: any agent may be sampled, with tools too.
 """
 
 from __future__ import annotations
@@ -23,5 +23,5 @@ class SelfConsistency(Wrapping):
     temperature: Temperature | None = 0.7
 
     async def solve(self, episode: Episode) -> Outcome:
-        """The most frequent answer; of a tie the one that came first in the order of the draws."""
+        """The most frequent answer; of a tie the first."""
         return settle(await draw(episode, self.inner, range(1, self.draws + 1), self.temperature))

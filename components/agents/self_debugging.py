@@ -1,7 +1,7 @@
 """Self-Debugging: writes a cell, runs it, and explains it to itself line by line until it calls it right.
 
 Source: Chen et al. 2024, ICLR, arXiv 2304.05128, as a baseline in Shi et al. 2024 (EHRAgent), EMNLP, arXiv 2401.07128;
-rules of docs/ehragent.md. One call holds the explanation and either the verdict or the whole cell anew. Departure: a
+rules of docs/ehragent.md. One call holds the explanation and either the verdict or the whole new cell. Departure: a
 run that is never called right has no answer, as with the other agents.
 """
 
@@ -25,7 +25,7 @@ _CELL = (PythonCell(described=False),)
 
 @dataclass(frozen=True)
 class _Run:
-    """A cell that ran, what is told of it, and its value (None: it gave none)."""
+    """A cell that ran, what the model sees of it, and its value (None: it gave none)."""
 
     cell: str
     told: str
@@ -36,8 +36,8 @@ class _Run:
 class SelfDebugging:
     """At most ``max_steps`` cells, shown ``shots`` demonstrations, and after each one call that explains it.
 
-    What is told of a cell is its result or its whole traceback. Every new cell is run and explained, whatever verdict
-    comes with it; a reply with neither a cell nor a verdict is told so and counts as a cell.
+    Of a cell the model sees its result or its whole traceback. Every new cell is run and explained, whatever verdict
+    comes with it; a reply with neither a cell nor a verdict gets a reminder and counts as a cell.
     """
 
     prompts: PromptSetName = "self_debugging"

@@ -21,7 +21,7 @@ from components.core.turns import continued
 from components.core.types import Action, Observation
 from components.prompts import load
 
-_DECLINED = re.compile(r"\s*+(?:```\w*+)?\s*+\{\s*+\}\s*+(?:```)?\s*+")  # as the prompt tells: no function can do it
+_DECLINED = re.compile(r"\s*+(?:```\w*+)?\s*+\{\s*+\}\s*+(?:```)?\s*+")  # as the prompt defines: no function can do it
 CONTROL = "build"  # the builder on the toolset's side, which knows what is missing
 
 __all__ = ["Building", "BuildsTools", "beside_memory"]
@@ -31,9 +31,10 @@ __all__ = ["Building", "BuildsTools", "beside_memory"]
 class BuildsTools:
     """What an agent needs that may have tools built.
 
-    ``build_tools`` simulated: after a refusal it asks for the tool in words, and a builder that knows what was taken
-    away gives it where the request says enough; otherwise the refusal stands. code: the tool ``BuildTool`` is offered,
-    and after a refusal the agent is asked for a specification; what a builder writes for it is tested in the sandbox.
+    ``build_tools`` simulated: after a refusal it asks for the tool in words, and a builder that knows what was
+    removed provides it where the request is specific enough; otherwise the refusal is final. code: the tool
+    ``BuildTool`` is offered, and after a refusal the agent is asked for a specification, whose code is
+    tested in the sandbox.
     """
 
     build_tools: Mode = "none"
@@ -63,7 +64,7 @@ class BuildsTools:
             )
 
     async def resumed(self, episode: Episode, messages: Sequence[Message], action: Action) -> list[Message] | None:
-        """After a refusal, the messages to go on with now that there is a tool; None where the refusal stands.
+        """After a refusal, the messages to go on with now that there is a tool; None where the refusal is final.
 
         Raises LimitReached, ModelError.
         """
@@ -97,7 +98,7 @@ def beside_memory(episode: Episode, seen: Sequence[Message]) -> list[Message]:
     """Of an action's observations those that a value memory does not show: what answers a native call, what failed, and
     what came of building a tool or of calling a built one."""
     return [
-        told
-        for told, one in zip(seen, episode.last.observed, strict=False)
-        if told.role == "tool" or one.error is not None or {"build", "built"} & one.observation.data.keys()
+        message
+        for message, one in zip(seen, episode.last.observed, strict=False)
+        if message.role == "tool" or one.error is not None or {"build", "built"} & one.observation.data.keys()
     ]

@@ -1,4 +1,4 @@
-"""What a trajectory tells of tools that were asked for, built and used."""
+"""Tools that were requested, built and used in a trajectory."""
 
 from __future__ import annotations
 

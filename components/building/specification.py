@@ -69,7 +69,7 @@ class Specification:
 
 
 def read(given: Mapping[str, Any]) -> Specification:
-    """The specification in the fields that an agent filled. Raises ToolError, which says what is wrong."""
+    """The specification in the fields that an agent filled. Raises ToolError."""
     name, description = given.get("name"), given.get("description")
     if not isinstance(name, str) or not _NAME.fullmatch(name) or iskeyword(name):
         raise _bad(f"name is {name!r}; it must be letters, digits and _ only, and start with a letter")
@@ -178,7 +178,7 @@ def _check(name: str, schema: Any, nested: bool = False) -> None:
             raise _bad(f"{name}: {bound} must be a number, and stands with numbers only")
     if schema["type"] == "array":
         _check(f"each item of {name}", schema.get("items"), nested=True)
-    values, others = schema.get("enum", [None]), {word: told for word, told in schema.items() if word != "enum"}
+    values, others = schema.get("enum", [None]), {word: value for word, value in schema.items() if word != "enum"}
     if not isinstance(values, list) or not values or ("enum" in schema and any(_wrong(others, one) for one in values)):
         raise _bad(f"{name}: enum must list the allowed values, all of type {schema['type']} and within its bounds")
     if "default" in schema and (wrong := _wrong(schema, schema["default"])):

@@ -1,7 +1,7 @@
 """Whether a builder's code is the tool that was specified.
 
-It runs in the sandbox only, and what it says of itself counts for nothing: this process holds its outputs against what
-was asked for.
+It runs in the sandbox only, and its own claims do not count: this process compares its outputs with the
+specification.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from components.building.trials import trials
 from components.core.errors import ModelError
 from components.sandbox import Library, Ran, Sandbox, SandboxError, Session
 
-LIBRARY = Library("components.sandbox.probe", {})  # nothing stands in the namespace but Python's own names
+LIBRARY = Library("components.sandbox.probe", {})  # the namespace holds Python's own names only
 CLOSE = 0.005  # of a number: as far off as an expected output may be written
 _ROUNDING = 1e-12  # what is left of 0 after additions
 _CALLS = """
 
 def _called(function, inputs):  # no specification asks for a name like this one
     import json
-    told = []
+    results = []
     for given in json.loads(inputs):
         try:
-            told.append({{"output": function(**given)}})
+            results.append({{"output": function(**given)}})
         except Exception as error:
-            told.append({{"error": f"{{type(error).__name__}}: {{error}}"[:300]}})
-    return json.dumps(told)
+            results.append({{"error": f"{{type(error).__name__}}: {{error}}"[:300]}})
+    return json.dumps(results)
 
 answer = _called({name}, {given!r})
 """
@@ -39,7 +39,7 @@ answer = _called({name}, {given!r})
 
 @dataclass(frozen=True)
 class Verdict:
-    """``reason`` says what is wrong, for the builder; empty when the code passed. ``checked``: so many inputs."""
+    """``reason``: what is wrong, for the builder; empty when the code passed. ``checked``: so many inputs."""
 
     reason: str = ""
     checked: int = 0
@@ -51,7 +51,7 @@ class Verdict:
 
 
 class Broken(Exception):
-    """The code gave no outputs at all; the text says why."""
+    """The code gave no outputs at all."""
 
 
 async def outputs(
@@ -65,7 +65,7 @@ async def outputs(
         ran = await session.run(code + _CALLS.format(given=json.dumps(list(inputs)), name=name))
     except SandboxError as error:
         raise ModelError(f"no process for the code: {error}", "sandbox") from None
-    return _told(ran, len(inputs))
+    return _results_of(ran, len(inputs))
 
 
 async def called(code: str, name: str, given: Mapping[str, Any], sandbox: Sandbox) -> Mapping[str, Any]:
@@ -77,17 +77,17 @@ async def called(code: str, name: str, given: Mapping[str, Any], sandbox: Sandbo
             return {"error": str(broken)}
 
 
-def _told(ran: Ran, wanted: int) -> Sequence[Mapping[str, Any]]:
+def _results_of(ran: Ran, wanted: int) -> Sequence[Mapping[str, Any]]:
     """The results in what a cell answered. Raises Broken."""
     if ran.status != "ok":
         raise Broken(_failure(ran))
     try:
-        told = json.loads(ran.answer)
+        results = json.loads(ran.answer)
     except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, list) or len(told) != wanted or not all(_is_result(one) for one in told):
+        results = None
+    if not isinstance(results, list) or len(results) != wanted or not all(_is_result(one) for one in results):
         raise Broken("the code changed what its calls gave: it must define the function and do nothing else")
-    return told
+    return results
 
 
 def _is_result(one: Any) -> bool:
@@ -140,12 +140,12 @@ def _faults(
 
 
 def _ignored(spec: Specification, inputs: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]]) -> str:
-    """Which default does not stand for its parameter where that is left out; empty for none."""
+    """A default that is not used where its parameter is missing; empty for none."""
     defaults = [(name, schema["default"]) for name, schema in spec.properties.items() if "default" in schema]
-    told = list(zip(inputs, results, strict=True))
+    pairs = list(zip(inputs, results, strict=True))
     for name, default in defaults:
-        for given, was in told:
-            other = next((one for full, one in told if name not in given and full == {**given, name: default}), was)
+        for given, was in pairs:
+            other = next((one for full, one in pairs if name not in given and full == {**given, name: default}), was)
             if other != was:
                 return f"for {_shown(given)} it gave {_shown(was)}, with the default of {name} {_shown(other)}"
     return ""

@@ -52,7 +52,7 @@ class BuiltTool:
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model is told: what it specified itself."""
+        """The model sees what it specified itself."""
         asked = self.specification
         return ToolSpec(asked.name, asked.description, asked.parameters, facts={"built": True})
 
@@ -61,11 +61,11 @@ class BuiltTool:
         asked = self.specification
         if wrong := fault(asked.parameters, arguments):
             raise ToolError(f"{asked.name}: {wrong}.", "bad_arguments", {"built": True})
-        told = await called(self.code, asked.name, arguments, self.sandbox)
-        if "error" in told or not fits(told["output"], asked):
-            wrong = told.get("error", f"it gave what is no {asked.output}")
+        result = await called(self.code, asked.name, arguments, self.sandbox)
+        if "error" in result or not fits(result["output"], asked):
+            wrong = result.get("error", f"it gave what is no {asked.output}")
             raise ToolError(f"{asked.name} failed: {wrong}", "built_tool_failed", {"built": True})
-        return Observation(json.dumps(told["output"]), {"built": True, "value": told["output"]})
+        return Observation(json.dumps(result["output"]), {"built": True, "value": result["output"]})
 
 
 @dataclass(frozen=True)
@@ -82,12 +82,12 @@ class BuildTool:
 
     @property
     def prompts(self) -> str:
-        """The prompt set that it and the builder are told from."""
+        """The prompt set of this tool and of the builder."""
         return self.building.prompts
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model is told."""
+        """What the model sees."""
         return ToolSpec(NAME, load(self.prompts).render("offered"), _PARAMETERS)
 
     async def __call__(self, context: Context, **given: Any) -> Observation:
@@ -103,8 +103,8 @@ class BuildTool:
             )
         built = await self.building.build(asked, context)
         if not built.verdict.passed:
-            told = prompts.render("refused", name=asked.name, reason=built.verdict.reason)
-            return Observation(told, {"build": built.facts(asked)})
+            text = prompts.render("refused", name=asked.name, reason=built.verdict.reason)
+            return Observation(text, {"build": built.facts(asked)})
         tool = BuiltTool(asked, built.code, self.building.held)
         context.add(tool)
         card = tool.spec.card_text
@@ -112,7 +112,7 @@ class BuildTool:
 
 
 def _refused(given: Mapping[str, Any], error: ToolError) -> Mapping[str, Any]:
-    """The facts of a specification that nobody builds."""
+    """The facts of a specification that is not built."""
     return {
         "mode": "code", "name": str(given.get("name"))[:64], "specified": False, "passed": False, "reason": str(error),
         "attempts": 0, "checked": 0, "code": "",

@@ -32,7 +32,7 @@ def _changed(spec: Specification) -> Iterator[Mapping[str, Any]]:
 
 
 def _edges(schema: Mapping[str, Any]) -> Iterator[Any]:
-    """Values on the edge of what a parameter may be, and what stands for it; none where its schema draws none."""
+    """Values on the edge of what a parameter may be, and its representation; none where its schema sets none."""
     if "default" in schema:
         yield schema["default"]
     if "enum" in schema:

@@ -1,4 +1,4 @@
-"""A builder's work: code for a specification, run against it in the sandbox, and mended from what went wrong."""
+"""A builder's work: code for a specification, run against it in the sandbox, and repaired after failures."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Built:
 class Building:
     """How tools are built: by the model of the role ``builder`` (``models.builder``, else the agent's own).
 
-    Code that fails is mended up to ``repairs`` times from what it did wrong. The builder is not shown the last
+    Code that fails is repaired up to ``repairs`` times from what it did wrong. The builder is not shown the last
     ``held_back`` examples as long as two are left. A call of its code may take ``seconds``.
     """
 

@@ -33,8 +33,8 @@ class Clinical:
     ``use``: a set's name, or the names of tools. auto = all, without tools for images where a sample has none;
     all_wo_mm = all without multimodal ones; know, mm, num, data, trust = those of one dimension; none = Plan and
     Think alone. ``images``: whether tools look at images, by their names, or the agent's model itself, which agents
-    also show them where no offered tool takes one. ``permits``: data classes beside open ones that services behind
-    tools may be asked about. ``Offer.facts``: ``tools`` name -> dimension, ``toolset`` all names.
+    also show them where no offered tool takes one. ``permits``: data classes, in addition to open ones, that
+    services behind tools may receive. ``Offer.facts``: ``tools`` name -> dimension, ``toolset`` all names.
     ``demonstrations``: the prompt set whose solved tasks show how the tools are used.
     """
 

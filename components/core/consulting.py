@@ -29,4 +29,4 @@ class Following(Scorer, Protocol):
     (``ScorerTraits.follows``)."""
 
     def follow(self, sample: Sample, trajectory: Trajectory, right: float | None) -> Sequence[Score]:
-        """``right``: how right the episode was, 0 to 1; None where nothing tells."""
+        """``right``: how right the episode was, 0 to 1; None where it is not known."""

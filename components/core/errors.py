@@ -25,7 +25,7 @@ class ActionError(Exception):
 
 
 class ToolError(Exception):
-    """The model must hear it: its text becomes the observation and the episode goes on.
+    """For the model: its text becomes the observation and the episode continues.
 
     ``label`` is a short stable name for records, ``data`` facts for scorers, as in an Observation.
     """
@@ -37,11 +37,11 @@ class ToolError(Exception):
 
 
 class LimitReached(Exception):
-    """The trajectory must hear it: a budget of the sample is spent; scored as it stands."""
+    """For the trajectory: a budget of the sample is spent; scored as it stands."""
 
 
 class AttemptOver(LimitReached):
-    """Whoever began the attempt must hear it: its steps are spent; other attempts of the sample may go on."""
+    """For the caller of the attempt: its steps are spent; other attempts of the sample may continue."""
 
 
 class RunLimitReached(Exception):

@@ -32,7 +32,7 @@ class Practice(Protocol):
 
 @runtime_checkable
 class Stage(Protocol):
-    """Done once, before an evaluation, on training samples; beside scorers the only reader of targets."""
+    """Done once, before an evaluation, on training samples; apart from scorers the only reader of targets."""
 
     async def run(self, practice: Practice, samples: Sequence[Sample]) -> Mapping[str, Any]:
         """The files of what was learnt: relative name -> JSON value. Deterministic given the journal."""
@@ -99,7 +99,7 @@ class StageContext(Protocol):
 
     @property
     def evaluated(self) -> Sequence[Sample]:
-        """All samples of the split that is evaluated, whatever part of it is drawn."""
+        """All samples of the split that is evaluated, not only the sampled part."""
 
     @property
     def samples(self) -> Iterable[Sample]:
@@ -120,8 +120,8 @@ class StageContext(Protocol):
         """
 
     def known(self, samples: Sequence[Sample]) -> list[str]:
-        """Digests of what an agent may see of samples, by which a manifest tells what was learnt from (``texts``); also
-        of what the prompts of the config were made from."""
+        """Digests of what an agent may see of samples, by which a manifest records what was learnt from
+        (``texts``); also of what the prompts of the config were made from."""
 
     def study(self, samples: Sequence[Sample]) -> None:
         """Give models with a private answer key that of these samples."""
@@ -160,7 +160,7 @@ class Made:
 class StandaloneStage(Protocol):
     """A stage of its own, chosen as ``stage``: it makes a folder that people read and other runs name.
 
-    Begun again it goes on: what it asked is in the journal, what it finished in its folder.
+    Started again it resumes: what it asked is in the journal, what it finished in its folder.
     """
 
     @property
@@ -171,4 +171,4 @@ class StandaloneStage(Protocol):
         """Whether it can be made, before anything is. Raises ConfigError."""
 
     async def make(self, bench: StageContext) -> Made:
-        """Make it, or go on. Raises ConfigError, ModelError, RunLimitReached."""
+        """Make it, or resume. Raises ConfigError, ModelError, RunLimitReached."""

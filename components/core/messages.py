@@ -15,7 +15,7 @@ T = TypeVar("T")
 class cached(Generic[T]):
     """A property that is worked out once per object; without the lock that the library's takes until 3.12.
 
-    Nobody shares messages between threads, and this is the hottest path of a run.
+    Messages are not shared between threads, and this is the hottest path of a run.
     """
 
     def __init__(self, function: Callable[[Any], T]) -> None:
@@ -110,7 +110,7 @@ class Message:
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """What a model is told about a tool.
+    """What a model sees of a tool.
 
     ``parameters`` is a JSON schema (native calling); ``card`` what text grammars show after its ``Name`` as
     one line of JSON (default: name, description, parameters); ``facts`` is for scorers and never shown.
@@ -207,7 +207,7 @@ class Usage:
     reasoning_tokens: int | None = None
 
 
-SIMULATED = "simulated:"  # how the simulated model reports its name, whatever name it is asked for
+SIMULATED = "simulated:"  # how the simulated model reports its name, under any requested name
 
 
 @dataclass(frozen=True)

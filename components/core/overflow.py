@@ -1,4 +1,4 @@
-"""A request that was longer than the model takes, as the failure of whoever made it.
+"""A request that was longer than the model takes, as the failure of its caller.
 
 It ends the episode, unless the method continues without the part that failed: self-consistency counts the other
 samples, Reflexion reflects on the trial (its authors' code halts a trial of a prompt that is too long), an expert of a

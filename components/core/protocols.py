@@ -25,7 +25,7 @@ class Model(Protocol):
 
     @property
     def identity(self) -> str:
-        """Name and whatever else changes the answers, not where it is served; part of every journal key."""
+        """Name and what else changes the answers, not where it is served; part of every journal key."""
 
     @property
     def kind(self) -> Literal["simulated", "live"]: ...
@@ -78,7 +78,7 @@ class Grammar(Protocol):
     """How an action is written and read."""
 
     def instructions(self, offer: Offer) -> str:
-        """What a model must be told to act in this grammar, with the cards of the tools."""
+        """What a model must know to act in this grammar, with the cards of the tools."""
 
     def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
         """The tools to send in the request itself; empty for text grammars."""
@@ -241,5 +241,5 @@ class Episode(Protocol):
         self, name: str, tools: Literal["shared", "fresh"] = "shared", sampling: Sampling | None = None,
         role: str | None = None,
     ) -> Episode:  # fmt: skip
-        """An episode of its own that shares budget and sample; ``fresh``: with a state opened anew, and the tools that
+        """A separate episode that shares budget and sample; ``fresh``: with a newly opened state, and the tools that
         were added so far on this branch or below it."""

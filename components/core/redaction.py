@@ -83,7 +83,7 @@ def without_key(completion: Completion, key: str) -> Completion:
 
 
 def without_echo(text: str, messages: Iterable[Message]) -> str:
-    """Cut ``text`` short and replace every piece of it that also stands in the messages."""
+    """Cut ``text`` short and replace every piece of it that the messages contain."""
     text = re.sub(r"\\[nrt]", " ", text[:_LONGEST])
     asked = " ".join(_squashed(piece) for message in messages for piece in _pieces(message))
     hidden = [*_quotes(text, asked), *_runs(text, asked)]

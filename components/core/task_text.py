@@ -40,7 +40,7 @@ def inputs_in(text: str) -> str:
 
 
 def action_text(action: Action) -> str:
-    """An action in one line, whatever grammar it was written in; an unreadable one as the model wrote it."""
+    """An action in one line, in any grammar; an unreadable one as the model wrote it."""
     if action.error is not None:
         return action.message.text.strip()
     if action.answer is not None:

@@ -1,4 +1,4 @@
-"""What one sample offers: its tools, what they get beside their arguments, and the state behind them."""
+"""What one sample offers: its tools, what they get in addition to their arguments, and the state behind them."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Action:
     """What the grammar read from a message: tool calls, or the final answer, or a refusal.
 
     ``last`` marks calls after which the agent concludes. ``error`` is set when the reply could not be
-    read: then there are no calls and ``observe`` tells the model why.
+    read: then there are no calls and ``observe`` explains it to the model.
     """
 
     message: Message
@@ -111,7 +111,7 @@ class Step:
 @dataclass
 class Trajectory:
     """All steps of one episode and how it ended; ``offered`` are the tools it could call and ``facts``
-    what the offer tells scorers."""
+    the facts of the offer for scorers."""
 
     steps: list[Step] = field(default_factory=list)
     offered: tuple[ToolSpec, ...] = ()
@@ -154,7 +154,7 @@ class Problem:
 class Sample:
     """A row of a dataset. The target and metadata are not reachable from the problem.
 
-    ``cluster`` is the patient (or whatever makes samples depend on each other) for intervals,
+    ``cluster`` is the patient (or what else makes samples depend on each other) for intervals,
     ``strata`` name -> value for breakdowns. ``files``: name of an input -> its path, for toolsets and
     scorers, never shown. ``card``: name with its unit -> word or number, only for the report's
     card of the dataset: age, sex, steps of the gold chain. ``plain``: the problem before a dataset put it otherwise.
@@ -171,7 +171,7 @@ class Sample:
 
     @property
     def known_as(self) -> Problem:
-        """The problem by which it is known again, whatever was done to its words."""
+        """The problem by which it is known again, after any rewording."""
         return self.plain or self.problem
 
 
@@ -199,7 +199,7 @@ ScoreKind = Literal["proportion", "share", "count", "number"]  # 0 or 1; 0 to 1;
 @dataclass(frozen=True)
 class Score:
     """A scorer's result on one sample. ``value`` None = unscored. ``ceiling`` is what a perfect agent
-    would have got here, where the scorer can tell."""
+    would have got here, where the scorer knows it."""
 
     name: str
     value: float | None

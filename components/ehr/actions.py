@@ -78,7 +78,7 @@ _CALCULATE = text_spec(
 
 @dataclass(frozen=True)
 class LoadDB:
-    """Sets the current table and tells its rows and columns."""
+    """Sets the current table and shows its rows and columns."""
 
     spec: ToolSpec = _LOAD
     effect: Effect = "episode"
@@ -86,7 +86,7 @@ class LoadDB:
     def __call__(self, context: Context, name: Any = "", **_: Any) -> Observation:
         """Load. Raises ToolError (unknown_table)."""
         state, wanted = _state(context), given_text(self.spec, name).strip()
-        with _told():
+        with _shown_errors():
             table = state.tables.load(wanted)
         state.table = table
         return _observation(f"{wanted}: {_rows(len(table))} with the columns {', '.join(map(str, table.columns))}.")
@@ -94,14 +94,14 @@ class LoadDB:
 
 @dataclass(frozen=True)
 class FilterDB:
-    """Narrows the current table and tells how many rows are left. ``groups``: rows may be counted by value."""
+    """Filters the current table and shows how many rows are left. ``groups``: rows may be counted by value."""
 
     groups: bool = True
     effect: Effect = "episode"
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model is told."""
+        """What the model sees."""
         about = _FILTER + _GROUPS if self.groups else _FILTER
         return text_spec("FilterDB", about, "conditions", "The conditions.", "numerical")
 
@@ -110,7 +110,7 @@ class FilterDB:
         from components.ehr.filtering import filter_rows  # pandas: not before it is needed
 
         state, wanted = _state(context), given_text(self.spec, conditions)
-        with _told():
+        with _shown_errors():
             table = filter_rows(_current(state), wanted, self.groups)
         state.table = table
         return _observation(f"The current table is down to {_rows(len(table))}.")
@@ -128,7 +128,7 @@ class GetValue:
         from components.ehr.values import get_value
 
         state, wanted = _state(context), given_text(self.spec, argument)
-        with _told():
+        with _shown_errors():
             return _observation(str(get_value(_current(state), wanted)))
 
 
@@ -142,7 +142,7 @@ class SQLInterpreter:
     def __call__(self, context: Context, sql: Any = "", **_: Any) -> Observation:
         """Run. Raises ToolError (sql_error, forbidden_sql)."""
         state, wanted = _state(context), given_text(self.spec, sql)
-        with _told():
+        with _shown_errors():
             return _observation(str(run_sql(state.file, wanted, state.metadata.clock)))
 
 
@@ -158,7 +158,7 @@ class Calendar:
         state, wanted = _state(context), given_text(self.spec, duration)
         if state.metadata.clock is None:
             raise ToolError("This database has no time of its own, so nothing is relative to it.", "bad_duration")
-        with _told():
+        with _shown_errors():
             return _observation(calendar(wanted, state.metadata.clock))
 
 
@@ -172,7 +172,7 @@ class Calculate:
     def __call__(self, context: Context, expression: Any = "", **_: Any) -> Observation:
         """Calculate. Raises ToolError (bad_expression)."""
         wanted = given_text(self.spec, expression)
-        with _told():
+        with _shown_errors():
             return _observation(str(calculate(wanted)))
 
 
@@ -193,8 +193,8 @@ def _current(state: EhrState) -> Any:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """What goes wrong with a table, a statement or an expression is told to the model, with its kind as the label."""
+def _shown_errors() -> Iterator[None]:
+    """What goes wrong with a table, a statement or an expression is shown to the model, with its kind as the label."""
     try:
         yield
     except EhrError as error:

@@ -53,7 +53,7 @@ class EhrAgent:
 
     ``knowledge``, ``memory`` (False: the seeds, in their order), ``code`` (False: the toolset's actions) and
     ``debugger`` are the method's parts. ``columns``: the planner is shown the columns of all tables. ``feedback``: what
-    the planner is told of a failure: type, message and line, or the whole traceback. ``state`` must be the toolset's.
+    the planner sees of a failure: type, message and line, or the whole traceback. ``state`` must be the toolset's.
     ``temperature``, ``top_p`` and ``max_tokens`` are those of the calls for knowledge and causes (None: the model's).
     """
 
@@ -109,7 +109,7 @@ class EhrAgent:
     async def _converse(
         self, episode: Episode, chat: _Chat, hits: Mapping[str, Any]
     ) -> Answer | Refusal | Failure | None:
-        """Execute until the end is said; None when it never is."""
+        """Execute until the model says TERMINATE; None when it never does."""
         while True:
             action = await episode.act(chat.messages)
             if not chat.executions:
@@ -143,7 +143,7 @@ class EhrAgent:
             chat.solution = f"{chat.solution}\n{line_text(action)}\nObservation: {told}".strip()
 
     async def _explained(self, episode: Episode, chat: _Chat, action: Action, seen: Message) -> str:
-        """What is told of an execution: of one that failed the cause too, by the debugger."""
+        """What the planner sees of an execution: of a failed one the cause too, by the debugger."""
         failed = [one for one in episode.last.observed if one.error is not None] if action.error is None else []
         if action.error == _REMINDED or not (failed or action.error):
             return seen.text

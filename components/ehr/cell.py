@@ -23,7 +23,7 @@ from components.sql.cleaning import CURRENT_TIMES
 
 
 def names(file: str, tables: str, database: str, groups: bool = True) -> dict[str, object]:
-    """What code finds beside Python's own names: ``LoadDB``, ``FilterDB`` and so on.
+    """What code finds in addition to Python's own names: ``LoadDB``, ``FilterDB`` and so on.
 
     ``file`` is the SQLite file, ``tables`` the folder of the same tables in columns, ``database`` the name by which
     its clock is known; ``groups``: whether filters may count groups, which the published tools cannot.

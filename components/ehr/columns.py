@@ -48,7 +48,7 @@ def prepare(file: Path, metadata: Metadata, folder: Path) -> Path:
     if home.is_dir():
         if _is_whole(home):
             return home
-        shutil.rmtree(home, ignore_errors=True)  # damaged since: written anew
+        shutil.rmtree(home, ignore_errors=True)  # damaged since: written again
     readable(file)
     draft = folder / f".{home.name}.{secrets.token_hex(8)}"
     try:

@@ -1,4 +1,4 @@
-"""What goes wrong when a tool reads a database of health records, told apart by kind.
+"""What goes wrong when a tool reads a database of health records, by kind.
 
 Source: Shi et al. 2024, EHRAgent, arXiv 2401.07128; the kinds are our own.
 """
@@ -25,7 +25,7 @@ _SHOWN = 300  # characters of what a model wrote that an error repeats
 
 
 class EhrError(Exception):
-    """A call of a tool that cannot be answered; the text tells the model what to repair."""
+    """A call of a tool that cannot be answered; the text helps the model to repair it."""
 
     def __init__(self, text: str, kind: Kind) -> None:
         super().__init__(text)
@@ -33,6 +33,6 @@ class EhrError(Exception):
 
 
 def quoted(text: object) -> str:
-    """What a model wrote or a table holds, as errors repeat it: as it stands between backticks, but short."""
+    """What a model wrote or a table holds, as errors repeat it: in backticks, but short."""
     whole = str(text)
     return f"`{whole}`" if len(whole) <= _SHOWN else f"`{whole[:_SHOWN]}`... ({len(whole)} characters)"

@@ -1,6 +1,6 @@
 """An episode over health records as one object: knowledge, what was remembered, every turn, the answer and its scores.
 
-Source: the trajectory record of EHRAgent's specification; what only the run knows (settings, scores) stands beside it.
+Source: the trajectory record of EHRAgent's specification; settings and scores are stored with the run.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ def _ran(step: Step) -> dict[str, Any]:
     """The last execution of a step, or why there is none; nothing at the end."""
     seen: Observed | None = next((one for one in reversed(step.observed) if not one.control), None)
     action = step.action
-    told = {"cell": cell_of(action) or None if action else None, "status": None, "result": None, "error": None}
+    shown = {"cell": cell_of(action) or None if action else None, "status": None, "result": None, "error": None}
     if seen is None:
         unread = {"status": action.error, "result": action.error_text} if action and action.error else {}
-        return {**told, **unread, "seconds": None}
+        return {**shown, **unread, "seconds": None}
     data = seen.observation.data
     return {
-        "cell": told["cell"] or seen.call.arguments,
+        "cell": shown["cell"] or seen.call.arguments,
         "status": data.get("status", seen.error or "ok"),
         "result": seen.observation.text,
         "error": data.get("error"),

@@ -45,7 +45,7 @@ _FORMS = (
 
 
 def filter_rows(table: DataFrame, conditions: str, groups: bool = True) -> DataFrame:
-    """The rows that meet all conditions, each applied to what the ones before it left; rows are numbered anew.
+    """The rows that meet all conditions, each applied to what the ones before it left; rows are renumbered.
 
     ``groups``: whether ``count(COLUMN) op number`` is offered. Raises EhrError: bad_condition, unknown_column,
     type_mismatch, no_such_value (an equality that no row of ``table`` meets, with the nearest values).

@@ -19,7 +19,7 @@ END = "TERMINATE"
 LIMITS = ("timeout", "killed", "too_large")
 FAILURES = (*KINDS, "exception", "limit", "other")  # kinds of a tool's errors, Python's, limits of cells, all else
 _RAN = ("ok", "no_answer")  # statuses of cells that came to their end
-_NOTHING_TO_RUN = "unparsable_reply"  # gets a reminder, and is no failed execution
+_NOTHING_TO_RUN = "unparsable_reply"  # gets a reminder, and is not a failed execution
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Outcome:
 
     @property
     def refused(self) -> bool:
-        """Whether the agent said in so many words that it cannot be answered."""
+        """Whether the agent stated that it cannot be answered."""
         return self.trajectory.stop == "refused"
 
     @cached
@@ -90,7 +90,7 @@ class Outcome:
         return f"{result}\n{closing.reply.text.partition(END)[0]}"
 
     def remarked(self, name: str) -> Any:
-        """The newest remark of this name, of drawn answers that of the chosen draw; None without."""
+        """The newest remark of this name, of several sampled answers that of the chosen one; None without."""
         return next((step.remarks[name] for step in reversed(self._counted) if name in step.remarks), None)
 
     @cached
@@ -100,7 +100,7 @@ class Outcome:
 
     @cached
     def _counted(self) -> Sequence[Step]:
-        """The steps that the answer comes from: all, or where answers were drawn those of the chosen draw."""
+        """The steps that the answer comes from: all, or where several answers were sampled those of the chosen one."""
         branch = next((step.branch for step in self._steps if step.remarks.get("chosen")), None)
         own = [step for step in self._steps if f"{step.branch}/".startswith(f"{branch}/")]
         return self._steps if branch is None else own

@@ -90,7 +90,7 @@ class Ehr:
         """Compare the answer with the gold texts, and count."""
         gold = sample.target.get("answer", "") if isinstance(sample.target, Mapping) else ""
         if not isinstance(gold, list | None):
-            return self._unscored(f"the target is no list of right answers: {sample.target!r:.80}")
+            return self._unscored(f"the target is not a list of right answers: {sample.target!r:.80}")
         if trajectory.stop == "error":
             return self._unscored("ended in an error")
         outcome = Outcome(trajectory)

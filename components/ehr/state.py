@@ -41,7 +41,7 @@ class EhrState:
 
     async def run(self, cell: str) -> Ran:
         """Run a cell in the question's own process, begun when it is first needed. Raises ModelError (sandbox)
-        where the machine gives no process: that is nobody's answer."""
+        where the machine gives no process: that is not an answer."""
         try:
             if self._session is None:
                 self._session = self.begin()

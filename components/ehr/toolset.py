@@ -126,7 +126,7 @@ class _Opened:
 
     @property
     def _rehearsal(self) -> str:
-        """A cell that does what cells will do, on whatever stands first in the database."""
+        """A cell that does what cells will do, on the first table of the database."""
         table, columns = next(iter(self.known.tables.items()))
         column = next((name for name, kind in columns.items() if kind == "int"), next(iter(columns)))
         return (
@@ -137,7 +137,7 @@ class _Opened:
 
 @lru_cache(maxsize=16)
 def _opened(file: Path, database: str, folder: Path) -> _Opened:
-    from components.ehr.columns import prepare  # brings pandas and Arrow, which a refused config does without
+    from components.ehr.columns import prepare  # imports pandas and Arrow, which a refused config does not need
     from components.ehr.tables import Tables
 
     known = metadata(database)

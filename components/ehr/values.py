@@ -82,7 +82,7 @@ def _extreme(which: str) -> Callable[[Columns, str], Value]:
 
 
 def _none(values: Columns, said: str) -> EhrError:
-    """What is said where an operation needs a value and there is none."""
+    """The error where an operation needs a value and there is none."""
     why = f"all {len(values)} values are missing" if len(values) else "the table has no rows"
     return EhrError(f"{quoted(said)} needs a value: {why}.", "no_rows")
 

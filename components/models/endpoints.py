@@ -70,7 +70,7 @@ class Endpoint:
 
     @property
     def price_provider(self) -> str:
-        """The provider whose prices hold here; an address of one's own has none."""
+        """The provider whose prices hold here; a custom address has none."""
         return self.provider or ("own_endpoint" if self.direct else "")
 
     @property
@@ -101,7 +101,7 @@ class Endpoint:
 
 @dataclass
 class Transports:
-    """Opens the transport of an endpoint when the first call needs it. ``price`` is asked for then, too."""
+    """Opens the transport of an endpoint when the first call needs it. ``price`` is looked up then, too."""
 
     endpoint: Endpoint
     key: str = field(repr=False)

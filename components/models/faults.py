@@ -19,7 +19,7 @@ from components.models.overflow import is_overflow
 
 RETRYABLE = frozenset({"rate_limit", "server", "connection", "timeout", "unreadable"})
 LONGEST_PAUSE = 600.0  # seconds; who asks for more is not waited for
-_NEVER_LENGTH = frozenset({401, 402, 403, 404, 407, 408})  # of a key, an account or an address, whatever the text says
+_NEVER_LENGTH = frozenset({401, 402, 403, 404, 407, 408})  # of a key, an account or an address, in spite of the text
 _LABEL = re.compile(r"[\w.-]{1,64}")
 
 
@@ -52,7 +52,7 @@ class Fault(Exception):
 
 @dataclass(frozen=True)
 class Complaint:
-    """A provider's error object, whatever its shape."""
+    """A provider's error object, in any of the known shapes."""
 
     code: str = ""
     text: str = ""
@@ -99,7 +99,7 @@ def from_error_body(error: object) -> Fault:
 
 
 def _plain_text(raw: bytes) -> str:
-    """What a server says without JSON, or in JSON that is cut off; nothing of a web page."""
+    """The text of a server without JSON, or in JSON that is cut off; nothing of a web page."""
     text = raw[:_LONGEST_DETAIL].decode("utf-8", "replace").strip()
     return "" if text.startswith("<") else text
 
@@ -121,7 +121,7 @@ def complaint_in(body: object) -> Complaint:
 
 
 def _of_upstream(error: Mapping[str, Any]) -> object:
-    """What the provider behind a router said, where the router's own text only says that it failed."""
+    """The text of the provider behind a router, where the router's own text only says that it failed."""
     metadata = error.get("metadata")
     return metadata.get("raw") if isinstance(metadata, Mapping) else None
 

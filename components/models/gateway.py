@@ -58,7 +58,7 @@ class Stats:
 
 @dataclass
 class Count:
-    """Calls asked for, and those that got no reply."""
+    """Calls made, and those that got no reply."""
 
     calls: int = 0
     failed: int = 0
@@ -68,7 +68,7 @@ class Count:
 class Gateway:
     """A model behind an endpoint. Nothing is opened and nothing heavy imported before the first call.
 
-    What is sent is the request alone, sampling included: whoever makes it merges ``sampling`` into it.
+    What is sent is the request alone, sampling included: the caller merges ``sampling`` into it.
     Raises: ConfigError at construction, ModelError from ``generate`` after ``retries`` retries.
 
     Args:
@@ -78,11 +78,11 @@ class Gateway:
         transport: ``auto`` is direct wherever chat completions are spoken and litellm elsewhere.
         api_key_env: the environment variable that holds the key.
         price: USD per million tokens, ``{input: ..., output: ...}``, in place of the price table.
-        permits: data classes beside ``open`` that the endpoint may receive.
+        permits: data classes in addition to ``open`` that the endpoint may receive.
         deterministic: the same request at temperature 0 always gets the same reply.
         send_seed: send each request's seed, where the provider takes one; extra: further sampling parameters.
-        takes_images: None: as the price table says, and where it has no row, yes.
-        context: tokens of the window; None: as the price table says.
+        takes_images: None: as in the price table, and where it has no row, yes.
+        context: tokens of the window; None: as in the price table.
         retired: the end of its service, from which the configuration is refused.
     """
 
@@ -131,7 +131,7 @@ class Gateway:
 
     @cached_property
     def identity(self) -> str:
-        """The name and what else changes the answers beside a request's own content."""
+        """The name and what else changes the answers, apart from the request's own content."""
         return self.name if self.send_seed else f"{self.name} without seed"
 
     @cached_property
@@ -146,7 +146,7 @@ class Gateway:
 
     @cached_property
     def price_row(self) -> Mapping[str, Any]:
-        """The price used and where it is from, for a manifest; ``reason`` says why there is none."""
+        """The price used and where it is from, for a manifest; ``reason``: why there is none."""
         return self._price_row.facts | {"context_tokens": self.context_tokens}
 
     @property
@@ -170,7 +170,7 @@ class Gateway:
 
     @property
     def stats(self) -> Stats:
-        """The counters as they stand."""
+        """The current counters."""
         limiter, retries = self._limiter, self._retries
         return Stats(
             calls=self._count.calls,
@@ -223,11 +223,11 @@ class Gateway:
             limiter.release(ticket, tokens)
 
     def _story(self, fault: Fault, request: Request) -> str:
-        told = f"{self.name} at {self.endpoint}: {fault.explain(request, (self._key,))}"
+        text = f"{self.name} at {self.endpoint}: {fault.explain(request, (self._key,))}"
         if fault.retryable and self.retries:
-            told += f"; gave up after {self.retries + 1} attempts"
+            text += f"; gave up after {self.retries + 1} attempts"
         hint = _HINTS.get(fault.kind)
-        return f"{told}; {hint}" if hint else told
+        return f"{text}; {hint}" if hint else text
 
     @cached_property
     def _endpoint(self) -> Endpoint:

@@ -82,8 +82,8 @@ class Limiter:
     """First come, first served. Starts at ``ceiling`` calls at once; the 429s of one window halve that once.
 
     A window is the calls admitted under one limit: a 429 of a call that was admitted before the last
-    halving tells nothing new. It takes as many 429s as a fifth of the limit: fewer say that the endpoint is
-    moody, not that it is asked too much at once. Each window of good replies adds a twentieth of the
+    halving reports nothing new. It takes as many 429s as a fifth of the limit: fewer mean that the endpoint is
+    unreliable, not that there are too many calls at once. Each window of good replies adds a twentieth of the
     ceiling again.
     """
 
@@ -184,7 +184,7 @@ class Limiter:
             self._queue.popleft()
 
     def _withdraw(self, waiter: Waiter, loop: asyncio.AbstractEventLoop) -> None:
-        """A waiting call was cancelled: whatever it was given goes to the next."""
+        """A waiting call was cancelled: what it was granted goes to the next."""
         if waiter.future.cancelled():
             self._wake(loop)
             return

@@ -85,7 +85,7 @@ class LitellmChat:
         from litellm.litellm_core_utils import core_helpers
 
         core_helpers._FINISH_REASON_MAP[FINISH] = _CUT_OFF  # else a reply that Anthropic cuts off would be whole
-        # Pydantic quotes replies in its warnings, and with them whatever a server echoes.
+        # Pydantic quotes replies in its warnings, including what a server echoes.
         warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
         logging.getLogger("LiteLLM").setLevel(logging.ERROR)
         litellm.suppress_debug_info = True
@@ -114,7 +114,7 @@ class LitellmChat:
         return fixed
 
     def _check_environment(self) -> None:
-        """Raises Fault where litellm would ask a provider without the key it wants."""
+        """Raises Fault where litellm would call a provider without the key that it requires."""
         missing = self._litellm.validate_environment(self.model)["missing_keys"]
         if missing and all(name.endswith("_API_KEY") for name in missing):
             raise Fault("auth", f"the environment variable {' or '.join(missing)} is not set")
@@ -141,7 +141,7 @@ def reply_of(response: Any) -> dict[str, Any]:
         if (reasoning := getattr(message, "reasoning_content", None)) is not None:
             body["reasoning_content"] = reasoning
         native = _kept(choice).get("native_finish_reason")
-        # Whatever litellm does not know it calls "stop": the provider's own word says more.
+        # litellm calls every unknown reason "stop": the provider's own word is more precise.
         unknown = {"stop": native or "stop", _CUT_OFF: native or FINISH}
         finish = unknown.get(choice.finish_reason, choice.finish_reason)
         logprobs = getattr(choice, "logprobs", None)

@@ -35,7 +35,7 @@ class OpenAIChat:
     """Sends requests to one endpoint. It has no timeout of its own: see ``deadlines``.
 
     ``seeded``: send the request's seed. ``renames_max_tokens``: say ``max_completion_tokens``, which
-    OpenAI's own endpoint wants and most others do not know. ``connections`` counts sockets opened.
+    OpenAI's own endpoint requires and most others do not know. ``connections`` counts sockets opened.
     """
 
     api_base: str

@@ -44,5 +44,5 @@ _OTHER, _OVERFLOW = (re.compile("|".join(parts), re.IGNORECASE) for parts in (_N
 
 def is_overflow(code: str, text: str) -> bool:
     """Whether the code and the text of an error report a request that is longer than the window."""
-    said = f"{code}: {text}"[:_LONGEST]
-    return _OTHER.search(said) is None and _OVERFLOW.search(said) is not None
+    report = f"{code}: {text}"[:_LONGEST]
+    return _OTHER.search(report) is None and _OVERFLOW.search(report) is not None

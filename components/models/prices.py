@@ -44,7 +44,7 @@ class Price:
 
 @dataclass(frozen=True)
 class PriceRow:
-    """What is known about a model's price. ``row`` is the table's key; ``reason`` says why there is no price;
+    """What is known about a model's price. ``row`` is the table's key; ``reason``: why there is no price;
     ``vision`` whether it takes images."""
 
     row: str | None
@@ -117,7 +117,7 @@ def _read(key: str, row: Mapping[str, Any], source: str) -> PriceRow:
     if price is None:
         reason = f"price unknown: the row {key!r} holds no price per token; set model.price"
     elif price.input == 0 and price.output == 0:
-        reason = f"price unknown: the row {key!r} says 0, as for every model it cannot price; set model.price"
+        reason = f"price unknown: the row {key!r} holds 0, as for every model without a known price; set model.price"
     else:
         return PriceRow(key, _with_long(price, row), context, source, vision=vision)
     return PriceRow(key, None, context, source, reason, vision)

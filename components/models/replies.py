@@ -91,7 +91,7 @@ def _texts(message: Mapping[str, Any]) -> tuple[str, str]:
             p if isinstance(p, str) else str(p.get("text", "")) for p in content if isinstance(p, str | Mapping)
         )
     if not isinstance(content, str):
-        raise Fault("unreadable", f"the reply's content is no text but {type(content).__name__}")
+        raise Fault("unreadable", f"the reply's content is not a text but {type(content).__name__}")
     for field in ("reasoning_content", "reasoning"):
         if field in message:
             thoughts = message[field]
@@ -135,7 +135,7 @@ def _count(place: object, field: str) -> int | None:
 
 
 def _means_something(error: object) -> bool:
-    """Whether an ``error`` field reports one: some servers send an empty object beside a good reply."""
+    """Whether an ``error`` field reports one: some servers send an empty object with a good reply."""
     if isinstance(error, Mapping):
         return bool(error.get("message")) or error.get("code") is not None
     return bool(error)

@@ -16,7 +16,7 @@ class Retired:
         by: who served it.
         instead: the nearest choice of ``model``.
         since: the first day without it, as 2026-10-23; None: it is gone, and the day is not known.
-        offered: false for a model that nobody outside its maker could ever ask.
+        offered: false for a model that was never public.
     """
 
     by: str

@@ -17,7 +17,7 @@ from typing import TypeVar
 from components.models.faults import Fault
 
 T = TypeVar("T")
-_WORTH_TELLING = 10.0
+_WORTH_LOGGING = 10.0
 log = logging.getLogger(__name__)
 
 
@@ -25,8 +25,8 @@ log = logging.getLogger(__name__)
 class Retries:
     """Tries a call at most ``limit`` times more. Counts what it retried by kind, and the seconds slept.
 
-    ``who`` is asked, for the line that tells of a pause it wants. ``first_seconds`` is the longest first wait; it
-    doubles up to ``longest_seconds``. A rate limit without Retry-After starts four times higher, since most are counted
+    ``who``: the endpoint, for the log line about a pause. ``first_seconds`` is the longest first wait; it doubles
+    up to ``longest_seconds``. A rate limit without Retry-After starts four times higher, since most are counted
     per minute.
     """
 
@@ -36,7 +36,7 @@ class Retries:
     longest_seconds: float = 60.0
     by_kind: Counter[str] = field(default_factory=Counter)
     waited_seconds: float = 0.0
-    _told_until: float = 0.0
+    _logged_until: float = 0.0
 
     async def run(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """The result of the first attempt that gives one. Raises the last Fault, or the first that cannot pass."""
@@ -48,16 +48,16 @@ class Retries:
                     raise
                 self.by_kind[fault.kind] += 1
                 delay = self.delay(n, fault)
-                self._tell(fault)
+                self._log(fault)
             self.waited_seconds += delay
             await asyncio.sleep(delay)
         return await attempt()
 
-    def _tell(self, fault: Fault) -> None:
-        """Say that a pause is asked for; once, however many calls hear it."""
+    def _log(self, fault: Fault) -> None:
+        """Log that the endpoint asks for a pause; once for all calls."""
         pause, now = fault.retry_after or 0.0, time.monotonic()
-        if pause >= _WORTH_TELLING and now + pause > self._told_until + _WORTH_TELLING:
-            self._told_until = now + pause
+        if pause >= _WORTH_LOGGING and now + pause > self._logged_until + _WORTH_LOGGING:
+            self._logged_until = now + pause
             log.warning("%s asks for a pause of %.0f seconds (%s): waiting", self.who, pause, fault)
 
     def delay(self, n: int, fault: Fault) -> float:

@@ -1,4 +1,4 @@
-"""A model that says what it is told to say: for tests and demonstrations, in process, deterministic."""
+"""A model that replies from a script: for tests and demonstrations, in process, deterministic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs code that nobody trusts: separate processes without network, files, rights and memory of each other.
+"""Runs untrusted code: separate processes without network, files, rights and memory of each other.
 
 What a cell does wrong is a result (``Ran``), what the machine cannot do is a ``SandboxError``.
 Requirements: specification of EHRAgent, section 10.
@@ -31,12 +31,14 @@ class Sandbox:
     """A place where cells run. Nothing starts before the first use; one zygote per process and library module.
 
     ``auto`` takes the first of namespaces, bwrap, landlock that its self-test cannot break out of; rlimits, which hold
-    nothing back but consumption, are used only with ``unsafe_local``. ``strict`` also refuses landlock: files that can
-    be named can be asked for their size, and the scratch folder is the machine's. ``max_running`` cells run at once on
-    an event loop (None: one per CPU).
+    nothing back but consumption, are used only with ``unsafe_local``. ``strict`` also refuses landlock: sizes of
+    known files can be read, and the scratch folder is the machine's. ``max_running`` cells run at once on an event loop
+    (None: one per CPU).
     """
 
-    takes_code: ClassVar[Sequence[str]] = ("unsafe_local",)  # what a stranger's config must not set unasked
+    takes_code: ClassVar[Sequence[str]] = (
+        "unsafe_local",
+    )  # a config from elsewhere must not set these without consent
 
     backend: Literal["auto", "namespaces", "bwrap", "landlock", "rlimits"] = "auto"
     strict: bool = False

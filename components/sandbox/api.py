@@ -1,4 +1,4 @@
-"""What a run in the sandbox is asked for and what comes back; shared by host and workers, standard library only."""
+"""Requests and results of a run in the sandbox; shared by host and workers, standard library only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STATUSES: tuple[Status, ...] = ("ok", "no_answer", "error", "timeout", "killed",
 
 
 class SandboxError(Exception):
-    """The machine cannot run the cell: no memory to fork, the sandbox's own process gone twice."""
+    """The machine cannot run the cell: no memory to fork, the sandbox's own process ended twice."""
 
     label = "unavailable"
 
@@ -36,17 +36,17 @@ class Limits:
 
     @property
     def too_long(self) -> str:
-        """What is said of a cell that takes too long; the same for both limits, since which comes first is chance."""
+        """The message for a cell that takes too long; the same for both limits, since which comes first is chance."""
         return f"the cell took longer than {self.wall_seconds:g} s, or more than {self.cpu_seconds:g} s of CPU"
 
 
 @dataclass(frozen=True)
 class Library:
-    """What stands in every cell's namespace beside the builtins.
+    """What every cell's namespace holds in addition to the builtins.
 
     ``module`` is imported before any episode and defines ``names(**arguments) -> dict``, which is called once per
     episode in the confined worker, before code. ``arguments`` are JSON values, ``readable`` the files and folders
-    that cells may read beside the interpreter and its libraries. ``rehearsal`` is a cell of your own that does what
+    that cells may read in addition to the interpreter and its libraries. ``rehearsal`` is a cell that does what
     cells will do: every worker runs it before its cell comes, so that the cell finds its memory warm; what it makes
     is thrown away.
     """
@@ -83,5 +83,5 @@ class Ran:
 
 
 def failed(status: Status, kind: str, text: str) -> Ran:
-    """The result of a cell that told none."""
+    """The result of a cell that returned none."""
     return Ran(status, error=CellError(kind, "", text))

@@ -14,7 +14,7 @@ from components.sandbox.frames import pack
 
 
 class Ending:
-    """Ends the process at the end of the block, whatever was raised: nothing unwinds into what was forked from."""
+    """Ends the process at the end of the block, also after an exception: nothing unwinds into what was forked from."""
 
     def __enter__(self) -> None:
         """Nothing to do."""
@@ -64,7 +64,7 @@ class Child:
         self.descriptors = (self.output, self.process)
 
     def drain(self) -> None:
-        """Drop output that nobody wants; the host may have been quicker."""
+        """Drop output that is not needed; the host may have been quicker."""
         with contextlib.suppress(BlockingIOError):
             os.read(self.output, 1 << 16)
 

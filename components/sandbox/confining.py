@@ -52,7 +52,7 @@ class Episode:
 
 
 class _Telling:
-    """Tells the host why there is no supervisor; ends the process whatever happens."""
+    """Reports to the host why there is no supervisor; ends the process in any case."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
@@ -68,24 +68,24 @@ class _Telling:
                 self._channel.sendall(pack({"fatal": text[:2000]}))
 
 
-def stand(tier: Tier, orders: socket.socket, telling: int, readable: list[str]) -> None:
+def become_supervisor(tier: Tier, orders: socket.socket, report: int, readable: list[str]) -> None:
     """Be a process that waits for an episode, outside of what the tier leaves, and then its supervisor.
 
     Args:
         tier: how it is held.
         orders: from the zygote; one request comes, with the channel to the host.
-        telling: descriptor to which the process' number is written once it leads its process group, or why there
+        report: descriptor to which the process' number is written once it leads its process group, or why there
             is none.
         readable: the folders of the interpreter.
     """
     kernel.rename("cells-waiting")
     try:
-        if not _lead(tier, telling):
+        if not _lead(tier, report):
             return
     except OSError as error:
-        os.write(telling, f"OSError: {error}".encode())
+        os.write(report, f"OSError: {error}".encode())
         return
-    os.close(telling)
+    os.close(report)
     kernel.die_with_parent(signal.SIGKILL)
     request, descriptors, _, _ = socket.recv_fds(orders, REQUEST_BYTES, 1)
     orders.close()
@@ -98,18 +98,18 @@ def stand(tier: Tier, orders: socket.socket, telling: int, readable: list[str]) 
         _supervise(episode, channel, _confine(episode, readable))
 
 
-def _lead(tier: Tier, telling: int) -> bool:
+def _lead(tier: Tier, report: int) -> bool:
     """Lead a process group, in namespaces of its own where the tier is made of them; False in who made them."""
     if tier != "namespaces":
         os.setpgid(0, 0)
-        os.write(telling, str(os.getpid()).encode())
+        os.write(report, str(os.getpid()).encode())
         return True
     namespaces.enter()
     maker = os.pidfd_open(os.getpid())
     pid = os.fork()
     if pid:
         os.setpgid(pid, pid)
-        os.write(telling, str(pid).encode())
+        os.write(report, str(pid).encode())
         return False
     select.select([maker], [], [])  # the zygote is the parent from here on
     os.close(maker)

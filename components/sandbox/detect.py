@@ -93,7 +93,7 @@ def _attacked(tier: Tier, cell: str) -> Found:
         finally:
             episode.close()
     except Gone as error:
-        return Found(tier, f"cannot be set up: {error}{warm.said()}")
+        return Found(tier, f"cannot be set up: {error}{warm.last_output()}")
     except (SandboxError, TimeoutError) as error:
         return Found(tier, f"cannot be set up: {error}")
     finally:

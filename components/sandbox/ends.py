@@ -26,7 +26,7 @@ class Ends:
         self._printed = bytearray()
         self._sending = b""
         self._token = ""
-        self.stays = True  # it lives on after this cell, as it had to tell before the cell began
+        self.stays = True  # it survives this cell; it reported that before the cell began
         self.finished = False  # it closed its pipe of results
         self._waiting = select.epoll()
         for descriptor in (*descriptors[:3], self._pledge):
@@ -53,7 +53,7 @@ class Ends:
             signal.pidfd_send_signal(self._process, signal.SIGCONT)
 
     def _discard(self) -> None:
-        """Drop what was printed after the result of the cell before. Raises FrameError when there is no end of it."""
+        """Drop what was printed after the result of the cell before. Raises FrameError when it does not end."""
         self._printed.clear()
         for _ in range(_MOST // _CHUNK + 1):
             if not _read(self._output):
@@ -69,7 +69,7 @@ class Ends:
             self._sending = b""
 
     def work(self) -> bool:
-        """Send and collect what can be; False once there is as much output as may be, which nobody reads on."""
+        """Send and collect what can be; False once there is as much output as may be, and the rest is not read."""
         if self._sending:
             self._send()
             if not self._sending:
@@ -79,7 +79,7 @@ class Ends:
     def hear(self) -> Ran | None:
         """The result, when it is there: at once from a worker that lives on, else when it closed its pipe.
 
-        Raises FrameError for what is no result of this cell, and for more than one.
+        Raises FrameError for what is not a result of this cell, and for more than one.
         """
         self._receive()
         if self._reader.rest:
@@ -93,7 +93,7 @@ class Ends:
             return None
         ran = read_ran(frame, self._token, self._limits.answer_bytes, 0)
         if ran.status in ("timeout", "killed"):
-            raise FrameError("a status that no worker tells")
+            raise FrameError("a status that a worker cannot have")
         return ran
 
     def _receive(self) -> None:

@@ -27,7 +27,7 @@ LOST = "; variables of earlier cells are lost"
 _open: weakref.WeakSet[Episode] = weakref.WeakSet()
 
 Steps = Generator[tuple[int, float | None], bool, Any]
-"""Yields descriptors to wait for, and how long at most; is told whether there is something to read."""
+"""Yields descriptors to wait for, and how long at most; receives whether there is something to read."""
 
 
 class Episode:
@@ -44,9 +44,9 @@ class Episode:
         self._promised = True  # the supervisor gives a worker without being asked
         self._clean: Clean | None = None
         self._number = self._seen = 0  # of cells; of those whose variables the worker holds
-        self._watched = False  # the supervisor was told of the cell that runs
+        self._watched = False  # the supervisor watches the cell that runs
         self._waiting: tuple[asyncio.AbstractEventLoop, int, asyncio.Future[bool]] | None = None
-        self._over: tuple[Ends | None, dict[str, Any]] | None = None  # what the supervisor is to be told of a cell
+        self._over: tuple[Ends | None, dict[str, Any]] | None = None  # what to report to the supervisor about a cell
         _open.add(self)
 
     async def begin(self) -> None:
@@ -59,7 +59,7 @@ class Episode:
         ran: Ran = await self._follow(self._run(cell), self._limits.wall_seconds + _GRACE_SECONDS)
         if self._watched:
             self._finish()
-        else:  # whoever waits goes on first: what follows takes its time, and no limit runs
+        else:  # the waiting task resumes first: what follows takes time, and no limit runs
             asyncio.get_running_loop().call_soon(self._finish)
         return ran
 
@@ -73,9 +73,9 @@ class Episode:
     def _ready(self) -> Steps:
         self._finish()
         if not self._promised:
-            self._tell(want=True)
+            self._send(want=True)
         while self._ends is None:
-            frame = yield from self._heard()
+            frame = yield from self._next_frame()
             if "ready" in frame:
                 self._clean = Clean(frame["ready"])
             elif "worker" in frame:
@@ -90,7 +90,7 @@ class Episode:
         try:
             ran = yield from self._result(self._ends, cell)
         except FrameError as error:
-            ran = failed("error", "Protocol", f"the worker's reply is no result: {error}")
+            ran = failed("error", "Protocol", f"the worker's reply is not a result: {error}")
         if ran is None:
             ran = yield from self._fate()
         return self._settled(self._ends, ran, time.perf_counter() - began)
@@ -106,16 +106,16 @@ class Episode:
                 return ran
             if not self._watched and (enough or not came):
                 self._watched = True
-                self._tell(begin=self._number)
+                self._send(begin=self._number)
             if enough and not flooded:
                 flooded = True
-                self._tell(flood=self._number)
+                self._send(flood=self._number)
 
     def _fate(self) -> Steps:
-        self._tell(fate=self._number)
+        self._send(fate=self._number)
         frame: dict[str, Any] = {}
         while frame.get("verdict") != self._number:
-            frame = yield from self._heard()
+            frame = yield from self._next_frame()
         return failed(*frame["why"])
 
     def _settled(self, ends: Ends, ran: Ran, seconds: float) -> Ran:
@@ -136,25 +136,25 @@ class Episode:
         return Ran(ran.status, ran.answer, printed.decode("utf-8", "ignore"), error, seconds)
 
     def _finish(self) -> None:
-        """Tell the supervisor that the cell is over, and let go of a worker that does not stay."""
+        """Report to the supervisor that the cell is over, and let go of a worker that does not stay."""
         over, self._over = self._over, None
         if over is None:
             return
         ends, frame = over
         try:
-            self._tell(**frame)
+            self._send(**frame)
         except Gone:  # the next cell finds out
             self._promised = True
         if ends is not None:
             ends.close()
 
-    def _tell(self, **frame: Any) -> None:
+    def _send(self, **frame: Any) -> None:
         try:
             self._channel.sendall(pack(frame))
         except OSError as error:
             raise Gone(str(error)) from None
 
-    def _heard(self) -> Steps:
+    def _next_frame(self) -> Steps:
         """The next frame of the supervisor. Raises Gone, SandboxError."""
         try:
             while (frame := self._reader.take()) is None:
@@ -180,7 +180,7 @@ class Episode:
         _open.discard(self)
         if (
             self._waiting is not None
-        ):  # while a cell is awaited: whoever waits hears of it, and watches no closed number
+        ):  # while a cell is awaited: the waiting task is woken, and no closed descriptor is watched
             loop, descriptor, readable = self._waiting
             loop.remove_reader(descriptor)
             if not readable.done():
@@ -220,13 +220,13 @@ class Episode:
         """Wait for a descriptor; False when the seconds are over and there is nothing to read."""
         readable: asyncio.Future[bool] = loop.create_future()
 
-        def tell(there: bool) -> None:
+        def resume(there: bool) -> None:
             if not readable.done():
                 readable.set_result(there)
 
         self._waiting = loop, descriptor, readable
-        loop.add_reader(descriptor, tell, True)
-        timer = loop.call_later(seconds, tell, False)
+        loop.add_reader(descriptor, resume, True)
+        timer = loop.call_later(seconds, resume, False)
         try:
             return await readable or bool(select.select([descriptor], [], [], 0)[0])  # the loop may have been busy
         finally:

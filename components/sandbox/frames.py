@@ -17,7 +17,7 @@ _ERROR_FIELDS = {"type": str, "kind": str, "message": str, "line_no": int | None
 
 
 class FrameError(ValueError):
-    """Bytes that are no frame, or a frame that is no result."""
+    """Bytes that are not a frame, or a frame that is not a result."""
 
 
 def cap(answer_bytes: int, output_bytes: int = 0) -> int:
@@ -69,13 +69,13 @@ class Reader:
 
 
 def _constant(text: str) -> Any:
-    raise FrameError(f"{text} is no JSON")
+    raise FrameError(f"{text} is not JSON")
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise FrameError("a key stands twice")
+        raise FrameError("a key is duplicated")
     return found
 
 
@@ -96,7 +96,7 @@ def _typed(value: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
         if not isinstance(value[name], kind) or isinstance(value[name], bool):
             raise FrameError(f"{name} has another type")
         if isinstance(value[name], str) and plain(value[name]) != value[name]:
-            raise FrameError(f"{name} is no text")
+            raise FrameError(f"{name} is not a text")
 
 
 def read_ran(value: Mapping[str, Any], token: str, answer_bytes: int, output_bytes: int) -> Ran:

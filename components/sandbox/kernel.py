@@ -21,7 +21,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def syscall(number: int, *arguments: Any) -> int:
-    """A system call by its number. Integers go as 64 bits, the rest as ctypes says. Raises OSError."""
+    """A system call by its number. Integers go as 64 bits, the rest as ctypes converts them. Raises OSError."""
     given = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
     return _checked(_libc.syscall(ctypes.c_long(number), *given), f"syscall {number}")
 
@@ -68,7 +68,7 @@ def detach(target: str) -> None:
 
 
 def pivot_root(new: str, old: str) -> None:
-    """Make ``new`` the root; what was the root stands at ``old``."""
+    """Make ``new`` the root; the previous root is at ``old``."""
     syscall(_PIVOT_ROOT[os.uname().machine], ctypes.c_char_p(os.fsencode(new)), ctypes.c_char_p(os.fsencode(old)))
 
 

@@ -11,7 +11,7 @@ from components.sandbox.api import Limits
 def apply(limits: Limits, keep: bool) -> None:
     """Set the limits of this process. CPU and wall time per cell are the supervisor's; where no variables are kept the
     kernel limits CPU time, too, with room for the cells that the process ran before."""
-    wanted = {
+    values = {
         resource.RLIMIT_AS: limits.memory_bytes,
         resource.RLIMIT_FSIZE: limits.file_bytes,
         resource.RLIMIT_NOFILE: limits.open_files,
@@ -19,8 +19,8 @@ def apply(limits: Limits, keep: bool) -> None:
         resource.RLIMIT_MEMLOCK: 0,
     }
     if not keep:
-        wanted[resource.RLIMIT_CPU] = math.ceil(limits.cpu_seconds) + 2
-    for what, value in wanted.items():
+        values[resource.RLIMIT_CPU] = math.ceil(limits.cpu_seconds) + 2
+    for what, value in values.items():
         hard = resource.getrlimit(what)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(what, (value, value))

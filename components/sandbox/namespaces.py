@@ -12,7 +12,7 @@ from components.sandbox import kernel as k
 from components.sandbox.places import DEVICES, outermost, within
 
 SCRATCH = "/scratch"
-_ROOT = "/proc"  # a folder that is always there; what stands in it is not wanted inside
+_ROOT = "/proc"  # a folder that is always there; its content is not needed inside
 _INSIDE = 65534
 _ATTRIBUTES = k.MS_NOSUID | k.MS_NODEV
 _LINKS = ("lib", "lib32", "lib64")
@@ -33,7 +33,7 @@ def build(readable: Sequence[str], refused: Iterable[str], scratch_bytes: int) -
     """Change the root to one that holds only what may be read. Raises OSError.
 
     Args:
-        readable: absolute paths; they stand at the same place inside, read-only.
+        readable: absolute paths; they are at the same place inside, read-only.
         refused: folders that are empty inside although they lie below a readable one.
         scratch_bytes: size of the scratch folder.
     """
@@ -71,7 +71,7 @@ def _bind(path: str, attributes: int) -> None:
 
 
 def new_scratch(size: int) -> None:
-    """An empty scratch folder over whatever stood there."""
+    """An empty scratch folder over what was there."""
     k.mount("tmpfs", SCRATCH, "tmpfs", _ATTRIBUTES | k.MS_NOEXEC, f"size={size},nr_inodes={_INODES},mode=700")
 
 

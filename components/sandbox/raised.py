@@ -1,4 +1,4 @@
-"""What an exception says to the one who wrote the cell: type, message and the innermost line of the cell.
+"""What the author of a cell sees of an exception: type, message and the innermost line of the cell.
 
 Frames of other files are left out: their paths and lines are those of the machine.
 """
@@ -71,7 +71,7 @@ def _trace(places: list[tuple[str, int, str]], sources: Mapping[str, list[str]],
 def parse(error: BaseException, name: str, sources: Mapping[str, list[str]], clean: Clean) -> CellError:
     """The exception of a cell; ``sources`` are the lines of this and earlier cells by their file name.
 
-    A syntax error of the cell itself has the reported line. May raise whatever the exception's own text raises.
+    A syntax error of the cell itself has the reported line. May raise what the exception's own ``__str__`` raises.
     """
     kind = getattr(error, "kind", "")
     message = _cut(plain(clean(_message(error))))

@@ -20,7 +20,7 @@ class Scratch(Protocol):
 
     @property
     def size(self) -> int:
-        """How many bytes may lie in it."""
+        """How many bytes it may hold."""
 
     @property
     def path(self) -> str:
@@ -31,13 +31,13 @@ class Scratch(Protocol):
         """Whether its size has to be looked at: nothing else limits it."""
 
     def dirty(self) -> bool:
-        """Whether something lies in it."""
+        """Whether it holds something."""
 
     def empty(self) -> None:
         """Make it empty."""
 
     def exceeded(self) -> bool:
-        """Whether more lies in it than may."""
+        """Whether it holds more than allowed."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Memory:
     watched: bool = False
 
     def dirty(self) -> bool:
-        """Whether something lies in it."""
+        """Whether it holds something."""
         return bool(os.listdir(self.path))
 
     def empty(self) -> None:
@@ -73,7 +73,7 @@ class Folder:
     watched: bool = True
 
     def dirty(self) -> bool:
-        """Whether something lies in it."""
+        """Whether it holds something."""
         return bool(os.listdir(self.path))
 
     def empty(self) -> None:
@@ -108,8 +108,8 @@ class Mounted(Folder):
 
     def exceeded(self) -> bool:
         """Whether there are more files than may be, also those without a name."""
-        told = os.statvfs(self.path)
-        return told.f_files - told.f_ffree > _ENTRIES
+        usage = os.statvfs(self.path)
+        return usage.f_files - usage.f_ffree > _ENTRIES
 
 
 def remove(folder: Path) -> None:

@@ -122,6 +122,6 @@ def install() -> None:
     """Filter this process, all of its threads, for good. Raises OSError where the kernel has no filters."""
     rules = program(os.getpid(), os.uname().machine)
     held = ctypes.create_string_buffer(rules, len(rules))
-    wanted = struct.pack("HxxxxxxP", len(rules) // 8, ctypes.addressof(held))
-    head = ctypes.create_string_buffer(wanted, len(wanted))
+    filter_ = struct.pack("HxxxxxxP", len(rules) // 8, ctypes.addressof(held))
+    head = ctypes.create_string_buffer(filter_, len(filter_))
     kernel.syscall(_SECCOMP[os.uname().machine], _SET_FILTER, _ALL_THREADS, head)

@@ -28,7 +28,7 @@ def slots(n: int | None) -> asyncio.Semaphore:
 
 
 class Session:
-    """An episode's cells. A worker that dies, hangs or lies is a result; the next cell has a new one."""
+    """An episode's cells. A worker that dies, hangs or misbehaves is a result; the next cell has a new one."""
 
     def __init__(
         self,
@@ -76,12 +76,12 @@ class Session:
             except (Gone, TimeoutError) as error:
                 gone = str(error) or "it took too long"
                 if last and self._episode is not None:
-                    gone += self._episode.warm.said()
+                    gone += self._episode.warm.last_output()
                 self._drop()
             except BaseException:
                 self._drop()
                 raise
-        raise SandboxError(f"no worker could be started, twice: {gone}")
+        raise SandboxError(f"two attempts to start a worker failed: {gone}")
 
     def _refuse_closed(self) -> None:
         if self._closed:

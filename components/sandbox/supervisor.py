@@ -1,9 +1,9 @@
-"""The process that stands beside the workers of one episode. It runs no code of cells, and of what
-they write it only drops what nobody wants.
+"""The process that watches the workers of one episode. It runs no code of cells, and of what
+they write it only drops what is not needed.
 
 It forks workers ahead and hands the host the ends of their pipes, so that a cell and its result take no detour. The
-host says when a cell takes longer than a moment, and when it is over; meanwhile this process watches wall and CPU
-time and the size of the scratch folder, ends the worker at a limit, and tells why a worker ended. Between two cells
+host reports when a cell takes longer than a moment, and when it is over; meanwhile this process watches wall and CPU
+time and the size of the scratch folder, ends the worker at a limit, and reports why a worker ended. Between two cells
 it ends the worker, or holds it when it does not rest.
 """
 
@@ -23,7 +23,7 @@ from components.sandbox.frames import Reader, pack
 from components.sandbox.scratch import Scratch
 
 _FRAME_BYTES = 4096
-_SHORT = 0.05  # seconds: a cell that takes longer has the next worker forked beside it
+_SHORT = 0.05  # seconds: a cell that takes longer has the next worker forked in parallel
 _TICK, _WATCH = 0.25, 0.02  # between looks at the CPU time, and at the scratch folder where nothing limits it
 _REAP = 0.005  # between looks at workers that are ending; how long one that lives on has to come to rest
 
@@ -49,7 +49,7 @@ class Supervisor:
         self._reader = Reader(_FRAME_BYTES)
         self._eager = True  # whether the host has memory for workers that wait
         self._many = False  # the first worker was forked: its cell was waited for already
-        self._cell = self._told = 0  # the cell that is watched; the last of which a verdict was told
+        self._cell = self._reported = 0  # the cell that is watched; the last whose verdict was reported
         self._begun = self._used = 0.0  # when it began; what CPU time its worker had used before
         self._tick = _WATCH if scratch.watched else _SHORT
         self._flooded = False  # its output is dropped
@@ -104,7 +104,7 @@ class Supervisor:
             self._given.signal_to(signal.SIGCONT)
 
     def _flood(self, _: Mapping[str, Any]) -> None:
-        """The host has all the output that it wants."""
+        """The host has all the output that it needs."""
         self._flooded = True
 
     def _end(self, frame: Mapping[str, Any]) -> None:
@@ -121,11 +121,11 @@ class Supervisor:
 
     def _fate(self, frame: Mapping[str, Any]) -> None:
         """The worker ended, or closed its pipes, without a result."""
-        if self._told != frame["fate"]:
+        if self._reported != frame["fate"]:
             self._tell(frame["fate"], self._ended(self._given))
 
     def _tell(self, cell: int, verdict: Verdict) -> None:
-        self._told, self._cell = cell, 0
+        self._reported, self._cell = cell, 0
         self._retire()
         self._channel.sendall(pack({"verdict": cell, "why": verdict}))
 
@@ -162,7 +162,7 @@ class Supervisor:
             child.close()
         over = self._given is None and not self._settings.keep
         self._dying = [child for child in self._dying if not child.ended(wait=over)]
-        if over and self._scratch.dirty():  # asked when nobody is left who could make it so
+        if over and self._scratch.dirty():  # checked when no process is left that could write
             self._scratch.empty()
 
     def _look(self, child: Child, events: set[int]) -> None:

@@ -29,7 +29,7 @@ import sys, types
 root = sys.argv[1]
 sys.path.insert(0, root)
 package = sys.modules["components.sandbox"] = types.ModuleType("components.sandbox")
-package.__path__ = [root + "/components/sandbox"]  # without its __init__: the host's side is not wanted here
+package.__path__ = [root + "/components/sandbox"]  # without its __init__: the host's side is not needed here
 from components.sandbox.zygote import start
 start()
 """
@@ -47,9 +47,9 @@ class Warm:
     """A zygote that was started. It ends with its control socket, so also when this process is killed."""
 
     def __init__(self, tier: Tier, module: str, readable: Sequence[str] = (), scratch_bytes: int = 0) -> None:
-        """Start it; the imports go on while this process does other things. Raises SandboxError.
+        """Start it; the imports run while this process does other things. Raises SandboxError.
 
-        ``readable`` and ``scratch_bytes`` are asked for by the tier bwrap, where all episodes have the same.
+        ``readable`` and ``scratch_bytes`` are needed by the tier bwrap, where all episodes have the same.
         """
         self.owner = os.getpid()
         own = tier in ("landlock", "rlimits")
@@ -60,14 +60,14 @@ class Warm:
         line = [sys.executable, "-s", "-P", "-c", _START, root, json.dumps(config)]
         if tier == "bwrap":
             line = [*command(readable, module, _ENVIRONMENT, scratch_bytes), *line]
-        self._told = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the process
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the process
         try:
             self._process = subprocess.Popen(
                 line, env=_ENVIRONMENT, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                stderr=self._told, pass_fds=[control.fileno()], start_new_session=True,
+                stderr=self._stderr, pass_fds=[control.fileno()], start_new_session=True,
             )  # fmt: skip
         except OSError as error:
-            self._told.close()
+            self._stderr.close()
             self._control.close()
             raise SandboxError(f"the sandbox's process cannot be started: {error}") from error
         finally:
@@ -92,20 +92,20 @@ class Warm:
         except OSError as error:
             channel.close()
             leash.close()
-            raise Gone(f"the sandbox's process is gone{self.said()}") from error
+            raise Gone(f"the sandbox's process is gone{self.last_output()}") from error
         finally:
             inside.close()
             held.close()
         return channel, leash
 
-    def said(self) -> str:
+    def last_output(self) -> str:
         """The last that it wrote, when it ended; waits for its end a moment."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_END_SECONDS)
-        if self._process.returncode is None or self._told.closed:
+        if self._process.returncode is None or self._stderr.closed:
             return ""
-        self._told.seek(0)
-        lines = self._told.read().decode(errors="replace").split("\n")
+        self._stderr.seek(0)
+        lines = self._stderr.read().decode(errors="replace").split("\n")
         return next((f" ({line[:300]})" for line in reversed(lines) if line.strip()), "")
 
     def close(self) -> None:
@@ -119,7 +119,7 @@ class Warm:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self._told.close()
+        self._stderr.close()
         if self._base is not None:
             remove(Path(self._base))
 
@@ -127,7 +127,7 @@ class Warm:
 def shared(tier: Tier, library: Library, limits: Limits) -> Warm:
     """The zygote of this process for a library; a new one where there is none, or it ended. Raises SandboxError.
 
-    It lives until the process ends, whatever becomes of the sandboxes that share it, or until ``close_all``.
+    It lives until the process ends, also when the sandboxes that share it are closed, or until ``close_all``.
     """
     own = tier == "bwrap"
     readable = tuple(os.path.abspath(path) for path in library.readable) if own else ()

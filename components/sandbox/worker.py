@@ -29,7 +29,16 @@ from components.sandbox.frames import Reader, pack, pack_ran, plain
 SEED = 0
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 _CELL_BYTES = 16 << 20
-_FIXED = (FunctionType, BuiltinFunctionType, str, bytes, int, float, bool, NoneType)  # given values nobody can change
+_FIXED = (
+    FunctionType,
+    BuiltinFunctionType,
+    str,
+    bytes,
+    int,
+    float,
+    bool,
+    NoneType,
+)  # values that cannot be changed
 _LONG = 1.0  # seconds of CPU time after which a process is not used again: the kernel counts all of its cells
 _MOMENT = 0.002  # seconds without a cell after which there is time to rehearse
 _BUILTINS = dict(vars(builtins))
@@ -52,7 +61,7 @@ raise ValueError(text)
 
 @dataclass(frozen=True)
 class Settings:
-    """What a worker is told."""
+    """The settings of a worker."""
 
     limits: Limits
     keep: bool
@@ -113,8 +122,8 @@ def _answer(namespace: dict[str, Any], limits: Limits, clean: raised.Clean) -> R
     if len(text) <= limits.answer_bytes:
         text = plain(clean(text))
     if len(text) > limits.answer_bytes or len(text.encode()) > limits.answer_bytes:
-        told = f"the text of `answer` is longer than {limits.answer_bytes} bytes"
-        return Ran("too_large", error=CellError("TooLarge", "", told))
+        text = f"the text of `answer` is longer than {limits.answer_bytes} bytes"
+        return Ran("too_large", error=CellError("TooLarge", "", text))
     return Ran("ok", text)
 
 
@@ -129,7 +138,7 @@ class Cells:
         self._fixed = all(isinstance(value, _FIXED) for value in names.values())
 
     def run(self, cell: str, last: Callable[[], object]) -> Ran:
-        """Run one; whatever it raises is its result.
+        """Run one; an exception is its result.
 
         ``last`` is called before one begins after which the process is to run no other. Unless variables are kept,
         nothing of it is held afterwards.
@@ -158,7 +167,7 @@ class Cells:
             return Ran("error", error=self._told(error, name))
 
     def _told(self, error: BaseException, name: str) -> CellError:
-        """What it says, or only its type where even that takes too much."""
+        """Its message, or only its type where even that takes too much."""
         try:
             return raised.parse(error, name, self._sources, self._settings.clean)
         except BaseException:  # noqa: BLE001  its text is code of the cell's, and there may be no memory left
@@ -211,8 +220,8 @@ def live(
         results: descriptor to which one frame per cell goes.
         pledge: descriptor that is closed before a cell begins after which this process is to run no other. Nobody
             can open it again.
-        names: what stands in the cell's namespace.
-        settings: limits and what else a worker is told.
+        names: what the cell's namespace holds.
+        settings: limits and other settings.
         rehearse: whether there is time to make the first cell quicker.
     """
     reader, run = Reader(_CELL_BYTES), Cells(names, settings).run

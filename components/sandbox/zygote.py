@@ -27,7 +27,7 @@ from typing import Any, NoReturn
 from components.sandbox import bwrap, kernel, places, worker
 from components.sandbox.api import Tier
 from components.sandbox.child import Ending
-from components.sandbox.confining import REQUEST_BYTES, stand
+from components.sandbox.confining import REQUEST_BYTES, become_supervisor
 from components.sandbox.frames import pack
 from components.sandbox.scratch import remove, remove_inside
 
@@ -48,7 +48,7 @@ class Waiting:
     failed: str
 
     def send(self, asked: Mapping[str, Any], channel: socket.socket) -> None:
-        """Make it the supervisor of an episode; the host is told when that cannot be."""
+        """Make it the supervisor of an episode; the host gets an error when that cannot be."""
         try:
             if self.failed:
                 raise OSError(self.failed)
@@ -117,7 +117,7 @@ class Zygote:
         return self._control.fileno() not in ready or self._open()
 
     def _open(self) -> bool:
-        """Give the episode that is asked for to the process that waits. False when the host is gone."""
+        """Give the requested episode to the process that waits. False when the host is gone."""
         if not self._control.recv(1, socket.MSG_PEEK):
             return False
         self._next = self._ready()  # before there are descriptors that it must not have
@@ -158,18 +158,18 @@ class Zygote:
     def _fork(self) -> Waiting:
         """Fork a process for an episode, in a process group of its own."""
         orders, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        told, telling = os.pipe()
+        result, report = os.pipe()
         helper = os.fork()
         if not helper:
             with Ending():
                 self._forget(orders)
-                os.close(told)
-                stand(self._tier, inside, telling, self._readable)
+                os.close(result)
+                become_supervisor(self._tier, inside, report, self._readable)
         inside.close()
-        os.close(telling)
-        with open(told) as file:
-            said = file.read()
-        return Waiting(int(said), orders, "") if said.isdigit() else Waiting(helper, orders, said)
+        os.close(report)
+        with open(result) as file:
+            written = file.read()
+        return Waiting(int(written), orders, "") if written.isdigit() else Waiting(helper, orders, written)
 
     def _forget(self, mine: socket.socket) -> None:
         signal.set_wakeup_fd(-1)
@@ -233,6 +233,6 @@ def main(config: dict[str, Any]) -> None:
 
 
 def start() -> NoReturn:
-    """Be a zygote as the command line says."""
+    """Be the zygote that the command line describes."""
     main(json.loads(sys.argv[-1]))
     sys.exit(0)

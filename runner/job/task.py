@@ -98,13 +98,13 @@ class Task:
 
         from runner.terminal.interrupts import Stopping
 
-        async def told() -> Any:
+        async def exit_code() -> Any:
             with Stopping() if ours else nullcontext():
                 return await work
 
         try:
             import uvloop
         except ImportError:
-            return asyncio.run(told())
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(told())
+            return asyncio.run(exit_code())
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as loop:
+            return loop.run(exit_code())

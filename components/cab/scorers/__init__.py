@@ -1,7 +1,7 @@
 """Scores of ClinicalAgent Bench: by the reference's rules, and by repaired ones.
 
 Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657; the reference is BlueZeros/ReflecTool at e89ef65.
-The modules beside this one hold both readings of every form of answer and say where they differ.
+The other modules here hold both readings of every form of answer and document where they differ.
 """
 
 from __future__ import annotations

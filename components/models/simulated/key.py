@@ -7,10 +7,11 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import is_dataclass
 from hashlib import blake2b
 from pathlib import Path
 from string import punctuation
-from typing import Any
+from typing import Any, get_type_hints
 
 import orjson
 
@@ -137,6 +138,15 @@ def dataset_samples(name: str, arguments: Mapping[str, Any], profile: str = "pap
     return [*dataset.load(dataset.split)]
 
 
+def _typed(kind: type, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a class, with its dataclasses in place of mappings."""
+    hints = get_type_hints(kind)
+    return {
+        name: hints[name](**value) if isinstance(value, Mapping) and is_dataclass(hints.get(name)) else value
+        for name, value in arguments.items()
+    }
+
+
 def _made(name: str, arguments: Mapping[str, Any], switches: Mapping[str, Any]) -> Any:
     """The dataset of a choice, and those within it. Raises ConfigError."""
     node, given = _choice(name), dict(arguments)
@@ -147,7 +157,8 @@ def _made(name: str, arguments: Mapping[str, Any], switches: Mapping[str, Any]) 
     module, _, attribute = node.pop("_target_").rpartition(".")
     filled = {k: switches[v[10:-1]] if str(v).startswith("${profile.") else v for k, v in node.items()}
     try:
-        return getattr(importlib.import_module(module), attribute)(**{**filled, **given})
+        kind = getattr(importlib.import_module(module), attribute)
+        return kind(**_typed(kind, {**filled, **given}))
     except TypeError as error:
         raise ConfigError(f"--dataset-arg: {error}") from None
 

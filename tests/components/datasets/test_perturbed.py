@@ -149,7 +149,7 @@ def test_other_splits_and_no_perturbation_are_the_plain_samples():
 def test_the_fingerprint_tells_what_was_changed_and_the_base_what_it_was():
     prints = {Perturbed(Held(), ("options",), seed=seed).fingerprint for seed in (1, 2)}
     assert len(prints | {Perturbed(Held(), ("context",)).fingerprint, "plain"}) == 4
-    assert Perturbed(Perturbed(Held(), ("options",))).base == "plain"
+    assert Perturbed(Perturbed(Held(), ("options",))).traits.base == "plain"
 
 
 def test_shipped_tasks_can_be_perturbed_and_scored_letters_stay_letters():

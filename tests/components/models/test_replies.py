@@ -124,7 +124,7 @@ def test_logprobs_are_per_token(reply):
 
 @pytest.mark.parametrize("content", [7, True, {"a": 1}])
 def test_content_that_is_no_text_is_a_fault(reply, content):
-    with pytest.raises(Fault, match="content is no text"):
+    with pytest.raises(Fault, match="content is not a text"):
         read_reply(reply({"content": content}), None)
 
 

@@ -39,10 +39,6 @@ def test_the_reference_starts_without_the_indicators_name():
     assert set(Radiology(CODE).open(SAMPLE).state.values) == {"$Image$", "$Information$"}
 
 
-def test_switches_may_come_as_a_mapping():
-    assert Radiology({"tool_order": "construction"}).switches.tool_order == "construction"
-
-
 def test_a_sample_without_a_record_is_refused():
     with pytest.raises(ConfigError, match=r"has no patient record"):
         Radiology().open(Sample(Problem("q1", "?"), "A"))

@@ -357,5 +357,5 @@ async def test_what_the_machine_lacks_is_no_result(sandbox):
     with pytest.raises(SandboxError, match="names\\(\\) got an unexpected keyword"):
         await wrong.run("answer = 1")
     missing = sandbox.open(Library("components.sandbox.no_such", {}))
-    with pytest.raises(SandboxError, match=r"twice.*No module named"):
+    with pytest.raises(SandboxError, match=r"two attempts.*No module named"):
         await missing.run("answer = 1")

@@ -169,7 +169,7 @@ def test_the_interval_is_that_of_metrics_json(tmp_path):
         ({"cfg": {"dataset": {"options": 5}}}, "another dataset.options", "dataset.options: 5; published: 4 or not set"),
         ({"status": "budget"}, "run not complete", "status: run is budget"),
         ({"epochs": 3}, "", "epochs: 3; published: 1"),
-        ({"limit": 20}, "", "data: limit=20 of medqa; published: 300 questions drawn from each set"),
+        ({"limit": 20}, "", "data: limit=20 of medqa; published: 300 questions sampled from each set"),
         ({"cfg": {"model": {"temperature": 0.0}}}, "", "model.temperature: 0.0; published: 1.0"),
         ({"cfg": {"model": {"temperature": 1.0}}}, "", "model.top_p: not set; published: 1.0"),
         ({"cfg": {"memory": {"samples": 40, "stage": {}}}}, "", "memory.samples: 40; published: 0"),

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from components.radiology.scorers.chain import (
     NAMES,
     Chain,
@@ -82,8 +80,3 @@ def test_what_cannot_be_solved_and_other_benchmarks_are_unscored() -> None:
     assert set(values("012", exact("012", kind="insufficient_config1")).values()) == {None}
     other = replace(sample("012"), metadata={})
     assert {score.value for score in Chain(PAPER).score(other, exact("012"))} == {None}
-
-
-@pytest.mark.parametrize("switches", [{"tma_mode": "positional"}, PAPER])
-def test_switches_come_as_they_are_or_as_a_mapping(switches: object) -> None:
-    assert Chain(switches) == Chain(PAPER)  # type: ignore[arg-type]
