@@ -264,6 +264,10 @@ def test_the_runner_reads_of_parts_only_what_they_declare(path):
     assert not called & {"getattr", "hasattr"}, "read components.core.traits"
 
 
+def test_the_runner_has_few_loose_modules():
+    assert len([*(ROOT / "runner").glob("*.py")]) <= 12
+
+
 @each_file((ROOT / "tests").rglob("*.py"))
 def test_tests_use_no_mocks(path):
     if path != Path(__file__):

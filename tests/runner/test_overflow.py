@@ -6,6 +6,7 @@ import pytest
 
 from components.core.errors import OVERFLOW, ConfigError, ModelError
 from components.core.messages import Completion, Message, Usage
+from components.core.traits import ScorerTraits
 from components.core.types import Answer, Score
 from components.models.overflow import FINISH
 from runner.episode.budget import Budget
@@ -74,6 +75,8 @@ async def test_lines_at_once_fail_the_episode_too():
 
 async def test_what_a_scorer_asks_is_not_the_agents_failure():
     class Judge:
+        traits = ScorerTraits(asks="main")
+
         async def consult(self, sample, trajectory, scores, episode):
             await episode.ask([Message("user", "?")] * 9, "judge")
 

@@ -166,7 +166,7 @@ def test_flaws_of_the_configuration_are_found_at_their_keys():
     tools = {name: YAML["tools"][name] for name in ("EntityRecognizor", "PrivacyDetector", "ToxicityDetector")}
     with pytest.raises(ConfigErrors) as caught:
         construct(YAML | {"tools": tools | {"PrivacyDetector": tools["PrivacyDetector"] | {"threshold": 2}}}, "toolset")
-    assert [finding.key for finding in caught.value.findings] == ["toolset.tools.PrivacyDetector.threshold"]
+    assert [flaw.key for flaw in caught.value.findings] == ["toolset.tools.PrivacyDetector.threshold"]
     assert construct(YAML | {"tools": tools, "use": ["PrivacyDetector"]}, "toolset").traits.notes == []
     with pytest.raises(ConfigErrors, match="use"):
         construct(YAML | {"tools": tools, "use": "everything"}, "toolset")

@@ -35,8 +35,8 @@ def test_more_than_a_name_in_braces_is_refused(text):
 
 @pytest.mark.parametrize("name", ["self", "loop", "range", "cycler", "config", "true", "none", "other"])
 def test_a_name_that_is_not_given_is_refused(name):
-    finding = flaw_in(f"{{{{ question }}}} {{{{ {name} }}}}", ["question"])
-    assert finding == f"line 1: {{{{ {name} }}}} is not known here; known are question"
+    flaw = flaw_in(f"{{{{ question }}}} {{{{ {name} }}}}", ["question"])
+    assert flaw == f"line 1: {{{{ {name} }}}} is not known here; known are question"
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_record_has_exactly_the_layout_keys_and_string_leaves(record):
 
 @pytest.mark.parametrize("check", of_record.CHECKS, ids=lambda check: check.__name__)
 def test_every_record_passes(check):
-    assert {name: findings for name, record in RECORDS.items() if (findings := list(check(record)))} == {}
+    assert {name: flaws for name, record in RECORDS.items() if (flaws := list(check(record)))} == {}
 
 
 def test_one_breast_patient_is_a_man():
@@ -121,7 +121,7 @@ def test_case_has_record_and_eleven_answered_questions_in_order(entry):
 @pytest.mark.parametrize("check", of_questions.CHECKS, ids=lambda check: check.__name__)
 def test_the_questions_of_every_record_pass(check):
     cases = {name: list(check(entry["case"], entry["QA"])) for name, entry in CASES.items()}
-    assert {name: findings for name, findings in cases.items() if findings} == {}
+    assert {name: flaws for name, flaws in cases.items() if flaws} == {}
 
 
 @EACH_CHAIN

@@ -9,7 +9,7 @@ from tests.stage_bench import CAREFUL, base_set
 def test_what_can_be_written_anew_is_what_is_plain_with_the_names_it_shows(tmp_path):
     rules = Rules(base_set(tmp_path / "base"))
     assert rules.of == {"ask": (["question"], [])}
-    assert rules.finding("ask", "x") and rules.finding("ask", CAREFUL) is None
+    assert rules.flaw("ask", "x") and rules.flaw("ask", CAREFUL) is None
     with pytest.raises(ConfigError, match=r"'x' of .* cannot be written anew"):
         Rules(rules.base, ["x"]).of  # noqa: B018
 

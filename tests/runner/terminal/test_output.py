@@ -8,7 +8,9 @@ from pathlib import Path
 from components.core.errors import ConfigError
 from runner.terminal.output import exit_code_of
 
-ENDLESS = "from runner.terminal.output import exit_code_of\ntold(lambda: [print('x' * 1000) for _ in range(10**4)])"
+ENDLESS = (
+    "from runner.terminal.output import exit_code_of\nexit_code_of(lambda: [print('x' * 1000) for _ in range(10**4)])"
+)
 
 
 def test_what_is_refused_is_one_line_and_exit_code_2(capsys):
@@ -27,7 +29,7 @@ def test_a_file_that_cannot_be_read_or_written_is_one_line(tmp_path, capsys):
 
 
 def test_a_reader_who_leaves_early_sees_no_error():
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     line = [sys.executable, "-c", ENDLESS]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=root) as process:
         process.stdout.readline()

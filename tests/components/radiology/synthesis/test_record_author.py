@@ -32,7 +32,7 @@ async def drafted(tmp_path, room, last=None):
 async def test_a_sound_record_with_its_exercises_has_no_flaw(tmp_path):
     room = Room()
     draft = await drafted(tmp_path, room)
-    assert not draft.findings and draft.record == case()["case"] and draft.questions == case()["QA"]
+    assert not draft.flaws and draft.record == case()["case"] and draft.questions == case()["QA"]
     first, second = room.asked
     assert "Disease: pulmonary sarcoidosis" in first and "- MRC dyspnoea scale; Grade 2 / Grade 3" in first
     assert "The patient is a woman aged 36." in second and "- Right paratracheal stripe" in second
@@ -46,19 +46,19 @@ async def test_a_record_that_is_not_sound_is_asked_nothing_more_of(tmp_path):
     ):
         room = Room(record=reply)
         draft = await drafted(tmp_path, room)
-        assert len(room.asked) == 1 and any(said in finding for finding in draft.findings) and draft.replies == [reply]
+        assert len(room.asked) == 1 and any(said in flaw for flaw in draft.flaws) and draft.replies == [reply]
 
 
 async def test_exercises_are_asked_for_again_with_the_record_that_is_sound(tmp_path):
     questions = copy.deepcopy(case()["QA"])
     questions["014"]["Q"] = "Is it pulmonary sarcoidosis, the disease?"
     unread = await drafted(tmp_path, Room(questions="no"))
-    assert unread.sound and unread.findings == ["no JSON object can be read"]
+    assert unread.sound and unread.flaws == ["no JSON object can be read"]
     draft = await drafted(tmp_path, Room(questions=json.dumps(questions)))
-    assert draft.sound and any("gives away" in finding for finding in draft.findings)
+    assert draft.sound and any("gives away" in flaw for flaw in draft.flaws)
     room = Room()
     again = await drafted(tmp_path, room, draft)
-    assert len(room.asked) == 1 and "gives away 'pulmonary'" in room.asked[0] and not again.findings
+    assert len(room.asked) == 1 and "gives away 'pulmonary'" in room.asked[0] and not again.flaws
 
 
 async def test_a_rejected_record_is_written_anew_with_the_reasons_in_view(tmp_path):
@@ -86,6 +86,6 @@ async def test_odd_json_is_rejected_and_breaks_nothing(tmp_path):
         "{" * 3000,
     ]
     for reply in odd:
-        assert (await drafted(tmp_path, Room(record=reply))).findings
+        assert (await drafted(tmp_path, Room(record=reply))).flaws
     for reply in ('{"012": 4}', json.dumps(case()["QA"]).replace("Work", "\\ud800"), "[]"):
-        assert (await drafted(tmp_path, Room(questions=reply))).findings
+        assert (await drafted(tmp_path, Room(questions=reply))).flaws

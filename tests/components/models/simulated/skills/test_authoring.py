@@ -70,7 +70,7 @@ def test_slips_are_drawn_and_each_is_found():
     found = set()
     for seed in range(40):
         record = json.loads(said(record_prompt("Spine", "MRI"), reckless, seed))
-        found |= {finding.partition(" ")[0] for finding in record_flaws(record)}
+        found |= {flaw.partition(" ")[0] for flaw in record_flaws(record)}
     assert {"Information:", "Report.Finding", "Report.Impression", "OrganQuant", "Treatment"} <= found
     entry = case()
     assert any("gives away" in one for one in question_flaws(

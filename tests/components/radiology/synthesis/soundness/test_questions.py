@@ -33,16 +33,16 @@ def test_a_flaw_is_found_in_its_question(what):
     assert question_flaws(entry["case"], entry["QA"]) == []
     chain, key, text, said = SPOILT[what]
     entry["QA"][chain][key] = text
-    findings = question_flaws(entry["case"], entry["QA"])
-    assert any(said in finding and finding.startswith(f"{chain}: ") for finding in findings), findings
+    flaws = question_flaws(entry["case"], entry["QA"])
+    assert any(said in flaw and flaw.startswith(f"{chain}: ") for flaw in flaws), flaws
 
 
 @pytest.mark.parametrize("spoil", [lambda qa: qa.pop("014"), lambda qa: qa.update({"014": {"Q": "Why?"}})])
 def test_what_is_no_set_of_eleven_is_told_only_that(spoil):
     entry = copy.deepcopy(case())
     spoil(entry["QA"])
-    (finding,) = question_flaws(entry["case"], entry["QA"])
-    assert "expected" in finding
+    (flaw,) = question_flaws(entry["case"], entry["QA"])
+    assert "expected" in flaw
 
 
 def test_every_task_has_what_its_answer_needs_and_can_be_guessed():

@@ -1,4 +1,4 @@
-"""Each check finds its finding, and says what would be right; the shipped records pass them all (test_radabench_mini)."""
+"""Each check finds its flaw, and says what would be right; the shipped records pass them all (test_radabench_mini)."""
 
 import pytest
 
@@ -49,7 +49,7 @@ def test_a_shipped_record_is_sound():
 @pytest.mark.parametrize("what", SPOILT)
 def test_a_flaw_is_found(what):
     changes, said = SPOILT[what]
-    assert any(said in finding for finding in record_flaws(spoilt(changes))), record_flaws(spoilt(changes))
+    assert any(said in flaw for flaw in record_flaws(spoilt(changes))), record_flaws(spoilt(changes))
 
 
 @pytest.mark.parametrize(
@@ -68,5 +68,5 @@ def test_a_flaw_is_found(what):
 def test_a_record_of_another_layout_is_told_only_that(spoil, said):
     record = case()["case"]
     spoil(record)
-    findings = record_flaws(record)
-    assert len(findings) == 1 and said in findings[0]
+    flaws = record_flaws(record)
+    assert len(flaws) == 1 and said in flaws[0]

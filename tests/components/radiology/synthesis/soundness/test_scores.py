@@ -5,8 +5,8 @@ from tests.components.radiology.synthesis.soundness.sound import spoilt
 
 
 def test_a_score_of_another_place_is_named_with_its_own():
-    (finding,) = place_of_score(spoilt({"Indicator.Name": "Lake Louise criteria"}))
-    assert finding == "Indicator.Name is 'Lake Louise criteria', which is used for Chest, MRI; this is Chest, X-ray"
+    (flaw,) = place_of_score(spoilt({"Indicator.Name": "Lake Louise criteria"}))
+    assert flaw == "Indicator.Name is 'Lake Louise criteria', which is used for Chest, MRI; this is Chest, X-ray"
     assert not list(place_of_score(spoilt({"Indicator.Name": "A score of nobody's"})))
 
 
