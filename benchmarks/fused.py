@@ -44,7 +44,7 @@ def row(settings: Settings) -> Sequence[Figure]:
 
 def _swept(url: str, jobs: str, samples: int) -> Mapping[str, float]:
     """Play the sweep in a folder of its own: wall seconds, calls that the server got, entries in the journal."""
-    from runner.journal import Journal
+    from runner.storage.journal import Journal
 
     with tempfile.TemporaryDirectory(prefix="wardround-bench-") as folder:
         words = [

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
-from runner.journal import Journal
+from runner.storage.journal import Journal
 
 WORDS = [f"{word}{n}" for word in ("patient", "lesion", "dose", "finding", "tool", "step") for n in range(90)]
 LOOKUPS = 2_000

@@ -12,6 +12,7 @@ from benchmarks import panel_tasks
 from benchmarks.bare import run_loop
 from benchmarks.processes import Usage, measured, resident_mb
 from benchmarks.tasks import Chart, Exact, Intact, Questions, Stepper
+from components.core.plain import Accept, NoTools
 from components.core.protocols import Scorer
 from components.core.types import Sample
 from components.grammars.bracket_json import BracketJson
@@ -19,14 +20,13 @@ from components.models.gateway import Gateway
 from components.panel.agent import MedAgents
 from components.panel.scorer import Panel
 from components.scorers.choice import Choice
-from components.toolsets.none import NoTools
-from components.verifiers.accept import Accept
-from runner import records
-from runner.budget import Budget
-from runner.door import Door
-from runner.execute import Outcome, execute
-from runner.journal import Journal
-from runner.play import Parts, play
+from runner.episode.budget import Budget
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
+from runner.job.execute import Outcome, execute
+from runner.storage import records
+from runner.storage.journal import Journal
 
 
 def gateway(url: str, connections: int, transport: str) -> Gateway:

@@ -15,6 +15,7 @@ import sacrebleu.metrics.bleu  # noqa: F401
 import yaml
 
 from benchmarks.processes import ROOT, measured, one_core, resident_mb
+from components.core.plain import Accept
 from components.core.types import Sample
 from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
@@ -23,15 +24,14 @@ from components.radiology.dataset import RadABench
 from components.radiology.simulated import Radiology as Responder
 from components.radiology.switches import Switches
 from components.radiology.toolset import Radiology
-from components.verifiers.accept import Accept
-from runner.budget import Budget
-from runner.build import check, construct
-from runner.door import Door
-from runner.execute import Outcome, execute
-from runner.journal import Journal
-from runner.play import Parts
-from runner.records import RecordWriter
+from runner.config.build import check, construct
+from runner.episode.budget import Budget
+from runner.episode.door import Door
+from runner.episode.shared import Parts
+from runner.job.execute import Outcome, execute
 from runner.results.metrics import summarise
+from runner.storage.journal import Journal
+from runner.storage.records import RecordWriter
 
 _MINI = ROOT / "components" / "radiology" / "radabench_mini" / "test.json"
 

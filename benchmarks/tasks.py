@@ -11,8 +11,9 @@ from random import Random
 from typing import Any
 
 from components.core.messages import Message, ToolSpec
-from components.core.protocols import Context, Episode, Tool
-from components.core.types import Answer, Effect, Observation, Offer, Problem, Refusal, Sample, Score, Trajectory
+from components.core.protocols import Episode
+from components.core.tools import Context, Effect, Offer, Tool
+from components.core.types import Answer, Observation, Problem, Refusal, Sample, Score, Trajectory
 from components.grammars.bracket_json import BracketJson
 
 CALLS = 5

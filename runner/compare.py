@@ -14,7 +14,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from components.core.errors import ConfigError
-from runner.records import FILE as RECORDS
 from runner.results.grid import Grid, grid_of
 from runner.results.render.written import markdown
 from runner.results.runs import Run, run_folders, warnings_of
@@ -22,7 +21,8 @@ from runner.results.sections.methods import FILE, READ
 from runner.results.statistics.best_baseline import present_among
 from runner.results.statistics.versus import is_one
 from runner.results.table import show_section, show_text
-from runner.terminal import told
+from runner.storage.records import FILE as RECORDS
+from runner.terminal.output import exit_code_of
 
 _MLFLOW = "mlflow:"
 
@@ -30,7 +30,7 @@ _MLFLOW = "mlflow:"
 def main(argv: Sequence[str] | None = None) -> int:
     """Compare runs. Exit code 2 for what is not a run, or cannot be paired."""
     with TemporaryDirectory(prefix="wardround-") as scratch:
-        return told(lambda: _compare(_arguments(argv), Path(scratch)))
+        return exit_code_of(lambda: _compare(_arguments(argv), Path(scratch)))
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from runner import terminal
 from runner.checkup import data, kept, machine, models
 from runner.checkup.line import BAD, OK, Line
+from runner.terminal import output as terminal
 
 _HOME = Path(__file__).resolve().parent.parent
 _SECONDS = 60.0
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with _default_run() as default:
         told = [(title, _looked(title, look)) for title, look in parts]
         told.append(("default run", [verdict := default()]))
-    terminal.told(lambda: _print(told))
+    terminal.exit_code_of(lambda: _print(told))
     return 1 if verdict.mark == BAD else 0
 
 

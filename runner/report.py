@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from components.core.errors import ConfigError
-from runner import manifest
-from runner.records import read
 from runner.results.kinds import kinds_of
 from runner.results.metrics import as_json, summarise
 from runner.results.report import present, report, status_line
 from runner.results.runs import Run, config_of, measured, run_folders
-from runner.terminal import told
+from runner.storage import manifest
+from runner.storage.records import read
+from runner.terminal.output import exit_code_of
 
 _PROGRAM = "python -m runner.report"
 _OLD = {  # flags of earlier versions -> the command that does this now
@@ -36,7 +36,7 @@ Given = argparse.Namespace
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. Exit code 2 for one that is refused."""
-    return told(lambda: _run(sys.argv[1:] if argv is None else argv))
+    return exit_code_of(lambda: _run(sys.argv[1:] if argv is None else argv))
 
 
 def _run(words: Sequence[str]) -> None:
@@ -223,7 +223,7 @@ def _episode(given: Given) -> None:
 
 
 def _rescore(given: Given) -> None:
-    from runner.rescore import rescored, rewrite
+    from runner.job.rescore import rescored, rewrite
 
     folders = _folders(given)
     for folder in folders:
@@ -247,7 +247,7 @@ def _merge(given: Given) -> None:
 
 
 def _export(given: Given) -> None:
-    from runner.export import export
+    from runner.job.export import export
 
     export(_runs(given))
 

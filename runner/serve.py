@@ -20,12 +20,12 @@ from components.core.errors import ConfigError
 from components.core.protocols import Dataset
 from components.models.simulated import Simulated
 from components.models.simulated.serve import Faults, Server
-from runner.build import construct, part
-from runner.config import resolve
+from runner.config.build import construct, part
+from runner.config.composed import resolve
+from runner.config.errors import ConfigErrors, Finding
 from runner.config.explain import explain
 from runner.config.roots import CONF
-from runner.flaws import Flaw, Flaws
-from runner.sweep.launcher import register
+from runner.sweep.plugins import register
 
 _MOVED = ("--dataset", "--dataset-arg", "--profile", "--competence", "--planning-slip-rate", "--wrong-tool-rate",
           "--malformed-rate", "--ignored-refusal-rate", "--second-choice-rate")  # fmt: skip
@@ -63,11 +63,11 @@ def model_of(choices: Sequence[str]) -> Simulated:
             config = compose("config", list(choices))
         cfg = resolve(config)
     except (HydraException, OmegaConfBaseException) as error:
-        raise Flaws([explain(error, choices, [CONF])]) from None
+        raise ConfigErrors([explain(error, choices, [CONF])]) from None
     model = construct(cfg["model"], "model")
     dataset = part(cfg["dataset"], "dataset", (), Dataset)  # type: ignore[type-abstract]
     if not isinstance(model, Simulated):
-        raise Flaws([Flaw("model", "is not a simulated model; choose model=simulated or one below it")])
+        raise ConfigErrors([Finding("model", "is not a simulated model; choose model=simulated or one below it")])
     model.study(dataset.load(dataset.split))
     return model
 

@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from components.acting.loop import Acting, Shown, Trial
+from components.acting.attempt import Shown, Trial
 from components.core.messages import ToolSpec
-from components.core.types import Observation, Offer, Problem, Sample, Trajectory
+from components.core.plain import Accept
+from components.core.tools import Offer
+from components.core.types import Observation, Problem, Sample, Trajectory
 from components.grammars.bracket_json import BracketJson
 from components.models.scripted import Scripted
-from components.verifiers.accept import Accept
-from runner.episode import Episode
-from runner.play import Parts
-from runner.shared import Shared
+from runner.episode.episode import Episode
+from runner.episode.shared import Parts, Shared
 from tests.parts import Counter, Intact, Kit, door
 
 SHOWS = ToolSpec("inputs", "shows", {"type": "object", "properties": {}})
@@ -91,7 +91,7 @@ class Attempt:
 
 
 async def acting_on(
-    acting: Acting, replies: Any, grammar: Any = None, shown: Shown | None = None, attempt: Attempt | None = None
+    acting: Any, replies: Any, grammar: Any = None, shown: Shown | None = None, attempt: Attempt | None = None
 ) -> tuple[Trial, Scripted]:
     """One attempt."""
     episode, model, _ = (attempt or Attempt()).episode(replies, grammar, acting)

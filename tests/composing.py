@@ -8,9 +8,9 @@ from hydra import initialize_config_dir
 from hydra._internal import config_loader_impl
 from hydra.core.hydra_config import HydraConfig
 
-from runner.config.haste import Kept
+from runner.config.hydra_patches import Kept
 from runner.config.roots import CONF
-from runner.sweep.launcher import register
+from runner.sweep.plugins import register
 
 
 @contextmanager

@@ -3,12 +3,13 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.conditions.offered import Intact
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.types import NoState, Observation, Observed, Offer, Sample
+from components.core.plain import Intact
+from components.core.tools import NoState, Offer
+from components.core.types import Observation, Observed, Sample
 from components.radiology.toolset import Radiology
-from runner.play import play
+from runner.episode.play import play
 from tests.golden.vectors import PAPER, dev
 from tests.parts import Rows, Speaker, door, parts
 

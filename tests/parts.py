@@ -8,11 +8,12 @@ from typing import Any
 
 from components.core.errors import ActionError, ToolError
 from components.core.messages import Completion, Message, Request, Sampling, ToolCall, ToolSpec, Usage
-from components.core.types import Action, Answer, NoState, Observation, Offer, Problem, Refusal, Sample, Score
-from components.verifiers.accept import Accept
-from runner.budget import Budget, Purse
-from runner.door import Door
-from runner.play import Parts
+from components.core.plain import Accept
+from components.core.tools import NoState, Offer
+from components.core.types import Action, Answer, Observation, Problem, Refusal, Sample, Score
+from runner.episode.budget import Budget, BudgetPool
+from runner.episode.door import Door
+from runner.episode.shared import Parts
 
 
 @dataclass
@@ -170,5 +171,5 @@ def parts(agent: Any = None, **changes: Any) -> Parts:
 def door(model: Any, journal: Any = None, **changes: Any) -> Door:
     """A door to one model."""
     models = model if isinstance(model, dict) else {"main": model}
-    purse = Purse(changes.pop("budget", Budget()))
-    return Door(models, journal, **({"run_seed": 0, "purse": purse} | changes))
+    budget_pool = BudgetPool(changes.pop("budget", Budget()))
+    return Door(models, journal, **({"run_seed": 0, "budget_pool": budget_pool} | changes))

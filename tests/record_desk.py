@@ -12,7 +12,8 @@ from typing import Any
 
 from components.acting.solved import Entry, SolvedQuestions
 from components.core.messages import ToolSpec
-from components.core.types import Observation, Offer, Problem, Sample, Trajectory
+from components.core.tools import Offer
+from components.core.types import Observation, Problem, Sample, Trajectory
 from components.ehr import actions as actions
 from components.ehr.metadata import metadata
 from components.ehr.state import EhrState

@@ -7,9 +7,9 @@ from typing import Any
 
 from components.core.types import Answer, Problem, Sample
 from components.prompts import load
-from runner.budget import Budget
-from runner.experiment import Experiment, Launch
-from runner.learning.bench import Bench
+from runner.episode.budget import Budget
+from runner.experiment.experiment import Experiment, Launch
+from runner.learning.stage_context import StageContext
 from tests.parts import Rows, Speaker, door, parts
 
 ASK, CAREFUL = "Answer this: {{ question }}", "Be careful. Answer this: {{ question }}"
@@ -71,7 +71,7 @@ def base_set(folder: Path, **templates: str) -> str:
 
 def bench(
     say: Callable[[Any], str], prompts: str, dataset: Any = None, agent: Any = None, journal: Any = None, **cfg: Any
-) -> Bench:
+) -> StageContext:
     """The bench of an experiment whose only model replies so."""
     dataset, model = dataset or Halves(), Speaker(say)
     whole = {"dataset": {"_target_": repr(dataset)}, "run": {}, "budget": {"sample": {}}, "stage": {}, **cfg}
@@ -79,4 +79,4 @@ def bench(
         "n", 0, 1, parts(agent or Asking(prompts)), {"main": model}, dataset, dataset.load("test"), Budget(), whole,
         {"base": load(prompts).digest}, {}, Launch(),
     )  # fmt: skip
-    return Bench(experiment, door(model, journal))
+    return StageContext(experiment, door(model, journal))

@@ -19,10 +19,10 @@ import pytest
 
 from components.core.messages import Image, Message
 from components.core.types import Action, Demonstration, Problem
-from components.files.yaml_files import read_yaml
 from components.prompts import load
 from components.radiology.tasks import PLANNING_NAMES, REFUSAL_FIELDS
 from components.rubrics.rubric import Field, Rubric
+from components.text.yaml_text import read_yaml
 from components.verifiers.select import Candidate
 from tests.each import each
 
@@ -219,6 +219,28 @@ def test_the_runner_names_no_method_dataset_or_benchmark(path):
     assert not found, found
 
 
+# Files of the runner that look at attributes of libraries, by names that are not known beforehand; never of parts.
+LOOK_AT_LIBRARIES = {
+    "runner/checkup/machine.py", "runner/config/build.py", "runner/config/hydra_patches.py", "runner/config/legible.py",
+    "runner/config/targets.py", "runner/results/page/cards.py", "runner/storage/resume.py", "runner/storage/stored.py",
+    "runner/sweep/others.py", "runner/sweep/ray.py", "runner/sweep/search_space.py",
+}  # fmt: skip
+
+
+@each_file(path for path in CODE_FILES if module(path).startswith("runner") and name_of(path) not in LOOK_AT_LIBRARIES)
+def test_the_runner_reads_of_parts_only_what_they_declare(path):
+    called = {
+        node.func.id
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    assert not called & {"getattr", "hasattr"}, "read components.core.traits"
+
+
+def test_the_runner_has_few_loose_modules():
+    assert len([*(ROOT / "runner").glob("*.py")]) <= 12
+
+
 @each_file((ROOT / "tests").rglob("*.py"))
 def test_tests_use_no_mocks(path):
     if path != Path(__file__):
@@ -232,7 +254,10 @@ KEPT = {
     "hydra": (
         "runner/__main__.py",
         "runner/config/*",
-        "runner/experiment.py",
+        "runner/experiment/experiment.py",
+        "runner/job/plan.py",
+        "runner/job/prepare.py",
+        "runner/job/task.py",
         "runner/serve.py",
         "runner/sweep/*",
         "runner/completion.py",

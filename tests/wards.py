@@ -10,15 +10,16 @@ from tempfile import mkdtemp
 from typing import Any
 
 from components.acting.solved import Entry, SolvedQuestions
+from components.core.plain import Accept
 from components.core.types import Problem, Sample, Trajectory
 from components.ehr.scorer import Ehr as EhrScorer
 from components.ehr.toolset import Ehr
 from components.grammars.code_block import CodeBlock
 from components.models.scripted import Scripted
 from components.sandbox import Limits, Sandbox
-from components.verifiers.accept import Accept
-from runner.door import Door
-from runner.play import Parts, play
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
 from tests.parts import Intact
 
 TABLES = """

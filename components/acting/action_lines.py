@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from components.core.errors import ActionError, ConfigError
 from components.core.messages import ToolCall, ToolSpec
-from components.core.protocols import Tool
 from components.core.task_text import action_text
+from components.core.tools import Tool
 from components.core.types import Action
 
 FORM = "Name[argument]"

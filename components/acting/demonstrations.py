@@ -23,7 +23,8 @@ from components.acting.tool_names import lasting_names, to_local
 from components.core.errors import ConfigError
 from components.core.protocols import Episode
 from components.core.task_text import Chain, chain_text, task_text
-from components.core.types import Demonstration, Offer
+from components.core.tools import Offer
+from components.core.types import Demonstration
 from components.prompts import load
 
 REFERENCE = re.compile(r"#(\d+)")

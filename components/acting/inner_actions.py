@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.core.messages import ToolSpec
-from components.core.protocols import Context, Tool
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect, Tool
+from components.core.types import Observation
 
 OK = "OK"
 

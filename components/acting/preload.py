@@ -12,8 +12,8 @@ from typing import Any
 
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation, Problem
+from components.core.tools import Context, Effect
+from components.core.types import Observation, Problem
 from components.files.attachments import SampleFiles
 from components.sql import SqlError
 from components.sql.schema import database_of

@@ -14,8 +14,9 @@ from annotated_types import Ge
 
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Action, Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.traits import PromptSetName
+from components.core.types import Action, Observation
 from components.prompts import load
 from components.sandbox import Ran
 
@@ -41,7 +42,7 @@ class PythonCell:
 
     described: bool = True
     groups: bool = False
-    prompts: str = "python_cell"
+    prompts: PromptSetName = "python_cell"
     shown: Annotated[int, Ge(1)] = 4000
     effect: Effect = "episode"
 

@@ -14,6 +14,7 @@ from Levenshtein import distance
 
 from components.core.errors import ConfigError
 from components.core.protocols import Episode
+from components.core.traits import MemoryTraits
 from components.core.types import Answer, Demonstration, Trajectory
 from components.prompts import load
 
@@ -52,6 +53,11 @@ class SolvedQuestions:
     update: Update = "none"
     notes: Sequence[str] = ()
     grown: list[Entry] = field(default_factory=list)
+
+    @property
+    def traits(self) -> MemoryTraits:
+        """Its notes."""
+        return MemoryTraits(notes=self.notes)
 
     @property
     def grows(self) -> bool:

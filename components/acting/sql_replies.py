@@ -15,7 +15,8 @@ from components.acting.action_lines import call_of
 from components.core.errors import ActionError, ConfigError
 from components.core.messages import Message
 from components.core.protocols import Episode
-from components.core.types import Action, Answer, Failure, Offer, Refusal
+from components.core.tools import Offer
+from components.core.types import Action, Answer, Failure, Refusal
 
 TOOL = "SQLInterpreter"
 NONE_GIVEN = Failure("unparsable_reply", "the reply holds no SQL statement")

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.core.types import Problem, Trajectory
+from components.core.types import Trajectory
 
 INNER = frozenset({"Plan", "Think", "Finish"})
 FINISH, MALFORMED = "Finish", ""
@@ -67,12 +67,6 @@ def action_names(trajectory: Trajectory) -> list[str]:
         else:
             names += [call.name for call in action.calls]
     return names
-
-
-def input_kinds(problem: Problem) -> list[str]:
-    """What a problem has beside its text, each kind once: images are ``image``, however many there are."""
-    kinds = {"image" if kind.startswith("image_") else kind for kind in problem.inputs}
-    return sorted(kinds | {"image"} if problem.images else kinds)
 
 
 def is_misuse(facts: Mapping[str, Any], kinds: Collection[str]) -> bool:

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from components.core.errors import ConfigError
 from components.core.messages import ToolSpec
-from components.core.protocols import Tool
 from components.core.task_text import Chain
-from components.core.types import Offer
+from components.core.tools import Offer, Tool
 from components.text.words import meant
 
 

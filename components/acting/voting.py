@@ -6,9 +6,9 @@ answers as their words without case and punctuation at the ends, numbers and lis
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Interval
 
@@ -17,7 +17,8 @@ from components.core.concurrency import together
 from components.core.errors import AttemptOver, ConfigError, ModelError
 from components.core.messages import Sampling
 from components.core.overflow import as_failure
-from components.core.protocols import Agent, Episode, Tool
+from components.core.protocols import Agent, Episode
+from components.core.traits import Requirements, requirements_of
 from components.core.types import Answer, Failure, Problem, Refusal, Trajectory
 from components.text.answers import parse_letter
 from components.text.values import normal
@@ -49,19 +50,10 @@ class Wrapping:
     inner: Agent
 
     @property
-    def brings(self) -> Sequence[Tool]:
-        """The tools that the inner agent brings along."""
-        return getattr(self.inner, "brings", ())
-
-    @property
-    def states(self) -> Mapping[str, Any]:
-        """What the inner agent tells scorers of an episode."""
-        return getattr(self.inner, "states", {})
-
-    @property
-    def bare(self) -> bool:
-        """Whether the inner agent sees no tools but its own."""
-        return bool(getattr(self.inner, "bare", False))
+    def requirements(self) -> Requirements:
+        """The tools and facts of the inner agent; its own needs are read from itself."""
+        inner = requirements_of(self.inner)
+        return Requirements(tools=inner.tools, only_own_tools=inner.only_own_tools, facts=inner.facts)
 
 
 async def draw(episode: Episode, agent: Agent, numbers: Sequence[int], temperature: float | None) -> list[Drawn]:

@@ -7,9 +7,9 @@ docs/papers/ehragent.md, since the baseline's own code is not published. Departu
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from annotated_types import Ge
 
@@ -19,6 +19,7 @@ from components.acting.planned_actions import Carrying
 from components.acting.solved import SEEDS
 from components.core.errors import ActionError
 from components.core.protocols import Episode
+from components.core.traits import PromptSetName, Requirements
 from components.core.types import Answer, Failure, Refusal
 from components.prompts import load
 
@@ -32,16 +33,15 @@ class Chameleon:
     """Plans names, below at most ``shots`` solved questions, then fills in one after the other; nothing is tried again
     or planned again. The answer is that of ``Finish``, else the last result."""
 
-    needs_controls: ClassVar[Sequence[str]] = ("metadata",)
-
-    prompts: str = "chameleon"
+    prompts: PromptSetName = "chameleon"
     max_steps: Annotated[int, Ge(1)] = 10
     shots: Annotated[int, Ge(0)] = 4
 
     @property
-    def needs_memory(self) -> str | None:
-        """The memory that the solved questions are from, where any are shown."""
-        return SEEDS if self.shots else None
+    def requirements(self) -> Requirements:
+        """The description of the database, and the memory that the solved questions are from, where any are shown."""
+        memory = SEEDS if self.shots else None
+        return Requirements(controls=("metadata",), memory=memory, shots=self.shots)
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Plan, then fill in and run module after module."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from components.agents.direct import plain_answer
 from components.core.protocols import Episode
+from components.core.traits import PromptSetName
 from components.core.types import Answer, Failure
 
 
@@ -17,7 +18,7 @@ from components.core.types import Answer, Failure
 class Cot:
     """Asks once for reasoning and a last line that is marked as the answer."""
 
-    prompts: str = "cot"
+    prompts: PromptSetName = "cot"
 
     async def solve(self, episode: Episode) -> Answer | Failure:
         """Ask; only what follows the mark counts, the reasoning does not."""

@@ -6,9 +6,8 @@ of docs/papers/ehragent.md, since the baseline's own code is not published.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from annotated_types import Ge
 
@@ -17,6 +16,7 @@ from components.acting.demonstrations import shown_plans
 from components.acting.planned_actions import Carrying
 from components.acting.solved import SEEDS
 from components.core.protocols import Episode
+from components.core.traits import PromptSetName, Requirements
 from components.core.types import Answer, Failure, Refusal
 from components.prompts import load
 
@@ -26,16 +26,15 @@ class CotPlan:
     """Plans once, below at most ``shots`` solved questions; the first action that fails ends the run, as does the
     ``max_steps``-th. The answer is that of ``Finish``, else the last result."""
 
-    needs_controls: ClassVar[Sequence[str]] = ("metadata",)
-
-    prompts: str = "cot_plan"
+    prompts: PromptSetName = "cot_plan"
     max_steps: Annotated[int, Ge(1)] = 10
     shots: Annotated[int, Ge(0)] = 4
 
     @property
-    def needs_memory(self) -> str | None:
-        """The memory that the solved questions are from, where any are shown."""
-        return SEEDS if self.shots else None
+    def requirements(self) -> Requirements:
+        """The description of the database, and the memory that the solved questions are from, where any are shown."""
+        memory = SEEDS if self.shots else None
+        return Requirements(controls=("metadata",), memory=memory, shots=self.shots)
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Plan, then act."""

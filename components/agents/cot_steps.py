@@ -6,29 +6,26 @@ task's inputs (schema, documents) in its prompt. An answer to a database's quest
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 from annotated_types import Ge
 
 from components.acting.inner_actions import INNER
-from components.acting.loop import Acting
-from components.core.protocols import Episode, Tool
-from components.core.types import Answer, Failure, Refusal
+from components.agents.react import ReAct
+from components.core.traits import PromptSetName, Requirements
 
 
 @dataclass(frozen=True)
-class CotSteps(Acting):
-    """One attempt; only Plan and Think are there, with any toolset (``bare``)."""
+class CotSteps(ReAct):
+    """One attempt; whatever the toolset offers, only Plan and Think are there."""
 
-    prompts: str = "cot_steps"
+    prompts: PromptSetName = "cot_steps"
     max_steps: Annotated[int, Ge(1)] | None = 15
     force_finish: bool = True
     preload: bool = True
-    brings: ClassVar[Sequence[Tool]] = INNER
-    bare: ClassVar[bool] = True
 
-    async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
-        """Think until there is an answer."""
-        return (await self.attempt(episode)).outcome
+    @property
+    def requirements(self) -> Requirements:
+        """Plan and Think, and nothing else."""
+        return replace(super().requirements, tools=INNER, only_own_tools=True)

@@ -11,19 +11,21 @@ from typing import Annotated
 
 from annotated_types import Ge
 
-from components.acting.loop import Acting, Shown, shown_images
+from components.acting.attempt import Shown, shown_images
 from components.agents.direct import plain_answer
+from components.agents.react import ReAct
 from components.core.errors import ToolError
 from components.core.protocols import Episode
+from components.core.traits import PromptSetName
 from components.core.types import Answer, Failure, Refusal
 
 
 @dataclass(frozen=True)
-class Critic(Acting):
+class Critic(ReAct):
     """Up to ``rounds`` checks of a first answer, which the prompt set ``draft_prompts`` asks for."""
 
-    prompts: str = "critic"
-    draft_prompts: str = "direct"
+    prompts: PromptSetName = "critic"
+    draft_prompts: PromptSetName = "direct"
     max_steps: Annotated[int, Ge(1)] | None = 15
     rounds: Annotated[int, Ge(1)] = 1
 

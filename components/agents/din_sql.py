@@ -8,15 +8,16 @@ read off their SQL; they have no intermediate forms and no sub-questions.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
 
 from components.acting.solved import SEEDS, seeds_of
 from components.acting.sql_replies import NONE_GIVEN, answered, known, refused_in, statement_in
 from components.core.protocols import Episode
+from components.core.traits import PromptSetName, Requirements
 from components.core.types import Answer, Failure, Refusal
 from components.prompts import load
 from components.sql.complexity import tables_of
@@ -36,15 +37,14 @@ class DinSql:
     The correction sees the text of the statement, not its rows; one that writes none leaves the statement as it was.
     """
 
-    needs_controls: ClassVar[Sequence[str]] = ("metadata",)
-
-    prompts: str = "din_sql"
+    prompts: PromptSetName = "din_sql"
     shots: Annotated[int, Ge(0)] = 4
 
     @property
-    def needs_memory(self) -> str | None:
-        """The memory that the demonstrations are from, where any are shown."""
-        return SEEDS if self.shots else None
+    def requirements(self) -> Requirements:
+        """The description of the database, and the memory that the demonstrations are from, where any are shown."""
+        memory = SEEDS if self.shots else None
+        return Requirements(controls=("metadata",), memory=memory, shots=self.shots)
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Link, classify, write, correct, run."""

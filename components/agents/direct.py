@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.core.protocols import Episode
+from components.core.traits import PromptSetName
 from components.core.types import Answer, Failure
 from components.prompts import load
 from components.text.answers import after_mark, chosen
@@ -21,7 +22,7 @@ from components.text.answers import after_mark, chosen
 class Direct:
     """Asks once, without tools and without reasoning."""
 
-    prompts: str = "direct"
+    prompts: PromptSetName = "direct"
 
     async def solve(self, episode: Episode) -> Answer | Failure:
         """Ask; Failure ``unsupported_input`` where the model cannot look at the task's images."""

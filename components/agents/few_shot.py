@@ -19,6 +19,7 @@ from components.agents.direct import plain_answer
 from components.core.errors import ConfigError
 from components.core.protocols import Episode, Memory
 from components.core.task_text import task_text
+from components.core.traits import PromptSetName, Requirements
 from components.core.types import Answer, Failure, Problem
 from components.text.answers import after_lead
 
@@ -31,9 +32,9 @@ class FewShot:
     were shown is remarked on the step. Raises ConfigError without a memory that holds such examples.
     """
 
-    needs_memory: ClassVar[str] = "examples"
+    requirements: ClassVar[Requirements] = Requirements(memory="examples")
 
-    prompts: str = "few_shot"
+    prompts: PromptSetName = "few_shot"
     shots: Annotated[int, Ge(1)] = 5
     reason: bool = False
 

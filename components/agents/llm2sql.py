@@ -7,15 +7,15 @@ published.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from annotated_types import Ge
 
 from components.acting.solved import SEEDS, seeds_of
 from components.acting.sql_replies import answered, known, refused_in, statement_in
 from components.core.protocols import Episode
+from components.core.traits import PromptSetName, Requirements
 from components.core.types import Answer, Failure, Refusal
 from components.prompts import load
 
@@ -24,15 +24,14 @@ from components.prompts import load
 class Llm2Sql:
     """Writes SQL below at most ``shots`` demonstrations; its rows are the answer, its error is a failure."""
 
-    needs_controls: ClassVar[Sequence[str]] = ("metadata",)
-
-    prompts: str = "llm2sql"
+    prompts: PromptSetName = "llm2sql"
     shots: Annotated[int, Ge(0)] = 4
 
     @property
-    def needs_memory(self) -> str | None:
-        """The memory that the demonstrations are from, where any are shown."""
-        return SEEDS if self.shots else None
+    def requirements(self) -> Requirements:
+        """The description of the database, and the memory that the demonstrations are from, where any are shown."""
+        memory = SEEDS if self.shots else None
+        return Requirements(controls=("metadata",), memory=memory, shots=self.shots)
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Write, then run."""

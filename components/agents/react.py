@@ -2,24 +2,69 @@
 
 Source: Yao et al. 2023, arXiv 2210.03629; as a baseline in Liao et al. 2024 (ReflecTool), arXiv 2410.17657.
 Departures: instructions, and demonstrations where ``shots`` asks for them; any grammar, any toolset; a last call
-that failed does not end the episode.
+that failed does not end the episode; a refusal may have a tool built, with which the attempt resumes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 
-from components.acting.loop import Acting
+from components.acting.attempt import Acting, ActsInSteps, Shown, Trial, blind, stated
+from components.building import BuildsTools
+from components.core.errors import ModelError
+from components.core.overflow import as_failure
 from components.core.protocols import Episode
+from components.core.tools import Offer
+from components.core.traits import PromptSetName, Requirements
 from components.core.types import Answer, Failure, Refusal
 
 
 @dataclass(frozen=True)
-class ReAct(Acting):
+class ReAct(ActsInSteps, BuildsTools):
     """One attempt at the task."""
 
-    prompts: str = "react"
+    prompts: PromptSetName = "react"
 
-    async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
-        """Act and observe until there is an answer or a refusal."""
+    @property
+    def requirements(self) -> Requirements:
+        """The memory that demonstrations are from, the control that describes a database, and the tool builder."""
+        return replace(
+            super().requirements, controls=self.controls, memory=self.shown_memory, shots=self.shots,
+            accepts=self.check_offer,
+        )  # fmt: skip
+
+    def check_offer(self, offer: Offer) -> None:
+        """Raises ConfigError where tools cannot be built, or demonstrations cannot be shown."""
+        super().check_offer(offer)
+        self.refuse_unshown()
+
+    async def solve(self, episode: Episode) -> Answer | Failure | Refusal:
+        """The outcome of one attempt."""
         return (await self.attempt(episode)).outcome
+
+    async def attempt(self, episode: Episode, shown: Shown | None = None) -> Trial:
+        """Act and observe until there is an answer, a refusal, no step left (Failure ``step_limit``) or a request that
+        the model is too small for (``context_length``)."""
+        if blind(episode):
+            return Trial(Failure("unsupported_input", "the model takes no images"), ())
+        acting = await Acting.begin(episode, self, shown or Shown())
+        for step in count(1):
+            is_last = step == self.max_steps
+            try:
+                action = await acting.act(closing=self.force_finish and is_last)
+            except ModelError as error:
+                return Trial(as_failure(error), acting.chain)
+            if (outcome := stated(action)) is not None:
+                resumed = None if is_last else await self.resumed(episode, acting.messages, action)
+                if resumed is None:
+                    acting.add(action, action.answer or "OK", acting.messages)
+                    return Trial(outcome, acting.chain)
+                acting.add(action, "A tool was built.", resumed)
+                continue
+            await acting.observe(action)
+            if acting.is_over(action):
+                return Trial(await acting.conclude(), acting.chain)
+            if is_last:
+                return Trial(Failure("step_limit", f"no answer within {step} steps"), acting.chain)
+        raise AssertionError("count is endless")

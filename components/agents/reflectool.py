@@ -8,27 +8,27 @@ way of calling stands in their place.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from annotated_types import Ge
 
 from components.acting.inner_actions import INNER
 from components.agents.react import ReAct
-from components.core.protocols import Tool
+from components.core.traits import PromptSetName, Requirements
 
 
 @dataclass(frozen=True)
 class ReflecTool(ReAct):
     """One attempt that is shown ``shots`` solved tasks of its memory; the tools Plan and Think are its own."""
 
-    prompts: str = "reflectool"
+    prompts: PromptSetName = "reflectool"
     max_steps: Annotated[int, Ge(1)] | None = 15
     force_finish: bool = True
     shots: Annotated[int, Ge(0)] = 1
 
     @property
-    def brings(self) -> Sequence[Tool]:
-        """Plan and Think, and what asks for a tool."""
-        return (*INNER, *super().brings)
+    def requirements(self) -> Requirements:
+        """With Plan and Think."""
+        own = super().requirements
+        return replace(own, tools=(*INNER, *own.tools))

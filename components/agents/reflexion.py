@@ -9,32 +9,39 @@ can see is repeated.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Literal
 
 from annotated_types import Ge
 
-from components.acting.loop import Acting, Shown, Trial
+from components.acting.attempt import Shown, Trial
+from components.agents.react import ReAct
 from components.core.protocols import Episode
 from components.core.task_text import Chain, chain_text, task_text, written
+from components.core.traits import PromptSetName, Requirements
 from components.core.types import Answer, Failure, Refusal
 from components.prompts import load
 
 
 @dataclass(frozen=True)
-class Reflexion(Acting):
+class Reflexion(ReAct):
     """Up to ``trials`` attempts, each with fresh tools and shown the earlier ones: all, or the last ``kept``.
 
     ``until``: the last trial, or the first sound one. ``oracle``: the first right one, in spite of ``until``.
     """
 
-    prompts: str = "reflexion"
+    prompts: PromptSetName = "reflexion"
     max_steps: Annotated[int, Ge(1)] | None = 15
     trials: Annotated[int, Ge(1)] = 2
     until: Literal["last", "sound"] = "last"
     kept: Annotated[int, Ge(1)] | None = None
     oracle: bool = False
+
+    @property
+    def requirements(self) -> Requirements:
+        """With the oracle, where it is asked."""
+        return replace(super().requirements, oracle=self.oracle)
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """The outcome of the last trial."""

@@ -7,18 +7,20 @@ Departure: a run that is never called right has no answer, as with the other age
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from annotated_types import Ge
 
 from components.acting.python_cell import PythonCell, cell_of
 from components.acting.solved import SEEDS, seeds_of
 from components.core.messages import Message
-from components.core.protocols import Episode, Tool
+from components.core.protocols import Episode
+from components.core.traits import PromptSetName, Requirements
 from components.core.types import Action, Answer, Failure, Refusal
 from components.prompts import PromptSet, load
+
+_CELL = (PythonCell(described=False),)
 
 
 @dataclass(frozen=True)
@@ -38,18 +40,15 @@ class SelfDebugging:
     comes with it; a reply with neither a cell nor a verdict gets a reminder and counts as a cell.
     """
 
-    brings: ClassVar[Sequence[Tool]] = (PythonCell(described=False),)
-    bare: ClassVar[bool] = True
-    needs_controls: ClassVar[Sequence[str]] = ("metadata",)
-
-    prompts: str = "self_debugging"
+    prompts: PromptSetName = "self_debugging"
     shots: Annotated[int, Ge(0)] = 4
     max_steps: Annotated[int, Ge(1)] = 10
 
     @property
-    def needs_memory(self) -> str | None:
-        """The memory that the demonstrations are from, where any are shown."""
-        return SEEDS if self.shots else None
+    def requirements(self) -> Requirements:
+        """The description of the database, and the memory that the demonstrations are from, where any are shown."""
+        memory = SEEDS if self.shots else None
+        return Requirements(controls=("metadata",), memory=memory, shots=self.shots, tools=_CELL, only_own_tools=True)
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Write, then run and explain until the verdict."""

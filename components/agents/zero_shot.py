@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from components.agents.direct import plain_answer, plain_reply
 from components.core.errors import ConfigError
 from components.core.protocols import Episode
+from components.core.traits import PromptSetName
 from components.core.types import Answer, Failure
 from components.text.answers import after_lead
 
@@ -25,7 +26,7 @@ class ZeroShot:
     Raises ConfigError for ``extract`` without ``reason``.
     """
 
-    prompts: str = "zero_shot"
+    prompts: PromptSetName = "zero_shot"
     reason: bool = False
     extract: bool = False
 

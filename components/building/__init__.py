@@ -6,20 +6,20 @@ Source: Zheng et al. 2024, arXiv 2412.09529, "automated tool building" (``simula
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from components.building.specification import written
 from components.building.tools import FIELDS, NAME, BuildTool
 from components.building.workshop import Building, Mode
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import Message
-from components.core.protocols import Episode, Tool
+from components.core.protocols import Episode
+from components.core.tools import Offer
+from components.core.traits import Requirements
 from components.core.turns import continued
-from components.core.types import Action, Observation, Offer
+from components.core.types import Action, Observation
 from components.prompts import load
-from components.sandbox import Sandbox
 
 _DECLINED = re.compile(r"\s*+(?:```\w*+)?\s*+\{\s*+\}\s*+(?:```)?\s*+")  # as the prompt defines: no function can do it
 CONTROL = "build"  # the builder on the toolset's side, which knows what is missing
@@ -41,26 +41,21 @@ class BuildsTools:
     building: Building = field(default_factory=Building)
 
     @property
-    def brings(self) -> Sequence[Tool]:
-        """The tool that asks for a tool, where code is written."""
-        return (BuildTool(self.building),) if self.build_tools == "code" else ()
+    def requirements(self) -> Requirements:
+        """The tool that asks for a tool, the sandbox of built ones and the builder's prompts, where tools are built."""
+        if self.build_tools == "none":
+            return Requirements(accepts=self.check_offer)
+        writes = self.build_tools == "code"
+        return Requirements(
+            tools=(BuildTool(self.building),) if writes else (),
+            sandbox=self.building.held if writes else None,
+            prompts=(self.building.prompts,),
+            roles=("builder",),
+            facts={"build_tools": self.build_tools},
+            accepts=self.check_offer,
+        )
 
-    @property
-    def runs_code(self) -> Sandbox | None:
-        """What holds the code that a builder writes, for the manifest."""
-        return self.building.held if self.build_tools == "code" else None
-
-    @property
-    def building_prompts(self) -> str | None:
-        """The prompt set for requests, where there may be any."""
-        return None if self.build_tools == "none" else self.building.prompts
-
-    @property
-    def states(self) -> Mapping[str, Any]:
-        """Facts of an episode, for scorers: that tools may be built in it."""
-        return {} if self.build_tools == "none" else {"build_tools": self.build_tools}
-
-    def fits(self, offer: Offer) -> None:
+    def check_offer(self, offer: Offer) -> None:
         """Raises ConfigError where the simulated builder is asked for and the offer has none."""
         if self.build_tools == "simulated" and CONTROL not in offer.controls:
             raise ConfigError(

@@ -12,8 +12,9 @@ from components.building.testing import called, fits
 from components.building.workshop import Building
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.traits import ToolTraits
+from components.core.types import Observation
 from components.prompts import load
 from components.sandbox import Sandbox
 
@@ -77,7 +78,7 @@ class BuildTool:
 
     building: Building
     effect: Effect = "episode"
-    untried: ClassVar[bool] = True  # to build a tool just to see is as dear as to build it
+    traits: ClassVar[ToolTraits] = ToolTraits(triable=False)  # to build a tool just to see is as dear as to build it
 
     @property
     def prompts(self) -> str:

@@ -13,7 +13,8 @@ from annotated_types import Ge, Gt
 
 from components.building.specification import Specification
 from components.building.testing import Verdict, verdict_on
-from components.core.protocols import Context
+from components.core.tools import Context
+from components.core.traits import PromptSetName
 from components.prompts import load
 from components.sandbox import Sandbox
 
@@ -48,7 +49,7 @@ class Building:
     """
 
     sandbox: Sandbox = field(default_factory=Sandbox)
-    prompts: str = "building"
+    prompts: PromptSetName = "building"
     repairs: Annotated[int, Ge(0)] = 2
     held_back: Annotated[int, Ge(0)] = 1
     seconds: Annotated[float, Gt(0)] = 5.0

@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from components.acting.tool_distribution import INNER, MIXED, action_names, distribution, input_kinds, is_misuse
+from components.acting.tool_distribution import INNER, MIXED, action_names, distribution, is_misuse
 from components.cab.tasks import TASKS
 from components.core.messages import ToolSpec
-from components.core.types import Sample, Score, ScoreKind, Trajectory
+from components.core.traits import ScorerTraits
+from components.core.types import Sample, Score, Trajectory
 
 ACTIONS, SHARE, MALFORMED, MATCHING, MISUSE = NAMES = (
     "tools/actions", "tools/share", "tools/malformed", "tools/matching", "tools/misuse",
@@ -32,10 +33,12 @@ class ToolUse:
     """
 
     version: str = "1"
-    lower: ClassVar[Sequence[str]] = (MALFORMED, MISUSE)
-    neither: ClassVar[Sequence[str]] = (ACTIONS, SHARE)
-    units: ClassVar[Mapping[str, str]] = {ACTIONS: "actions"}
-    kinds: ClassVar[Mapping[str, ScoreKind]] = {**dict.fromkeys(NAMES, "share"), ACTIONS: "count"}
+    traits: ClassVar[ScorerTraits] = ScorerTraits(
+        lower=(MALFORMED, MISUSE),
+        neither=(ACTIONS, SHARE),
+        units={ACTIONS: "actions"},
+        kinds={**dict.fromkeys(NAMES, "share"), ACTIONS: "count"},
+    )
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Count the committed actions."""
@@ -45,7 +48,7 @@ class ToolUse:
         tools = {spec.name: spec for spec in trajectory.offered if spec.facts.get("dimension") != "inner"}
         pooled = distribution([names], tools)
         used = [tools[name] for name in names if name in tools and name not in INNER]
-        task, kinds = TASKS.get(str(sample.metadata.get("task"))), input_kinds(sample.problem)
+        task, kinds = TASKS.get(str(sample.metadata.get("task"))), sample.problem.input_kinds
         values: Mapping[str, float | None] = {
             ACTIONS: float(pooled.total_actions),
             SHARE: pooled.height if pooled.total_actions else None,

@@ -16,8 +16,9 @@ from components.acting.inner_actions import INNER
 from components.acting.preload import Inputs, preloadable
 from components.cab.tasks import DIMENSIONS
 from components.core.errors import ConfigError
-from components.core.protocols import Tool
-from components.core.types import Offer, Privacy, Problem, Sample
+from components.core.tools import Offer, Tool
+from components.core.traits import ToolsetTraits, tool_traits
+from components.core.types import Privacy, Problem, Sample
 from components.files.attachments import SampleFiles
 from components.text.words import meant
 
@@ -57,10 +58,11 @@ class Clinical:
             raise ConfigError(f"use={self.use!r} leaves no tool; there are {', '.join(self.tools) or 'none'}")
 
     @property
-    def notes(self) -> list[str]:
-        """What the chosen tools lack, a line each; their calls will fail."""
-        lacking = {name: getattr(tool, "missing", "") for name, tool in self._chosen.items()}
-        return [f"{name} will be unavailable: {missing}" for name, missing in lacking.items() if missing]
+    def traits(self) -> ToolsetTraits:
+        """Its tools, what services may be asked, and what the chosen tools lack; their calls will fail."""
+        lacking = {name: tool_traits(tool).missing for name, tool in self._chosen.items()}
+        notes = [f"{name} will be unavailable: {missing}" for name, missing in lacking.items() if missing]
+        return ToolsetTraits(tools=self.tools, permits=self.permits, notes=notes)
 
     def open(self, sample: Sample) -> Offer:
         """Open the tools over the sample's files."""

@@ -8,7 +8,8 @@ from random import Random
 from typing import Any, ClassVar
 
 from components.core.messages import ToolSpec
-from components.core.types import Offer, Sample
+from components.core.tools import Offer
+from components.core.types import Sample
 from components.faults.cards import change_cards
 from components.faults.wrapping import Share
 

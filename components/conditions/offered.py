@@ -9,17 +9,9 @@ from random import Random
 from components.acting.tool_names import known_names, named
 from components.core.errors import ConfigError
 from components.core.protocols import Condition
-from components.core.types import Offer, Sample
+from components.core.tools import Offer
+from components.core.types import Sample
 from components.faults.wrapping import names_of_tool
-
-
-@dataclass(frozen=True)
-class Intact:
-    """The offer as the toolset opens it; for any toolset."""
-
-    def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
-        """Leave the tools as they are."""
-        return replace(offer, facts={"kind": "intact", **offer.facts, "condition": "intact"})
 
 
 @dataclass(frozen=True)

@@ -11,17 +11,11 @@ from components.core.types import Sample, Score, Trajectory
 
 @runtime_checkable
 class Consulting(Scorer, Protocol):
-    """Asks a model of the role ``asks`` when an episode is over and the scores that need no model are known.
+    """Asks a model of a role (``ScorerTraits.asks``) when an episode is over and the other scores are known.
 
     What it asks are steps at the trajectory's end, which other scorers and exports do not see; ``score`` reads them
-    there, so that records are scored again without asking. The model under test is refused unless ``allow_self``.
+    there, so that records are scored again without asking.
     """
-
-    @property
-    def asks(self) -> str: ...
-
-    @property
-    def allow_self(self) -> bool: ...
 
     async def consult(
         self, sample: Sample, trajectory: Trajectory, scores: Mapping[str, float | None], episode: Episode
@@ -31,7 +25,8 @@ class Consulting(Scorer, Protocol):
 
 @runtime_checkable
 class Following(Scorer, Protocol):
-    """Scores an episode when the scores that need no model are known, by the one of them that decides."""
+    """Scores an episode when the scores that need no model are known, by the one of them that decides
+    (``ScorerTraits.follows``)."""
 
     def follow(self, sample: Sample, trajectory: Trajectory, right: float | None) -> Sequence[Score]:
         """``right``: how right the episode was, 0 to 1; None where it is not known."""

@@ -88,7 +88,7 @@ class Teaching(Protocol):
     def experience(self) -> bool: ...
 
 
-class Bench(Protocol):
+class StageContext(Protocol):
     """What a stage of its own works with: the parts of the config, models behind the door, and the runner's tests."""
 
     @property
@@ -157,7 +157,7 @@ class Made:
 
 
 @runtime_checkable
-class Craft(Protocol):
+class StandaloneStage(Protocol):
     """A stage of its own, chosen as ``stage``: it makes a folder that people read and other runs name.
 
     Started again it resumes: what it asked is in the journal, what it finished in its folder.
@@ -167,8 +167,8 @@ class Craft(Protocol):
     def place(self) -> Path:
         """Its folder."""
 
-    def check(self, bench: Bench) -> None:
+    def check(self, bench: StageContext) -> None:
         """Whether it can be made, before anything is. Raises ConfigError."""
 
-    async def make(self, bench: Bench) -> Made:
+    async def make(self, bench: StageContext) -> Made:
         """Make it, or resume. Raises ConfigError, ModelError, RunLimitReached."""

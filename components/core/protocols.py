@@ -1,4 +1,8 @@
-"""The verbs: structural, nothing to inherit; ``_target_`` is the registry. Others: ``practice``, ``consulting``."""
+"""The verbs: structural, nothing to inherit; ``_target_`` is the registry.
+
+What a part declares beside its verb is in ``components.core.traits``. Verbs for learning are in
+``components.core.learning``, those of scorers that ask models in ``components.core.consulting``.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,9 @@ from random import Random
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from components.core import types as t
-from components.core.context import Context as Context
 from components.core.messages import Completion, Message, Purpose, Request, Sampling, ToolCall, ToolSpec
-from components.core.types import Action, Observation, Offer, Problem, Sample, Trajectory
+from components.core.tools import Offer
+from components.core.types import Action, Observation, Problem, Sample, Trajectory
 
 
 @runtime_checkable
@@ -86,19 +90,6 @@ class Grammar(Protocol):
 
 
 @runtime_checkable
-class Tool(Protocol):
-    """Something an agent can call. Raises ToolError, whose text becomes the observation."""
-
-    @property
-    def spec(self) -> ToolSpec: ...
-
-    @property
-    def effect(self) -> t.Effect: ...
-
-    async def __call__(self, context: Context, **arguments: Any) -> Observation: ...
-
-
-@runtime_checkable
 class Toolset(Protocol):
     """Opens what one sample offers, with a fresh state. Raises ConfigError."""
 
@@ -142,11 +133,10 @@ class Scorer(Protocol):
 
 
 @runtime_checkable
-class DeclaresKinds(Protocol):
-    """A scorer that declares what the values of its scores can be; a score of any other scorer is a ``number``."""
+class Studying(Protocol):
+    """A model with a private answer key, which is given the samples that are evaluated or learnt from."""
 
-    @property
-    def kinds(self) -> Mapping[str, t.ScoreKind]: ...
+    def study(self, samples: Iterable[Sample]) -> None: ...
 
 
 @runtime_checkable

@@ -1,20 +1,17 @@
 """The nouns. Data moves one way: config, Experiment, Sample, Trajectory, Score, record, metrics.
 
-What goes to a model and comes back (Message, ToolSpec, Request, ...) is in ``components.core.messages``.
+What goes to a model and comes back (Message, ToolSpec, Request, ...) is in ``components.core.messages``, what a sample
+offers (Tool, Offer) in ``components.core.tools``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from components.core.messages import JSON, Image, Message, Purpose, ToolCall, ToolSpec, Usage
 
-if TYPE_CHECKING:
-    from components.core.protocols import Tool
-
-Effect = Literal["pure", "episode", "external"]
 Privacy = Literal["open", "credentialed", "phi"]
 Stop = Literal["answered", "refused", "limit", "failed", "error"]
 CONTEXT_LENGTH = "context_length"  # the failure of an episode one of whose requests was longer than the model takes
@@ -159,6 +156,12 @@ class Problem:
     images: tuple[Image, ...] = ()
     inputs: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def input_kinds(self) -> list[str]:
+        """What there is beside the text, each kind once: images are ``image``, however many there are."""
+        kinds = {"image" if kind.startswith("image_") else kind for kind in self.inputs}
+        return sorted(kinds | {"image"} if self.images else kinds)
+
     def image(self, name: str) -> Image | None:
         """The image that is called so among the inputs."""
         names = [value for kind, value in self.inputs.items() if kind.startswith("image")]
@@ -190,55 +193,6 @@ class Sample:
     def known_as(self) -> Problem:
         """The problem by which it is known again, after any rewording."""
         return self.plain or self.problem
-
-
-class State(Protocol):
-    """What belongs to one sample behind an offer: value memory, interpreter, temporary tables."""
-
-    def fork(self) -> Self: ...
-
-    def close(self) -> None:
-        """Let go of what the state holds: connections, processes. Called once, also for a fork."""
-
-
-@dataclass(frozen=True)
-class NoState:
-    """The state of a toolset that has none."""
-
-    def fork(self) -> NoState:
-        """Itself: there is nothing to copy."""
-        return self
-
-    def close(self) -> None:
-        """Nothing to let go of."""
-
-
-@dataclass(frozen=True)
-class Offer:
-    """What one sample offers. ``controls`` are for the agent's own code, not for the model, and are not
-    counted as calls. ``refusal_fields`` (field -> allowed values, empty = free text) is empty where
-    the task may not be refused; ``validates`` asks for a check of the result before it is concluded;
-    ``shows_images``: whether agents put the images before the model itself (else tools look at them);
-    ``facts`` are for scorers and never shown to an agent; ``categories``: of all tools that the toolset can offer,
-    where they name tools because names change from sample to sample."""
-
-    tools: Mapping[str, Tool]
-    state: State = field(default_factory=NoState)
-    controls: Mapping[str, Tool] = field(default_factory=dict)
-    refusal_fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    validates: bool = False
-    shows_images: bool = True
-    facts: JSON = field(default_factory=dict)
-    categories: Sequence[str] = ()
-
-    @property
-    def may_refuse(self) -> bool:
-        """Whether the task may be refused."""
-        return bool(self.refusal_fields)
-
-    def fork(self) -> Offer:
-        """The same tools over a copy of the state."""
-        return replace(self, state=self.state.fork())
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from components.core.protocols import Tool
+from components.core.tools import Tool
 
 
 @runtime_checkable

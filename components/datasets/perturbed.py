@@ -20,8 +20,9 @@ from annotated_types import Gt, Lt
 
 from components.core.errors import ConfigError
 from components.core.protocols import Dataset
+from components.core.traits import DatasetTraits, dataset_traits
 from components.core.types import Privacy, Problem, Sample
-from components.files.yaml_files import read_yaml
+from components.text.yaml_text import read_yaml
 
 Kind = Literal["options", "paraphrase", "context"]
 _WORDS = Path(__file__).with_name("perturbed_words.yaml")
@@ -71,9 +72,9 @@ class Perturbed:
         return self.inner.privacy
 
     @property
-    def base(self) -> str:
+    def traits(self) -> DatasetTraits:
         """The fingerprint of the plain questions, with which these are paired."""
-        return str(getattr(self.inner, "base", self.inner.fingerprint))
+        return DatasetTraits(base=dataset_traits(self.inner).base or self.inner.fingerprint)
 
     @property
     def fingerprint(self) -> str:

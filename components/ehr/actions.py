@@ -16,8 +16,8 @@ from typing import Any
 from components.acting.text_arguments import given_text, text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.types import Observation
 from components.ehr.calculating import calculate
 from components.ehr.calendar import calendar
 from components.ehr.errors import EhrError

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Interval
 
@@ -20,9 +20,12 @@ from components.acting.python_cell import PythonCell, cell_of
 from components.acting.solved import MEMORY, SEEDS, Form, learn, seeds_of, solved_like
 from components.core.errors import ConfigError
 from components.core.messages import Message, Sampling
-from components.core.protocols import Episode, Tool
-from components.core.types import Action, Answer, Demonstration, Failure, Observed, Offer, Refusal, Sample, Trajectory
+from components.core.protocols import Episode
+from components.core.tools import Offer
+from components.core.traits import PromptSetName, Requirements
+from components.core.types import Action, Answer, Demonstration, Failure, Observed, Refusal
 from components.ehr.export import exported
+from components.ehr.toolset import Overview
 from components.prompts import load
 
 _CODE = (PythonCell(described=False),)
@@ -54,7 +57,7 @@ class EhrAgent:
     ``temperature``, ``top_p`` and ``max_tokens`` are those of the calls for knowledge and causes (None: the model's).
     """
 
-    prompts: str = "ehragent"
+    prompts: PromptSetName = "ehragent"
     knowledge: bool = True
     memory: bool = True
     code: bool = True
@@ -67,36 +70,25 @@ class EhrAgent:
     temperature: Annotated[float, Interval(ge=0, le=2)] | None = 0.0
     top_p: Annotated[float, Interval(ge=0, le=1)] | None = 0.95
     max_tokens: Annotated[int, Ge(1)] | None = 800
-    needs_controls: ClassVar[Sequence[str]] = ("metadata",)
 
     @property
-    def needs_memory(self) -> str | None:
-        """The memory that what it is shown is from, where anything is."""
-        if not self.shots:
-            return None
-        return MEMORY if self.memory else SEEDS
+    def requirements(self) -> Requirements:
+        """The description of the database, the memory of what is shown, and the tool that runs cells, whose functions
+        the agent's own prompt describes."""
+        memory = MEMORY if self.memory else SEEDS
+        return Requirements(
+            controls=("metadata",), memory=memory if self.shots else None, shots=self.shots,
+            tools=_CODE if self.code else (), only_own_tools=self.code, accepts=self._check_offer, export=exported,
+        )  # fmt: skip
 
-    @property
-    def brings(self) -> Sequence[Tool]:
-        """The tool that runs cells; the agent's own prompt describes the functions in them."""
-        return _CODE if self.code else ()
-
-    @property
-    def bare(self) -> bool:
-        """Whether nothing else is offered."""
-        return self.code
-
-    def fits(self, offer: Offer) -> None:
+    def _check_offer(self, offer: Offer) -> None:
         """Raises ConfigError for an offer that this agent cannot work with, before the run."""
-        state = getattr(offer.controls.get("metadata"), "state", self.state)
+        metadata = offer.controls.get("metadata")
+        state = metadata.state if isinstance(metadata, Overview) else self.state
         if state != self.state:
             raise ConfigError(f"agent.state is {self.state} and toolset.state {state}: set agent.state alone")
         if not self.code and any("code" in tool.spec.facts for tool in offer.tools.values()):
             raise ConfigError("agent.code=false takes actions, and only code is offered: choose toolset=ehr")
-
-    def export(self, sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
-        """The episode as one object (``components.ehr.export``)."""
-        return exported(sample, trajectory)
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Integrate, remember, then code until it is solved."""

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Literal
 
 from components.core.errors import ConfigError
-from components.files.yaml_files import read_yaml
 from components.sql.cleaning import CURRENT_TIMES
+from components.text.yaml_text import read_yaml
 
 Kind = Literal["int", "float", "text"]
 _FOLDER = Path(__file__).parent / "metadata"

@@ -10,10 +10,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt
 
+from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, ScoreKind, Trajectory
 from components.ehr.errors import EhrError
 from components.ehr.metadata import metadata
@@ -63,32 +64,27 @@ class Ehr:
     judge: Literal["strict", "official"] = "strict"
     questions: Annotated[int, Ge(1)] | None = None
     seconds: Annotated[float, Gt(0)] = 10.0
-    names: ClassVar[Sequence[str]] = (STRICT, OFFICIAL, COMPLETED, COMPLETED_OFFICIAL, WRONG)
-    by: ClassVar[Sequence[str]] = ("level",)
-    lower: ClassVar[Sequence[str]] = LOWER
-    neither: ClassVar[Sequence[str]] = ("ehr/abstained",)
-    units: ClassVar[Mapping[str, str]] = UNITS
 
     @property
-    def kinds(self) -> Mapping[str, ScoreKind]:
-        """Proportions but for what is counted, and for reliability, which goes down to -C."""
+    def traits(self) -> ScorerTraits:
+        """Proportions but for what is counted, and for reliability, which goes down to -C; ``judge`` decides.
+        Statements of models may take their time, so scoring leaves the event loop."""
         proportions: dict[str, ScoreKind] = dict.fromkeys(NAMES, "proportion")
-        return {**proportions, **dict.fromkeys(UNITS, "count"), **dict.fromkeys(self._penalties, "number")}
-
-    @property
-    def decides(self) -> str:
-        """The score by which the article's way of learning from tests, and comparisons, judge an answer."""
-        return STRICT if self.judge == "strict" else OFFICIAL
+        return ScorerTraits(
+            names=(STRICT, OFFICIAL, COMPLETED, COMPLETED_OFFICIAL, WRONG),
+            by=("level",),
+            lower=LOWER,
+            neither=("ehr/abstained",),
+            units=UNITS,
+            kinds={**proportions, **dict.fromkeys(UNITS, "count"), **dict.fromkeys(self._penalties, "number")},
+            decides=STRICT if self.judge == "strict" else OFFICIAL,
+            blocking=True,
+        )
 
     @property
     def version(self) -> str:
         """Changes when a score can."""
         return "1"
-
-    @property
-    def blocking(self) -> bool:
-        """Statements of models may take their time, so scoring leaves the loop."""
-        return True
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Compare the answer with the gold texts, and count."""

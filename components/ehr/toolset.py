@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from components.core.errors import ConfigError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context, Tool
-from components.core.types import Effect, Observation, Offer, Sample
+from components.core.tools import Context, Effect, Offer, Tool
+from components.core.traits import ToolsetTraits
+from components.core.types import Observation, Sample
 from components.ehr.metadata import Metadata, metadata
 from components.ehr.state import EhrState
 from components.sandbox import Library, Sandbox, Session
@@ -66,20 +67,17 @@ class Ehr:
                 raise ConfigError(f"tools: {name} is the tool {tool.spec.name}; give it that name")
 
     @property
-    def notes(self) -> list[str]:
-        """What a reader of results must know."""
-        return ["variables of code live as long as the question (state: episode)"] if self.state == "episode" else []
+    def traits(self) -> ToolsetTraits:
+        """Its tools, the sandbox of code, and what a reader of results must know."""
+        lives = "variables of code live as long as the question (state: episode)"
+        notes = (lives,) if self.state == "episode" else ()
+        return ToolsetTraits(tools=self.tools, notes=notes, sandbox=self.sandbox, prepare=self._prepare)
 
-    def ready(self, samples: Iterable[Sample]) -> None:
+    def _prepare(self, samples: Iterable[Sample]) -> None:
         """Write the tables of their databases in columns, which takes a while the first time. Raises ConfigError."""
         databases = {(file, known.database): known for file, known in map(self._database, samples)}
         for (file, _), known in databases.items():
             _tables(file, known, Path(self.folder))
-
-    @property
-    def runs_code(self) -> Sandbox:
-        """What holds the code that models write, for the manifest."""
-        return self.sandbox
 
     def open(self, sample: Sample) -> Offer:
         """Open the tools over the sample's database; what may be abstained from may be refused."""

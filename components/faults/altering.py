@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import orjson
 
-from components.core.types import Observation, State
+from components.core.tools import State
+from components.core.types import Observation
 from components.faults.marks import marked
 
 Change = Callable[[str, Any], Any]  # (variable, right value) -> what is shown in its place

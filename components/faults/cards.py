@@ -9,8 +9,9 @@ from typing import Any
 
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context, Tool
-from components.core.types import Effect, Observation, Offer
+from components.core.tools import Context, Effect, Offer, Tool
+from components.core.traits import ToolTraits, tool_traits
+from components.core.types import Observation
 from components.core.wrapping import own_name
 from components.faults.marks import marked, with_mark
 from components.faults.wrapping import OnTools, call_context, fallible, with_fault
@@ -30,6 +31,11 @@ class Recarded:
     def effect(self) -> Effect:
         """That of the tool itself."""
         return self.wraps.effect
+
+    @property
+    def traits(self) -> ToolTraits:
+        """The tool that it stands for."""
+        return replace(tool_traits(self.wraps), wrapped=self.wraps)
 
     async def __call__(self, context: Context, **_: Any) -> Observation:
         """Run the tool itself. Raises ToolError as it does."""

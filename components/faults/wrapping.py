@@ -18,8 +18,9 @@ from annotated_types import Ge, Le
 from components.acting.tool_names import category_of, named
 from components.core.errors import ConfigError
 from components.core.messages import ToolCall, ToolSpec
-from components.core.protocols import Context, Tool
-from components.core.types import Effect, Observation, Observed, Offer, Sample
+from components.core.tools import Context, Effect, Offer, Tool
+from components.core.traits import ToolTraits, tool_traits
+from components.core.types import Observation, Observed, Sample
 from components.core.wrapping import own_name
 from components.faults.marks import KEY
 
@@ -28,7 +29,7 @@ Share = Annotated[float, Ge(0), Le(1)]
 
 @runtime_checkable
 class CallContext(Context, Protocol):
-    """What a tool that wraps another one gets: the context of a call that an agent made (``runner.calls.Context``).
+    """What a tool that wraps another one gets: the context of a call that an agent made (``runner.episode.calls``).
 
     ``line`` is the branch that made the call, ``past`` what came of that branch's earlier calls of the same name, and
     ``number`` how many those are, with those before it in its own step: none depends on what else runs.
@@ -137,6 +138,11 @@ class Faulty:
     def effect(self) -> Effect:
         """That of the tool itself."""
         return self.wraps.effect
+
+    @property
+    def traits(self) -> ToolTraits:
+        """The tool that it stands for."""
+        return replace(tool_traits(self.wraps), wrapped=self.wraps)
 
     async def __call__(self, context: Context, **_: Any) -> Observation:
         """Run the tool, or what the fault makes of it. Raises ToolError."""

@@ -16,7 +16,9 @@ from typing import Any
 
 from components.core.errors import ActionError
 from components.core.messages import Message, ToolCall, ToolSpec
-from components.core.types import Action, Observation, Offer, Refusal
+from components.core.tools import Offer
+from components.core.traits import PromptSetName
+from components.core.types import Action, Observation, Refusal
 from components.prompts import load
 
 FORM = 'Action: Name[{"parameter": value}]'
@@ -53,7 +55,7 @@ class _Payload:
 class BracketJson:
     """Actions in the text of the reply; one per reply, what follows the first is ignored."""
 
-    prompts: str = "bracket_json"
+    prompts: PromptSetName = "bracket_json"
 
     def instructions(self, offer: Offer) -> str:
         """The form of an action, the tools as one line of JSON each, how to finish and, where it is open, to refuse."""

@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from components.acting.action_lines import FINISH, FORM, REFUSE, ActionLine, action_lines, call_of, described
 from components.core.errors import ActionError
 from components.core.messages import Message, ToolCall, ToolSpec
-from components.core.types import Action, Observation, Offer
+from components.core.tools import Offer
+from components.core.traits import PromptSetName
+from components.core.types import Action, Observation
 from components.grammars.bracket_json import Call, read_call, refusal_of
 from components.prompts import load
 
@@ -23,7 +25,7 @@ class BracketText:
     What follows it is cut off, since models write observations of their own there.
     """
 
-    prompts: str = "bracket_text"
+    prompts: PromptSetName = "bracket_text"
 
     def instructions(self, offer: Offer) -> str:
         """The form of an action, the tools, and how to end. Raises ConfigError for a tool with other parameters."""

@@ -17,7 +17,9 @@ import orjson
 
 from components.core.errors import ActionError, ConfigError
 from components.core.messages import Message, ToolCall, ToolSpec
-from components.core.types import Action, Observation, Offer
+from components.core.tools import Offer
+from components.core.traits import GrammarTraits, PromptSetName
+from components.core.types import Action, Observation
 from components.grammars.bracket_json import read_call, refusal_of
 from components.prompts import load
 
@@ -37,8 +39,13 @@ class CodeBlock:
 
     channel: Literal["fence", "function"] = "fence"
     state: Literal["cell", "episode"] = "cell"
-    prompts: str = "code_block"
+    prompts: PromptSetName = "code_block"
     needs_tools: bool = True
+
+    @property
+    def traits(self) -> GrammarTraits:
+        """Whether it has a way to answer without a tool."""
+        return GrammarTraits(needs_tools=self.needs_tools)
 
     def instructions(self, offer: Offer) -> str:
         """The form of a reply and how to end. Raises ConfigError where nothing that is offered runs code."""

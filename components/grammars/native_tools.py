@@ -14,7 +14,9 @@ import orjson
 
 from components.core.errors import ActionError
 from components.core.messages import Message, ToolCall, ToolSpec
-from components.core.types import Action, Observation, Offer, Refusal
+from components.core.tools import Offer
+from components.core.traits import PromptSetName
+from components.core.types import Action, Observation, Refusal
 from components.prompts import load
 
 REFUSE = "refuse"
@@ -24,7 +26,7 @@ REFUSE = "refuse"
 class NativeTools:
     """Actions in the reply's own tool calls; the text of a reply without any is the answer."""
 
-    prompts: str = "native_tools"
+    prompts: PromptSetName = "native_tools"
 
     def instructions(self, offer: Offer) -> str:
         """That functions are offered, and when to refuse; the cards travel in the request."""

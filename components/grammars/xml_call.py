@@ -15,7 +15,9 @@ import orjson
 
 from components.core.errors import ActionError
 from components.core.messages import Message, ToolCall, ToolSpec
-from components.core.types import Action, Observation, Offer, Refusal
+from components.core.tools import Offer
+from components.core.traits import GrammarTraits, PromptSetName
+from components.core.types import Action, Observation, Refusal
 from components.prompts import load
 
 _OPENING = re.compile(r"<(Call|EndCall|NoCall)>")
@@ -59,8 +61,8 @@ def _arguments(purpose: str, text: str) -> str:
 class XmlCall:
     """Tags in the text of the reply; one call per reply."""
 
-    prompts: str = "xml_call"
-    needs_tools: ClassVar[bool] = True  # there is no tag for an answer without a call
+    prompts: PromptSetName = "xml_call"
+    traits: ClassVar[GrammarTraits] = GrammarTraits(needs_tools=True)  # there is no tag for an answer without a call
 
     def instructions(self, offer: Offer) -> str:
         """The protocol, the tools as one line of JSON each, and the refusal where it is open."""

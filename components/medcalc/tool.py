@@ -16,8 +16,8 @@ from components.arithmetic import functions, units
 from components.arithmetic.evaluate import evaluate, shown
 from components.arithmetic.functions import Function
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.types import Observation
 from components.medcalc import registry
 
 _PLAIN: Mapping[str, Function] = {**functions.FUNCTIONS, **functions.DATE_FUNCTIONS, **units.FUNCTIONS}

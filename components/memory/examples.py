@@ -22,6 +22,7 @@ from components.core.errors import ConfigError
 from components.core.learning import Stage
 from components.core.protocols import Memory
 from components.core.task_text import task_text
+from components.core.traits import MemoryTraits, SourceTraits
 from components.core.types import Demonstration
 from components.text.bm25 import Bm25
 
@@ -34,7 +35,7 @@ class Examples:
     examples.
     """
 
-    holds: ClassVar[Sequence[str]] = ("examples",)
+    traits: ClassVar[SourceTraits] = SourceTraits(holds=("examples",))
 
     stage: Stage
     path: str | None = None
@@ -76,9 +77,9 @@ class Shown:
     notes: Sequence[str] = ()
 
     @property
-    def texts(self) -> Sequence[str]:
-        """What the examples of the training split ask, so that none of it is evaluated."""
-        return [task_text(one.problem()) for one in self.examples]
+    def traits(self) -> MemoryTraits:
+        """Its notes, and what the examples of the training split ask, so that none of it is evaluated."""
+        return MemoryTraits(notes=self.notes, texts=[task_text(one.problem()) for one in self.examples])
 
     def search(self, problem: str) -> Sequence[Demonstration]:
         """All examples in their fixed order; of several tasks, those of the task nearest to the problem first.

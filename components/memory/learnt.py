@@ -23,6 +23,7 @@ from components.core.errors import ConfigError
 from components.core.learning import LEARNT, Stage
 from components.core.protocols import Memory
 from components.core.task_text import Chain
+from components.core.traits import MemoryTraits, SourceTraits
 from components.core.types import Demonstration
 from components.text.bm25 import Bm25
 
@@ -37,7 +38,7 @@ class Learnt:
     ``prompts`` are shown. ``experience``: show the lessons of ``step`` (null = the last).
     """
 
-    holds: ClassVar[Sequence[str]] = (TASKS,)
+    traits: ClassVar[SourceTraits] = SourceTraits(holds=(TASKS,))
 
     stage: Stage
     path: str | None = None
@@ -110,8 +111,13 @@ class Recalled:
     _found: dict[str, Sequence[Demonstration]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
+    def traits(self) -> MemoryTraits:
+        """Its notes, and what the solved tasks ask, so that none of it is evaluated."""
+        return MemoryTraits(notes=self.notes, texts=self.texts)
+
+    @property
     def texts(self) -> Sequence[str]:
-        """What the solved tasks ask, so that none of it is evaluated."""
+        """What the solved tasks ask."""
         return [*(str(item["contents"]) for item in self.items), *(t for one in self.tasks.values() for t in one.texts)]
 
     def for_task(self, task: str) -> Memory:

@@ -23,6 +23,7 @@ from components.acting.solved import FILE, MEMORY, SEEDS, TASKS, TRAINED, Entry,
 from components.core.errors import ConfigError
 from components.core.learning import Stage
 from components.core.protocols import Memory
+from components.core.traits import SourceTraits
 
 _MARK = "the memory grew while it was tested, by {how}: questions were asked one after the other"
 _HOW = {
@@ -64,9 +65,10 @@ class Solved:
             own_seeds(self.prompts, self.shots)
 
     @property
-    def holds(self) -> Sequence[str]:
+    def traits(self) -> SourceTraits:
         """What agents find in it: nothing but the demonstrations, for those that show no more, where none is added."""
-        return (MEMORY,) if self.learn or self.grows else (MEMORY, SEEDS, TASKS)
+        holds = (MEMORY,) if self.learn or self.grows else (MEMORY, SEEDS, TASKS)
+        return SourceTraits(holds=holds, grows=self.grows)
 
     @property
     def prefers(self) -> Sequence[str]:

@@ -6,11 +6,11 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from components.core.errors import ConfigError
-from components.models.redaction import redact
+from components.core.redaction import redact
 
 if TYPE_CHECKING:
     from components.models.litellm_chat import LitellmChat
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from components.models.prices import Price
 
 OPENAI = "https://api.openai.com/v1"
-_NOT_EXTRA = frozenset({"model", "messages", "tools", "stream", "n", "api_key"})
-_PERMITS = ("open", "credentialed", "phi")
+NOT_EXTRA = frozenset({"model", "messages", "tools", "stream", "n", "api_key"})
 
 
 @dataclass(frozen=True)
@@ -145,25 +144,6 @@ class Transports:
         )
 
 
-def check_settings(settings: Mapping[str, Any]) -> None:
-    """Look at a gateway's fields by name. Raises ConfigError for one of the wrong type or range, naming it."""
-    name, transport, permits = settings["name"], settings["transport"], settings["permits"]
-    if not isinstance(name, str) or not name:
-        raise ConfigError(f"model.name must be the name of a model, found {name!r}")
-    if transport not in ("auto", "direct", "litellm"):
-        raise ConfigError(f"model.transport must be auto, direct or litellm, found {transport!r}")
-    for name, least, whole, optional in (
-        ("max_connections", 1, True, False), ("retries", 0, True, False), ("timeout_seconds", 1e-3, False, False),
-        ("max_tokens", 1, True, True), ("requests_per_minute", 1, True, True), ("tokens_per_minute", 1, True, True),
-        ("temperature", 0, False, True), ("top_p", 0, False, True), ("context", 1, True, True),
-    ):  # fmt: skip
-        _check_number(name, settings[name], least, whole, optional)
-    if isinstance(permits, str) or not set(permits) <= set(_PERMITS):
-        raise ConfigError(f"model.permits must be a list of {', '.join(_PERMITS)}, found {permits!r}")
-    if wrong := sorted(_NOT_EXTRA & set(settings["extra"])):
-        raise ConfigError(f"model.extra holds further sampling parameters, found {wrong}, which are set elsewhere")
-
-
 def key_in_environment(model: str, variable: str | None, optional: bool) -> str:
     """The key in an environment variable; empty if there is none and none is needed. Raises ConfigError."""
     if not variable:
@@ -182,12 +162,3 @@ def key_in_environment(model: str, variable: str | None, optional: bool) -> str:
     if not key.isascii() or not key.isprintable():
         raise ConfigError(f"the environment variable {variable} must hold a key, found characters that no key has")
     return key
-
-
-def _check_number(name: str, value: object, least: float, whole: bool, optional: bool) -> None:
-    if value is None and optional:
-        return
-    fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-    if not fits or not (isinstance(value, int | float) and least <= value < float("inf")):
-        kind = "a whole number" if whole else "a number"
-        raise ConfigError(f"model.{name} must be {kind} of at least {least:g}, found {value!r}")

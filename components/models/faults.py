@@ -14,8 +14,8 @@ import orjson
 
 from components.core.errors import OVERFLOW
 from components.core.messages import Request
+from components.core.redaction import redact, without_echo
 from components.models.overflow import is_overflow
-from components.models.redaction import redact, without_echo
 
 RETRYABLE = frozenset({"rate_limit", "server", "connection", "timeout", "unreadable"})
 LONGEST_PAUSE = 600.0  # seconds; who asks for more is not waited for

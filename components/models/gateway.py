@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from components.core.errors import ModelError
+from annotated_types import Ge, Interval, MinLen
+
+from components.core.errors import ConfigError, ModelError
 from components.core.messages import Completion, Request, Sampling
+from components.core.redaction import without_key
+from components.core.traits import ModelTraits
+from components.core.types import Privacy
 from components.models.deadlines import Deadlines
-from components.models.endpoints import Endpoint, Transports, check_settings, key_in_environment
+from components.models.endpoints import NOT_EXTRA, Endpoint, Transports, key_in_environment
 from components.models.faults import Fault
 from components.models.limits import Limiter, Minute, estimate
 from components.models.prices import PriceRow, look_up, stated
-from components.models.redaction import without_key
 from components.models.retired import Retired
 from components.models.retries import Retries
 
+Positive = Annotated[int, Ge(1)]
+Amount = Annotated[float, Interval(ge=0, lt=float("inf"))]
 _HINTS = {
     "auth": "check the key: model.api_key_env names the environment variable it is read from",
     "bad_request": "check model.name, model.api_base (it usually ends in /v1) and the sampling parameters",
@@ -80,31 +86,32 @@ class Gateway:
         retired: the end of its service, from which the configuration is refused.
     """
 
-    name: str
+    name: Annotated[str, MinLen(1)]
     provider: str = ""
     transport: Literal["auto", "direct", "litellm"] = "auto"
     api_base: str | None = None
     api_key_env: str | None = None
     key_optional: bool = False
-    max_connections: int = 100
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    timeout_seconds: float = 120.0
-    retries: int = 6
-    requests_per_minute: int | None = None
-    tokens_per_minute: int | None = None
+    max_connections: Positive = 100
+    temperature: Amount | None = None
+    top_p: Amount | None = None
+    max_tokens: Positive | None = None
+    timeout_seconds: Annotated[float, Interval(ge=1e-3, lt=float("inf"))] = 120.0
+    retries: Annotated[int, Ge(0)] = 6
+    requests_per_minute: Positive | None = None
+    tokens_per_minute: Positive | None = None
     price: Mapping[str, float] | None = None
-    permits: Sequence[str] = ()
+    permits: Sequence[Privacy] = ()
     deterministic: bool = False
     send_seed: bool = True
     extra: Mapping[str, Any] = field(default_factory=dict)
     takes_images: bool | None = None
-    context: int | None = None
+    context: Positive | None = None
     retired: Retired | None = None
 
     def __post_init__(self) -> None:
-        check_settings({setting.name: getattr(self, setting.name) for setting in fields(self)})
+        if wrong := sorted(NOT_EXTRA & set(self.extra)):
+            raise ConfigError(f"model.extra holds further sampling parameters, found {wrong}, which are set elsewhere")
         if self.retired is not None:
             self.retired.refuse(self.name, date.today())
         self._endpoint.check()
@@ -151,6 +158,15 @@ class Gateway:
     def context_tokens(self) -> int | None:
         """The size of the context window, as configured or where the price table knows it."""
         return self._price_row.context_tokens if self.context is None else self.context
+
+    @property
+    def traits(self) -> ModelTraits:
+        """What the runner reads of the model."""
+        return ModelTraits(
+            vision=self.vision, price=self.price_row, context_tokens=self.context_tokens,
+            requests_per_minute=self.requests_per_minute, tokens_per_minute=self.tokens_per_minute,
+            counters=lambda: asdict(self.stats),
+        )  # fmt: skip
 
     @property
     def stats(self) -> Stats:

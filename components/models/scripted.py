@@ -8,6 +8,7 @@ from typing import Literal
 
 from components.core.errors import ModelError
 from components.core.messages import Completion, Message, Request, Sampling, Usage
+from components.core.traits import ModelTraits
 
 Line = str | Message | ModelError
 
@@ -34,9 +35,15 @@ class Scripted:
     ) -> None:
         self.name, self.max_connections = name, max_connections
         self.sampling = sampling or Sampling()
+        self.vision = True
         self.requests: list[Request] = []
         self._replies = replies
         self._n = 0
+
+    @property
+    def traits(self) -> ModelTraits:
+        """Whether it takes images."""
+        return ModelTraits(vision=self.vision)
 
     @property
     def identity(self) -> str:

@@ -10,17 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Annotated, Any, Literal
 from unicodedata import category
 
 from annotated_types import Ge
 
-from components.acting.loop import Acting, Shown, blind, held_by, shown_images
+from components.acting.attempt import Acting, ActsInSteps, Shown, blind, held_by, shown_images, stated
 from components.core.concurrency import together
-from components.core.errors import AttemptOver
+from components.core.errors import AttemptOver, ModelError
 from components.core.messages import Message, Sampling
+from components.core.overflow import as_failure
 from components.core.protocols import Episode
-from components.core.types import Answer, Failure, Problem, Sample, Trajectory
+from components.core.traits import PromptSetName, Requirements
+from components.core.types import Answer, Failure, Problem, Refusal
 from components.panel.export import exported
 from components.panel.published import READERS, UnreadableReport
 from components.panel.replies import NO_ANALYSIS, clean_analysis
@@ -57,8 +60,8 @@ class MedAgents:
     ``max_steps`` steps.
     """
 
-    prompts: str = "medagents"
-    expert_prompts: str = "medagents_expert"
+    prompts: PromptSetName = "medagents"
+    expert_prompts: PromptSetName = "medagents_expert"
     level: Level = "consultation"
     question_experts: Annotated[int, Ge(1)] = 5
     option_experts: Annotated[int, Ge(1)] = 2
@@ -67,6 +70,11 @@ class MedAgents:
     expert_tools: bool = True
     max_steps: Annotated[int, Ge(1)] | None = 15
     max_tokens: Lengths = field(default_factory=Lengths)
+
+    @property
+    def requirements(self) -> Requirements:
+        """Nothing; an episode can be exported in the layout of the published records."""
+        return Requirements(export=exported)
 
     async def solve(self, episode: Episode) -> Answer | Failure:
         """The decision; Failure ``unsupported_input`` for images that no model can see, ``unreadable_report`` only
@@ -86,10 +94,6 @@ class MedAgents:
         except UnreadableReport as error:
             return Failure("unreadable_report", str(error))
         return Answer(await panel.decide(material))
-
-    def export(self, sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
-        """The episode in the layout of the published records."""
-        return exported(sample, trajectory)
 
 
 @dataclass(frozen=True)
@@ -190,12 +194,12 @@ class Panel:
     async def _consulting(self, line: Episode, messages: Sequence[Message]) -> str:
         """An expert's analysis with the tools, on a branch of its own with a fresh state and a share of the budget."""
         role, asked = (message.text for message in messages)
-        acting = Acting(self.rules.expert_prompts, self.rules.max_steps, force_finish=True)
+        settings = ActsInSteps(self.rules.expert_prompts, self.rules.max_steps, force_finish=True)
         try:
-            trial = await acting.attempt(line, Shown(role=role, asked=asked))
+            outcome = await _acted(line, settings, Shown(role=role, asked=asked))
         except AttemptOver:
             return NO_ANALYSIS
-        return clean_analysis(trial.outcome.text, cut=False) if isinstance(trial.outcome, Answer) else NO_ANALYSIS
+        return clean_analysis(outcome.text, cut=False) if isinstance(outcome, Answer) else NO_ANALYSIS
 
     async def report(self, opinions: Sequence[Opinion]) -> str:
         """The first report. Raises UnreadableReport (published readers only)."""
@@ -278,3 +282,22 @@ def _closed(problem: Problem) -> str:
     """The question with a question mark, where it ends without any mark."""
     text = problem.question.strip()
     return text if not text or category(text[-1]).startswith(("P", "S")) else f"{text}?"
+
+
+async def _acted(line: Episode, settings: ActsInSteps, shown: Shown) -> Answer | Refusal | Failure | None:
+    """How an expert who acts with the tools concludes; None without an answer in the last step."""
+    acting = await Acting.begin(line, settings, shown)
+    for step in count(1):
+        is_last = step == settings.max_steps
+        try:
+            action = await acting.act(closing=is_last)
+        except ModelError as error:
+            return as_failure(error)
+        if (outcome := stated(action)) is not None:
+            return outcome
+        await acting.observe(action)
+        if acting.is_over(action):
+            return await acting.conclude()
+        if is_last:
+            return None
+    raise AssertionError("count is endless")

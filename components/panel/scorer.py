@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from components.acting.majority import majority
-from components.core.types import Sample, Score, ScoreKind, Trajectory
+from components.core.traits import ScorerTraits
+from components.core.types import Sample, Score, Trajectory
 
 _SEVERAL, _NESTED = "several discussions in one episode", "draws within draws"
 LOWER = ("panel/default_votes", "panel/missing_experts", "panel/unread_reports", "draws/unreadable")
@@ -47,13 +48,16 @@ class Panel:
     ``lower``: the scores that are better low; ``neither``: those that say how, and not how well, it was decided.
     """
 
-    lower: ClassVar[Sequence[str]] = LOWER
-    neither: ClassVar[Sequence[str]] = NEITHER
-    units: ClassVar[Mapping[str, str]] = UNITS
-    kinds: ClassVar[Mapping[str, ScoreKind]] = {
-        **dict.fromkeys(UNITS, "count"), **dict.fromkeys(("panel/consensus", "draws/tie"), "proportion"),
-        **dict.fromkeys(("panel/dissent", "panel/default_votes", "draws/unreadable", "draws/agreement"), "share"),
-    }  # fmt: skip
+    traits: ClassVar[ScorerTraits] = ScorerTraits(
+        lower=LOWER,
+        neither=NEITHER,
+        units=UNITS,
+        kinds={
+            **dict.fromkeys(UNITS, "count"),
+            **dict.fromkeys(("panel/consensus", "draws/tie"), "proportion"),
+            **dict.fromkeys(("panel/dissent", "panel/default_votes", "draws/unreadable", "draws/agreement"), "share"),
+        },
+    )
 
     @property
     def version(self) -> str:

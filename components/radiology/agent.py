@@ -14,9 +14,9 @@ executor and concluder, each on a branch of its own with its own system prompt).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 from components.acting.foreseen import foreseen
 from components.acting.reflection import reflection_in
@@ -24,8 +24,10 @@ from components.building import BuildsTools, beside_memory
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import Message
 from components.core.protocols import Episode, Verifier
+from components.core.tools import Offer
+from components.core.traits import PromptSetName, Requirements
 from components.core.turns import continued
-from components.core.types import Action, Answer, Failure, Offer, Refusal
+from components.core.types import Action, Answer, Failure, Refusal
 from components.prompts import PromptSet, load
 from components.radiology.plan import read_plan
 from components.radiology.shots import Shots, shots_of
@@ -69,14 +71,13 @@ class Radagent(BuildsTools):
     """
 
     switches: Switches
-    prompts: str = "radagent"
+    prompts: PromptSetName = "radagent"
     strategies: Sequence[Strategy] = ()
     refined: str = "radagent_refined"
     examples: str = "radagent_examples"
     reflector: Verifier | None = None
     roles: Roles = field(default_factory=Roles)
     on_failure: Literal["end", "go_on"] = "end"
-    needs_controls: ClassVar[Sequence[str]] = ("start", "look", "final")
 
     def __post_init__(self) -> None:
         chosen = list(self.strategies)
@@ -106,28 +107,19 @@ class Radagent(BuildsTools):
         return "multi_agent" in self.strategies
 
     @property
-    def brings_verifier(self) -> Verifier | None:
-        """What checks its actions in the place of ``verifier=accept``."""
-        return self.reflector if self.reflects else None
+    def requirements(self) -> Requirements:
+        """The controls of the value memory, what the strategies add, and the tool builder."""
+        own, examples = super().requirements, "few_shot" in self.strategies
+        return replace(
+            own, controls=("start", "look", "final"), models=self.roles.named,
+            verifier=self.reflector if self.reflects else None,
+            prompts=(*own.prompts, *((self.examples,) if examples else ())),
+            shown_patients=() if self._shots is None else self._shots.patients,
+        )  # fmt: skip
 
-    @property
-    def needs_models(self) -> Sequence[str]:
-        """The names under ``models`` that must be there."""
-        return self.roles.named
-
-    @property
-    def example_prompts(self) -> str | None:
-        """The prompt set of the examples, where they are shown."""
-        return self.examples if "few_shot" in self.strategies else None
-
-    @property
-    def shown_patients(self) -> Sequence[str]:
-        """What the examples say of their patients: samples whose context begins so may not be evaluated."""
-        return () if self._shots is None else self._shots.patients
-
-    def fits(self, offer: Offer) -> None:
+    def check_offer(self, offer: Offer) -> None:
         """Raises ConfigError for prompts that a model wrote where strategies would add to them."""
-        super().fits(offer)
+        super().check_offer(offer)
         added = [one for one in self.strategies if one != "refined_prompts"]
         if added and (written := load(self.prompts).written):
             raise ConfigError(
@@ -240,4 +232,4 @@ class Radagent(BuildsTools):
 
     @property
     def _shots(self) -> Shots | None:
-        return None if self.example_prompts is None else shots_of(self.example_prompts)
+        return shots_of(self.examples) if "few_shot" in self.strategies else None

@@ -15,8 +15,8 @@ from typing import Any
 
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.types import Observation
 from components.radiology.cards import VARIANTS, Card, card, spec
 from components.radiology.sets import REMOVED
 from components.radiology.study import Study

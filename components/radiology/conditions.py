@@ -14,7 +14,8 @@ from random import Random
 from typing import Any, ClassVar
 
 from components.core.errors import ConfigError
-from components.core.types import Offer, Sample
+from components.core.tools import Offer
+from components.core.types import Sample
 from components.radiology.builder import builder
 from components.radiology.cards import Card
 from components.radiology.perfect import solvable

@@ -22,7 +22,7 @@ from annotated_types import Gt
 from pydantic import StringConstraints
 
 from components.core.errors import ConfigError, missing_extra
-from components.core.learning import Bench, Made
+from components.core.learning import Made, StageContext
 from components.core.types import Sample
 from components.files.made_folder import NEW, MadeFolder
 
@@ -96,7 +96,7 @@ class EmbedRecords:
         """Where the picture is written."""
         return Path("outputs/embedding") / self.name if self.folder is None else Path(self.folder)
 
-    def check(self, bench: Bench) -> None:
+    def check(self, bench: StageContext) -> None:
         """Whether there are records enough. Raises ConfigError."""
         if (n := len(_records(bench.evaluated))) < _LEAST:
             raise ConfigError(
@@ -105,7 +105,7 @@ class EmbedRecords:
         if self.place.is_dir():
             MadeFolder(self.place).notes(bench.begun, "stage.name")
 
-    async def make(self, bench: Bench) -> Made:
+    async def make(self, bench: StageContext) -> Made:
         """Embed, reduce to two dimensions, draw; or say what is missing. Raises ConfigError."""
         home, notes = MadeFolder(self.place), {**bench.facts, "begun": bench.begun, "embedding": self.embedding.name}
         with home.held():

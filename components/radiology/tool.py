@@ -15,8 +15,8 @@ import orjson
 
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation, State
+from components.core.tools import Context, Effect, State
+from components.core.types import Observation
 from components.radiology.cards import Card
 from components.radiology.memory import RadiologyMemory, inputs_of
 from components.radiology.study import recorded

@@ -14,8 +14,8 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context, Tool
-from components.core.types import Effect, Observation, Offer, Sample
+from components.core.tools import Context, Effect, Offer, Tool
+from components.core.types import Observation, Sample
 from components.faults.marks import KEY as FAULTS
 from components.radiology.cards import Card, spec
 from components.radiology.memory import RadiologyMemory, open_memory

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from components.building.reading import builds, may_build, used
 from components.core.errors import ConfigError
 from components.core.protocols import Scorer
-from components.core.types import Sample, Score, ScoreKind, Trajectory
+from components.core.traits import ScorerTraits, scorer_traits
+from components.core.types import Sample, Score, Trajectory
 
 RECOVERED, ASKED, CORRECT, BUILT, USED = NAMES = (
     "building/recovered", "building/asked", "building/correct_requests", "building/built", "building/used",
@@ -34,20 +35,26 @@ class Building:
 
     solved: Scorer | None = None
     version: str = "1"
-    names: ClassVar[Sequence[str]] = NAMES
-    neither: ClassVar[Sequence[str]] = (ASKED,)
-    kinds: ClassVar[Mapping[str, ScoreKind]] = {
-        RECOVERED: "proportion", ASKED: "proportion", CORRECT: "share", BUILT: "share", USED: "proportion",
-    }  # fmt: skip
 
     def __post_init__(self) -> None:
-        if self.solved is not None and hasattr(self.solved, "consult"):
+        if self.solved is not None and scorer_traits(self.solved).asks is not None:
             raise ConfigError("scorer.building.solved asks a model; choose a scorer that does not, as in ${scorer.cab}")
 
     @property
-    def blocking(self) -> bool:
-        """Whether scoring leaves the loop, as that of ``solved`` may have to."""
-        return bool(getattr(self.solved, "blocking", False))
+    def traits(self) -> ScorerTraits:
+        """Scoring leaves the event loop where that of ``solved`` has to."""
+        return ScorerTraits(
+            names=NAMES,
+            neither=(ASKED,),
+            kinds={
+                RECOVERED: "proportion",
+                ASKED: "proportion",
+                CORRECT: "share",
+                BUILT: "share",
+                USED: "proportion",
+            },
+            blocking=self.solved is not None and scorer_traits(self.solved).blocking,
+        )
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Read the requests, and what came of them."""
@@ -71,7 +78,7 @@ class Building:
         """Whether a built tool worked and the task was solved; unscored where that is unknown."""
         if self.solved is None:
             return Score(RECOVERED, None, "scorer.building.solved names no scorer")
-        decides = getattr(self.solved, "decides", None)
+        decides = scorer_traits(self.solved).decides
         scores = self.solved.score(sample, trajectory)
         right = next((one.value for one in scores if decides in (None, one.name)), None)
         return Score(RECOVERED, None if right is None else float(works and right == 1.0))

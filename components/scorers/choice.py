@@ -6,11 +6,12 @@ wrong. The strict readers are those of ``components.text.answers``, the official
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from components.core.types import Sample, Score, ScoreKind, Trajectory
+from components.core.traits import ScorerTraits
+from components.core.types import Sample, Score, Trajectory
 from components.text.answers import parse_decision, parse_letter, published_letter
 
 STRICT, OFFICIAL, UNREADABLE = NAMES = ("score/strict", "score/official", "score/unreadable")
@@ -29,11 +30,9 @@ class Choice:
     ``lower``: those that are better low.
     """
 
-    names: ClassVar[Sequence[str]] = NAMES
-    levels: ClassVar[Sequence[str]] = ("task",)
-    decides: ClassVar[str] = STRICT
-    lower: ClassVar[Sequence[str]] = (UNREADABLE,)
-    kinds: ClassVar[Mapping[str, ScoreKind]] = dict.fromkeys(NAMES, "proportion")
+    traits: ClassVar[ScorerTraits] = ScorerTraits(
+        names=NAMES, levels=("task",), decides=STRICT, lower=(UNREADABLE,), kinds=dict.fromkeys(NAMES, "proportion")
+    )
 
     @property
     def version(self) -> str:

@@ -6,11 +6,12 @@ words (``components.faults.detection``), and how right it was from the score tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from components.core.types import Sample, Score, ScoreKind, Step, Trajectory
+from components.core.traits import ScorerTraits
+from components.core.types import Sample, Score, Step, Trajectory
 from components.faults.detection import says_wrong
 from components.faults.marks import changed_cards, left_wrong, marks
 from components.faults.wrapping import Share
@@ -40,12 +41,18 @@ class Faults:
 
     right_from: Share = 1.0
     version: str = "3"
-    lower: ClassVar[Sequence[str]] = (SILENT, ALARM, AFTER)
-    neither: ClassVar[Sequence[str]] = (STRUCK, CALLS, HIT)
-    units: ClassVar[Mapping[str, str]] = {AFTER: "calls", CALLS: "calls"}
-    kinds: ClassVar[Mapping[str, ScoreKind]] = {
-        **dict.fromkeys(NAMES, "proportion"), AFTER: "count", CALLS: "count", HIT: "share",
-    }  # fmt: skip
+    traits: ClassVar[ScorerTraits] = ScorerTraits(
+        lower=(SILENT, ALARM, AFTER),
+        neither=(STRUCK, CALLS, HIT),
+        units={AFTER: "calls", CALLS: "calls"},
+        kinds={
+            **dict.fromkeys(NAMES, "proportion"),
+            AFTER: "count",
+            CALLS: "count",
+            HIT: "share",
+        },
+        follows=True,
+    )
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """The scores that do not depend on how right the episode was."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from components.core.protocols import Episode
-from components.core.types import Sample, Score, ScoreKind, Step, Trajectory
+from components.core.traits import PromptSetName, ScorerTraits
+from components.core.types import Sample, Score, Step, Trajectory
 from components.prompts import load
 from components.rubrics.rubric import Rubric
 from components.rubrics.texts import texts_of
@@ -20,20 +20,21 @@ from components.rubrics.texts import texts_of
 SCORE = "judged/{}/{}/{}"  # rubric, field, category
 _SHOWN = 600  # characters of the judge's reasons that an explanation keeps
 
+JUDGE = "judge"  # the role of the model that grades
+
 
 @dataclass(frozen=True)
 class Judged:
     """``judged/RUBRIC/FIELD/CATEGORY`` for everything that can be picked: 1 where the judge picks it, else 0.
 
     A field that cannot be read in its reply is unscored, and so is an episode that the rubric does not draw (all
-    but failures, say) or that errored. The judge is the model of the role ``asks``; the model under test is refused
+    but failures, say) or that errored. The judge is the model of the role ``judge``; the model under test is refused
     unless ``allow_self``.
     """
 
     rubric: Rubric
-    prompts: str = "judged"
+    prompts: PromptSetName = "judged"
     allow_self: bool = False
-    asks: ClassVar[str] = "judge"
 
     @property
     def version(self) -> str:
@@ -41,19 +42,16 @@ class Judged:
         return f"2 {self.rubric.digest}"
 
     @property
-    def lower(self) -> Sequence[str]:
-        """The scores that are better low: the worst category of an ordered field."""
-        return [name for name, place in self._places.items() if place == -1]
-
-    @property
-    def neither(self) -> Sequence[str]:
-        """The scores that are no better either way: categories that are not ordered, or neither the best nor worst."""
-        return [name for name, place in self._places.items() if place is None]
-
-    @property
-    def kinds(self) -> Mapping[str, ScoreKind]:
-        """A category is picked or not."""
-        return dict.fromkeys(self._names.values(), "proportion")
+    def traits(self) -> ScorerTraits:
+        """A category is picked or not: the worst of an ordered field is better low; better neither way are those that
+        are not ordered, or neither the best nor the worst."""
+        return ScorerTraits(
+            lower=[name for name, place in self._places.items() if place == -1],
+            neither=[name for name, place in self._places.items() if place is None],
+            kinds=dict.fromkeys(self._names.values(), "proportion"),
+            asks=JUDGE,
+            allow_self=self.allow_self,
+        )
 
     async def consult(
         self, sample: Sample, trajectory: Trajectory, scores: Mapping[str, float | None], episode: Episode
@@ -61,7 +59,7 @@ class Judged:
         """Ask the judge about a finished episode, if the rubric draws it. Raises ModelError, ConfigError."""
         if not self.rubric.draw.takes(trajectory.stop, scores):
             return
-        judge = episode.branch(self.rubric.name, role=self.asks)
+        judge = episode.branch(self.rubric.name, role=JUDGE)
         texts = texts_of(self.rubric.shows, sample, trajectory)
         images = sample.problem.images if judge.sees_images else ()
         await judge.ask([load(self.prompts).user("grade", images, rubric=self.rubric, texts=texts)], "judge")

@@ -5,11 +5,12 @@ Source: Zheng et al. 2024, arXiv 2412.09529, supplement 4.3, who report lengths 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from components.core.types import CONTEXT_LENGTH, Sample, Score, ScoreKind, Trajectory
+from components.core.traits import ScorerTraits
+from components.core.types import CONTEXT_LENGTH, Sample, Score, Trajectory
 
 LONGEST, CALLS = "conversation/tokens", "conversation/calls"
 
@@ -20,9 +21,9 @@ class Length:
     unscored where a call reports no tokens, and where one was longer than the model takes, so that its length is
     unknown. ``conversation/calls``: how many were answered."""
 
-    neither: ClassVar[Sequence[str]] = (LONGEST, CALLS)
-    units: ClassVar[Mapping[str, str]] = {LONGEST: "tokens", CALLS: "calls"}
-    kinds: ClassVar[Mapping[str, ScoreKind]] = {LONGEST: "count", CALLS: "count"}
+    traits: ClassVar[ScorerTraits] = ScorerTraits(
+        neither=(LONGEST, CALLS), units={LONGEST: "tokens", CALLS: "calls"}, kinds={LONGEST: "count", CALLS: "count"}
+    )
 
     @property
     def version(self) -> str:

@@ -15,6 +15,7 @@ from annotated_types import Ge
 
 from components.acting.examples import FILE, Example, rationale_of, rationales
 from components.core.learning import Practice
+from components.core.traits import PromptSetName
 from components.core.types import Sample
 from components.stages.gold import gold_answer
 
@@ -29,7 +30,7 @@ class Collect:
     """
 
     n: Annotated[int, Ge(1)] = 5
-    prompts: str = "few_shot"
+    prompts: PromptSetName = "few_shot"
 
     async def run(self, practice: Practice, samples: Sequence[Sample]) -> Mapping[str, Any]:
         """Collect. Raises ConfigError for a prompt set without rationales."""

@@ -15,13 +15,14 @@ from urllib.parse import quote
 
 from annotated_types import Ge, Interval
 
-from components.acting.loop import Attempting, Shown, Trial, acting_one
+from components.acting.attempt import Attempting, Shown, Trial, acting_one
 from components.acting.tool_names import lasting_names, to_lasting
 from components.core.concurrency import together
 from components.core.errors import ConfigError
 from components.core.learning import LEARNT, Practice, task_of
 from components.core.protocols import Episode
 from components.core.task_text import Chain, chain_text, task_text, written
+from components.core.traits import PromptSetName, StageTraits
 from components.core.types import Answer, Failure, Refusal, Sample
 from components.prompts import load
 from components.stages.gold import gold_text
@@ -52,14 +53,14 @@ class Optimize:
     ten); N counts successes. ``draws``: how often an unreadable reply is asked for.
     """
 
-    passes_over: ClassVar[Sequence[str]] = ("shots",)  # what of an agent's config makes no difference here
+    traits: ClassVar[StageTraits] = StageTraits(ignores=("shots",))
 
     reflect_rounds: Annotated[int, Ge(1)] = 1
     merge_every: Annotated[int, Ge(1)] = 1
     threshold: Annotated[float, Interval(ge=0, le=1)] = 0.7
     draws: Annotated[int, Ge(1)] = 5
     per: Literal["task", "all"] = "task"
-    prompts: str = "optimize"
+    prompts: PromptSetName = "optimize"
 
     async def run(self, practice: Practice, samples: Sequence[Sample]) -> Mapping[str, Any]:
         """Learn of all samples, or of each task's. Raises ConfigError, ModelError."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from components.core.concurrency import together
 from components.core.errors import ConfigError
-from components.core.learning import Bench, Solve
+from components.core.learning import Solve, StageContext
 from components.core.protocols import Episode
 from components.core.task_text import task_text
 from components.core.types import CONTEXT_LENGTH, Answer, Played, Sample
@@ -52,7 +52,7 @@ class _Rewriting:
 class Critic:
     """Asks the role ``critic``. ``draws``: how often a template is asked for that cannot be read or is refused."""
 
-    bench: Bench
+    bench: StageContext
     rules: Rules
     prompts: str
     draws: int

@@ -16,7 +16,7 @@ from typing import Any
 
 from components.core.concurrency import together
 from components.core.errors import ConfigError
-from components.core.learning import Bench
+from components.core.learning import StageContext
 from components.core.protocols import Agent
 from components.core.task_text import task_text
 from components.core.types import Played, Sample
@@ -46,7 +46,7 @@ class Parts:
         return {name: list(dict.fromkeys(map(record_of, part))) for name, part in parts.items()}
 
 
-def parts_of(bench: Bench, split: str | None, train: int, validation: int, compare: int) -> Parts:
+def parts_of(bench: StageContext, split: str | None, train: int, validation: int, compare: int) -> Parts:
     """Draw the parts by whole records. Raises ConfigError when there are too few, one is evaluated too, or two parts
     hold the same task."""
     seed = f"{bench.seed}/refine_prompts"
@@ -127,7 +127,7 @@ class Tried:
         raise ConfigError(f"{key}: {what} scores no episode here; these do: {', '.join(sorted(have)) or 'none'}")
 
 
-async def tried(bench: Bench, prompts: Path, samples: Sequence[Sample], trials: int = 1) -> Tried:
+async def tried(bench: StageContext, prompts: Path, samples: Sequence[Sample], trials: int = 1) -> Tried:
     """The agent of the config with the prompts of a folder on samples, each so many times."""
     agent = with_prompts(bench.agent, str(prompts))
     rounds = [(sample, epoch) for epoch in range(trials) for sample in samples]
@@ -212,7 +212,7 @@ class Gate:
         shared = f" ({self.alpha} over {self.rounds} rounds)" if self.rounds > 1 else ""
         return f"{number(self.level)}{shared}"
 
-    def decision(self, bench: Bench, before: Tried | None, after: Tried | None) -> dict[str, Any]:
+    def decision(self, bench: StageContext, before: Tried | None, after: Tried | None) -> dict[str, Any]:
         """Whether the new set is kept, by which numbers, and why."""
         if before is None or after is None:
             return {"kept": True, "why": _OPEN}

@@ -17,7 +17,8 @@ from annotated_types import Ge, Interval
 from pydantic import StringConstraints
 
 from components.core.errors import ConfigError
-from components.core.learning import Bench, Made
+from components.core.learning import Made, StageContext
+from components.core.traits import PromptSetName
 from components.core.types import Sample
 from components.files.draws import draw
 from components.files.made_folder import MadeFolder
@@ -59,7 +60,7 @@ class RefinePrompts:
     pause: bool = False
     compare_records: Annotated[int, Ge(0)] = 0
     compare_trials: Count = 5
-    prompts: str = "refine_prompts"
+    prompts: PromptSetName = "refine_prompts"
 
     def __post_init__(self) -> None:
         self.gate.check(self.validation_records)
@@ -74,7 +75,7 @@ class RefinePrompts:
         """Where the set is written: among one's own, or in ``folder``."""
         return own_folder() / self.name if self.folder is None else Path(self.folder)
 
-    def check(self, bench: Bench) -> None:
+    def check(self, bench: StageContext) -> None:
         """Whether there are prompts to refine and records to learn from. Raises ConfigError."""
         if not self._rules(bench).of:
             raise ConfigError("stage.templates: found [], which leaves nothing to refine")
@@ -87,15 +88,15 @@ class RefinePrompts:
         if self.place.is_dir():
             MadeFolder(self.place).notes(bench.begun, "stage.name")
 
-    def parts(self, bench: Bench) -> Parts:
+    def parts(self, bench: StageContext) -> Parts:
         """The samples of the rounds. Raises ConfigError."""
         return parts_of(bench, self.split, self.train_records, self.validation_records, self.compare_records)
 
-    def _rules(self, bench: Bench) -> Rules:
+    def _rules(self, bench: StageContext) -> Rules:
         with_prompts(bench.agent, self.name)
         return Rules(bench.agent.prompts, self.templates)  # type: ignore[attr-defined]  # with_prompts has seen to it
 
-    async def make(self, bench: Bench) -> Made:
+    async def make(self, bench: StageContext) -> Made:
         """Go on with the rounds that are left. Raises ConfigError, ModelError, RunLimitReached."""
         rules, home = self._rules(bench), MadeFolder(self.place)
         with home.held():
@@ -112,7 +113,7 @@ class _Refining:
     """The work on one set, from what its manifest says is done."""
 
     setting: RefinePrompts
-    bench: Bench
+    bench: StageContext
     rules: Rules
     home: PromptHome
 

@@ -14,6 +14,7 @@ from annotated_types import Ge
 
 from components.acting.solved import FILE, SolvedQuestions, learnt_in, own_seeds
 from components.core.learning import Practice
+from components.core.traits import PromptSetName
 from components.core.types import Sample
 
 
@@ -22,7 +23,7 @@ class Solve:
     """Writes ``solved.json``: what the agent solved rightly; it begins with the first ``shots`` demonstrations."""
 
     shots: Annotated[int, Ge(0)] = 4
-    prompts: str = "ehr_demonstrations"
+    prompts: PromptSetName = "ehr_demonstrations"
 
     async def run(self, practice: Practice, samples: Sequence[Sample]) -> Mapping[str, Any]:
         """Solve, in the order of the samples. Raises ConfigError for a prompt set without demonstrations."""

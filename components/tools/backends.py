@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.types import Effect
+from components.core.tools import Effect
 
 
 @runtime_checkable

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
+from components.core.tools import Context
 from components.files.attachments import SampleFiles
 from components.sql import SqlError
 from components.sql.schema import Database, database_of

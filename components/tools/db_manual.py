@@ -16,8 +16,9 @@ from annotated_types import Ge
 from components.acting.arguments import text_argument
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.traits import PromptSetName
+from components.core.types import Observation
 from components.prompts import load
 from components.sql import SqlError
 from components.sql.cleaning import CURRENT_TIMES
@@ -46,7 +47,7 @@ class DBManual:
     not_found, unavailable (a schema that cannot be read), empty (no hints), bad_arguments.
     """
 
-    prompts: str = "db_manual"
+    prompts: PromptSetName = "db_manual"
     role: str = "tool"
     n_tables: Annotated[int, Ge(1)] = 5
     hints: bool = False

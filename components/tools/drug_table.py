@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge, Interval
 
-from components.core.types import Effect
+from components.core.tools import Effect
 from components.files.rows import Row, json_lines
 from components.tools.backends import plain
 from components.tools.data_files import Shipped, Stamp, first_rows, lacking, located, stamp

@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 
 from components.acting.text_arguments import given_text, text_spec
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.traits import ToolTraits
+from components.core.types import Observation
 from components.tools.backends import ready
 from components.tools.drugs import Drugs, Found
 
@@ -45,6 +46,11 @@ class DrugBank:
     def identity(self) -> str:
         """What changes when the answers of a service can."""
         return self.backend.identity
+
+    @property
+    def traits(self) -> ToolTraits:
+        """What identifies its answers, and what it lacks."""
+        return ToolTraits(identity=self.identity, missing=self.missing)
 
     @property
     def missing(self) -> str:

@@ -21,8 +21,9 @@ from annotated_types import MinLen
 from components.acting.text_arguments import LOADING, given_text, missing_model, text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.traits import ToolTraits
+from components.core.types import Observation
 from components.tools.data_files import Shipped, Stamp, lacking, located, stamp
 from components.tools.entity_rules import Word, abbreviations, phrases, rules, split
 from components.tools.entity_terms import Entry, entries
@@ -80,6 +81,11 @@ class EntityRecognizor:
     def spec(self) -> ToolSpec:
         """What the model sees of the tool."""
         return _SPEC
+
+    @property
+    def traits(self) -> ToolTraits:
+        """What identifies its answers, and what it lacks."""
+        return ToolTraits(missing=self.missing)
 
     @property
     def missing(self) -> str:

@@ -16,8 +16,9 @@ from annotated_types import Ge
 from components.acting.text_arguments import given_text, text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.traits import ToolTraits
+from components.core.types import Observation
 from components.tools.backends import ready
 from components.tools.query_record import QueryRecord
 from components.tools.web_pages import WebPage, WebSource
@@ -57,6 +58,11 @@ class GoogleSearch:
         """What changes when the answers of a service can."""
         source = self.source.identity if self.source is not None else ""
         return f"{source} {self.pages} {self.paragraphs} {self.least_paragraphs}"
+
+    @property
+    def traits(self) -> ToolTraits:
+        """What identifies its answers, and what it lacks."""
+        return ToolTraits(identity=self.identity, missing=self.missing)
 
     @property
     def missing(self) -> str:

@@ -17,8 +17,9 @@ from annotated_types import Ge
 from components.acting.arguments import text_argument
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.traits import PromptSetName
+from components.core.types import Observation
 from components.prompts import load
 from components.tools.databases import input_path
 from components.tools.documents import Window, index_documents, read_documents
@@ -51,7 +52,7 @@ class LongDocRAG:
     window_words: Annotated[int, Ge(10)] = 200
     overlap_words: Annotated[int, Ge(0)] = 50
     synthesis: bool = False
-    prompts: str = "long_doc_rag"
+    prompts: PromptSetName = "long_doc_rag"
     spec: ClassVar[ToolSpec] = _SPEC
     effect: ClassVar[Effect] = "pure"
     missing: ClassVar[str] = ""

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import ConfigError
-from components.files.yaml_files import parsed
 from components.sql.schema import Schema, Table
 from components.text.bm25 import Bm25
+from components.text.yaml_text import parsed
 
 _SENTENCE = re.compile(r"(?<=\.) ")
 SHIPPED = Path(__file__).parent / "data" / "manuals"

@@ -14,8 +14,9 @@ from annotated_types import Ge
 from components.acting.text_arguments import given_text, text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.traits import ToolTraits
+from components.core.types import Observation
 from components.tools.backends import ready
 from components.tools.passages import Passages
 
@@ -49,6 +50,11 @@ class Medrag:
     def identity(self) -> str:
         """What changes when the answers can."""
         return f"{self.backend.identity} {self.k} {self.longest}"
+
+    @property
+    def traits(self) -> ToolTraits:
+        """What identifies its answers, and what it lacks."""
+        return ToolTraits(identity=self.identity, missing=self.missing)
 
     @property
     def missing(self) -> str:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge
 
-from components.core.types import Effect
+from components.core.tools import Effect
 from components.tools.drugs import Drug, Found, fitting, not_found
 from components.tools.web import Web, base, key, unavailable
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import ClassVar, Protocol, runtime_checkable
 
-from components.core.types import Effect
+from components.core.tools import Effect
 from components.tools.backends import Backend
 from components.tools.data_files import Shipped, Stamp, first_rows, lacking, located, stamps
 from components.tools.index_files import FileIndex, indexed, passage_text

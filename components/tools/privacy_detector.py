@@ -19,8 +19,9 @@ from annotated_types import Interval, MinLen
 from components.acting.text_arguments import LOADING, given_text, missing_model, text_spec
 from components.core.errors import ConfigError, ToolError, missing_extra
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.traits import ToolTraits
+from components.core.types import Observation
 from components.tools.privacy_rules import Finding, find
 
 _SPEC = text_spec(
@@ -62,6 +63,11 @@ class PrivacyDetector:
     def spec(self) -> ToolSpec:
         """What the model sees of the tool."""
         return _SPEC
+
+    @property
+    def traits(self) -> ToolTraits:
+        """What identifies its answers, and what it lacks."""
+        return ToolTraits(missing=self.missing)
 
     @property
     def missing(self) -> str:

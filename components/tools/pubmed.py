@@ -12,7 +12,7 @@ from typing import ClassVar
 from xml.etree import ElementTree
 
 from components.core.errors import ToolError
-from components.core.types import Effect
+from components.core.tools import Effect
 from components.tools.passages import Passage
 from components.tools.web import Web, base, key, unavailable
 

@@ -11,7 +11,7 @@ from annotated_types import Ge
 from yarl import URL
 
 from components.core.errors import ToolError
-from components.core.types import Effect
+from components.core.tools import Effect
 from components.tools.web import REDIRECTS, Reply, Web, base, is_public, key, no_key, unavailable
 from components.tools.web_pages import WebPage, read_page
 

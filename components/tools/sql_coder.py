@@ -18,8 +18,9 @@ from annotated_types import Ge, Gt
 from components.acting.arguments import text_argument
 from components.core.errors import ToolError
 from components.core.messages import Message, ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
+from components.core.tools import Context, Effect
+from components.core.traits import PromptSetName
+from components.core.types import Observation
 from components.prompts import load
 from components.sql import SqlError, UnreadableDatabase
 from components.sql.cleaning import CURRENT_TIMES, clean_sql, result_text
@@ -61,7 +62,7 @@ class SQLCoder:
     unavailable (a schema or database that cannot be read), bad_arguments.
     """
 
-    prompts: str = "sql_coder"
+    prompts: PromptSetName = "sql_coder"
     role: str = "tool"
     attempts: Annotated[int, Ge(0)] = 5
     dataset_id: str = ""

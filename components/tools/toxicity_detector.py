@@ -21,9 +21,10 @@ import orjson
 from components.acting.text_arguments import LOADING, given_text, text_spec
 from components.core.errors import ConfigError, ToolError, missing_extra
 from components.core.messages import ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation
-from components.files.yaml_files import read_yaml
+from components.core.tools import Context, Effect
+from components.core.traits import ToolTraits
+from components.core.types import Observation
+from components.text.yaml_text import read_yaml
 
 _SPEC = text_spec(
     "ToxicityDetector",
@@ -92,6 +93,11 @@ class ToxicityDetector:
     def identity(self) -> str:
         """Who judges."""
         return "" if self.backend is None else self.backend.identity
+
+    @property
+    def traits(self) -> ToolTraits:
+        """What identifies its answers, and what it lacks."""
+        return ToolTraits(identity=self.identity, missing=self.missing)
 
     @property
     def missing(self) -> str:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from yarl import URL
 
-from components.core.types import Effect
+from components.core.tools import Effect
 from components.tools.concepts import N_RELATIONS, Concept, Relation, no_concept
 from components.tools.web import Web, base, key, no_key, unavailable
 

@@ -17,8 +17,9 @@ from annotated_types import Ge
 from components.acting.arguments import text_argument
 from components.core.errors import ToolError
 from components.core.messages import Image, Sampling, ToolSpec
-from components.core.protocols import Context
-from components.core.types import Effect, Observation, Problem
+from components.core.tools import Context, Effect
+from components.core.traits import PromptSetName, ToolTraits
+from components.core.types import Observation, Problem
 from components.files.attachments import SampleFiles
 from components.prompts import load
 from components.tools.image_notes import image_note
@@ -58,10 +59,15 @@ class VisionTool:
     name: VisionName
     backend: Literal["model", "inspector"] = "model"
     role: str = "vision"
-    prompts: str = "vision"
+    prompts: PromptSetName = "vision"
     temperature: Annotated[float, Ge(0)] | None = None
     max_tokens: Annotated[int, Ge(1)] | None = None
     effect: Effect = "pure"
+
+    @property
+    def traits(self) -> ToolTraits:
+        """The model that it asks."""
+        return ToolTraits(asks=self.role if self.backend == "model" else None)
 
     @property
     def spec(self) -> ToolSpec:

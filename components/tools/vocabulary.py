@@ -15,7 +15,7 @@ from threading import Lock
 from typing import ClassVar
 
 from components.core.errors import ConfigError
-from components.core.types import Effect
+from components.core.tools import Effect
 from components.files.rows import Row, json_lines
 from components.tools.concepts import Concept, Relation, no_concept
 from components.tools.data_files import Shipped, Stamp, digest, first_rows, lacking, located, stamp

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import ClassVar
 
 from components.core.errors import ConfigError
-from components.core.types import Effect
+from components.core.tools import Effect
 from components.files.rows import Row, json_lines
 from components.text.bm25 import Bm25
 from components.tools.data_files import Shipped, Stamp, first_rows, lacking, located, stamps

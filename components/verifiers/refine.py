@@ -16,6 +16,7 @@ from annotated_types import Interval
 from components.core.messages import Message
 from components.core.protocols import Episode, Propose
 from components.core.task_text import action_text, names_of
+from components.core.traits import PromptSetName
 from components.core.turns import continued
 from components.core.types import Action, Verdict
 from components.prompts import load
@@ -37,7 +38,7 @@ class Refine(Guided):
     try_actions: bool = True
     change_type: Literal["accept", "reject"] = "accept"
     curve: bool = False
-    prompts: str = "verify"
+    prompts: PromptSetName = "verify"
 
     async def choose(self, messages: Sequence[Message], propose: Propose, episode: Episode) -> Action:
         """The last version; stops early when one repeats the version before it."""

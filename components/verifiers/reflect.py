@@ -18,6 +18,7 @@ from components.acting.reflection import reflection_in
 from components.core.messages import Message
 from components.core.protocols import Episode, Propose
 from components.core.task_text import action_text
+from components.core.traits import PromptSetName
 from components.core.turns import continued
 from components.core.types import Action
 from components.prompts import load
@@ -31,7 +32,7 @@ class Reflect:
     """
 
     repairs: Annotated[int, Interval(ge=0, le=16)] = 1
-    prompts: str = "reflect"
+    prompts: PromptSetName = "reflect"
 
     async def choose(self, messages: Sequence[Message], propose: Propose, episode: Episode) -> Action:
         """The first version on which nothing is found, else the last."""

@@ -17,6 +17,7 @@ from annotated_types import Interval
 from components.core.messages import Message, Purpose, Sampling
 from components.core.protocols import Episode, Propose
 from components.core.task_text import action_text
+from components.core.traits import PromptSetName
 from components.core.turns import continued
 from components.core.types import Action, Verdict
 from components.prompts import load
@@ -47,7 +48,7 @@ class Select(Guided):
     temperature: Annotated[float, Interval(ge=0, le=2)] = 0.7
     try_actions: bool = True
     curve: bool = False
-    prompts: str = "verify"
+    prompts: PromptSetName = "verify"
 
     async def choose(self, messages: Sequence[Message], propose: Propose, episode: Episode) -> Action:
         """Propose at once, try in order, choose."""

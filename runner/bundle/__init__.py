@@ -12,14 +12,14 @@ import orjson
 import yaml
 
 from components.core.errors import ConfigError
-from components.models.redaction import secret_variables
+from components.core.redaction import secret_variables
 from components.prompts import load as load_prompts
-from runner import manifest
 from runner.bundle import archive, entries, places
 from runner.bundle.licences import may_go_along
 from runner.bundle.shelves import own_sets, prompt_files, shelf
-from runner.records import FILE as RECORDS
-from runner.resume import CONFIG, is_complete, setting
+from runner.storage import manifest
+from runner.storage.records import FILE as RECORDS
+from runner.storage.resume import CONFIG, is_complete, setting
 
 _KEPT = (manifest.FILE, RECORDS, "metrics.json", "report.md", "texts-*.jsonl.gz")
 

@@ -18,20 +18,21 @@ from typing import TYPE_CHECKING, Any, Protocol
 import yaml
 
 from components.core.errors import ConfigError
-from runner import manifest
+from components.core.moved import renewed
 from runner.bundle import entries, places
 from runner.bundle.archive import Archive
 from runner.bundle.differences import first_difference, metrics_difference
 from runner.bundle.shelves import changed_here, first_call, sources_of
 from runner.bundle.trust import refuse_strangers
 from runner.bundle.words import Words
-from runner.facts import facts_of
-from runner.records import read
-from runner.resume import CONFIG, unused
-from runner.run import run_job
+from runner.experiment.facts import facts_of
+from runner.job.run import run_job
+from runner.storage import manifest
+from runner.storage.records import read
+from runner.storage.resume import CONFIG, unused
 
 if TYPE_CHECKING:
-    from runner.experiment import Experiment
+    from runner.experiment.experiment import Experiment
 
 SAME, DIFFERS = 0, 1
 UNPACKED = ".bundle"
@@ -110,7 +111,7 @@ def _runs(archive: Archive, unpacked: Path, home: Path, given: Words) -> list[_A
     for told in archive.head["runs"]:
         packed = unpacked / "runs" / told["label"]
         try:
-            cfg = yaml.load((packed / CONFIG).read_text(encoding="utf-8"), _Plain)
+            cfg = renewed(yaml.load((packed / CONFIG).read_text(encoding="utf-8"), _Plain))
             run = {**cfg["run"], "journal": None, "replay": str(unpacked / _JOURNAL), "resume": None,
                    "memory": str(unpacked / "memory")}  # fmt: skip
         except (OSError, yaml.YAMLError, UnicodeDecodeError, TypeError, KeyError, RecursionError) as error:
@@ -148,7 +149,8 @@ def _own(run: _Again) -> dict[str, str]:
 
 def _experiment(run: _Again, many: bool) -> Experiment:
     """Build and check, as the command that made it did."""
-    from runner.experiment import Launch, check, study
+    from runner.experiment.experiment import Launch, study
+    from runner.job.prepare import check
 
     notes = manifest.read(run.packed)
     if odd := [key for key in _MAPPINGS if not isinstance(notes.get(key) or {}, dict)]:
@@ -162,10 +164,10 @@ def _experiment(run: _Again, many: bool) -> Experiment:
 
 
 async def _play(experiment: Experiment, folder: Path, jobs: int) -> int:
-    from runner.commons import Commons
+    from runner.job.shared_resources import SharedResources
 
-    async with Commons(experiment.budget, jobs=jobs) as commons:
-        return await run_job(experiment, folder, commons)
+    async with SharedResources(experiment.budget, jobs=jobs) as resources:
+        return await run_job(experiment, folder, resources)
 
 
 def _other_facts(run: _Again, experiment: Experiment) -> list[str]:
@@ -226,8 +228,8 @@ def _conclude(bundle: Path, differing: Sequence[str], runs: Sequence[_Again]) ->
     """Say how it ended."""
     n = sum(len(list(read(run.folder))) for run in runs)
     if len(runs) > 1:
-        from runner.sweep.plan import Cell
-        from runner.sweep.summary import summarise
+        from runner.job.plan import Cell
+        from runner.job.summary import summarise
 
         summarise([Cell((), {}, run.told["label"], run.folder, run.cfg) for run in runs])
     if not differing:

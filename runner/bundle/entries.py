@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from components.core.errors import ConfigError
-from runner.journal import Journal
+from runner.storage.journal import Journal
 
 FILE = "journal.jsonl"
 _MOST = 1 << 28  # bytes of a line

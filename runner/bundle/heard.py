@@ -15,15 +15,16 @@ from typing import Any
 from urllib.parse import unquote
 
 from components.core.errors import ConfigError
-from runner import manifest
 from runner.bundle.differences import first_difference
-from runner.door import Door
-from runner.execute import Outcome, execute
-from runner.experiment import check, study
-from runner.facts import facts_of
-from runner.journal import Journal
-from runner.learning import learn, remember
-from runner.records import RecordWriter, read
+from runner.episode.door import Door
+from runner.experiment.experiment import study
+from runner.experiment.facts import facts_of
+from runner.job.execute import Outcome, execute
+from runner.job.prepare import check
+from runner.learning.memory import learn, remember
+from runner.storage import manifest
+from runner.storage.journal import Journal
+from runner.storage.records import RecordWriter, read
 
 _OPENED: list[set[str]] = []
 

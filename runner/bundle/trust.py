@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import ConfigError
+from components.core.traits import code_settings
 from runner.bundle.places import texts
-from runner.targets import locate
+from runner.config.targets import locate
 
 WORD = "bundle.trust=true"
 
@@ -48,7 +49,7 @@ def _programs(node: Any, key: str) -> Iterator[str]:
             if not isinstance(kind, type):
                 yield f"{key}._target_={node['_target_']}, a function"
             usual = {one.name: one.default for one in fields(kind)} if is_dataclass(kind) else {}
-            for name in getattr(kind, "takes_code", ()):
+            for name in code_settings(kind) if isinstance(kind, type) else ():
                 if name in node and node[name] != usual.get(name, MISSING):
                     yield f"{key}.{name}={node[name]!r:.100}"
         for name, inner in node.items():

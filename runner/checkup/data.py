@@ -67,7 +67,7 @@ def _lacking(node: Mapping[str, Any]) -> str:
     What works out a cache before the first sample is asked for its splits alone.
     """
     from components.core.protocols import Dataset
-    from runner.build import part
+    from runner.config.build import part
 
     try:
         dataset = part(node, "dataset", (), Dataset)  # type: ignore[type-abstract]

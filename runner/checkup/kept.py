@@ -38,7 +38,7 @@ def journal() -> list[Line]:
     import yaml
 
     from runner.config.roots import CONF
-    from runner.journal.segment import has_writer
+    from runner.storage.journal_segment import has_writer
 
     run = yaml.safe_load((CONF / "config.yaml").read_text(encoding="utf-8"))["run"]
     folder = Path(run["journal"])

@@ -26,7 +26,7 @@ _EXTRAS = {
 
 def python() -> list[Line]:
     """The interpreter and the libraries that can change a result."""
-    from runner import manifest
+    from runner.storage import manifest
 
     versions = dict(manifest.versions())
     lines = [that(sys.version_info >= (3, 11), "python", versions.pop("python"), "3.11 or newer is needed", BAD)]

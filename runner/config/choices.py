@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from components.core.errors import ConfigError
-from runner.flaws import nearest
+from runner.config.errors import nearest
 
 _ROOM = 120
 _APART = ("hydra", "papers", "rubrics", "settings")  # of the machinery, and data that are no choices

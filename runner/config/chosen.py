@@ -9,9 +9,9 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from components.core.errors import ConfigError
-from runner.config.places import choices_of
+from runner.config.errors import nearest
+from runner.config.origins import choices_of
 from runner.config.roots import CONF
-from runner.flaws import nearest
 
 
 def chosen(group: str, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseE
 
 from components.core.errors import ConfigError
 from runner.config.choices import choices
-from runner.config.places import COMMAND, choices_of, near, yaml_files
-from runner.flaws import Flaw, nearest, shown
+from runner.config.errors import Finding, nearest, shown
+from runner.config.origins import COMMAND, choices_of, near, yaml_files
 
 _EXTRAS = {"joblib": "joblib", "submitit_local": "submitit", "submitit_slurm": "submitit"}  # Hydra's plugins
 _RETIRED = {  # key -> what stands in its place
@@ -32,7 +32,7 @@ def refuse_dashes(words: Iterable[str], flags: Collection[str]) -> None:
             raise ConfigError(f"command line: {word}: keys have no dashes before them: {word.lstrip('-')}")
 
 
-def explain(error: BaseException, overrides: Sequence[str], roots: Sequence[Path]) -> Flaw:
+def explain(error: BaseException, overrides: Sequence[str], roots: Sequence[Path]) -> Finding:
     """Name the place, what was found and what would be right."""
     cause = error.__cause__
     if isinstance(error, yaml.MarkedYAMLError):
@@ -44,43 +44,45 @@ def explain(error: BaseException, overrides: Sequence[str], roots: Sequence[Path
             f"cannot be read as key=value ({_first(error.message)}); quote values that hold brackets, =, commas, "
             """blanks or non-ASCII letters, for Hydra and the shell: 'KEY="VALUE"'"""
         )
-        return Flaw("", text, f"{COMMAND}: {error.override}")
+        return Finding("", text, f"{COMMAND}: {error.override}")
     if isinstance(error, ConfigCompositionException) and isinstance(cause, ConfigAttributeError | ConfigKeyError):
         return _no_key(cause, overrides, roots)
     if several := _MANY.search(str(error)):
         text = "several values make a sweep, which needs -m; one value that is a list is key=[a,b]"
-        return Flaw("", text, f"{COMMAND}: {several[1] or several[2]}")
+        return Finding("", text, f"{COMMAND}: {several[1] or several[2]}")
     if "Got NoneType" in str(error):
         nulls = [(o, choices_of(roots, o.lstrip("+").partition("=")[0])) for o in overrides if o.endswith("=null")]
         word, choices = next((one for one in nulls if one[1]), ("", []))
         group = word.lstrip("+").partition("=")[0]
         text = f"null is no choice; ~{group} leaves the group out where nothing needs it; {nearest('', choices)}"
-        return Flaw("", text, f"{COMMAND}: {word}")
+        return Finding("", text, f"{COMMAND}: {word}")
     if isinstance(cause, ConfigError):  # of a launcher or sweeper that Hydra makes
-        return Flaw("", str(cause), _written(re.escape(str(cause).partition(":")[0]) + "=", overrides))
+        return Finding("", str(cause), _written(re.escape(str(cause).partition(":")[0]) + "=", overrides))
     if isinstance(cause, GrammarParseError):
-        return Flaw("", f"an interpolation cannot be read: {_first(str(cause))}", _open_interpolation(overrides, roots))
+        return Finding(
+            "", f"an interpolation cannot be read: {_first(str(cause))}", _open_interpolation(overrides, roots)
+        )
     return _other(error, overrides)
 
 
-def _bad_yaml(error: yaml.MarkedYAMLError) -> Flaw:
+def _bad_yaml(error: yaml.MarkedYAMLError) -> Finding:
     mark = error.problem_mark or error.context_mark
     place = f"{near(Path(mark.name))}:{mark.line + 1}" if mark else "a YAML file"
-    return Flaw("", f"no valid YAML: {error.problem or error.context}", place)
+    return Finding("", f"no valid YAML: {error.problem or error.context}", place)
 
 
-def _no_choice(missing: str, overrides: Sequence[str], roots: Sequence[Path]) -> Flaw:
+def _no_choice(missing: str, overrides: Sequence[str], roots: Sequence[Path]) -> Finding:
     """A group has no such file."""
     group, _, choice = missing.rpartition("/") if missing.startswith("hydra/") else missing.partition("/")
     place = _written(rf"{group}(@[^=]*)?=.*\b{re.escape(choice)}\b", overrides)
     place = place or _line(rf"{group}\b.*:.*\b{re.escape(choice)}\b", roots) or COMMAND
     if group == "hydra/launcher" and choice in _EXTRAS:
-        return Flaw("", f"this launcher needs an extra: pip install 'wardround[{_EXTRAS[choice]}]'", place)
+        return Finding("", f"this launcher needs an extra: pip install 'wardround[{_EXTRAS[choice]}]'", place)
     options = [*choices_of(roots, group), *(_EXTRAS if group == "hydra/launcher" else ())]
-    return Flaw("", f"{group} has no choice {choice!r}; {nearest(choice, options)}", place)
+    return Finding("", f"{group} has no choice {choice!r}; {nearest(choice, options)}", place)
 
 
-def _no_key(cause: OmegaConfBaseException, overrides: Sequence[str], roots: Sequence[Path]) -> Flaw:
+def _no_key(cause: OmegaConfBaseException, overrides: Sequence[str], roots: Sequence[Path]) -> Finding:
     """An override names a key that the composed config does not have."""
     key = str(cause.full_key or cause.key)
     parent = cause.parent_node
@@ -91,11 +93,11 @@ def _no_key(cause: OmegaConfBaseException, overrides: Sequence[str], roots: Sequ
         known += [path.name for root in roots for path in root.iterdir() if path.is_dir() and path.name != "hydra"]
     place = _written(rf"[+~]*{re.escape(key)}([.=]|$)", overrides) or COMMAND
     if options := choices_of(roots, key) if "." not in key else ():
-        return Flaw(key, f"is null here, and has no keys; choose one: {key}={', '.join(options)}", place)
-    return Flaw(key, f"no such key; {_RETIRED.get(key) or nearest(key.rpartition('.')[2], known)}", place)
+        return Finding(key, f"is null here, and has no keys; choose one: {key}={', '.join(options)}", place)
+    return Finding(key, f"no such key; {_RETIRED.get(key) or nearest(key.rpartition('.')[2], known)}", place)
 
 
-def _under_a_choice(key: str, overrides: Sequence[str], roots: Sequence[Path]) -> Flaw | None:
+def _under_a_choice(key: str, overrides: Sequence[str], roots: Sequence[Path]) -> Finding | None:
     """A setting written under the name of a choice, ``noisy.rate=1`` for ``condition.rate=1``."""
     word = next((o for o in overrides if o.lstrip("+~").startswith(f"{key}.")), None)
     groups = [
@@ -105,15 +107,15 @@ def _under_a_choice(key: str, overrides: Sequence[str], roots: Sequence[Path]) -
         return None
     right = " or ".join(word.replace(f"{key}.", f"{group}.", 1) for group in groups)
     text = f"no such key; {key} is a choice of {' and '.join(groups)}, whose settings are written {right}"
-    return Flaw(key, text, f"{COMMAND}: {shown(word)[1:-1]}")
+    return Finding(key, text, f"{COMMAND}: {shown(word)[1:-1]}")
 
 
-def _other(error: BaseException, overrides: Sequence[str]) -> Flaw:
+def _other(error: BaseException, overrides: Sequence[str]) -> Finding:
     texts = [_first(str(e)) for e in (error, error.__cause__) if e is not None and str(e).strip()]
     text = ": ".join(dict.fromkeys(texts)) or type(error).__name__
     key = error.full_key if isinstance(error, OmegaConfBaseException) and error.full_key else ""
     named = [o for o in overrides if o in text or (key and o.startswith(f"{key}="))]
-    return Flaw(str(key), text, f"{COMMAND}: {named[0]}" if named else "")
+    return Finding(str(key), text, f"{COMMAND}: {named[0]}" if named else "")
 
 
 def _open_interpolation(overrides: Sequence[str], roots: Sequence[Path]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from components.core.errors import ConfigError
-from runner.config.places import near
+from runner.config.origins import near
 
 _MOST_VALUES = 20_000  # OmegaConf takes 70 microseconds for each
 

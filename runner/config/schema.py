@@ -11,13 +11,20 @@ from annotated_types import Ge, Interval, MinLen
 from pydantic import StringConstraints
 
 from components.core.errors import ConfigError
-from runner.select import read_shard
 
 Node = Mapping[str, Any]
 Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
 Amount = Annotated[float, Ge(0)]
 Count = Annotated[int, Ge(0)]
 Positive = Annotated[int, Ge(1)]
+
+
+def read_shard(shard: str) -> tuple[int, int]:
+    """Read "i/n". Raises ConfigError when it is not 1 <= i <= n."""
+    part, slash, parts = shard.partition("/")
+    if not (slash and part.isdigit() and parts.isdigit() and 1 <= int(part) <= int(parts)):
+        raise ConfigError(f"run.shard={shard!r}: expected i/n with 1 <= i <= n, such as 1/4")
+    return int(part), int(parts)
 
 
 @dataclass(frozen=True)

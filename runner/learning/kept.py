@@ -20,7 +20,7 @@ from typing import Any
 import orjson
 
 from components.core.errors import ConfigError
-from runner import manifest
+from runner.storage import manifest
 
 _NAME = re.compile(r"[0-9a-f]{16}")
 _MARKS = (manifest.FILE, "provenance.json", "long_term", "experience", "examples.json")

@@ -5,23 +5,26 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.core.errors import ConfigError
 from components.core.learning import Parted, Source, task_of
+from components.core.moved import as_first_named
+from components.core.plain import Accept, Intact
 from components.core.protocols import Dataset
+from components.core.redaction import redact
 from components.core.task_text import task_text
+from components.core.traits import stage_traits
 from components.core.types import Sample
 from components.files.draws import draw
-from components.models.redaction import redact
-from runner.fitting import prompt_digests
-from runner.select import clean
+from runner.experiment.fitting import prompt_digests
+from runner.experiment.select import clean
 
 if TYPE_CHECKING:
-    from runner.experiment import Experiment
+    from runner.experiment.experiment import Experiment
 
 EVALUATED = ("test", "test_hard", "ablations")  # splits that are never learnt from
 _MAKES = ("agent", "grammars", "toolset", "condition", "scorer", "profile")
@@ -118,9 +121,11 @@ def _recipe(experiment: Experiment, split: str, samples: Sequence[Sample]) -> st
     """What decides the files of a memory; not the verifier, and not how the memory is shown."""
     cfg, parts = experiment.cfg, experiment.parts
     asked = {role: model for role, model in experiment.models.items() if role != "verifier"}
-    stage = experiment.source and experiment.source.stage
+    stage = None if experiment.source is None else experiment.source.stage
+    ignored = () if stage is None else stage_traits(stage).ignores
+    cfg = as_first_named(cfg)
     made = {key: cfg[key] for key in _MAKES}
-    made["agent"] = {key: value for key, value in cfg["agent"].items() if key not in getattr(stage, "passes_over", ())}
+    made["agent"] = {key: value for key, value in cfg["agent"].items() if key not in ignored}
     made |= {
         "stage": cfg["memory"]["stage"],
         "budget": cfg["budget"]["sample"],
@@ -129,7 +134,7 @@ def _recipe(experiment: Experiment, split: str, samples: Sequence[Sample]) -> st
         "split": split,
         "samples": [_content(sample) for sample in samples],
         "scorers": {name: scorer.version for name, scorer in parts.scorers.items()},
-        "prompts": prompt_digests([parts.agent, parts.grammar, parts.toolset, stage]),
+        "prompts": prompt_digests(replace(parts, verifier=Accept(), condition=Intact()), stage),
     }
     return hashlib.sha256(json.dumps(made, sort_keys=True, default=str).encode()).hexdigest()[:16]
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from components.core.errors import ModelError
 from components.core.protocols import Agent, Episode, Memory
+from components.core.traits import Requirements, requirements_of
 from components.core.types import CONTEXT_LENGTH, Answer, Failure, Played, Refusal, Sample
-from runner.door import Door
-from runner.ending import consults, deciding
-from runner.play import Parts, play
-from runner.progress import Progress
+from runner.episode.door import Door
+from runner.episode.ending import consults, deciding
+from runner.episode.play import play
+from runner.episode.shared import Parts
+from runner.terminal.progress import Progress
 
 Solve = Callable[[Episode], Awaitable[Answer | Refusal | Failure]]
 
@@ -22,8 +23,7 @@ class Solver:
     """An agent that is one function of its episode."""
 
     plays: Solve
-    brings: Sequence[Any] = ()
-    bare: bool = False
+    requirements: Requirements = field(default_factory=Requirements)
 
     async def solve(self, episode: Episode) -> Answer | Refusal | Failure:
         """Play it."""
@@ -44,8 +44,8 @@ class Practice:
 
     async def play(self, sample: Sample, solve: Solve, memory: Memory | None = None, epoch: int = 0) -> Played:
         """One episode; one that grows too long for the model has failed. Raises ModelError when it broke off."""
-        name, bare = sample.problem.id, bool(getattr(self.agent, "bare", False))
-        solver = Solver(solve, getattr(self.agent, "brings", ()), bare)
+        name, own = sample.problem.id, requirements_of(self.agent)
+        solver = Solver(solve, Requirements(tools=own.tools, only_own_tools=own.only_own_tools))
         quick = {key: scorer for key, scorer in self.parts.scorers.items() if not consults(scorer)}  # grades cost
         parts = replace(self.parts, agent=solver, memory=memory, scorers=quick)
         trajectory, scores = await play(parts, self.door, sample, epoch)
@@ -58,4 +58,4 @@ class Practice:
         if self.progress is not None and name not in self.played:
             self.played.add(name)
             self.progress.finished(name in self.skipped)
-        return Played(trajectory, deciding(self.parts, scores), {score.name: score.value for score in scores})
+        return Played(trajectory, deciding(self.parts.scorers, scores), {score.name: score.value for score in scores})

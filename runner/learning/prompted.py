@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, get_args
 from components.core.errors import ConfigError
 from components.core.types import Privacy
 from components.prompts import place_of
-from runner import manifest
-from runner.fitting import permit
+from runner.experiment.privacy import permit
+from runner.experiment.select import clean
 from runner.learning.lesson import known_by
-from runner.select import clean
+from runner.storage import manifest
 
 if TYPE_CHECKING:
-    from runner.experiment import Experiment
+    from runner.experiment.experiment import Experiment
 
 
 def check_prompts(experiment: Experiment) -> None:

@@ -6,31 +6,30 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from components.acting.demonstrations import FixedTasks
-from components.acting.loop import Acting
 from components.acting.solved import SolvedQuestions
 from components.core.errors import ConfigError
 from components.core.learning import Source, Teaching
 from components.core.task_text import inputs_in, task_text
+from components.core.traits import agents_in, requirements_of
 from components.core.types import Problem, Sample
 from components.verifiers.trying import Guided
-from runner.fitting import within
 
 if TYPE_CHECKING:
-    from runner.experiment import Experiment
+    from runner.experiment.experiment import Experiment
 
 _OFF = "choose no memory ('~memory' where the agent's config chooses one)"
 
 
 def refuse_unread(experiment: Experiment, source: Source) -> None:
     """Raises ConfigError for a memory that neither the agent nor the verifier reads."""
-    agents, verifier = [*within(experiment.parts.agent)], experiment.parts.verifier
-    shown = any(getattr(one, "needs_memory", None) is not None for one in agents)
+    agents, verifier = [*agents_in(experiment.parts.agent)], experiment.parts.verifier
+    shown = any(requirements_of(one).memory is not None for one in agents)
     taught = isinstance(verifier, Guided) and isinstance(source, Teaching) and source.experience
     if shown or taught or experiment.cfg.get("stage") == "memory":
         return
     kind, choice = type(agents[0]).__name__, experiment.launch.choices.get("memory") or type(source).__name__
-    acting = next((one for one in agents if isinstance(one, Acting)), None)
-    more = "" if acting is None else "agent.shots=1 shows a demonstration, or "
+    may_show = any(requirements_of(one).shots is not None for one in agents)
+    more = "agent.shots=1 shows a demonstration, or " if may_show else ""
     raise ConfigError(f"memory={choice} would not be read: {kind} shows nothing of it; {more}{_OFF}")
 
 
@@ -44,14 +43,12 @@ def refuse_demonstrations(experiment: Experiment, source: Source) -> None:
             f"memory.prompts: its demonstrations are of {len(seen)} of the samples that are evaluated, such as"
             f" {seen[0]!r}: evaluate another split, or show other demonstrations"
         )
-    for one in within(experiment.parts.agent):
-        if not isinstance(one, Acting) or not one.shots:
+    for one in agents_in(experiment.parts.agent):
+        if not (shots := requirements_of(one).shots):
             continue
-        if isinstance(memory, FixedTasks) and one.shots > len(memory.fixed):
+        if isinstance(memory, FixedTasks) and shots > len(memory.fixed):
             most = len(memory.fixed)
-            raise ConfigError(
-                f"agent.shots={one.shots}: more than the demonstrations there are; ask for at most {most}"
-            )
+            raise ConfigError(f"agent.shots={shots}: more than the demonstrations there are; ask for at most {most}")
         offer = experiment.parts.open(experiment.samples[0], 0, experiment.seed)
         if isinstance(memory, SolvedQuestions) and "metadata" not in offer.controls:
             raise ConfigError(

@@ -12,12 +12,12 @@ from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.rubrics.rubric import Rubric
 from components.rubrics.texts import texts_of
-from runner.records import read
-from runner.rescore import reopened
+from runner.job.rescore import reopened
 from runner.results.rows import Row, rows_of
 from runner.results.runs import Run
-from runner.stored import Unpacker
-from runner.texts import TextReader
+from runner.storage.records import read
+from runner.storage.stored import Unpacker
+from runner.storage.texts import TextReader
 
 _MODEL = "[the model]"
 

@@ -1,4 +1,4 @@
-"""Filled sheets, read back and checked: every flaw with its file, its line and what would be right."""
+"""Filled sheets, read back and checked: every finding with its file, its line and what would be right."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from components.core.errors import ConfigError
-from runner.flaws import nearest
+from runner.config.errors import nearest
 from runner.rating.sheets import ITEM, Key
 
 Picked = Mapping[str, tuple[str, ...]]  # field -> categories
-_TOLD = 12  # flaws of a sheet that are printed
+_TOLD = 12  # findings of a sheet that are printed
 _HARMLESS = "'"  # what our own tables have before a cell that looks like a formula
 
 
@@ -33,11 +33,11 @@ class _Reading:
     path: Path
     key: Key
     picked: dict[str, Picked] = field(default_factory=dict)
-    flaws: list[str] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
 
     def bad(self, line: int, text: str) -> None:
-        """Note a flaw."""
-        self.flaws.append(f"{self.path}:{line}: {text}")
+        """Note a finding."""
+        self.findings.append(f"{self.path}:{line}: {text}")
 
     def row(self, line: int, row: Mapping[str, str]) -> None:
         """Take one row."""
@@ -65,9 +65,9 @@ def read_sheets(paths: Sequence[Path], key: Key) -> list[Sheet]:
     if len({path.resolve() for path in paths}) < len(paths):
         raise ConfigError(f"a sheet is given twice among {', '.join(map(str, paths))}; agreement needs two raters")
     read = [_read(path, key) for path in paths]
-    if flaws := [flaw for one in read for flaw in one.flaws]:
-        more = [f"and {len(flaws) - _TOLD} more"] if len(flaws) > _TOLD else []
-        raise ConfigError("\n".join([*flaws[:_TOLD], *more]))
+    if findings := [finding for one in read for finding in one.findings]:
+        more = [f"and {len(findings) - _TOLD} more"] if len(findings) > _TOLD else []
+        raise ConfigError("\n".join([*findings[:_TOLD], *more]))
     return [Sheet(name, one.picked) for name, one in zip(names, read, strict=True)]
 
 
@@ -78,7 +78,7 @@ def _read(path: Path, key: Key) -> _Reading:
     for line, cells in rows[1:]:
         if any(cell.strip() for cell in cells):
             reading.row(line, {name: cells[at] if at < len(cells) else "" for name, at in places.items()})
-    if missing := [code for code in key.items if code not in reading.picked and not reading.flaws]:
+    if missing := [code for code in key.items if code not in reading.picked and not reading.findings]:
         reading.bad(rows[-1][0], f"{len(missing)} items are missing: {', '.join(missing[:_TOLD])}")
     return reading
 

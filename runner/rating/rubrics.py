@@ -10,8 +10,8 @@ import yaml
 
 from components.core.errors import ConfigError
 from components.rubrics.rubric import Rubric
-from runner.build import check
-from runner.flaws import nearest
+from runner.config.build import check
+from runner.config.errors import nearest
 
 
 def load(folder: Path, name: str) -> Rubric:

@@ -9,21 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from runner.results.kinds import KEY, declared_kinds
 from runner.results.sheets import Better
 
 Notes = Mapping[str, Any]
 _LOW = ("errors/", "cost/", "tokens/", "calls/", "time/", "stop/failed", "stop/limit")
 _NEITHER = ("stop/",)  # to answer or to refuse is not good in itself
 _UNITS = {"cost": "USD", "tokens": "tokens", "calls": "calls", "time": "s", "stop": "share", "errors": "share"}
-
-
-def declared_ways(scorers: Iterable[Any]) -> dict[str, Any]:
-    """What the scorers say of their scores, for the manifest."""
-    found = list(scorers)
-    lists = {key: [name for one in found for name in getattr(one, key, ())] for key in ("lower", "neither")}
-    units = {name: what for one in found for name, what in getattr(one, "units", {}).items()}
-    return {**lists, "units": units, KEY: declared_kinds(found)}
 
 
 def better(metric: str, manifests: Iterable[Notes] = ()) -> Better:

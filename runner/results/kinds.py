@@ -7,12 +7,11 @@ from all values of the run at once, never from those of a part of it, and the re
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
 from components.core.errors import ConfigError
-from components.core.protocols import DeclaresKinds
 from components.core.types import ScoreKind
 
 Kinds = Mapping[str, ScoreKind]
@@ -44,11 +43,6 @@ class Scale:
 
 
 NUMBER = Scale()
-
-
-def declared_kinds(scorers: Iterable[object]) -> dict[str, ScoreKind]:
-    """Score -> kind, of the scorers that declare them: for the manifest."""
-    return {name: kind for one in scorers if isinstance(one, DeclaresKinds) for name, kind in one.kinds.items()}
 
 
 def kinds_of(notes: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> Kinds:

@@ -14,26 +14,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any
 
-from components.core.errors import ConfigError
 from runner.results.bounds import standard_error, unvaried_variance
 from runner.results.intervals import Mean, Metric, of_means, settle, unsettled_of
 from runner.results.kinds import NUMBER, Kinds, Scale, kind_of
 
 Levels = Mapping[str, Sequence[str]]
 Record = Mapping[str, Any]
-
-
-def declared(scorers: Mapping[str, Any], what: str = "levels") -> dict[str, list[str]]:
-    """Score -> strata, of the scorers that have any (``what``: levels or by). Raises ConfigError for strata without
-    the scores' names."""
-    found: dict[str, list[str]] = {}
-    for key, scorer in scorers.items():
-        if levels := list(getattr(scorer, what, ())):
-            names = getattr(scorer, "names", ())
-            if not names:
-                raise ConfigError(f"scorer.{key}: it has {what} {levels}, but no names of the scores they are for")
-            found |= dict.fromkeys(names, levels)
-    return found
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from typing import Any
 import yaml
 
 from components.core.errors import ConfigError
-from runner import manifest
-from runner.records import FILE, read
 from runner.results.runs import config_of
-from runner.resume import differences, setting
+from runner.storage import manifest
+from runner.storage.records import FILE, read
+from runner.storage.resume import differences, setting
 
 _CALLS = ("sent", "from_journal", "beside")
 _SAME = ("name", "choices", "seed", "epochs", "limit", "prompts", "scorers", "identities", "memory")

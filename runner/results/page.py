@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from components.core.errors import ConfigError
-from runner.records import FILE
 from runner.results.render.html import page
 from runner.results.render.written import comma, latex, markdown, sheets
 from runner.results.runs import Run, warnings_of
@@ -33,6 +32,7 @@ from runner.results.sections import (
     verifier,
 )
 from runner.results.sheets import Section
+from runner.storage.records import FILE
 
 # Section -> what makes it, in the order of the page. A new section is a file in ``sections`` and a line here.
 SECTIONS: Mapping[str, Callable[[Sequence[Run]], Section | None]] = {

@@ -14,16 +14,16 @@ import yaml
 
 from components.core.errors import ConfigError
 from components.core.messages import SIMULATED
-from components.files.yaml_files import read_yaml
-from runner import manifest
-from runner.records import FILE as RECORDS
-from runner.records import read, slim
+from components.text.yaml_text import read_yaml
 from runner.results.directions import better
 from runner.results.kinds import Kinds, Scale, kind_of, kinds_of
 from runner.results.sheets import Better
-from runner.resume import setting
-from runner.terminal import aside
-from runner.texts import TextReader
+from runner.storage import manifest
+from runner.storage.records import FILE as RECORDS
+from runner.storage.records import read, slim
+from runner.storage.resume import setting
+from runner.storage.texts import TextReader
+from runner.terminal.output import aside
 
 _NEEDED = {"cluster", "strata", "scores", "usage", "seconds"}
 _PLACES = ("path", "sqlite")  # where data lie: the same are elsewhere on another machine

@@ -12,13 +12,13 @@ from components.core.errors import ConfigError
 from components.core.messages import Image, Message, ToolCall
 from components.core.types import Observed, Step, Trajectory
 from components.faults.marks import fault_lines
-from runner.flaws import nearest
-from runner.records import read
+from runner.config.errors import nearest
 from runner.results.report import tokens_text
 from runner.results.runs import Run
 from runner.results.table import plain
-from runner.stored import Unpacker
-from runner.texts import TextReader
+from runner.storage.records import read
+from runner.storage.stored import Unpacker
+from runner.storage.texts import TextReader
 
 _INDENT = "    "
 

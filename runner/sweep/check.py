@@ -15,20 +15,20 @@ from omegaconf import DictConfig, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
 from components.core.errors import ConfigError
-from runner import manifest
+from runner.config.errors import ConfigErrors, Finding, complain
 from runner.config.legible import too_deep
-from runner.config.places import words_of
-from runner.facts import facts_of
-from runner.flaws import Flaw, Flaws, complain
-from runner.resume import is_complete, quoted, refuse_changes, unused
-from runner.sweep.plan import Cell
+from runner.config.origins import words_of
+from runner.experiment.facts import facts_of
+from runner.job.plan import Cell
+from runner.storage import manifest
+from runner.storage.resume import is_complete, quoted, refuse_changes, unused
 from runner.sweep.shards import split
 
 
 def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path) -> None:
     """Compose and check; when a job is bad, all bad ones are named, none runs, and the exit code is 2."""
-    from runner.experiment import note_refusal
-    from runner.fitting import PrivacyRefused
+    from runner.experiment.privacy import PrivacyRefused
+    from runner.job.prepare import note_refusal
 
     bad: dict[int, ConfigError] = {}
     for number, cell in enumerate(plan):
@@ -84,7 +84,8 @@ def _compose(cell: Cell, number: int, master: DictConfig, loader: Any, home: Pat
 
 def _check(cell: Cell, loader: Any) -> None:
     """Build the job, try it, and see what there is in its folder. Raises ConfigError."""
-    from runner.experiment import prepare, study
+    from runner.experiment.experiment import study
+    from runner.job.prepare import prepare
 
     HydraConfig.instance().set_config(cell.config)
     if cell.config.hydra.job.chdir or cell.config.hydra.job.env_set:
@@ -114,17 +115,17 @@ def _explained(error: Exception, cell: Cell) -> ConfigError:
     from runner.config.explain import explain
     from runner.config.roots import CONF
 
-    return Flaws([explain(error, cell.overrides, [CONF])])
+    return ConfigErrors([explain(error, cell.overrides, [CONF])])
 
 
 def _tell(plan: Sequence[Cell], bad: dict[int, ConfigError]) -> None:
-    """Every flaw once, with the jobs that have it; it is one where a word of the command line has several values."""
-    jobs: dict[Flaw, list[str]] = {}
-    first: dict[Flaw, Flaw] = {}
+    """Every finding once, with the jobs that have it; it is one where a word of the command line has several values."""
+    jobs: dict[Finding, list[str]] = {}
+    first: dict[Finding, Finding] = {}
     for number, error in bad.items():
-        for flaw in error.flaws if isinstance(error, Flaws) else (Flaw("", str(error)),):
-            same = replace(flaw, place=flaw.place.partition("=")[0])
-            first.setdefault(same, flaw)
+        for finding in error.findings if isinstance(error, ConfigErrors) else (Finding("", str(error)),):
+            same = replace(finding, place=finding.place.partition("=")[0])
+            first.setdefault(same, finding)
             jobs.setdefault(same, []).append(plan[number].label if number >= 0 else "")
     for same, labels in jobs.items():
         more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""

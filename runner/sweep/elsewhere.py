@@ -18,10 +18,10 @@ from types import FrameType
 from typing import Any
 
 from components.core.errors import ConfigError
-from components.models.redaction import redact
-from runner import records
-from runner.budget import Spent
-from runner.sweep.plan import Cell
+from components.core.redaction import redact
+from runner.episode.budget import Spent
+from runner.job.plan import Cell
+from runner.storage import records
 
 _TOLD = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)  # how schedulers tell a process to leave
 
@@ -62,7 +62,7 @@ class Died:
 
 
 def orders_of(plan: Sequence[Cell], jobs: int, spent: Spent) -> list[Order]:
-    """What to play elsewhere. Processes share no purse, so each job has its part of what ``budget.run`` has left."""
+    """What to run elsewhere. Processes share no pool, so each job has its part of what ``budget.run`` has left."""
     here = os.getcwd(), tuple(sys.path), tuple(sys.argv)
     orders = []
     for n, cell in enumerate(plan):
@@ -174,10 +174,10 @@ def _signals() -> Iterator[None]:
 
 
 def _run(order: Order, spent: Spent) -> int:
-    from runner.__main__ import Task
-    from runner.budget import Budget
-    from runner.commons import Commons
-    from runner.experiment import check
+    from runner.episode.budget import Budget
+    from runner.job.prepare import check
+    from runner.job.shared_resources import SharedResources
+    from runner.job.task import Task
 
     experiment = check(order.cfg, order.launch)
     left = None if order.until is None else max(0.0, order.until - time.time())
@@ -185,8 +185,8 @@ def _run(order: Order, spent: Spent) -> int:
     task = Task()
 
     async def work() -> int:
-        async with Commons(budget, jobs=order.jobs, spent=spent, terminal=False) as commons:
-            return await task.play(experiment, order.folder, commons)
+        async with SharedResources(budget, jobs=order.jobs, spent=spent, terminal=False) as resources:
+            return await task.play(experiment, order.folder, resources)
 
     code: int = task.run(work(), ours=False)
     return code

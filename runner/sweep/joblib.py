@@ -8,7 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
-from runner import manifest
+from runner.storage import manifest
 from runner.sweep.elsewhere import Died, Ended, Order, play
 
 _TOGETHER = 2  # deaths after which jobs are played one by one

@@ -7,12 +7,10 @@ of its own, as ``hydra_plugins.wardround``; ``conf/hydra/`` makes both the defau
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import os
 import sys
 import traceback
-import types
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -27,40 +25,22 @@ from hydra.types import HydraContext
 from omegaconf import DictConfig
 
 from components.core.errors import ConfigError
-from components.models.redaction import redact
-from runner.budget import Budget, Spent
-from runner.resume import quoted
+from components.core.redaction import redact
+from runner.episode.budget import Budget, Spent
+from runner.job.plan import Cell, cells
+from runner.storage.resume import quoted
 from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.others import launch
-from runner.sweep.plan import Cell, cells
-from runner.sweep.ray import Ray
 from runner.sweep.shards import gather
 
 if TYPE_CHECKING:
-    from runner.__main__ import Task
-    from runner.commons import Commons, Watch
+    from runner.job.shared_resources import SharedResources, Watch
+    from runner.job.task import Task
 
 Plugins.instance()  # before the import below: its scan would load that module a second time
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper  # noqa: E402
 
-_HOME = "hydra_plugins"
 BUDGET, DECLINED = 3, 130
-
-
-def register() -> None:
-    """Make both known to Hydra."""
-    try:
-        plugins: Any = importlib.import_module(_HOME)
-    except ImportError:
-        plugins = sys.modules[_HOME] = types.ModuleType(_HOME)
-        plugins.__path__ = []
-    plugins.wardround = sys.modules[f"{_HOME}.wardround"] = sys.modules[__name__]
-    from runner.sweep.search.sweeper import Searcher
-
-    for kind in (Launcher, Sweeper, Ray, Searcher):
-        kind.__module__ = f"{_HOME}.wardround"
-        setattr(plugins.wardround, kind.__name__, kind)
-        Plugins.instance().register(kind)
 
 
 class Sweeper(BasicSweeper):
@@ -139,8 +119,8 @@ class Sweeper(BasicSweeper):
 
     def _cleared(self, owed: Sequence[Cell], spent: Spent) -> bool:
         """Whether to go on after the preflight."""
-        from runner.experiment import check
-        from runner.sweep.preflight import Job, cleared
+        from runner.job.preflight import Job, cleared
+        from runner.job.prepare import check
 
         jobs = [Job(cell.label, check(cell.cfg, cell.launch), cell.folder) for cell in owed]
         return bool(self.task.run(cleared(jobs, spent)))
@@ -176,22 +156,22 @@ class Launcher(HydraLauncher):
         return results
 
     async def _all(self) -> list[JobReturn]:
-        from runner.commons import Commons, lane_of
+        from runner.job.shared_resources import SharedResources, lane_of
 
         lanes: dict[str, list[Cell]] = {}
         for cell in self.plan:
             lanes.setdefault(lane_of(cell.cfg), []).append(cell)
         at_once = asyncio.Semaphore(self.jobs or len(self.plan))
         budget = Budget(**self.plan[0].cfg["budget"]["run"])  # check_all has seen that all have the same
-        commons = Commons(budget, len(self.plan), self.total_jobs, self.spent)
-        commons.watch = self.watch
-        async with commons, asyncio.TaskGroup() as group:
-            begun = [group.create_task(self._lane(cells, commons, at_once)) for cells in lanes.values()]
+        resources = SharedResources(budget, len(self.plan), self.total_jobs, self.spent)
+        resources.watch = self.watch
+        async with resources, asyncio.TaskGroup() as group:
+            begun = [group.create_task(self._lane(cells, resources, at_once)) for cells in lanes.values()]
         results = {id(cell): result for lane in begun for cell, result in lane.result()}
         return [results[id(cell)] for cell in self.plan]
 
     async def _lane(
-        self, cells: Sequence[Cell], commons: Commons, at_once: asyncio.Semaphore
+        self, cells: Sequence[Cell], resources: SharedResources, at_once: asyncio.Semaphore
     ) -> list[tuple[Cell, JobReturn]]:
         """Begin the jobs of one model one after the other, each when those before leave room; wait for all."""
         async with asyncio.TaskGroup() as group:
@@ -199,17 +179,19 @@ class Launcher(HydraLauncher):
             for cell in cells:
                 await at_once.acquire()
                 begun = asyncio.Event()
-                running.append(group.create_task(self._one(cell, commons, begun, at_once)))
+                running.append(group.create_task(self._one(cell, resources, begun, at_once)))
                 await begun.wait()
-                await commons.room(cell.cfg)
+                await resources.room(cell.cfg)
         return list(zip(cells, (job.result() for job in running), strict=True))
 
-    async def _one(self, cell: Cell, commons: Commons, begun: asyncio.Event, at_once: asyncio.Semaphore) -> JobReturn:
+    async def _one(
+        self, cell: Cell, resources: SharedResources, begun: asyncio.Event, at_once: asyncio.Semaphore
+    ) -> JobReturn:
         """Run a job to its end, whatever that is; it has begun then, too."""
         result = JobReturn(cell.overrides, cell.config, cell.config.hydra, os.getcwd(), cell.label)
         self.context.callbacks.on_job_start(config=cell.config, task_function=self.task)
         try:
-            result.return_value = await self._play(cell, commons, begun)
+            result.return_value = await self._play(cell, resources, begun)
             result.status = JobStatus.COMPLETED
         except (ConfigError, OSError) as error:  # a refusal or the machine: a line is enough
             result.status, result.return_value = JobStatus.FAILED, str(error)
@@ -219,18 +201,18 @@ class Launcher(HydraLauncher):
             logging.getLogger(__name__).exception("job %s broke off", cell.label)
         finally:
             begun.set()
-            commons.finish(cell.label)
+            resources.finish(cell.label)
             at_once.release()
         self.context.callbacks.on_job_end(config=cell.config, job_return=result)
         return result
 
-    async def _play(self, cell: Cell, commons: Commons, begun: asyncio.Event) -> int:
-        from runner.experiment import check
+    async def _play(self, cell: Cell, resources: SharedResources, begun: asyncio.Event) -> int:
+        from runner.job.prepare import check
 
-        if commons.is_silent(cell.cfg):
+        if resources.is_silent(cell.cfg):
             raise ConfigError("not begun: its model gave others errors")
         experiment, cell.experiment = cell.experiment or check(cell.cfg, cell.launch), None
-        code: int = await self.task.play(experiment, cell.folder, commons, commons.turn(experiment, begun))
+        code: int = await self.task.play(experiment, cell.folder, resources, resources.turn(experiment, begun))
         return code
 
 
@@ -246,7 +228,7 @@ def _note(cell: Cell, result: JobReturn) -> None:
 
 def _conclude(plan: Sequence[Cell]) -> int:
     """One table over the jobs and what failed. Returns the sweep's exit code."""
-    from runner.sweep.summary import summarise
+    from runner.job.summary import summarise
 
     summarise(plan)
     return exit_code(plan)

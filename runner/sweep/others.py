@@ -15,13 +15,13 @@ from typing import Any, Protocol
 
 from hydra.core.utils import JobReturn, JobStatus
 
-from runner.budget import Spent
-from runner.facts import sweep_id
-from runner.interrupts import Stopping
+from runner.episode.budget import Spent
+from runner.experiment.facts import sweep_id
+from runner.job.plan import Cell
 from runner.sweep.elsewhere import Died, Ended, Order, orders_of, taken_since
 from runner.sweep.joblib import Joblib
-from runner.sweep.plan import Cell
 from runner.sweep.submitit import Submitit
+from runner.terminal.interrupts import Stopping
 
 RESTARTS = 2
 _PLUGINS: dict[str, Callable[[Any], Engine]] = {

@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import ConfigError
-from runner import manifest, records
-from runner.facts import facts_of, sweep_id
-from runner.growing import ONE_BY_ONE
-from runner.resume import is_complete, parts_of, refuse_changes, written
-from runner.sweep.plan import Cell
+from components.core.traits import source_traits
+from runner.experiment.facts import facts_of, sweep_id
+from runner.job.plan import Cell
+from runner.learning.growing import ONE_BY_ONE
+from runner.storage import manifest, records
+from runner.storage.resume import is_complete, parts_of, refuse_changes, written
 
 if TYPE_CHECKING:
-    from runner.experiment import Experiment
+    from runner.experiment.experiment import Experiment
 
 PARTS = "parts"
 _MERGED = "merged"
@@ -36,7 +37,7 @@ def split(cell: Cell, experiment: Experiment) -> None:
         return
     if cell.cfg.get("stage") is not None:
         raise ConfigError("run.shards: what a stage makes has no parts; leave it out")
-    if getattr(experiment.source, "grows", False):
+    if experiment.source is not None and source_traits(experiment.source).grows:
         raise ConfigError(ONE_BY_ONE.format("run.shards"))
     if n > len(experiment.samples):
         raise ConfigError(f"run.shards={n}: there are {len(experiment.samples)} samples; one part has one at least")
@@ -65,7 +66,7 @@ def _part(cell: Cell, experiment: Experiment, i: int, n: int) -> Cell:
         cell, label=label, folder=cell.folder / PARTS / f"{i}-of-{n}", cfg=cfg, launch=launch, overrides=words
     )
     if (part.folder / manifest.FILE).exists():
-        from runner.experiment import study
+        from runner.experiment.experiment import study
 
         refuse_changes(part.folder, cfg)
         mine = replace(experiment, cfg=cfg, launch=launch, samples=experiment.samples[i - 1 :: n])

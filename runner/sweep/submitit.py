@@ -12,7 +12,7 @@ from typing import Any, Literal
 import yaml
 
 from components.core.errors import ConfigError
-from runner.resume import written
+from runner.storage.resume import written
 from runner.sweep.elsewhere import Died, Ended, Order, play
 
 _EVERY_SECONDS = 0.2

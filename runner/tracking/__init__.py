@@ -19,7 +19,7 @@ from typing import Any, Self
 import orjson
 
 from components.core.learning import Made
-from runner.tracking import crafts, describe, traces
+from runner.tracking import describe, stages, traces
 from runner.tracking.attached import attach
 from runner.tracking.describe import Job, job_of, safe
 from runner.tracking.store import Tracker, connect, database_of, texts_may_leave, troubles, without_password
@@ -44,7 +44,7 @@ def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, 
 
 def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]) -> str | None:
     """Send what a stage of its own made. Returns the address to look at; None when off or in trouble."""
-    return _guarded(lambda: crafts.send(made, config, choices), None) if enabled(config) else None
+    return _guarded(lambda: stages.send(made, config, choices), None) if enabled(config) else None
 
 
 def finish_sweep(

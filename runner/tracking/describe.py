@@ -13,10 +13,10 @@ from uuid import uuid4
 
 import orjson
 
-from runner.records import FILE
 from runner.results.directions import better, improved
 from runner.results.intervals import MetricJSON
 from runner.results.run_metrics import headline
+from runner.storage.records import FILE
 
 _LATE = ("errors", "cost", "tokens", "calls", "time")  # groups that are never the headline
 _STATUS = {"running": "KILLED", "interrupted": "KILLED", "budget": "KILLED", "partial": "KILLED", "failed": "FAILED",

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.core.errors import ConfigError
-from runner.manifest import FILE as MANIFEST
-from runner.records import FILE as RECORDS
+from runner.storage.manifest import FILE as MANIFEST
+from runner.storage.records import FILE as RECORDS
 from runner.tracking.store import absolute, database_of, load, troubles, without_password
 
 if TYPE_CHECKING:
@@ -74,6 +74,6 @@ def _folder(client: MlflowClient, run: Run, into: Path) -> Path:
 
 def _is_of(place: Path, run: Run) -> bool:
     """Whether a folder is the one that was sent as this run."""
-    from runner import manifest
+    from runner.storage import manifest
 
     return (manifest.read(place).get("mlflow") or {}).get("id") == run.data.tags.get("folder_id")

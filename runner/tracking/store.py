@@ -52,7 +52,7 @@ class Tracker:
         where, tags = f"tags.level = 'sweep' AND tags.sweep = '{sweep}'", {"level": "sweep", "sweep": sweep}
         return self._run(where, sweep, tags, start)
 
-    def craft(self, made: str, name: str) -> str:
+    def stage(self, made: str, name: str) -> str:
         """The run of what a stage of its own made, made when it is not there yet. Returns its id."""
         return self._run(f"tags.made = '{made}'", name, {"level": "stage", "made": made}, None)
 

@@ -16,9 +16,9 @@ from uuid import UUID, uuid5
 
 import orjson
 
-from runner.records import read
-from runner.stored import Unpacker
-from runner.texts import TextReader
+from runner.storage.records import read
+from runner.storage.stored import Unpacker
+from runner.storage.texts import TextReader
 from runner.tracking.describe import Job, safe
 from runner.tracking.spans import Spans
 from runner.tracking.store import Tracker

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from components.models.simulated.serve import Server
-from runner import records
-from runner.texts import TextReader
+from runner.storage import records
+from runner.storage.texts import TextReader
 from tests import in_process
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,8 @@ from random import Random
 from typing import Any, ClassVar
 
 from components.core.messages import Completion, Message, ToolCall, ToolSpec, Usage
-from components.core.types import Answer, Observation, Offer, Problem, Sample
+from components.core.tools import Offer
+from components.core.types import Answer, Observation, Problem, Sample
 from components.simulation.draws import Draws
 
 LETTERS = "ABCD"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from components.acting.solved import SolvedQuestions
+from components.core.plain import Accept
 from components.ehr.agent import EhrAgent
 from components.ehr.datasets.ehragent_edition import EhrAgentEdition
 from components.ehr.datasets.ehrsql2024 import Ehrsql2024
@@ -13,11 +14,10 @@ from components.ehr.scorer import Ehr as EhrScorer
 from components.ehr.toolset import Ehr
 from components.grammars.code_block import CodeBlock
 from components.models.scripted import Scripted
-from components.verifiers.accept import Accept
-from runner.door import Door
-from runner.execute import Outcome, execute
-from runner.play import Parts
-from runner.records import RecordWriter, read
+from runner.episode.door import Door
+from runner.episode.shared import Parts
+from runner.job.execute import Outcome, execute
+from runner.storage.records import RecordWriter, read
 from tests.parts import Intact
 from tests.wards import cell, sandbox
 

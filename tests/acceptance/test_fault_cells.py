@@ -19,8 +19,9 @@ from components.faults.cards import Recarded
 from components.faults.marks import changed_cards
 from components.faults.wrapping import Faulty
 from components.radiology.imperfect import Imperfect
-from runner.experiment import Experiment, build
-from runner.play import play
+from runner.episode.play import play
+from runner.experiment.experiment import Experiment
+from runner.job.prepare import build
 from tests.composing import composing
 from tests.failing import kinds
 from tests.parts import door

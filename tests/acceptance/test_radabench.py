@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from components.core.plain import Accept
 from components.core.types import Sample, Score, Trajectory
 from components.radiology.agent import Radagent
 from components.radiology.execution import ground_truth
@@ -19,11 +20,11 @@ from components.radiology.perfect import solvable
 from components.radiology.study import study_of
 from components.radiology.tasks import PAIRS, TASKS
 from components.radiology.tool import RadiologyTool
-from components.verifiers.accept import Accept
-from runner.budget import Budget
-from runner.build import construct
-from runner.door import Door
-from runner.play import Parts, play
+from runner.config.build import construct
+from runner.episode.budget import Budget
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
 from tests.golden.vectors import PAPER
 from tests.simulated import simulated
 from tests.slow import slow

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from components.radiology.sets import CONFIG1, CONFIG2, CONFIG3, REMOVED, REPLACED, RESTRICTED
-from runner.door import Door
-from runner.execute import Outcome, execute
-from runner.records import RecordWriter
+from runner.episode.door import Door
+from runner.job.execute import Outcome, execute
+from runner.storage.records import RecordWriter
 from tests.acceptance.command import told
 from tests.acceptance.test_radabench import CONDITIONS, INSUFFICIENT, episodes, few, means, parts, samples
 from tests.simulated import simulated

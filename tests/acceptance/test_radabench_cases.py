@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from components.core.messages import Request
-from components.core.types import Offer, Sample, Score, Trajectory
+from components.core.tools import Offer
+from components.core.types import Sample, Score, Trajectory
 from components.models.scripted import Scripted
-from runner.budget import Budget, Purse
-from runner.door import Door
-from runner.journal import Journal
-from runner.play import Parts, play
+from runner.episode.budget import Budget, BudgetPool
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
+from runner.storage.journal import Journal
 from tests.acceptance.test_radabench import parts, samples
 
 PROFILES = ("code", "paper")
@@ -61,7 +63,7 @@ async def replayed(
     model, played = Scripted(script), []
     for replay in (False, True):
         with Journal(folder) as journal:
-            door = Door({"main": model}, journal, run_seed=0, purse=Purse(Budget()), replay=replay)
+            door = Door({"main": model}, journal, run_seed=0, budget_pool=BudgetPool(Budget()), replay=replay)
             played.append(await play(house, door, sample, 0))
     (first, scores), (second, again) = played
     assert len(model.requests) == len(first.steps)

@@ -13,12 +13,11 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
 from components.radiology.switches import Switches
-from runner import build
-from runner.config import resolve
+from runner.config.composed import resolve
+from runner.config.errors import Finding
 from runner.config.schema import Settings
-from runner.experiment import check
-from runner.flaws import Flaw
-from runner.workshop import Workshop
+from runner.experiment.parts import PartsBuilder
+from runner.job.prepare import build, check
 from tests.acceptance.test_radabench import CONF
 from tests.composing import composing
 from tests.golden.vectors import CODE, PAPER
@@ -80,9 +79,9 @@ def test_every_choice_composes_and_builds_offline(variables, profile, row):
     words = [word for choice in row for word in NEEDED.get(choice, ())]
     cfg = resolve(composed(f"profile={profile}", *row, *words))
     build.check(Settings, cfg)
-    flaws: list[Flaw] = []
-    pieces, models, dataset = Workshop(cfg, (), flaws, None).everything()
-    assert not flaws, flaws
+    findings: list[Finding] = []
+    pieces, models, dataset = PartsBuilder(cfg, (), findings, None).everything()
+    assert not findings, findings
     assert all(pieces.values()) and all(models.values()) and dataset
 
 

@@ -59,7 +59,7 @@ def sample_texts() -> tuple[str, ...]:
 async def calls(profile: str, condition: str, names: Sequence[str]) -> list[Step]:
     """All calls of two episodes; each has the messages that are new in it, as the simulated core got them."""
     agent, house = Radagent(PROFILES[profile], strategies=names, reflector=Reflect()), parts(profile, condition)
-    house = replace(house, agent=agent, verifier=agent.brings_verifier or house.verifier)
+    house = replace(house, agent=agent, verifier=agent.requirements.verifier or house.verifier)
     chosen = [next(one for one in few(profile) if one.metadata["chain"] == chain) for chain in CHAINS]
     found = await episodes(house, chosen, ignored_refusal_rate=1.0)
     return [step for one in found for step in one.trajectory.steps]

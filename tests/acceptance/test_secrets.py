@@ -5,8 +5,8 @@ import pytest
 from aiohttp import web
 
 from components.models.simulated.serve import Server
-from runner.journal import Journal
-from runner.texts import _lines
+from runner.storage.journal import Journal
+from runner.storage.texts import _lines
 from tests.acceptance.command import Served, endpoint, here, run, told
 from tests.acceptance.own import Voice
 from tests.slow import slow

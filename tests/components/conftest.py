@@ -13,13 +13,15 @@ import components.prompts
 from components.agents.react import ReAct
 from components.core.errors import ToolError
 from components.core.messages import Message, Sampling, ToolSpec
-from components.core.types import NoState, Observation, Offer, Problem, Sample
+from components.core.plain import Accept
+from components.core.tools import NoState, Offer
+from components.core.types import Observation, Problem, Sample
 from components.models.scripted import Scripted
 from components.radiology.tasks import REFUSAL_FIELDS
-from components.verifiers.accept import Accept
-from runner.budget import Budget
-from runner.door import Door
-from runner.play import Parts, play
+from runner.episode.budget import Budget
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
 
 FOLDER = Path(__file__).parent / "dialogues"
 _NUMBERS = {"type": "object", "properties": {"numbers": {"type": "array"}}, "required": ["numbers"]}

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
+from components.radiology.synthesis import question_checks as of_questions
+from components.radiology.synthesis import record_checks as of_record
 from components.radiology.synthesis.record_checks import PLACES, USUAL
-from components.radiology.synthesis.soundness import questions as of_questions
-from components.radiology.synthesis.soundness import record as of_record
 from components.radiology.synthesis.words import words
 from data_builders.radabench_mini import __main__ as builder
 from tests.each import each

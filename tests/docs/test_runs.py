@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from runner import records
 from runner.serve import from_arguments
+from runner.storage import records
 from tests.acceptance.command import Served, here
 from tests.docs.pages import ADDING, ROOT, WITH_COMMANDS, Command, named
 from tests.slow import slow

@@ -9,7 +9,9 @@ import pytest
 
 from components.core.errors import ModelError
 from components.core.messages import Message, Request
-from components.core.types import Offer, Sample, Step, Trajectory
+from components.core.plain import Accept
+from components.core.tools import Offer
+from components.core.types import Sample, Step, Trajectory
 from components.grammars.xml_call import XmlCall
 from components.models.scripted import Scripted
 from components.radiology.agent import Radagent
@@ -21,9 +23,9 @@ from components.radiology.scorers.response import mentions_error
 from components.radiology.switches import Switches
 from components.radiology.tasks import BQ, IE
 from components.radiology.toolset import Radiology
-from components.verifiers.accept import Accept
-from runner.door import Door
-from runner.play import Parts, play
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
 from tests.golden import vectors as vectors_module
 from tests.golden.test_radabench_metrics import LABELS, SCORERS, STOPS, cases, check
 from tests.golden.test_radabench_tools import CONDITIONS, tools_of

@@ -6,7 +6,7 @@ import pytest
 
 from components.core.errors import ActionError
 from components.core.messages import Message
-from components.core.types import Offer
+from components.core.tools import Offer
 from components.grammars.xml_call import XmlCall
 from components.radiology.memory import read_inputs
 from components.radiology.tasks import REFUSAL_FIELDS

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from components.core.errors import ToolError
-from components.core.types import Offer, Problem, Sample
+from components.core.tools import Offer
+from components.core.types import Problem, Sample
 from components.radiology.cards import Card, spec
 from components.radiology.conditions import (
     Baseline,

@@ -10,7 +10,7 @@ import pytest
 
 from components.core.errors import ActionError
 from components.core.messages import Message
-from components.core.types import Offer
+from components.core.tools import Offer
 from components.grammars.bracket_json import BracketJson, read_call
 
 FOLDER = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent)

@@ -14,26 +14,26 @@ import orjson
 import pytest
 
 from components.acting.inner_actions import INNER
-from components.acting.loop import Acting
 from components.agents.react import ReAct
 from components.agents.reflectool import ReflecTool
 from components.agents.reflexion import Reflexion
 from components.cab.scorers import Cab
 from components.core.errors import ToolError
 from components.core.messages import Completion, Message, Request, Sampling, ToolSpec, Usage
-from components.core.types import Action, Observation, Offer, Problem, Sample, Score, Trajectory
+from components.core.plain import Accept
+from components.core.tools import Offer
+from components.core.types import Action, Observation, Problem, Sample, Score, Trajectory
 from components.grammars.bracket_json import BracketJson, read_call
 from components.memory.learnt import chain_of
 from components.stages.optimize import Optimize
 from components.text.structured import array_in, object_in
-from components.verifiers.accept import Accept
 from components.verifiers.refine import Refine
 from components.verifiers.select import Select
-from runner.door import Door
-from runner.episode import Episode
-from runner.learning import Practice
-from runner.play import Parts, play
-from runner.shared import Shared
+from runner.episode.door import Door
+from runner.episode.episode import Episode
+from runner.episode.play import play
+from runner.episode.shared import Parts, Shared
+from runner.learning.practice import Practice
 from tests.parts import Intact
 
 FOLDER = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent)
@@ -212,7 +212,7 @@ def offered(request: Request) -> list[str]:
 @pytest.mark.parametrize("case", vectors("episode_traces"))
 async def test_episode_trace(case):
     pace = {"max_steps": case["max_steps"], "force_finish": case["force_finish"]}
-    agents: dict[str, Acting] = {
+    agents: dict[str, ReAct] = {
         "react": ReAct(**pace), "reflexion": Reflexion(**pace, trials=case.get("reflect_iter", 0) + 1), "reflectool": ReflecTool(**pace),
     }  # fmt: skip
     checks = verifier(case) if case["agent"] == "reflectool" else Accept()

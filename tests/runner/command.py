@@ -16,7 +16,9 @@ from typing import Annotated, ClassVar, Literal, Sequence
 from annotated_types import Ge
 from components.core.errors import ConfigError
 from components.core.messages import Completion, Message, Sampling, Usage
-from components.core.types import Answer, Offer, Problem, Sample, Score
+from components.core.traits import Requirements, ScorerTraits
+from components.core.types import Answer, Problem, Sample, Score
+from components.core.tools import Offer
 
 @dataclass(frozen=True)
 class Pace:
@@ -56,7 +58,11 @@ class Echo:
 @dataclass(frozen=True)
 class Asks:
     times: int = 1
-    needs_controls: Sequence[str] = ()
+    controls: Sequence[str] = ()
+
+    @property
+    def requirements(self):
+        return Requirements(controls=self.controls)
 
     async def solve(self, episode):
         for _ in range(self.times):

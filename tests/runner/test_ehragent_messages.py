@@ -14,11 +14,12 @@ from components.acting.solved import Entry, own_seeds
 from components.core.types import Sample
 from components.ehr.metadata import metadata
 from components.models.scripted import Scripted
-from runner.door import Door
-from runner.execute import Outcome, execute
-from runner.play import Parts, play
-from runner.records import RecordWriter
-from runner.workshop import Workshop
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
+from runner.experiment.parts import PartsBuilder
+from runner.job.execute import Outcome, execute
+from runner.storage.records import RecordWriter
 from tests.components.ehr.simulated.chartroom import questions, toolset
 from tests.composing import composing
 
@@ -41,11 +42,11 @@ def parts_of():
 def parts(*words: str) -> Parts:
     """The parts of a config with its memory as it begins, over the tools of the tests."""
     cfg: Any = OmegaConf.to_container(compose("config", list(words)), resolve=True)
-    flaws: list[Any] = []
-    workshop = Workshop(cfg, (), flaws, ["agent", "grammars", "memory", "verifier", "condition", "scorer"])
+    findings: list[Any] = []
+    workshop = PartsBuilder(cfg, (), findings, ["agent", "grammars", "memory", "verifier", "condition", "scorer"])
     pieces, _, _ = workshop.everything()
     source = workshop.source()
-    assert flaws == []
+    assert findings == []
     return Parts(**{**pieces, "toolset": toolset()}, memory=source.open(None, ""))
 
 
@@ -155,9 +156,9 @@ def test_by_profile_the_memory_grows_by_the_run_or_by_gold_and_learns_nothing_be
 def test_more_demonstrations_than_there_are_are_refused_in_one_line(agent, parts_of):
     key = "agent.inner.shots" if agent == "cot_plan_self_consistency" else "agent.shots"
     cfg: Any = OmegaConf.to_container(compose("config", [f"agent={agent}", f"{key}=9"]), resolve=True)
-    flaws: list[Any] = []
-    Workshop(cfg, (), flaws, ["memory"]).source()
-    assert [str(flaw) for flaw in flaws] == [
+    findings: list[Any] = []
+    PartsBuilder(cfg, (), findings, ["memory"]).source()
+    assert [str(finding) for finding in findings] == [
         "memory: agent.shots=9: more than the demonstrations of 'mimic_iii' in the prompt set 'ehr_demonstrations'; "
         "ask for at most 8"
     ]

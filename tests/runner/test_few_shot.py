@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from runner import records
-from runner.texts import TextReader
+from runner.storage import records
+from runner.storage.texts import TextReader
 
 DATA = os.environ.get("CLINICAL_DATA_DIR", "")  # tests of the command run without it
 MINI = ("dataset=cab_mini", "dataset.tasks=[medqa,medcalc]", "dataset.per_task=3", "tracking=off")

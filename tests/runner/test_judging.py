@@ -57,10 +57,10 @@ def test_unreadable_grades_are_unscored(home):
         (("+model@models.judge=echo", "models.judge.name=acme/Echo"), "is acme/Echo, which is tested here (as main)"),
         (
             (
-                *(f"+model@models.{role}=echo" for role in ("judge", "builder")),
-                *(f"models.{role}.name=smith" for role in ("judge", "builder")),
+                *(f"+model@models.{role}=echo" for role in ("judge", "verifier")),
+                *(f"models.{role}.name=smith" for role in ("judge", "verifier")),
             ),
-            "is smith, which is tested here (as builder)",
+            "is smith, which is tested here (as verifier)",
         ),
     ],
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.manifest import digest
+from runner.storage.manifest import digest
 
 ROOT = Path(__file__).resolve().parents[2]
 

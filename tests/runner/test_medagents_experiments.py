@@ -7,8 +7,8 @@ from hydra import compose
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from runner.config.roots import CONF
+from runner.job.plan import cells
 from runner.results.publications.paper import load
-from runner.sweep.plan import cells
 from tests.composing import composing
 
 BASELINES = {

@@ -6,15 +6,16 @@ import pytest
 
 from components.core.errors import OVERFLOW, ConfigError, ModelError
 from components.core.messages import Completion, Message, Usage
+from components.core.traits import ScorerTraits
 from components.core.types import Answer, Score
 from components.models.overflow import FINISH
-from runner.budget import Budget
-from runner.execute import Outcome, execute
-from runner.journal import Journal
-from runner.play import play
-from runner.records import RecordWriter, read
+from runner.episode.budget import Budget
+from runner.episode.play import play
+from runner.job.execute import Outcome, execute
 from runner.results.metrics import overflow_line, summarise
 from runner.results.statistics.pairs import value_of
+from runner.storage.journal import Journal
+from runner.storage.records import RecordWriter, read
 from tests.parts import Rows, Speaker, door, parts
 
 SAMPLES = Rows().load("test")
@@ -73,6 +74,8 @@ async def test_lines_at_once_fail_the_episode_too():
 
 async def test_what_a_scorer_asks_is_not_the_agents_failure():
     class Judge:
+        traits = ScorerTraits(asks="main")
+
         async def consult(self, sample, trajectory, scores, episode):
             await episode.ask([Message("user", "?")] * 9, "judge")
 

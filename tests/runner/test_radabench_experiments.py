@@ -11,10 +11,10 @@ from omegaconf import OmegaConf
 
 from components.radiology.agent import Radagent, Strategy
 from components.verifiers.reflect import Reflect
-from runner.build import construct
+from runner.config.build import construct
 from runner.config.roots import CONF
-from runner.door import Door
-from runner.play import play
+from runner.episode.door import Door
+from runner.episode.play import play
 from tests.acceptance.test_radabench import parts, samples
 from tests.components.models.conftest import serving_chat
 from tests.composing import composing

@@ -7,9 +7,9 @@ import pytest
 import yaml
 from hydra import compose
 
-from runner import records
 from runner.config.roots import CONF
-from runner.texts import TextReader
+from runner.storage import records
+from runner.storage.texts import TextReader
 from tests.acceptance.command import here
 from tests.composing import composing
 from tests.slow import slow

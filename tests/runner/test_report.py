@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from runner.job.summary import calls
 from runner.report import main
 from runner.results.page import SECTIONS
-from runner.sweep.summary import calls
 from tests.acceptance.command import here
 from tests.runner.results.folders import write
 

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from components import prompts
-from runner import records
+from runner.storage import records
 from tests.slow import slow
 
 QUICK = ("tracking=off", "run.journal=journal")

@@ -26,7 +26,7 @@ from components.core.types import (
     Trajectory,
 )  # fmt: skip
 from runner import tracking, ui
-from runner.records import RecordWriter, record_of
+from runner.storage.records import RecordWriter, record_of
 from runner.tracking import describe, store, traces, views
 from runner.tracking.found import folders_of
 from runner.tracking.spans import Spans

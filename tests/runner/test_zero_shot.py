@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from runner import records
-from runner.texts import TextReader
+from runner.storage import records
+from runner.storage.texts import TextReader
 
 OURS = ("one line", "nothing else", "reason step by step", "reply with", "solved question", "<letter>")
 

@@ -16,7 +16,8 @@ from annotated_types import Gt
 from components.cab.scorers import calculations, choices, entities, tables, texts
 from components.cab.scorers.case import Case, Reading, Unscored
 from components.cab.tasks import TASKS, Form, Task
-from components.core.types import Sample, Score, ScoreKind, Trajectory
+from components.core.traits import ScorerTraits
+from components.core.types import Sample, Score, Trajectory
 
 STRICT, OFFICIAL = "score/strict", "score/official"
 DATABASE = "sql_database"
@@ -56,19 +57,18 @@ class Cab:
     """
 
     seconds: Annotated[float, Gt(0)] = 5.0
-    names: ClassVar[Sequence[str]] = (STRICT, OFFICIAL)
-    levels: ClassVar[Sequence[str]] = ("task", "dimension")
-    kinds: ClassVar[Mapping[str, ScoreKind]] = {STRICT: "share", OFFICIAL: "share"}
+    # Statements of models may take their time, so scoring leaves the event loop.
+    traits: ClassVar[ScorerTraits] = ScorerTraits(
+        names=(STRICT, OFFICIAL),
+        levels=("task", "dimension"),
+        kinds={STRICT: "share", OFFICIAL: "share"},
+        blocking=True,
+    )
 
     @property
     def version(self) -> str:
         """Changes when a score can."""
         return "1"
-
-    @property
-    def blocking(self) -> bool:
-        """Statements of models may take their time, so scoring leaves the loop."""
-        return True
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Both readings of the answer."""

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Interval, Lt
 
 from components.core.messages import Completion, Request, Sampling
+from components.core.traits import ModelTraits
 from components.core.types import Sample
 from components.models.simulated.core import VERSION, Core
 from components.simulation.asked import Responder
@@ -59,14 +60,14 @@ class Simulated:
         self._sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
 
     @property
+    def traits(self) -> ModelTraits:
+        """Whether it takes images."""
+        return ModelTraits(vision=self.takes_images)
+
+    @property
     def identity(self) -> str:
         """Name, version, rates, responders and a digest of what it has studied: whatever can change a reply."""
         return f"{self._made} key={self.core.key.digest}"
-
-    @property
-    def vision(self) -> bool:
-        """Whether the model takes images."""
-        return self.takes_images
 
     @property
     def sampling(self) -> Sampling:

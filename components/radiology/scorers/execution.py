@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from components.building.reading import may_build
-from components.core.types import Sample, Score, ScoreKind, Trajectory
+from components.core.traits import ScorerTraits
+from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import Execution, from_log, ground_truth, is_scored, kind_of
 from components.radiology.grading import Attempt, grade
 from components.radiology.perfect import Suitable
@@ -54,7 +55,7 @@ class InputOutput:
 
     switches: Switches
     version: str = "1"
-    kinds: ClassVar[Mapping[str, ScoreKind]] = {"execution/ecr": "proportion", "execution/pfsp": "share"}
+    traits: ClassVar[ScorerTraits] = ScorerTraits(kinds={"execution/ecr": "proportion", "execution/pfsp": "share"})
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """The reference's profile scores redundant conditions only; what cannot be solved is never scored."""
@@ -90,10 +91,12 @@ class Completion:
 
     switches: Switches
     version: str = "1"
-    decides: ClassVar[str] = HEADLINE
-    names: ClassVar[Sequence[str]] = (HEADLINE,)
-    kinds: ClassVar[Mapping[str, ScoreKind]] = dict.fromkeys(COMPLETION_NAMES, "proportion")
-    by: ClassVar[Sequence[str]] = ("complexity", "task", "anatomy", "modality")
+    traits: ClassVar[ScorerTraits] = ScorerTraits(
+        decides=HEADLINE,
+        names=(HEADLINE,),
+        kinds=dict.fromkeys(COMPLETION_NAMES, "proportion"),
+        by=("complexity", "task", "anatomy", "modality"),
+    )
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Scored wherever the task can be solved, with a tool that is built if need be; unscored in the reference's
@@ -181,7 +184,7 @@ class Orchestration:
 
     switches: Switches
     version: str = "1"
-    kinds: ClassVar[Mapping[str, ScoreKind]] = {TARGET: "proportion", MILESTONE: "proportion", TOOLS: "share"}
+    traits: ClassVar[ScorerTraits] = ScorerTraits(kinds={TARGET: "proportion", MILESTONE: "proportion", TOOLS: "share"})
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """The reference's profile scores the target in redundant and the rest in differentiated conditions."""
@@ -206,7 +209,7 @@ class BestTools:
 
     switches: Switches
     version: str = "2"
-    kinds: ClassVar[Mapping[str, ScoreKind]] = {BEST: "proportion"}
+    traits: ClassVar[ScorerTraits] = ScorerTraits(kinds={BEST: "proportion"})
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Scored in differentiated conditions, and by the article wherever tools differ."""

@@ -14,7 +14,8 @@ from typing import ClassVar
 
 from Levenshtein import distance
 
-from components.core.types import Sample, Score, ScoreKind, Trajectory
+from components.core.traits import ScorerTraits
+from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import Execution, decided, ground_truth, kind_of
 from components.radiology.grading import Attempt, grade
 from components.radiology.switches import Switches
@@ -97,9 +98,11 @@ class Chain:
 
     switches: Switches
     version: str = "1"
-    lower: ClassVar[Sequence[str]] = LOWER
-    units: ClassVar[Mapping[str, str]] = {name: "steps" for name in NAMES if "levenshtein" in name}
-    kinds: ClassVar[Mapping[str, ScoreKind]] = {name: "count" if "levenshtein" in name else "share" for name in NAMES}
+    traits: ClassVar[ScorerTraits] = ScorerTraits(
+        lower=LOWER,
+        units={name: "steps" for name in NAMES if "levenshtein" in name},
+        kinds={name: "count" if "levenshtein" in name else "share" for name in NAMES},
+    )
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """Unscored are metrics on the plan without a plan, and what the reference's scripts leave out (its profile)."""

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from components.building.reading import first_refusal
-from components.core.types import Sample, Score, ScoreKind, Trajectory
+from components.core.traits import ScorerTraits
+from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import kind_of, task_of
 from components.radiology.grading import unscored
 from components.radiology.switches import Switches
@@ -63,7 +64,7 @@ class Refusals:
 
     switches: Switches
     version: str = "1"
-    kinds: ClassVar[Mapping[str, ScoreKind]] = dict.fromkeys(NAMES, "proportion")
+    traits: ClassVar[ScorerTraits] = ScorerTraits(kinds=dict.fromkeys(NAMES, "proportion"))
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """A perfect agent refuses with the right grounds: both ceilings are 1."""

@@ -23,7 +23,8 @@ from typing import Any, ClassVar
 import orjson
 
 from components.core.errors import ConfigError
-from components.core.types import CONTEXT_LENGTH, Sample, Score, ScoreKind, Trajectory
+from components.core.traits import ScorerTraits
+from components.core.types import CONTEXT_LENGTH, Sample, Score, Trajectory
 from components.radiology.execution import from_log, is_scored, kind_of
 from components.radiology.grading import attempt, unscored
 from components.radiology.switches import Switches
@@ -75,7 +76,7 @@ class Response:
 
     switches: Switches
     version: str = "1"
-    kinds: ClassVar[Mapping[str, ScoreKind]] = dict.fromkeys(NAMES, "share")
+    traits: ClassVar[ScorerTraits] = ScorerTraits(kinds=dict.fromkeys(NAMES, "share"))
 
     def score(self, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
         """The reference's profile scores differentiated conditions only, and no episode that mentions an error."""
@@ -151,7 +152,7 @@ class RaTEScore:
     given ``seconds`` per answer. Raises ConfigError when it is not installed.
     """
 
-    kinds: ClassVar[Mapping[str, ScoreKind]] = {RATESCORE: "share"}
+    traits: ClassVar[ScorerTraits] = ScorerTraits(kinds={RATESCORE: "share"})
     takes_code: ClassVar[Sequence[str]] = ("source",)  # what a stranger's config must not set unasked
 
     source: str = PACKAGE

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from components.core.errors import ConfigError
-from components.core.learning import Bench
+from components.core.learning import StageContext
 from components.core.protocols import Episode
 from components.core.types import Answer
 from components.core.usage import Purposes, usage_of
@@ -120,7 +120,7 @@ class Draft:
 class Author:
     """Asks the role ``author``, which is the model itself where the config names no other."""
 
-    bench: Bench
+    bench: StageContext
     prompts: str
 
     async def draft(self, cell: Cell, attempt: int, last: Draft | None) -> Draft:

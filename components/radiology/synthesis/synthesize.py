@@ -22,7 +22,8 @@ from pydantic import StringConstraints
 
 from components.core.concurrency import together
 from components.core.errors import ConfigError, ModelError, RunLimitReached
-from components.core.learning import Bench, Made
+from components.core.learning import Made, StageContext
+from components.core.traits import PromptSetName
 from components.core.usage import Purposes, summed, usage_lines
 from components.files.made_folder import NEW, MadeFolder
 from components.radiology.records import parse_records
@@ -57,7 +58,7 @@ class Synthesize:
     per_disease: Count = 1
     attempts: Count = 3
     split: Name = "test"
-    prompts: str = "synthesize"
+    prompts: PromptSetName = "synthesize"
 
     def __post_init__(self) -> None:
         for key, given, known in (
@@ -73,13 +74,13 @@ class Synthesize:
         """Where the records are written."""
         return Path("outputs/synthetic") / self.name if self.folder is None else Path(self.folder)
 
-    def check(self, bench: Bench) -> None:
+    def check(self, bench: StageContext) -> None:
         """Whether there is anything to write. Raises ConfigError."""
         self._cells(bench)
         if self.place.is_dir():
             MadeFolder(self.place).notes(bench.begun, "stage.name")
 
-    async def make(self, bench: Bench) -> Made:
+    async def make(self, bench: StageContext) -> Made:
         """Write the records; what was asked already comes from the journal. Raises ModelError, RunLimitReached."""
         home, cells = MadeFolder(self.place), self._cells(bench)
         with home.held():
@@ -98,7 +99,7 @@ class Synthesize:
         figures = {f"records/{name}": [(0, float(n))] for name, n in notes["counts"].items()}
         return Made(self.place, _said(notes, self.place), not notes["counts"]["accepted"], figures)
 
-    def _cells(self, bench: Bench) -> list[Cell]:
+    def _cells(self, bench: StageContext) -> list[Cell]:
         return cells_of(
             self.prompts, self.diseases, self.anatomies, self.modalities, self.per_pair, self.per_disease, bench.seed
         )
@@ -109,7 +110,7 @@ class _Writing:
     """What is accepted and rejected so far."""
 
     setting: Synthesize
-    bench: Bench
+    bench: StageContext
     home: MadeFolder
     cells: Sequence[Cell]
     accepted: dict[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from components.core.errors import ConfigError
-from components.files.yaml_files import read_yaml
-from runner.build import check
+from components.text.yaml_text import read_yaml
+from runner.config.build import check
 from runner.results.grid import Column, Grid, grid_of
 from runner.results.intervals import Metric, mean_of
 from runner.results.publications.paper import Line, Paper

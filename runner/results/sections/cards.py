@@ -17,7 +17,7 @@ from runner.results.runs import Run
 from runner.results.sections.tools import OWN
 from runner.results.sheets import Cell, Column, Section, Sheet
 from runner.results.statistics.pairs import cluster_of
-from runner.stored import Unpacker
+from runner.storage.stored import Unpacker
 
 SEX, AGE = "sex", "age, years"  # facts of ``Sample.card``
 Record = Mapping[str, Any]

@@ -16,7 +16,7 @@ import orjson
 from components.core.messages import Image, Message, ToolCall
 from components.core.types import Observed, Step, Trajectory
 from components.faults.marks import fault_lines
-from runner.texts import paragraphs, without_surrogates
+from runner.storage.texts import paragraphs, without_surrogates
 
 Text: TypeAlias = str | list[int]  # as it is, or the numbers of its paragraphs
 

@@ -16,8 +16,8 @@ from runner.results.run_metrics import named, read_metrics
 from runner.results.runs import Run
 from runner.results.sections.episode_data import Blocks, Marker, Marks, Texts, Writer, packed, question_of
 from runner.results.sheets import Markup, Section
-from runner.stored import Unpacker
-from runner.texts import without_surrogates
+from runner.storage.stored import Unpacker
+from runner.storage.texts import without_surrogates
 
 LIMIT = 5_000
 FAILURES = ("error", "failed", "limit")

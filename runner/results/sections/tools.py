@@ -20,7 +20,7 @@ from runner.results.rows import Row
 from runner.results.run_metrics import rows
 from runner.results.runs import Run
 from runner.results.sheets import Cell, Column, Plot, Section, Sheet
-from runner.stored import Unpacker
+from runner.storage.stored import Unpacker
 
 TABLE = "tools.csv"
 ALL = "all"

@@ -15,7 +15,7 @@ from runner.results.rows import Row
 from runner.results.run_metrics import rows
 from runner.results.runs import Run
 from runner.results.sheets import Cell, Column, Plot, Section, Sheet, Value
-from runner.stored import Unpacker
+from runner.storage.stored import Unpacker
 
 # Records written before verdicts were data have them as texts: ``select: candidate 2 of 3, picked; curve 1=1, 2=2``.
 _OLD = re.compile(

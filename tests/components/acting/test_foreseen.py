@@ -6,7 +6,8 @@ import pytest
 from components.acting.foreseen import Foreseeing, foreseen
 from components.core.errors import ToolError
 from components.core.messages import Message, ToolCall
-from components.core.types import Action, Offer
+from components.core.tools import Offer
+from components.core.types import Action
 from tests.attempts import Echo
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from components.acting.inner_actions import INNER, Plan, Think
-from components.core.protocols import Tool
+from components.core.tools import Tool
 
 
 def test_plan_and_think_are_pure_inner_tools():

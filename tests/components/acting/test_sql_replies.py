@@ -6,7 +6,8 @@ from components.acting.sql_replies import answered, known, refused_in, statement
 from components.agents.llm2sql import Llm2Sql
 from components.core.errors import ConfigError
 from components.core.messages import Message
-from components.core.types import Answer, Failure, Offer, Refusal
+from components.core.tools import Offer
+from components.core.types import Answer, Failure, Refusal
 from tests.attempts import Attempt
 from tests.record_desk import Records, counting
 

@@ -1,6 +1,6 @@
 import pytest
 
-from components.acting.tool_distribution import action_names, distribution, input_kinds, is_misuse
+from components.acting.tool_distribution import action_names, distribution, is_misuse
 from components.core.messages import Image, Message, ToolCall, Usage
 from components.core.types import Action, Problem, Refusal, Step, Trajectory
 
@@ -45,8 +45,8 @@ def test_only_the_final_trial_counts():
 
 
 def test_a_tool_is_misused_where_the_problem_lacks_its_kind_of_input():
-    kinds = input_kinds(Problem("1", "?", inputs={"image_2": "b.png", "image": "a.png", "upload_files": "notes"}))
-    assert kinds == ["image", "upload_files"] and input_kinds(Problem("1", "?")) == []
-    assert input_kinds(Problem("1", "?", images=(Image("data:x"),))) == ["image"]
+    kinds = Problem("1", "?", inputs={"image_2": "b.png", "image": "a.png", "upload_files": "notes"}).input_kinds
+    assert kinds == ["image", "upload_files"] and Problem("1", "?").input_kinds == []
+    assert Problem("1", "?", images=(Image("data:x"),)).input_kinds == ["image"]
     assert is_misuse({"needs": "sql_database"}, kinds)
     assert not is_misuse({"needs": "image"}, kinds) and not is_misuse({}, [])

@@ -5,7 +5,7 @@ import pytest
 from components.acting.tool_names import known_names, lasting_names, named, to_lasting, to_local
 from components.core.errors import ConfigError
 from components.core.messages import ToolSpec
-from components.core.types import Offer
+from components.core.tools import Offer
 
 NUMBERED = [
     ToolSpec("TOOL1", "a", {}, facts={"category": "Organ Segmentor"}),

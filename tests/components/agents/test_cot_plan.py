@@ -58,7 +58,7 @@ async def test_it_may_refuse_where_that_is_open():
 
 
 async def test_solved_questions_are_needed_unless_none_is_shown():
-    assert CotPlan().needs_memory == "demonstrations" and CotPlan(shots=0).needs_memory is None
+    assert CotPlan().requirements.memory == "demonstrations" and CotPlan(shots=0).requirements.memory is None
     with pytest.raises(ConfigError, match="memory=demonstrations"):
         await solving(CotPlan(), [PLAN], Records(memory=None))
     _, model, _ = await solving(CotPlan(shots=0), [PLAN], Records(memory=None))

@@ -64,7 +64,7 @@ async def test_demonstrations_without_knowledge_show_their_statement_as_links():
     done = await played(DinSql(), [LINKS, "?", DRAFT, RIGHT], tools=TOOLS, memory_=memory)
     assert "those that this statement uses.\nselect 1" in done.asked(0)
     assert "who?" not in (await played(DinSql(shots=0), [LINKS, "?", DRAFT, RIGHT], tools=TOOLS)).asked(0)
-    assert DinSql().needs_memory == "demonstrations" and DinSql(shots=0).needs_memory is None
+    assert DinSql().requirements.memory == "demonstrations" and DinSql(shots=0).requirements.memory is None
 
 
 CLASSES = {

@@ -5,13 +5,14 @@ import pytest
 from components.acting.examples import Example
 from components.agents.few_shot import FewShot
 from components.core.errors import ConfigError
+from components.core.plain import Accept
 from components.core.types import Problem, Sample
 from components.grammars.xml_call import XmlCall
 from components.memory.examples import Shown
 from components.models.scripted import Scripted
-from components.verifiers.accept import Accept
-from runner.door import Door
-from runner.play import Parts, play
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
 from tests.components.conftest import AsItIs, Desk, Played
 
 CHOICE = Problem("choice", "Which vitamin prevents scurvy?", {"A": "B12", "B": "C"})

@@ -49,4 +49,4 @@ async def test_null_abstains_where_the_question_may_be_refused():
 
 
 def test_a_memory_is_needed_where_demonstrations_are_shown():
-    assert Llm2Sql().needs_memory == "demonstrations" and Llm2Sql(shots=0).needs_memory is None
+    assert Llm2Sql().requirements.memory == "demonstrations" and Llm2Sql(shots=0).requirements.memory is None

@@ -11,8 +11,8 @@ from components.core.messages import Usage
 from components.core.types import Answer
 from components.models.scripted import Scripted
 from components.panel.agent import MedAgents
-from runner.attempt import Attempt as Spends
-from runner.budget import Budget
+from runner.episode.budget import Attempt as Spends
+from runner.episode.budget import Budget
 from tests.attempts import Attempt, solving
 from tests.panels import SAYS
 from tests.parts import door

@@ -21,4 +21,4 @@ async def test_without_memory_there_are_patterns():
 
 
 def test_plan_and_think_are_its_own():
-    assert [tool.spec.name for tool in ReflecTool().brings] == ["Plan", "Think"]
+    assert [tool.spec.name for tool in ReflecTool().requirements.tools] == ["Plan", "Think"]

@@ -5,8 +5,8 @@ from components.agents.react import ReAct
 from components.agents.self_consistency import SelfConsistency
 from components.core.errors import OVERFLOW, LimitReached, ModelError
 from components.core.types import Answer, Failure
-from runner.attempt import Attempt as Spends
-from runner.budget import Budget
+from runner.episode.budget import Attempt as Spends
+from runner.episode.budget import Budget
 from tests.attempts import Attempt, Echo, solving
 
 

@@ -67,7 +67,9 @@ async def test_only_demonstrations_with_their_code_are_shown_beside_the_question
     assert "- first" not in done.asked(0) and "LoadDB(name)" in done.asked(0) and "LoadDB(name)" in done.asked(1)
     assert "Call no functions but" in done.asked(0) and "line by line" in done.asked(1)
     assert "Solved" not in (await played(SelfDebugging(shots=0), [cell(RIGHT), VERDICT])).asked(0)
-    assert SelfDebugging().needs_memory == "demonstrations" and SelfDebugging(shots=0).needs_memory is None
+    assert (
+        SelfDebugging().requirements.memory == "demonstrations" and SelfDebugging(shots=0).requirements.memory is None
+    )
 
 
 CALLED = {

@@ -10,11 +10,12 @@ from components.building import Building, BuildsTools, beside_memory
 from components.building.reading import builds
 from components.core.errors import ConfigError
 from components.core.messages import Message, ToolCall
-from components.core.types import Action, Observation, Observed, Offer, Refusal
+from components.core.plain import NoTools
+from components.core.tools import Offer
+from components.core.types import Action, Observation, Observed, Refusal
 from components.grammars.native_tools import NativeTools
 from components.sandbox import Sandbox
-from components.toolsets.none import NoTools
-from runner.play import play
+from runner.episode.play import play
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG, fenced
 from tests.parts import Rows, Speaker, door, parts
 
@@ -45,14 +46,19 @@ async def run(building, *replies, toolset=None, mode="code", **changes):
 
 def test_an_agent_builds_nothing_unless_it_is_told_to():
     plain = BuildsTools()
-    assert (plain.brings, plain.runs_code, plain.building_prompts, plain.states) == ((), None, None, {})
-    plain.fits(Offer({}))
+    assert (
+        plain.requirements.tools,
+        plain.requirements.sandbox,
+        plain.requirements.prompts,
+        plain.requirements.facts,
+    ) == ((), None, (), {})
+    plain.check_offer(Offer({}))
 
 
 def test_the_simulated_builder_is_part_of_the_offer_or_the_config_is_refused(building):
     with pytest.raises(ConfigError, match="needs one of the conditions insufficient_config1"):
-        BuildsTools(build_tools="simulated", building=building).fits(Offer({}))
-    BuildsTools(build_tools="code", building=building).fits(Offer({}))
+        BuildsTools(build_tools="simulated", building=building).check_offer(Offer({}))
+    BuildsTools(build_tools="code", building=building).check_offer(Offer({}))
 
 
 async def test_a_tool_is_specified_built_mended_and_called(building):
@@ -141,6 +147,6 @@ def test_what_no_memory_shows_is_kept_native_answers_what_was_built_and_what_fai
 
 def test_a_strict_sandbox_stays_strict_and_wrapped_agents_tell_what_they_may_do():
     builds = ReAct(build_tools="code", building=Building(Sandbox(strict=True)))
-    assert builds.runs_code.strict and builds.runs_code.limits.wall_seconds == 5.0
-    assert Wrapping(builds).states == {"build_tools": "code"} and not Wrapping(ReAct()).states
-    assert [tool.spec.name for tool in Wrapping(builds).brings] == ["BuildTool"]
+    assert builds.requirements.sandbox.strict and builds.requirements.sandbox.limits.wall_seconds == 5.0
+    assert Wrapping(builds).requirements.facts == {"build_tools": "code"} and not Wrapping(ReAct()).requirements.facts
+    assert [tool.spec.name for tool in Wrapping(builds).requirements.tools] == ["BuildTool"]

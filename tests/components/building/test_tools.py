@@ -2,7 +2,7 @@ import pytest
 
 from components.building.tools import BuildTool
 from components.core.errors import ToolError
-from components.core.protocols import Tool
+from components.core.tools import Tool
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG, Shop, fenced
 
 GIVEN = {"age": 60, "weight": 72, "creatinine": 1.0}

@@ -36,7 +36,7 @@ def values(one, answer=None, stop=None, **fields):
 
 
 def test_is_a_scorer_that_leaves_the_loop():
-    assert isinstance(Cab(), Scorer) and Cab().blocking and Cab().version
+    assert isinstance(Cab(), Scorer) and Cab().traits.blocking and Cab().version
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -8,11 +8,13 @@ from components.cab.tasks import DIMENSIONS
 from components.cab.toolset import Clinical
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import Image, ToolSpec
-from components.core.protocols import Tool, Toolset
+from components.core.protocols import Toolset
+from components.core.tools import Tool
+from components.core.traits import ToolTraits
 from components.core.types import Observation, Problem, Sample
 from components.files.attachments import SampleFiles
-from runner.build import construct
-from runner.flaws import Flaws
+from runner.config.build import construct
+from runner.config.errors import ConfigErrors
 
 CONF = Path(__file__).parents[3] / "conf" / "toolset"
 YAML, SERVICES = (yaml.safe_load((CONF / f"{name}.yaml").read_text()) for name in ("clinical", "clinical_services"))
@@ -52,6 +54,10 @@ class Named:
     @property
     def spec(self):
         return ToolSpec(self.name, "a tool", facts=self.facts)
+
+    @property
+    def traits(self):
+        return ToolTraits(missing=self.missing)
 
     async def __call__(self, context, **arguments):
         return Observation(self.name)
@@ -116,8 +122,8 @@ def test_images_are_looked_at_by_tools_or_by_the_model():
 
 
 def test_notes_tell_what_the_chosen_tools_lack():
-    assert Clinical(KIT).notes == ["Ask will be unavailable: no key"]
-    assert Clinical(KIT, ["Read"]).notes == []
+    assert Clinical(KIT).traits.notes == ["Ask will be unavailable: no key"]
+    assert Clinical(KIT, ["Read"]).traits.notes == []
 
 
 @pytest.mark.parametrize(
@@ -143,7 +149,7 @@ def test_the_shipped_configuration_offers_the_toolbox_of_the_paper():
     offer = toolset.open(XRAY)
     assert list(offer.tools) == ["Plan", "Think", *NAMES]
     assert set(offer.facts["tools"].values()) == {"inner", *DIMENSIONS}
-    assert toolset.notes == []
+    assert toolset.traits.notes == []
 
 
 def test_services_take_the_place_of_the_samples_and_say_which_keys_they_lack():
@@ -152,15 +158,15 @@ def test_services_take_the_place_of_the_samples_and_say_which_keys_they_lack():
     external = [name for name, tool in toolset.tools.items() if tool.effect == "external"]
     assert external == ["GoogleSearch", "Medrag", "DrugBank", "UMLS", "ToxicityDetector"]
     for key in ("BRAVE_API_KEY", "UMLS_API_KEY", "PERSPECTIVE_API_KEY"):
-        assert [note for note in toolset.notes if key in note]
-    assert len(toolset.notes) == 3
+        assert [note for note in toolset.traits.notes if key in note]
+    assert len(toolset.traits.notes) == 3
 
 
 def test_flaws_of_the_configuration_are_found_at_their_keys():
     tools = {name: YAML["tools"][name] for name in ("EntityRecognizor", "PrivacyDetector", "ToxicityDetector")}
-    with pytest.raises(Flaws) as caught:
+    with pytest.raises(ConfigErrors) as caught:
         construct(YAML | {"tools": tools | {"PrivacyDetector": tools["PrivacyDetector"] | {"threshold": 2}}}, "toolset")
-    assert [flaw.key for flaw in caught.value.flaws] == ["toolset.tools.PrivacyDetector.threshold"]
-    assert construct(YAML | {"tools": tools, "use": ["PrivacyDetector"]}, "toolset").notes == []
-    with pytest.raises(Flaws, match="use"):
+    assert [flaw.key for flaw in caught.value.findings] == ["toolset.tools.PrivacyDetector.threshold"]
+    assert construct(YAML | {"tools": tools, "use": ["PrivacyDetector"]}, "toolset").traits.notes == []
+    with pytest.raises(ConfigErrors, match="use"):
         construct(YAML | {"tools": tools, "use": "everything"}, "toolset")

@@ -5,11 +5,12 @@ import pytest
 
 from components.conditions.cards import Renamed
 from components.conditions.failing import Denied
-from components.conditions.offered import Both, Intact, Withhold
+from components.conditions.offered import Both, Withhold
 from components.conditions.wrong_results import Noisy
 from components.core.errors import ConfigError
+from components.core.plain import Intact
 from components.core.protocols import Condition
-from components.core.types import Offer
+from components.core.tools import Offer
 from components.core.wrapping import innermost
 from components.radiology.conditions import (
     Baseline,

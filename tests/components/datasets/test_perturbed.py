@@ -12,8 +12,8 @@ from components.core.protocols import Dataset
 from components.core.types import Problem, Sample
 from components.datasets import perturbed
 from components.datasets.perturbed import Perturbed, paraphrased, shortened
-from runner.build import construct
-from runner.flaws import Flaws
+from runner.config.build import construct
+from runner.config.errors import ConfigErrors
 
 FOUR = {"A": "gout", "B": "lupus", "C": "scurvy", "D": "rickets"}
 STORY = "He is 40. He has pain. He drinks. Which of the following is most likely?"
@@ -149,7 +149,7 @@ def test_other_splits_and_no_perturbation_are_the_plain_samples():
 def test_the_fingerprint_tells_what_was_changed_and_the_base_what_it_was():
     prints = {Perturbed(Held(), ("options",), seed=seed).fingerprint for seed in (1, 2)}
     assert len(prints | {Perturbed(Held(), ("context",)).fingerprint, "plain"}) == 4
-    assert Perturbed(Perturbed(Held(), ("options",))).base == "plain"
+    assert Perturbed(Perturbed(Held(), ("options",))).traits.base == "plain"
 
 
 def test_shipped_tasks_can_be_perturbed_and_scored_letters_stay_letters():
@@ -167,7 +167,7 @@ def test_shipped_tasks_can_be_perturbed_and_scored_letters_stay_letters():
 
 def test_what_is_no_kind_is_refused():
     node = {"_target_": "components.datasets.perturbed.Perturbed", "inner": Held(), "perturb": ["colour"]}
-    with pytest.raises(Flaws, match="perturb"):
+    with pytest.raises(ConfigErrors, match="perturb"):
         construct(node, "dataset")
 
 

@@ -3,8 +3,7 @@ from dataclasses import dataclass
 import pytest
 
 from components.core.errors import ToolError
-from components.core.protocols import Tool
-from components.core.types import NoState
+from components.core.tools import NoState, Tool
 from components.ehr.actions import Calculate, Calendar, FilterDB, GetValue, LoadDB, SQLInterpreter
 from tests.record_desk import TOOLS, counting, state
 

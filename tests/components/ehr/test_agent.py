@@ -164,10 +164,10 @@ async def test_variables_live_for_a_cell_or_for_the_question():
 
 def test_an_offer_that_does_not_fit_is_refused_before_the_run():
     with pytest.raises(ConfigError, match=r"agent\.state is episode and toolset\.state cell: set agent\.state alone"):
-        EhrAgent(state="episode").fits(toolset().open(sample()))
+        EhrAgent(state="episode").requirements.accepts(toolset().open(sample()))
     with pytest.raises(ConfigError, match="only code is offered: choose toolset=ehr"):
-        EhrAgent(code=False).fits(toolset([PythonCell()]).open(sample()))
-    EhrAgent().fits(toolset().open(sample()))
+        EhrAgent(code=False).requirements.accepts(toolset([PythonCell()]).open(sample()))
+    EhrAgent().requirements.accepts(toolset().open(sample()))
 
 
 async def test_what_ran_to_its_end_is_learnt_without_any_gold():

@@ -4,15 +4,15 @@ from components.acting.python_cell import PythonCell
 from components.conditions.offered import Withhold
 from components.conditions.wrong_results import Noisy
 from components.core.errors import ConfigError
+from components.core.plain import Accept
 from components.core.types import Problem, Sample
 from components.ehr.actions import LoadDB
 from components.ehr.agent import EhrAgent
 from components.ehr.toolset import Ehr
 from components.grammars.code_block import CodeBlock
-from components.verifiers.accept import Accept
-from runner.fitting import fit
-from runner.flaws import Flaws
-from runner.play import Parts
+from runner.config.errors import ConfigErrors
+from runner.episode.shared import Parts
+from runner.experiment.fitting import fit
 from tests.wards import database, memory, sample, sandbox, toolset
 
 
@@ -63,23 +63,23 @@ async def test_code_runs_over_the_database_with_and_without_counting_groups():
 
 def test_functions_cannot_be_withheld_from_code():
     parts = Parts(EhrAgent(), Accept(), CodeBlock(), toolset([LoadDB()]), Withhold(["LoadDB"]), memory=memory())
-    with pytest.raises(Flaws, match="EhrAgent writes code, in which every function stands; withholding LoadDB"):
+    with pytest.raises(ConfigErrors, match="EhrAgent writes code, in which every function stands; withholding LoadDB"):
         fit(parts, sample(), 0, ["ehr"], acts=True)
 
 
 def test_functions_of_code_cannot_be_made_to_fail():
     parts = Parts(EhrAgent(), Accept(), CodeBlock(), toolset([LoadDB()]), Noisy(), memory=memory())
     with pytest.raises(
-        Flaws, match=r"EhrAgent writes code, whose functions run in the sandbox, where the fault \(noisy\)"
+        ConfigErrors, match=r"EhrAgent writes code, whose functions run in the sandbox, where the fault \(noisy\)"
     ):
         fit(parts, sample(), 0, ["ehr"], acts=True)
 
 
 def test_what_lives_as_long_as_the_question_is_said():
-    assert toolset().notes == [] and "as long as the question" in toolset(state="episode").notes[0]
+    assert toolset().traits.notes == () and "as long as the question" in toolset(state="episode").traits.notes[0]
 
 
 def test_the_tables_of_all_databases_are_written_before_the_first_question(tmp_path):
     opened = Ehr({}, sandbox(), str(tmp_path / "columns"))
-    opened.ready([sample(), sample()])
+    opened.traits.prepare([sample(), sample()])
     assert len(list((tmp_path / "columns").iterdir())) == 1

@@ -2,7 +2,8 @@ from random import Random
 
 import pytest
 
-from components.core.types import NoState, Observation
+from components.core.tools import NoState
+from components.core.types import Observation
 from components.faults.altering import change_values, memory_behind, shifted
 from components.radiology.memory import open_memory
 from tests.failing import STUDY

@@ -13,14 +13,15 @@ from components.conditions.offered import Both
 from components.conditions.wrong_results import Noisy
 from components.core.errors import ConfigError
 from components.core.messages import ToolSpec
-from components.core.types import NoState, Observation, Offer
+from components.core.tools import NoState, Offer
+from components.core.types import Observation
 from components.core.wrapping import innermost
 from components.faults.wrapping import Faulty, Striking, call_context
 from components.radiology.conditions import InsufficientConfig1, RedundantRegular
 from components.radiology.tasks import CATEGORIES
 from components.radiology.toolset import Radiology
-from runner.build import construct
-from runner.flaws import Flaws
+from runner.config.build import construct
+from runner.config.errors import ConfigErrors
 from tests.failing import INTACT, SAMPLE, STUDY, TEXT, Book, Says, Tools, episode, kinds, seen
 from tests.golden.vectors import PAPER
 
@@ -199,7 +200,7 @@ async def test_a_tool_that_wraps_cannot_be_called_but_by_an_agent():
 
 def test_a_rate_is_a_share():
     for rate in (-0.1, 1.5):
-        with pytest.raises(Flaws, match="rate"):
+        with pytest.raises(ConfigErrors, match="rate"):
             construct({"_target_": "components.conditions.failing.Denied", "rate": rate}, "condition")
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from components.core.errors import ActionError, ConfigError
 from components.core.messages import Image, Message, ToolCall
-from components.core.types import Observation, Offer
+from components.core.tools import Offer
+from components.core.types import Observation
 from components.grammars.bracket_text import BracketText
 from components.radiology.tasks import REFUSAL_FIELDS
 from tests.attempts import Echo

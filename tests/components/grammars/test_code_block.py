@@ -5,7 +5,8 @@ import pytest
 from components.acting.python_cell import PythonCell
 from components.core.errors import ActionError, ConfigError
 from components.core.messages import Message, ToolCall
-from components.core.types import Observation, Offer
+from components.core.tools import Offer
+from components.core.types import Observation
 from components.grammars.code_block import CodeBlock
 from tests.attempts import Echo
 

@@ -3,7 +3,8 @@ import pytest
 
 from components.core.errors import ActionError
 from components.core.messages import Image, Message, ToolCall, ToolSpec
-from components.core.types import Observation, Offer
+from components.core.tools import Offer
+from components.core.types import Observation
 from components.grammars.xml_call import XmlCall
 from components.radiology.tasks import REFUSAL_FIELDS
 

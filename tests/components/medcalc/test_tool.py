@@ -1,7 +1,7 @@
 import pytest
 
 from components.core.errors import ToolError
-from components.core.protocols import Tool
+from components.core.tools import Tool
 from components.medcalc.tool import Calculator
 
 CALCULATOR, PLAIN = Calculator(), Calculator(clinical=False)

@@ -57,9 +57,9 @@ def test_a_memory_that_grows_says_so_and_learns_nothing_before(demonstrations):
 
 
 def test_what_grows_or_was_learnt_is_not_for_agents_that_show_the_demonstrations_alone(demonstrations):
-    assert Solved(**demonstrations).holds == ("solved", "demonstrations", "tasks")
+    assert Solved(**demonstrations).traits.holds == ("solved", "demonstrations", "tasks")
     for settings in ({"update": "executed"}, {"learn": True}):
-        assert Solved(**demonstrations, **settings).holds == ("solved",)
+        assert Solved(**demonstrations, **settings).traits.holds == ("solved",)
 
 
 def test_where_nothing_was_learnt_that_is_said(demonstrations):

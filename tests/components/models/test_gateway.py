@@ -13,6 +13,7 @@ from components.core.errors import ConfigError, ModelError
 from components.core.messages import Message
 from components.core.protocols import Model
 from components.models.gateway import Gateway
+from runner.config.build import construct
 from tests.slow import slow
 
 KEY = "sk-proj-abcDEF0123456789secret"
@@ -223,15 +224,15 @@ def test_a_key_in_the_configuration_is_refused_and_not_repeated():
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"name": ""}, "model.name must be the name of a model, found ''"),
-        ({"transport": "fast"}, "model.transport must be auto, direct or litellm, found 'fast'"),
-        ({"max_connections": 0}, "model.max_connections must be a whole number of at least 1, found 0"),
-        ({"retries": 1.5}, "model.retries must be a whole number of at least 0, found 1.5"),
-        ({"retries": None}, "model.retries must be a whole number of at least 0, found None"),
-        ({"timeout_seconds": "2 min"}, "model.timeout_seconds must be a number of at least 0.001, found '2 min'"),
-        ({"temperature": -1}, "model.temperature must be a number of at least 0, found -1"),
-        ({"permits": "phi"}, "model.permits must be a list of open, credentialed, phi, found 'phi'"),
-        ({"permits": ["secret"]}, "model.permits must be a list of open, credentialed, phi, found ['secret']"),
+        ({"name": ""}, "model.name: found ''"),
+        ({"transport": "fast"}, "model.transport: found 'fast', did you mean auto? valid: auto, direct, litellm"),
+        ({"max_connections": 0}, "model.max_connections: found 0, should be greater than or equal to 1"),
+        ({"retries": 1.5}, "model.retries: found 1.5, should be a whole number"),
+        ({"retries": None}, "model.retries: found None, should be a whole number"),
+        ({"timeout_seconds": "2 min"}, "model.timeout_seconds: found '2 min', should be a number"),
+        ({"temperature": -1}, "model.temperature: found -1, should be greater than or equal to 0"),
+        ({"permits": "phi"}, "model.permits: found 'phi'"),
+        ({"permits": ["secret"]}, "model.permits[0]: found 'secret'"),
         ({"extra": {"stream": True}}, "model.extra holds further sampling parameters, found ['stream']"),
         ({"price": {"input": 1}}, "model.price must hold input and output"),
         ({"api_base": "127.0.0.1:8000"}, "model.api_base must be an http(s) URL such as http://127.0.0.1:8000/v1"),
@@ -240,7 +241,7 @@ def test_a_key_in_the_configuration_is_refused_and_not_repeated():
 )
 def test_a_wrong_setting_is_named(settings, told):
     with pytest.raises(ConfigError) as caught:
-        Gateway(**{"name": "m", **settings})
+        construct({"_target_": "components.models.gateway.Gateway", "name": "m", **settings}, "model")
     assert told in str(caught.value)
 
 

@@ -7,11 +7,11 @@ from components.core.errors import OVERFLOW, LimitReached, ModelError
 from components.core.messages import Image
 from components.core.types import Answer, Failure, Problem, Sample
 from components.panel.agent import Lengths, MedAgents
-from runner.attempt import Attempt as Spends
-from runner.budget import Budget
-from runner.build import construct
-from runner.flaws import Flaws
-from runner.play import play
+from runner.config.build import construct
+from runner.config.errors import ConfigErrors
+from runner.episode.budget import Attempt as Spends
+from runner.episode.budget import Budget
+from runner.episode.play import play
 from tests.attempts import Attempt, Echo
 from tests.panels import QUESTION, SAYS, Script, calls_needed, panel, votes
 from tests.parts import door
@@ -30,7 +30,7 @@ NODE = {"_target_": "components.panel.agent.MedAgents"}
     ],
 )
 def test_a_panel_that_cannot_be_is_refused_by_name(given, told):
-    with pytest.raises(Flaws) as error:
+    with pytest.raises(ConfigErrors) as error:
         construct({**NODE, **given}, "agent")
     assert told in str(error.value)
 

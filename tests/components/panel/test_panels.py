@@ -6,17 +6,18 @@ from typing import Any
 import pytest
 
 from components.agents.direct import Direct
+from components.core.plain import Accept
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.panel.agent import MedAgents
 from components.radiology.conditions import Baseline
 from components.radiology.toolset import Radiology
-from components.verifiers.accept import Accept
 from components.verifiers.refine import Refine
 from components.verifiers.select import Select
-from runner.door import Door
-from runner.play import Parts, play
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
 from tests.components.cab.simulated.clinic import ALL, STEADY, Clinic, noting, of, served_alike
 from tests.components.ehr.simulated.chartroom import ChartRoom, each
 from tests.components.radiology.simulated.conftest import PERFECT, SAMPLES

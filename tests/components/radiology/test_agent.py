@@ -7,8 +7,10 @@ import pytest
 from components.conditions.failing import Denied
 from components.core.errors import ConfigError
 from components.core.messages import Image, Message, ToolCall
+from components.core.plain import Accept, NoTools
 from components.core.protocols import Agent
-from components.core.types import Offer, Sample
+from components.core.tools import Offer
+from components.core.types import Sample
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
@@ -20,11 +22,10 @@ from components.radiology.switches import Switches
 from components.radiology.tasks import REFUSAL_FIELDS
 from components.radiology.toolset import Radiology
 from components.stages.prompt_folder import Rules
-from components.toolsets.none import NoTools
-from components.verifiers.accept import Accept
 from components.verifiers.reflect import Reflect
-from runner.door import Door
-from runner.play import Parts, play
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
 from tests.golden.vectors import CODE, PAPER, dev
 
 PLAN = (
@@ -82,7 +83,7 @@ def study() -> Sample:
 
 def test_it_is_an_agent_that_says_which_controls_it_needs():
     assert isinstance(Radagent(PAPER), Agent)
-    assert tuple(Radagent.needs_controls) == ("start", "look", "final")
+    assert tuple(Radagent(PAPER).requirements.controls) == ("start", "look", "final")
 
 
 async def test_dialogue_of_the_article(perform, same_dialogue, study):
@@ -285,8 +286,11 @@ async def test_examples_are_in_the_grammar_in_use(perform, study, grammar, refus
 
 def test_switches_are_taken_in_any_order_each_once():
     assert with_strategies(*reversed(ALL)).prompts == with_strategies(*ALL).prompts == "radagent_refined"
-    assert Radagent(PAPER).prompts == "radagent" and Radagent(PAPER).example_prompts is None
-    assert Radagent(PAPER).brings_verifier is None and with_strategies("self_reflection").brings_verifier == Reflect()
+    assert Radagent(PAPER).prompts == "radagent" and not Radagent(PAPER).requirements.prompts
+    assert (
+        Radagent(PAPER).requirements.verifier is None
+        and with_strategies("self_reflection").requirements.verifier == Reflect()
+    )
 
 
 @pytest.mark.parametrize(("given", "text"), [
@@ -304,7 +308,7 @@ def test_what_would_be_silently_without_effect_is_refused(given, text):
 async def test_each_part_may_have_a_model_of_its_own(study):
     models = {"main": Scripted(WORK), "big": Scripted([PLAN_OBJECT]), "concluder": Scripted(["It is a lung cancer."])}
     agent = with_strategies("multi_agent", roles=Roles(planner=Role("big")))
-    assert agent.needs_models == ["big"]
+    assert agent.requirements.models == ["big"]
     parts = Parts(agent, Accept(), XmlCall(), Room(PAPER), _AsItIs())
     trajectory, _ = await play(parts, Door(models, None, run_seed=0), study, 0)
     assert (trajectory.stop, trajectory.answer) == ("answered", "It is a lung cancer.")
@@ -321,6 +325,6 @@ def test_prompts_that_a_model_wrote_are_not_added_to(tmp_path, study):
     plan = f"{rules.texts(rules.first)['plan']}\nThink of the order."
     refined = str(rules.changed(rules.first, {"plan": plan}).save(tmp_path))
     offer = Radiology(switches=PAPER).open(study)
-    Radagent(PAPER, strategies=["refined_prompts"], refined=refined).fits(offer)
+    Radagent(PAPER, strategies=["refined_prompts"], refined=refined).check_offer(offer)
     with pytest.raises(ConfigError, match=r"few_shot adds to plan, but those of .* were written without it"):
-        Radagent(PAPER, strategies=["few_shot"], prompts=refined).fits(offer)
+        Radagent(PAPER, strategies=["few_shot"], prompts=refined).check_offer(offer)

@@ -8,7 +8,7 @@ import components.prompts
 from components.acting.reflection import reflection_in
 from components.core.errors import ConfigError
 from components.core.messages import Message
-from components.core.types import Offer
+from components.core.tools import Offer
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall

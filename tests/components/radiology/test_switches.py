@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from components.core.errors import ConfigError
 from components.radiology.switches import Switches
-from runner.build import check, construct
-from runner.flaws import Flaws
+from runner.config.build import check, construct
 from tests.golden.vectors import CODE, PAPER
 
 CONF = Path(__file__).parents[3] / "conf" / "profile"
@@ -29,7 +29,7 @@ def test_the_profiles_are_the_two_sets(name, switches):
     ],
 )
 def test_a_wrong_switch_is_refused(given, text):
-    with pytest.raises(Flaws, match=text):
+    with pytest.raises(ConfigError, match=text):
         check(Switches, given)
 
 

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from components.core.errors import ToolError
-from components.core.types import NoState, Problem
+from components.core.tools import NoState
+from components.core.types import Problem
 from components.radiology.cards import card, spec
 from components.radiology.memory import open_memory, start_memory
 from components.radiology.tasks import AC, AD, BQ, CATEGORIES, DD, DI, IE, MC, OS, RG, TR

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from components.core.errors import ConfigError
-from components.core.protocols import Tool, Toolset
-from components.core.types import Offer, Problem, Sample
+from components.core.protocols import Toolset
+from components.core.tools import Offer, Tool
+from components.core.types import Problem, Sample
 from components.radiology.cards import Card, card
 from components.radiology.memory import RadiologyMemory, open_memory
 from components.radiology.sets import baseline

@@ -5,9 +5,10 @@ import pytest
 from components.core.errors import ConfigError
 from components.core.messages import Message, ToolCall, ToolSpec, Usage
 from components.core.protocols import Scorer
+from components.core.traits import ScorerTraits
 from components.core.types import Observation, Observed, Score, Step, Trajectory
 from components.scorers.building import NAMES, Building
-from runner.results.table import headline
+from runner.results.run_metrics import headline
 from tests.parts import Right, Rows
 
 SAMPLE = Rows().load("test")[0]
@@ -62,22 +63,18 @@ def test_reasons_are_kept_and_names_are_fixed():
 @pytest.mark.parametrize(("rate", "shown"), [(0.5, "building/recovered"), (None, "building/correct_requests")])
 def test_beside_other_runs_the_recovery_rate_is_shown_where_it_is_known(rate, shown):
     metrics = {name: {"value": rate if name == "building/recovered" else 0.25} for name in NAMES}
-    assert headline([metrics], 1, [{"neither": list(Building.neither)}]) == [shown]
+    assert headline([metrics], 1, [{"neither": list(Building().traits.neither)}]) == [shown]
 
 
 @dataclass(frozen=True)
 class Two:
-    """Two scores, of which the second decides."""
+    """Two scores, of which the second decides; it asks a model."""
 
-    decides: str = "b"
-    blocking: bool = True
     version: str = "1"
+    traits = ScorerTraits(decides="b", blocking=True, asks="judge")
 
     def score(self, sample, trajectory):
         return [Score("a", 0.0), Score("b", 1.0)]
-
-    async def consult(self):
-        return None
 
 
 class Silent:
@@ -90,11 +87,8 @@ class Silent:
 
 
 def test_what_decides_is_the_named_score_and_unscored_stays_unscored():
-    class Deciding(Two):
-        consult = property()
-
     worked = episode(PASSED, used=[None])
     assert values(worked, Silent())[4] is None
     with pytest.raises(ConfigError, match="choose a scorer that does not"):
         Building(Two())
-    assert not Building().blocking
+    assert not Building().traits.blocking

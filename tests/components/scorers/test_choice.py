@@ -57,5 +57,5 @@ def test_explanation_says_what_was_read_and_what_is_right():
 
 
 def test_names_are_those_of_the_scores_and_strict_decides():
-    assert [score.name for score in Choice().score(OPEN, Trajectory())] == list(Choice.names)
-    assert Choice.decides in Choice.names
+    assert [score.name for score in Choice().score(OPEN, Trajectory())] == list(Choice.traits.names)
+    assert Choice.traits.decides in Choice.traits.names

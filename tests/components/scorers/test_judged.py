@@ -95,9 +95,9 @@ def test_the_version_changes_with_the_rubric():
 
 def test_only_the_ends_of_an_ordered_field_have_a_direction():
     ordered = replace(RUBRIC, fields={"cause": CAUSE, "grade": replace(CAUSE, ordered=True)})
-    assert Judged(ordered).lower == ["judged/mine/grade/logic"]
+    assert Judged(ordered).traits.lower == ["judged/mine/grade/logic"]
     causes = [f"judged/mine/cause/{one}" for one in CAUSE.categories]
     between = [f"judged/mine/grade/{one}" for one in list(CAUSE.categories)[1:-1]]
-    assert Judged(ordered).neither == [*causes, *between], (
+    assert Judged(ordered).traits.neither == [*causes, *between], (
         "of an ordered field only the best and the worst say how well"
     )

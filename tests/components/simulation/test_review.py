@@ -5,7 +5,7 @@ import pytest
 
 from components.core.messages import Message
 from components.core.task_text import action_text
-from components.core.types import Offer
+from components.core.tools import Offer
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall

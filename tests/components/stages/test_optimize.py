@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from components.acting.loop import Acting
 from components.agents.direct import Direct
+from components.agents.react import ReAct
 from components.core.errors import ConfigError, ModelError
 from components.core.types import Problem, Sample
 from components.stages.optimize import Optimize
-from runner.learning import Practice
+from runner.learning.practice import Practice
 from tests.attempts import Attempt, Echo
 from tests.parts import Right
 
@@ -24,7 +24,7 @@ class Class:
     second: str = B
     lessons: str = LESSONS
     fused: str = '["fused"]'
-    agent: Any = field(default_factory=lambda: Acting("reflectool"))
+    agent: Any = field(default_factory=lambda: ReAct("reflectool"))
     asked: list[str] = field(default_factory=list)
 
     def say(self, request: Any) -> str:

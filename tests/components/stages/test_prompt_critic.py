@@ -5,7 +5,7 @@ from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Observation, Observed, Played, Problem, Sample, Step, Trajectory
 from components.stages.prompt_critic import Critic, failure_text, rewritten
 from components.stages.prompt_folder import Rules
-from runner.budget import Budget
+from runner.episode.budget import Budget
 from tests.stage_bench import CAREFUL, Class, base_set, bench
 
 

@@ -10,7 +10,7 @@ from components.core.errors import ConfigError
 from components.core.types import Answer
 from components.prompts import load
 from components.stages.refine_prompts import RefinePrompts
-from runner.journal import Journal
+from runner.storage.journal import Journal
 from tests.slow import slow
 from tests.stage_bench import ASK, CAREFUL, Class, Halves, base_set, bench
 

@@ -2,16 +2,16 @@ import pytest
 
 from components.core.errors import OVERFLOW, ConfigError, ModelError
 from components.core.messages import Message
+from components.core.plain import Accept
 from components.core.types import Problem, Sample
 from components.ehr.agent import EhrAgent
 from components.ehr.scorer import Ehr as EhrScorer
 from components.grammars.code_block import CodeBlock
 from components.models.scripted import Scripted
 from components.stages.solve import Solve
-from components.verifiers.accept import Accept
-from runner.door import Door
+from runner.episode.door import Door
+from runner.episode.shared import Parts
 from runner.learning.practice import Practice
-from runner.play import Parts
 from tests.parts import Intact
 from tests.wards import cell, sample, toolset
 

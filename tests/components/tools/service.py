@@ -7,7 +7,8 @@ from typing import Any
 
 from aiohttp import web
 
-from components.core.types import NoState, Problem
+from components.core.tools import NoState
+from components.core.types import Problem
 
 
 @dataclass

@@ -1,7 +1,7 @@
 import pytest
 
 from components.core.errors import ToolError
-from components.core.types import NoState
+from components.core.tools import NoState
 from components.files.attachments import SampleFiles
 from components.tools.databases import database_spec, input_path, opened
 from tests.components.tools.ward import Speaking, ward

@@ -2,7 +2,7 @@ import orjson
 import pytest
 
 from components.core.errors import ToolError
-from components.core.protocols import Tool
+from components.core.tools import Tool
 from components.tools.drug_table import DrugTable
 from components.tools.drugbank import DrugBank
 from components.tools.openfda import OpenFda

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from components.core.errors import ConfigError, ToolError
-from components.core.protocols import Tool
+from components.core.tools import Tool
 from components.tools.entity_recognizor import EntityRecognizor, Mention, longest
 
 ROWS = [

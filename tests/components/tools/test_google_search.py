@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from components.core.errors import ToolError
-from components.core.protocols import Tool
+from components.core.tools import Tool
 from components.tools.google_search import GoogleSearch
 from components.tools.query_record import QueryRecord
 from components.tools.search_api import SearchApi

@@ -5,7 +5,7 @@ import pytest
 
 from components.core.errors import ConfigError, ToolError
 from components.core.messages import Message
-from components.core.protocols import Tool
+from components.core.tools import Tool
 from components.files.attachments import SampleFiles
 from components.tools.long_doc_rag import LongDocRAG
 from tests.components.tools.service import At

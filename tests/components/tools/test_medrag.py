@@ -2,7 +2,7 @@ import orjson
 import pytest
 
 from components.core.errors import ToolError
-from components.core.protocols import Tool
+from components.core.tools import Tool
 from components.tools.medrag import Medrag
 from components.tools.passages import LocalCorpora
 from components.tools.pubmed import PubMed

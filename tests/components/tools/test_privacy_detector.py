@@ -3,9 +3,8 @@ import json
 import pytest
 
 from components.core.errors import ConfigError, ToolError
-from components.core.protocols import Tool
-from components.tools.privacy_detector import PrivacyDetector, joined, redacted
-from components.tools.privacy_rules import Finding
+from components.core.tools import Tool
+from components.tools.privacy_detector import Finding, PrivacyDetector, joined, redacted
 
 DETECTOR = PrivacyDetector()
 

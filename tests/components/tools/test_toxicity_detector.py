@@ -3,7 +3,7 @@ import json
 import pytest
 
 from components.core.errors import ConfigError, ToolError
-from components.core.protocols import Tool
+from components.core.tools import Tool
 from components.tools.toxicity_detector import ToxicityDetector, lexicon, matches
 from components.tools.toxicity_services import Moderation
 from components.tools.web import Web

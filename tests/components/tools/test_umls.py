@@ -2,7 +2,7 @@ import orjson
 import pytest
 
 from components.core.errors import ToolError
-from components.core.protocols import Tool
+from components.core.tools import Tool
 from components.tools.umls import UMLS
 from components.tools.uts import Uts
 from components.tools.vocabulary import Vocabulary

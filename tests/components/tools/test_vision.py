@@ -2,7 +2,8 @@ import pytest
 
 from components.core.errors import ToolError
 from components.core.messages import Image, Sampling
-from components.core.types import NoState, Problem
+from components.core.tools import NoState
+from components.core.types import Problem
 from components.files.attachments import SampleFiles
 from components.tools.vision import VisionTool
 from tests.components.tools.pictures import picture, shown

@@ -5,7 +5,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.bundle.entries import restore, written
-from runner.journal import Journal
+from runner.storage.journal import Journal
 
 
 def call(sample, n):

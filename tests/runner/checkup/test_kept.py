@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from runner.checkup import kept
-from runner.journal import Journal
+from runner.storage.journal import Journal
 
 
 @pytest.fixture(autouse=True)

@@ -29,7 +29,7 @@ def test_a_file_is_refused_in_a_line(home, name, flag):
 
 def test_aliases_that_stand_for_little_are_read(home):
     home.write("dataset/few", "_target_: mine.parts.Numbers\nn: &n 4\nprivacy: open\npath: null\nsplit: test\n")
-    home.write("agent/few", "_target_: mine.parts.Asks\ntimes: &x 1\nneeds_controls: []\n# *x\n")
+    home.write("agent/few", "_target_: mine.parts.Asks\ntimes: &x 1\ncontrols: []\n# *x\n")
     assert home.run("dataset=few", "agent=few").code == 0
 
 

@@ -11,12 +11,12 @@ from hydra import compose
 from omegaconf import OmegaConf
 
 from components.core.errors import ConfigError
-from components.files.yaml_files import read_yaml
 from components.models.gateway import Gateway
 from components.models.retired import Retired
 from components.models.simulated import Simulated
-from runner import build
-from runner.config.places import choices_of
+from components.text.yaml_text import read_yaml
+from runner.config import build
+from runner.config.origins import choices_of
 from runner.config.roots import CONF
 from runner.results.publications.paper import load
 from tests.composing import composing

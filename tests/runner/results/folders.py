@@ -7,7 +7,7 @@ import yaml
 
 from components.core.messages import Message, ToolCall, ToolSpec, Usage
 from components.core.types import Action, Problem, Sample, Score, Step, Trajectory
-from runner.records import RecordWriter, record_of
+from runner.storage.records import RecordWriter, record_of
 
 LEVELS = {"score/x": ["task", "dimension"]}
 TOOLS = (

@@ -7,7 +7,8 @@ from components.ehr.scorer import Ehr
 from components.panel.scorer import Panel
 from components.radiology.scorers.planning import Chain
 from components.scorers.choice import Choice
-from runner.results.directions import better, declared_ways, improved, unit, units_of
+from runner.experiment.declared import declared_scores
+from runner.results.directions import better, improved, unit, units_of
 
 
 @pytest.mark.parametrize(
@@ -21,7 +22,7 @@ from runner.results.directions import better, declared_ways, improved, unit, uni
     ],
 )  # fmt: skip
 def test_directions(metric, direction):
-    assert better(metric, [{"lower": Chain.lower}]) == direction
+    assert better(metric, [{"lower": Chain.traits.lower}]) == direction
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_directions(metric, direction):
     ],
 )  # fmt: skip
 def test_scorers_name_what_is_better_low(scorer, low, high):
-    found = declared_ways([scorer, object()])
+    found = declared_scores({"one": scorer, "other": object()})
     assert low in found["lower"] and high not in found["lower"]
     assert better(low, [{}, found]) == "lower"
 
@@ -47,12 +48,12 @@ def test_scorers_name_what_is_better_low(scorer, low, high):
     ],
 )  # fmt: skip
 def test_what_is_no_better_either_way_has_no_direction_but_its_unit(scorer, score, what):
-    manifest = declared_ways([scorer])
+    manifest = declared_scores({"one": scorer})
     assert better(score, [manifest]) == "" == better(f"task/x/{score}", [manifest]) and unit(score, [manifest]) == what
 
 
 def test_counts_have_units_and_what_has_a_unit_is_no_share():
-    manifest = declared_ways([Chain, Ehr()])
+    manifest = declared_scores({"chain": Chain, "ehr": Ehr()})
     assert unit("total/planning/levenshtein", [manifest]) == "steps" and unit("planning/tma", [manifest]) == ""
     assert unit("cost/usd") == "USD" and unit("time/seconds_p50") == "s"
     assert "ehr/calls" in units_of(manifest) and "score/strict" not in units_of(manifest)

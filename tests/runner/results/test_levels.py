@@ -6,9 +6,11 @@ import pytest
 from components.cab.scorers import Cab
 from components.cab.tool_use import ToolUse
 from components.core.errors import ConfigError
+from components.core.traits import ScorerTraits
 from components.scorers.choice import Choice
+from runner.experiment.declared import declared_scores
 from runner.results.bounds import wilson
-from runner.results.levels import Nested, average, declared, nested_metrics
+from runner.results.levels import Nested, average, nested_metrics
 from runner.results.metrics import summarise
 from tests.runner.results.test_metrics import record
 
@@ -111,13 +113,13 @@ def test_a_single_group_has_no_means_beside_its_own():
 
 
 def test_scorers_declare_them():
-    assert declared({"cab": Cab(), "tools": ToolUse()}) == {
+    assert declared_scores({"cab": Cab(), "tools": ToolUse()})["levels"] == {
         "score/strict": ["task", "dimension"], "score/official": ["task", "dimension"],
     }  # fmt: skip
-    assert declared({"choice": Choice()})["score/strict"] == ["task"]
-    nameless = type("Nameless", (), {"levels": ("task",)})()
+    assert declared_scores({"choice": Choice()})["levels"]["score/strict"] == ["task"]
+    nameless = type("Nameless", (), {"traits": ScorerTraits(levels=("task",))})()
     with pytest.raises(ConfigError, match=r"scorer\.mine: it has levels \['task'\], but no names"):
-        declared({"mine": nameless})
+        declared_scores({"mine": nameless})
 
 
 def test_the_mean_of_nothing_is_nothing():

@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from components.core.errors import ConfigError
-from runner.records import read
 from runner.results.merge import merge
+from runner.storage.records import read
 
 NOTES = {
     "name": "n", "status": "complete", "start": "2026-01-02T00:00:00+00:00", "end": "2026-01-02T00:00:09+00:00",

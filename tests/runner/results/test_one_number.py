@@ -7,20 +7,20 @@ from dataclasses import replace
 import pytest
 
 from components.cab import tool_use
-from components.core.protocols import DeclaresKinds
 from components.ehr import scorer as ehr
 from components.ehr.scorer import Ehr
-from components.radiology.scorers import chain, completion, io, orchestration, refusal, response
+from components.radiology.scorers import planning, refusal, response
 from components.scorers import building, choice, faults
 from runner.config.roots import CONF
+from runner.experiment.declared import declared_scores
 from runner.results.bounds import wilson
-from runner.results.kinds import Scale, declared_kinds, kinds_of
+from runner.results.kinds import Scale, kinds_of
+from runner.results.page import papers, strata
 from runner.results.publications.paper import load
 from runner.results.render.html import page
 from runner.results.render.written import comma, latex, sheets
 from runner.results.render.written import markdown as written
 from runner.results.report import report
-from runner.results.sections import papers, strata
 from runner.results.sections.means import show_means
 from runner.results.sections.methods import show_methods
 from runner.results.sections.papers import paper_section
@@ -140,8 +140,7 @@ def test_an_older_run_has_one_kind_per_score_whatever_its_parts_hold(tmp_path):
 
 
 def test_scorers_declare_what_their_values_can_be():
-    assert isinstance(Ehr(), DeclaresKinds) and not isinstance(object(), DeclaresKinds)
-    found = declared_kinds([object(), Ehr(questions=580)])
+    found = declared_scores({"own": object(), "ehr": Ehr(questions=580)})["kinds"]
     assert (found["score/strict"], found["ehr/calls"], found["reliability/rs_n"]) == ("proportion", "count", "number")
     assert Scale("share").bounds == (0, 1) and Scale("share", difference=True, reach=2.0).bounds == (-2, 2)
     assert KINDS["own/x"] == "number"
@@ -152,12 +151,11 @@ def test_scorers_declare_what_their_values_can_be():
     [
         (scorer, module.NAMES)
         for module, scorer in (
-            (building, building.Building), (chain, chain.Chain), (choice, choice.Choice),
-            (completion, completion.Completion), (ehr, Ehr()), (faults, faults.Faults), (io, io.InputOutput),
-            (orchestration, orchestration.Orchestration), (refusal, refusal.Refusals), (response, response.Response),
+            (building, building.Building()), (planning, planning.Chain), (choice, choice.Choice),
+            (ehr, Ehr()), (faults, faults.Faults), (refusal, refusal.Refusals), (response, response.Response),
             (tool_use, tool_use.ToolUse),
         )
     ],
 )  # fmt: skip
 def test_no_score_of_this_project_is_left_undeclared(scorer, names):
-    assert set(declared_kinds([scorer])) == set(names)
+    assert set(declared_scores({"one": scorer})["kinds"]) == set(names)

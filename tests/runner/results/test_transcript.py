@@ -7,8 +7,8 @@ import yaml
 
 from components.core.messages import Image, Message, ToolCall, Usage
 from components.core.types import Action, Observation, Observed, Problem, Refusal, Sample, Score, Step, Trajectory
-from runner.records import RecordWriter, record_of
 from runner.report import main
+from runner.storage.records import RecordWriter, record_of
 from tests.runner.results.folders import CFG, CHOICES
 
 BAD = "\x1b[31mred\x1b[0m \x07 \x9b \u202e [red]not red[/red]\r\nsecond\tline"

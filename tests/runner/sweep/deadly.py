@@ -8,10 +8,10 @@ from pathlib import Path
 
 import yaml
 
-from runner.budget import Spent
-from runner.experiment import Launch
+from runner.episode.budget import Spent
+from runner.experiment.experiment import Launch
+from runner.job.plan import Cell
 from runner.sweep.elsewhere import Order, orders_of
-from runner.sweep.plan import Cell
 
 DEADLY = """
 import os, signal

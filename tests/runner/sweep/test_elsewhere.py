@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from runner.budget import Spent
+from runner.episode.budget import Spent
 from runner.sweep.elsewhere import play, taken_since
 from tests.runner.sweep.deadly import asked, furnish, orders
 
@@ -68,13 +68,13 @@ def test_time_that_is_over_is_over_in_every_process(three):
 
 
 @pytest.mark.parametrize(
-    ("flaw", "said"),
+    ("finding", "said"),
     [("SystemExit('left')", "SystemExit: left"), ("RuntimeError('no such luck')", "RuntimeError: no such luck")],
 )
-def test_whatever_a_job_raises_stops_no_other(home, three, flaw, said):
+def test_whatever_a_job_raises_stops_no_other(home, three, finding, said):
     order = three()[0]
     parts = home.path / "mine" / "parts.py"
-    parts.write_text(parts.read_text().replace("if self.breaks:", f"raise {flaw}\n        if self.breaks:"))
+    parts.write_text(parts.read_text().replace("if self.breaks:", f"raise {finding}\n        if self.breaks:"))
     for name in [name for name in sys.modules if name.startswith("mine")]:
         del sys.modules[name]
     ended = play(order)

@@ -7,9 +7,9 @@ import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from components.core.errors import ConfigError
-from runner.records import RecordWriter
+from runner.job.plan import cells
+from runner.storage.records import RecordWriter
 from runner.sweep.launcher import Sweeper
-from runner.sweep.plan import cells
 
 
 def plan(*given, params=(), skip=()):

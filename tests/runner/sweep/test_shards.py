@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from runner.records import RecordWriter
+from runner.storage.records import RecordWriter
 from tests.runner.sweep.deadly import asked, furnish
 from tests.slow import slow
 

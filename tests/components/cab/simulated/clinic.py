@@ -13,19 +13,19 @@ import yaml
 from components.agents.reflectool import ReflecTool
 from components.cab.datasets.cab import Cab
 from components.cab.scorers import Cab as Scorer
-from components.conditions.offered import Intact
 from components.core.messages import Completion, Request
+from components.core.plain import Accept, Intact
 from components.core.types import Sample, Trajectory
 from components.grammars.bracket_json import BracketJson
 from components.memory.learnt import Learnt
 from components.models.simulated import Simulated
 from components.models.simulated.serve import Server
 from components.stages.optimize import Optimize
-from components.verifiers.accept import Accept
-from runner.build import construct
-from runner.door import Door
-from runner.learning import Practice
-from runner.play import Parts, play
+from runner.config.build import construct
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
+from runner.learning.practice import Practice
 from runner.serve import model_of
 from tests.simulated import simulated
 

@@ -16,8 +16,8 @@ from components.agents.llm2sql import Llm2Sql
 from components.agents.react import ReAct
 from components.agents.reflexion import Reflexion
 from components.agents.self_debugging import SelfDebugging
-from components.conditions.offered import Intact
 from components.core.messages import Message
+from components.core.plain import Accept, Intact
 from components.core.types import Sample, Trajectory
 from components.ehr import actions as actions
 from components.ehr.agent import EhrAgent
@@ -34,10 +34,10 @@ from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
 from components.stages.solve import Solve
-from components.verifiers.accept import Accept
-from runner.door import Door
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
 from runner.learning.practice import Practice
-from runner.play import Parts, play
 from tests.simulated import asked, simulated
 from tests.wards import sandbox
 

@@ -11,7 +11,7 @@ from components.ehr.simulated.translate import translated
 from components.ehr.state import EhrState
 from components.ehr.tables import Tables
 from components.text.values import strict
-from runner.calls import Context
+from runner.episode.calls import Context
 from tests.components.ehr.simulated.chartroom import DATABASES, SIX, questions, toolset
 from tests.slow import slow
 

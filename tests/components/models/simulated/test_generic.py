@@ -7,13 +7,14 @@ import pytest
 
 from components.agents.react import ReAct
 from components.core.messages import Message, ToolSpec
-from components.core.types import Answer, Observation, Offer, Problem, Sample
+from components.core.tools import Offer
+from components.core.types import Answer, Observation, Problem, Sample
 from components.grammars.bracket_json import BracketJson
 from components.grammars.bracket_text import BracketText
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
-from runner.budget import Budget
-from runner.play import play
+from runner.episode.budget import Budget
+from runner.episode.play import play
 from tests.parts import Right, door, parts
 from tests.simulated import core, simulated
 

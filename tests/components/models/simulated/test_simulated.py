@@ -8,7 +8,7 @@ from components.core.protocols import Model
 from components.models.simulated import Simulated
 from components.prompts import load
 from components.radiology.dataset import RadABench
-from runner.build import part
+from runner.config.build import part
 from tests.simulated import simulated
 
 SAMPLES = tuple(RadABench(shipped="radabench_mini").load("test"))

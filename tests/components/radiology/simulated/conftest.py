@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from components.core.plain import Accept
+from components.core.traits import requirements_of
 from components.core.types import Sample, Trajectory
 from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
@@ -12,10 +14,10 @@ from components.radiology.agent import Radagent
 from components.radiology.conditions import Baseline
 from components.radiology.dataset import RadABench
 from components.radiology.toolset import Radiology
-from components.verifiers.accept import Accept
-from runner.budget import Budget
-from runner.door import Door
-from runner.play import Parts, play
+from runner.episode.budget import Budget
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.episode.shared import Parts
 from tests.golden.vectors import PAPER
 from tests.simulated import simulated
 
@@ -45,7 +47,7 @@ def perform() -> Callable[..., Any]:
         door = Door({"main": model}, None, run_seed=0)
         agent = agent or Radagent(PAPER)
         parts = Parts(
-            agent, getattr(agent, "brings_verifier", None) or Accept(), grammar or XmlCall(), Radiology(PAPER), condition or Baseline(PAPER),
+            agent, requirements_of(agent).verifier or Accept(), grammar or XmlCall(), Radiology(PAPER), condition or Baseline(PAPER),
             budget=Budget(steps=30),
         )  # fmt: skip
         found: list[Trajectory] = []

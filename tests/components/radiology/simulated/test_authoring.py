@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from tests.components.radiology.synthesis.soundness.sound import case
 
 from components.core.messages import Message
 from components.prompts import load
@@ -11,6 +10,7 @@ from components.radiology.simulated.authoring import replied
 from components.radiology.synthesis.question_checks import needed_in_answer, question_flaws
 from components.radiology.synthesis.record_checks import record_flaws
 from components.radiology.tasks import PAIRS, TASKS
+from tests.components.radiology.synthesis.sound import case
 from tests.simulated import asked
 
 SET = load("synthesize")

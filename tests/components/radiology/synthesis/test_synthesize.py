@@ -12,8 +12,8 @@ from components.radiology.synthesis.record_author import cells_of
 from components.radiology.synthesis.record_checks import record_flaws
 from components.radiology.synthesis.synthesize import Synthesize
 from components.radiology.tasks import PAIRS
-from runner.budget import Budget, Purse
-from runner.journal import Journal
+from runner.episode.budget import Budget, BudgetPool
+from runner.storage.journal import Journal
 from tests.components.radiology.synthesis.sound import case
 from tests.golden.vectors import PAPER
 from tests.parts import door
@@ -94,7 +94,7 @@ def desk(tmp_path, journal=None, budget=None, dataset=None, **rates):
     made = bench(lambda request: "", base_set(tmp_path / "base"), dataset)
     model = simulated(**{"malformed_rate": 0.0, **rates})
     object.__setattr__(made.experiment, "models", {"main": model})
-    object.__setattr__(made, "door", door(model, journal, **({"purse": Purse(budget, 1)} if budget else {})))
+    object.__setattr__(made, "door", door(model, journal, **({"budget_pool": BudgetPool(budget, 1)} if budget else {})))
     return made
 
 

@@ -4,10 +4,10 @@ import json
 
 from lxml import html
 
-from runner.records import read, slim
 from runner.results.kinds import kinds_of
 from runner.results.metrics import summarise
 from runner.results.runs import Run
+from runner.storage.records import read, slim
 from tests.runner.results.folders import CFG, CHOICES, write
 
 HOSTILE = '</script><script>alert("1")</script><img src=x onerror=alert(2)> & a|b $_{x}$ \\input{y} =1+1'

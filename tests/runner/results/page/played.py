@@ -7,8 +7,8 @@ import yaml
 
 from components.core.messages import Message, ToolCall, ToolSpec, Usage
 from components.core.types import Action, Observation, Observed, Problem, Refusal, Sample, Score, Step, Trajectory
-from runner.records import RecordWriter, record_of
 from runner.results.runs import Run
+from runner.storage.records import RecordWriter, record_of
 from tests.runner.results import folders
 from tests.runner.results.page.test_episodes_packed import unpacked
 

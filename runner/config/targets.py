@@ -1,0 +1,57 @@
+"""From a ``_target_`` to its class: only ours, or from a package that the user allows."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Callable, Iterable, Sequence
+from types import ModuleType
+from typing import Any
+
+from components.core.errors import ConfigError
+from components.core.moved import NEW
+from runner.config.errors import nearest, shown
+
+_HOME = "components"
+
+
+def locate(target: object, allow: Sequence[str]) -> Callable[..., Any]:
+    """The class (or function) of a ``_target_``. Raises ConfigError."""
+    if not isinstance(target, str) or not re.fullmatch(r"\w+(\.\w+)+", target):
+        raise ConfigError(f"expected package.module.Class, found {shown(target)}")
+    if target in NEW:
+        raise ConfigError(f"{target} has moved: it is {NEW[target]} now")
+    if not _within(target, (_HOME, *allow)):
+        package = target.partition(".")[0]
+        raise ConfigError(
+            f"{target} is not one of ours; if you trust the package, allow it: run.allow_targets=[{package}]"
+        )
+    path, _, name = target.rpartition(".")
+    found = getattr(module := _module(path), name, None)
+    if not callable(found) or not _within(found.__module__, (_HOME, *allow)):
+        own = [k for k, v in vars(module).items() if isinstance(v, type) and v.__module__ == path]
+        raise ConfigError(f"no class {name} in {path}; {nearest(name, own)}")
+    return found  # type: ignore[no-any-return]  # callable
+
+
+def _module(path: str) -> ModuleType:
+    """Import a module. Raises ConfigError when it, or a library that it needs, is not there."""
+    try:
+        return importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{path}.".startswith(f"{error.name}."):
+            raise ConfigError(f"{path} needs the package {error.name}, which is not installed") from None
+        raise ConfigError(f"there is no module {error.name}; {_siblings(error.name)}") from None
+
+
+def _siblings(path: str) -> str:
+    """What stands beside a module that was not found."""
+    parent, _, name = path.rpartition(".")
+    if not parent:
+        return "it must be importable from here (the current folder is searched last)"
+    return nearest(name, [m.name for m in pkgutil.iter_modules(importlib.import_module(parent).__path__)])
+
+
+def _within(name: str, packages: Iterable[str]) -> bool:
+    return any(name == package or name.startswith(f"{package}.") for package in packages)

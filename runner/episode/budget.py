@@ -1,0 +1,212 @@
+"""What may be spent and what was: by a sample, by an attempt at it, and by the jobs of a sweep."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from components.core.errors import AttemptOver, LimitReached
+from components.core.messages import Usage
+
+_UNREPORTED = "replies come without the number of their tokens, so that nobody knows what is spent"
+_ROUNDED = 1 + 1e-9  # a sum of prices may be a little more than it is
+
+
+@dataclass
+class Budget:
+    """Limits; None = none. ``calls`` are model calls, ``steps`` actions of one attempt, money in US dollars."""
+
+    usd: float | None = None
+    tokens: int | None = None
+    calls: int | None = None
+    steps: int | None = None
+    seconds: float | None = None
+
+
+@dataclass
+class Spent:
+    """What was charged so far. ``pending`` calls are on their way, ``unpriced`` ones have no known price, and of
+    ``unreported`` ones nobody said how many tokens they took."""
+
+    usd: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    calls: int = 0
+    pending: int = 0
+    unpriced: int = 0
+    unreported: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def tokens(self) -> int:
+        """Input and output."""
+        return self.input_tokens + self.output_tokens
+
+    @property
+    def likely_tokens(self) -> float:
+        """Input and output, where calls that did not report them took the mean of those that did."""
+        told = self.calls - self.unreported
+        return self.tokens * self.calls / told if told > 0 else self.tokens
+
+    def charge(self, usage: Usage) -> None:
+        """Add one call."""
+        self.calls += 1
+        self.input_tokens += usage.input_tokens or 0
+        self.output_tokens += usage.output_tokens or 0
+        self.unreported += usage.input_tokens is None or usage.output_tokens is None
+        if usage.cost_usd is None:
+            self.unpriced += 1
+        else:
+            self.usd += usage.cost_usd
+
+    def exceeded(self, budget: Budget, more: int = 1) -> str | None:
+        """The first limit that leaves no room for one or ``more`` calls, or None."""
+        if budget.calls is not None and self.calls + self.pending + more > budget.calls:
+            return f"calls={budget.calls}"
+        if budget.tokens is not None and self.calls and self.unreported >= self.calls:
+            return f"tokens={budget.tokens} ({_UNREPORTED})"
+        if budget.tokens is not None and self.likely_tokens >= budget.tokens:
+            return f"tokens={budget.tokens}"
+        if budget.usd is not None and self.usd >= budget.usd:
+            return f"usd={budget.usd:g}"
+        if budget.seconds is not None and time.monotonic() - self.started >= budget.seconds:
+            return f"seconds={budget.seconds}"
+        return None
+
+
+@dataclass
+class Attempt:
+    """What one attempt may spend: a branch with fresh tools, and those that share them. ``budget`` None: that of the
+    attempt ``above``.
+
+    Lines that work at once each have an equal share of what is left, so that it does not depend on arrival which of
+    them ends; what they spend counts for the attempts above them too.
+    """
+
+    budget: Budget | None
+    spent: Spent = field(default_factory=Spent)
+    above: Attempt | None = None
+    steps: int = 0
+
+    def act(self, limit: int | None) -> None:
+        """Count an action. Raises AttemptOver."""
+        if limit is not None and self.steps >= limit:
+            raise AttemptOver(f"budget.sample.steps={limit}")
+        self.steps += 1
+
+    def admit(self, calls: int = 1) -> None:
+        """Keep room for calls at once, of which each takes its own. Raises LimitReached; of a share AttemptOver."""
+        holder, budget = self._holder
+        if limit := holder.spent.exceeded(budget, calls):
+            if holder.above is not None:
+                raise AttemptOver(f"share of budget.sample.{limit}")
+            raise LimitReached(f"budget.sample.{limit}")
+        self.pend(calls)
+
+    def pend(self, calls: int) -> None:
+        """Calls that are on their way from now on, or, below 0, no longer are."""
+        for one in self._chain:
+            one.spent.pending += calls
+
+    def charge(self, usage: Usage) -> None:
+        """Add one call."""
+        for one in self._chain:
+            one.spent.charge(usage)
+
+    def fresh(self) -> Attempt:
+        """Another attempt with the same budget."""
+        return Attempt(None, above=self)
+
+    def shares(self, n: int) -> list[Attempt]:
+        """``n`` attempts at once. Raises LimitReached where there is not one call for each."""
+        holder, budget = self._holder
+        if limit := holder.spent.exceeded(budget, n):
+            raise LimitReached(f"budget.sample.{limit}: no room for {n} attempts at once")
+        spent = holder.spent
+        calls = None if budget.calls is None else (budget.calls - spent.calls - spent.pending) // n
+        used = int(spent.likely_tokens)
+        tokens = None if budget.tokens is None else max((budget.tokens - used) // n, 1)
+        usd = None if budget.usd is None else (budget.usd - spent.usd) / n
+        return [Attempt(Budget(usd=usd, tokens=tokens, calls=calls), above=self) for _ in range(n)]
+
+    @property
+    def _holder(self) -> tuple[Attempt, Budget]:
+        """The attempt whose budget this one spends."""
+        for one in self._chain:
+            if one.budget is not None:
+                return one, one.budget
+        raise AssertionError("the first attempt of a sample has its budget")
+
+    @property
+    def _chain(self) -> Iterator[Attempt]:
+        one: Attempt | None = self
+        while one is not None:
+            yield one
+            one = one.above
+
+
+@dataclass
+class BudgetPool:
+    """The budget of all jobs of a process. Each may take an equal part of what the finished ones have left, and no
+    job begins a call for which, at the mean price so far, there is no room beside the calls on their way. ``total``:
+    with what was spent before."""
+
+    budget: Budget
+    jobs: int = 1
+    total: Spent = field(default_factory=Spent)
+    back: asyncio.Event = field(default_factory=asyncio.Event, init=False)  # set when a call comes back
+    _over: Spent = field(init=False)  # what finished jobs took, and what was spent before
+    _finished: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self._over = replace(self.total)
+
+    def blind(self, spent: Spent) -> bool:
+        """Whether a job that has ``spent`` so far must wait for news: its first call, or that of all jobs, is on its
+        way, so that nobody knows what a call takes."""
+        bounded = self.budget.usd is not None or self.budget.tokens is not None
+        return bounded and any(one.pending > 0 and one.calls == 0 for one in (spent, self.total))
+
+    async def news(self) -> None:
+        """Wait until a call comes back."""
+        self.back.clear()
+        await self.back.wait()
+
+    def limit(self, spent: Spent) -> str | None:
+        """Which limit leaves a job, that has ``spent`` so far, no room for one more call; None: there is room."""
+        if whole := _full(self.total, self.budget):
+            return whole
+        left = self.jobs - self._finished
+        if left < 2:
+            return None
+        budget, over = self.budget, self._over
+        part = Budget(
+            usd=None if budget.usd is None else (budget.usd - over.usd) / left,
+            tokens=None if budget.tokens is None else (budget.tokens - int(over.likely_tokens)) // left,
+            calls=None if budget.calls is None else (budget.calls - over.calls) // left,
+        )
+        part_of = _full(spent, part)
+        return part_of and f"{part_of} (this job's part of the sweep's budget)"
+
+    def finish(self, spent: Spent) -> None:
+        """A job is over: what it left is the others'."""
+        self._finished += 1
+        self._over.usd += spent.usd
+        self._over.calls += spent.calls
+        self._over.input_tokens += spent.input_tokens
+        self._over.output_tokens += spent.output_tokens
+        self._over.unreported += spent.unreported
+
+
+def _full(spent: Spent, budget: Budget) -> str | None:
+    """The limit that leaves no room for one more call, which and those on their way take the mean of the others."""
+    if limit := spent.exceeded(budget):
+        return limit
+    share = 1 + (spent.pending + 1) / spent.calls if spent.calls else 0.0
+    if budget.tokens is not None and spent.likely_tokens * share > budget.tokens:
+        return f"tokens={budget.tokens}"
+    if budget.usd is not None and spent.usd * share > budget.usd * _ROUNDED:
+        return f"usd={budget.usd:g}"
+    return None

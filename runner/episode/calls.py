@@ -1,0 +1,213 @@
+"""Running tool calls: lookup, arguments, effects; what reaches outside is journalled like a model call."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+import orjson
+
+from components.core.errors import ConfigError, ModelError, ToolError
+from components.core.messages import Image, Message, Purpose, Sampling, ToolCall
+from components.core.tools import Offer, State, Tool, tool_of
+from components.core.traits import tool_traits
+from components.core.types import Action, Observation, Observed, Problem
+from runner.episode.branch import Branch
+from runner.storage.texts import without_surrogates
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a tool gets beside its arguments. ``ahead``: calls of the same tool before this one in its step."""
+
+    state: State
+    problem: Problem
+    branch: Branch
+    call: ToolCall
+    line: str
+    ahead: int = 0
+
+    @property
+    def past(self) -> Sequence[Observed]:
+        """What came of this line's earlier calls of the same name, in their order."""
+        steps = (step for step in self.branch.trajectory.steps if step.branch == self.line)
+        return [one for step in steps for one in step.observed if one.call.name == self.call.name]
+
+    @property
+    def number(self) -> int:
+        """How many calls of the same name this line made before, in earlier steps and in this one."""
+        return len(self.past) + self.ahead
+
+    async def use(self, tool: Tool) -> Observation:
+        """Run another tool in this one's place, through the door: journalled as if it had been called itself."""
+        return await _through(self.branch, tool, self)
+
+    async def wait(self, seconds: float) -> None:
+        """Let time pass; a replay has it behind it."""
+        if not self.branch.shared.door.replay:
+            await asyncio.sleep(seconds)
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        purpose: Purpose = "tool",
+        sampling: Sampling | None = None,
+        role: str = "tool",
+    ) -> Message:
+        """Ask a model through the door. Raises ToolError when it takes no images and there is one."""
+        if any(not isinstance(message.content, str) for message in messages) and not self.branch.takes_images(role):
+            raise ToolError("The model behind this tool takes no images.", "unavailable")
+        line = self.branch
+        if purpose != "tool":  # work of its own, between this step and the next
+            line = line.branch(f"{purpose}/{line.last.index}")
+        return await line.ask(messages, purpose, sampling, role)
+
+    @property
+    def offered(self) -> Collection[str]:
+        """The names of the tools by now."""
+        return self.branch.offer.tools.keys()
+
+    def add(self, tool: Tool) -> None:
+        """Offer one more tool; it stands in the trajectory, too. Raises ToolError."""
+        branch, name = self.branch, tool.spec.name
+        if name in branch.offer.tools:
+            raise ToolError(f"There is a tool {name!r} already.", "name_taken")
+        branch.offer = replace(branch.offer, tools={**branch.offer.tools, name: tool})
+        branch.shared.join(branch.name, tool)
+
+
+async def run_calls(
+    branch: Branch, step: int, calls: Sequence[ToolCall], offer: Offer, line: str = ""
+) -> list[Observed]:
+    """Run the calls of a step: in order where one changes the sample's state, together otherwise.
+
+    ``line``: the branch whose calls they are, where they run on another one.
+    """
+    effects = {offer.tools[call.name].effect for call in calls if call.name in offer.tools}
+    names = [call.name for call in calls]
+    places = [(line or branch.name, names[:n].count(name)) for n, name in enumerate(names)]
+    if len(calls) > 1 and "episode" not in effects:
+        lines = [branch.branch(f"call/{step}/{n}") for n in range(len(calls))]
+        each = zip(lines, calls, places, strict=True)
+        return list(await asyncio.gather(*(_run_one(one, call, offer, *place) for one, call, place in each)))
+    return [await _run_one(branch, call, offer, *place) for call, place in zip(calls, places, strict=True)]
+
+
+async def try_calls(branch: Branch, action: Action) -> list[Observation] | None:
+    """Run a candidate's calls on a fork of the offer; None when one of its tools cannot be tried."""
+    offer, shared = branch.offer, branch.shared
+    tools = [tool for call in action.calls if (tool := offer.tools.get(call.name)) is not None]
+    effects = {tool.effect for tool in tools}
+    if "external" in effects or not all(tool_traits(tool).triable for tool in tools):
+        return None
+    step, fork = shared.step_of(action), offer.fork()
+    assert step is not None, "a candidate was proposed"
+    try:
+        seen = await run_calls(branch.branch(f"try/{step.index}"), step.index, action.calls, fork, branch.name)
+    finally:
+        if fork.state is not offer.state:
+            fork.state.close()
+    step.tried += seen
+    if action.calls and "episode" not in effects:
+        shared.tried[id(action)] = seen
+    return [one.observation for one in seen]
+
+
+async def _run_one(branch: Branch, call: ToolCall, offer: Offer, line: str, ahead: int) -> Observed:
+    """Run one call; a ToolError's text becomes the observation. What a tool asks is asked on ``branch``."""
+    started = time.monotonic()
+    context = Context(offer.state, branch.problem, branch, call, line, ahead)
+    try:
+        observation, error = sound(await _invoke(context, offer)), None
+    except ToolError as failure:
+        observation, error = sound(Observation(str(failure), data=failure.data)), failure.label
+    return Observed(call, observation, error, time.monotonic() - started)
+
+
+async def apply(tool: Tool, context: Context, arguments: Mapping[str, Any]) -> Observation:
+    """Call a tool or control; a blocking one leaves the loop. One that wants to leave the process is a bug."""
+    try:
+        if not inspect.iscoroutinefunction(type(tool).__call__):
+            return await asyncio.to_thread(tool, context, **arguments)  # type: ignore[arg-type]
+        return await tool(context, **arguments)
+    except SystemExit as end:  # raised in a task of its own it would end the loop
+        raise RuntimeError(f"the tool {tool.spec.name} raised SystemExit: {end.code}") from end
+
+
+async def use_control(branch: Branch, name: str, arguments: Mapping[str, Any]) -> Observation:
+    """Use a control of the offer, or a tool as one. Raises ConfigError, ToolError."""
+    offer = branch.offer
+    used = offer.controls.get(name) or offer.tools.get(name)
+    if used is None:
+        have = ", ".join(offer.controls) or "none"
+        raise ConfigError(f"the agent needs the control {name!r}; this toolset and condition have {have}")
+    call = ToolCall("control", name, orjson.dumps(arguments).decode())
+    return await apply(used, Context(offer.state, branch.problem, branch, call, branch.name), arguments)
+
+
+def sound(observation: Observation) -> Observation:
+    """The observation without lone surrogates, which no file and no endpoint takes."""
+    try:
+        orjson.dumps([observation.text, observation.data])
+    except TypeError:
+        return replace(observation, text=without_surrogates(observation.text), data=_sound(observation.data))
+    return observation
+
+
+def _sound(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {_sound(k): _sound(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_sound(v) for v in value]
+    return without_surrogates(value) if isinstance(value, str) else value
+
+
+async def _invoke(context: Context, offer: Offer) -> Observation:
+    tool, _ = tool_of(offer, context.call)
+    return await _through(context.branch, tool, context)
+
+
+async def _through(branch: Branch, tool: Tool, context: Context) -> Observation:
+    """Run a tool on the context's call. One in place of another reaches nothing but through ``Context.use``."""
+    if tool.effect == "external" and tool_traits(tool).wrapped is None:
+        return await _external(branch, tool, context, context.call)
+    return await apply(tool, context, context.call.parsed)
+
+
+async def _external(branch: Branch, tool: Tool, context: Context, call: ToolCall) -> Observation:
+    """Answer a tool call from the journal, or run it and write down what it returned or how it failed.
+
+    Raises ToolError as the tool did. The key holds the tool's spec and its ``identity``.
+    """
+    shared = branch.shared
+    door, sample, seen = shared.door, shared.sample, shared.externals
+    what = f"tool\0{tool.spec.digest.hex()}\0{tool_traits(tool).identity}\0{call.arguments}"
+    base = f"{what}\0{door.run_seed}\0{sample.problem.id}\0{shared.epoch}\0{branch.name}"
+    occurrence = seen[base] = seen.get(base, -1) + 1
+    key = sha256(f"{base}\0{occurrence}".encode()).digest()
+    if door.journal is not None and (payload := door.journal.get(key)) is not None:
+        return _told(orjson.loads(payload))
+    if door.replay:
+        raise ModelError(f"sample {sample.problem.id!r}: the call of {call.name} is not in the journal", "replay_miss")
+    entry: dict[str, Any]
+    try:
+        observation = sound(await apply(tool, context, call.parsed))
+        entry = {"text": observation.text, "data": observation.data, "images": [i.url for i in observation.images]}
+    except ToolError as error:
+        told = sound(Observation(str(error), error.data))
+        entry = {"text": told.text, "data": told.data, "error": error.label}
+    if door.journal is not None:
+        door.journal.put(key, orjson.dumps({"tool": call.name, **entry}))
+    return _told(entry)
+
+
+def _told(entry: Mapping[str, Any]) -> Observation:
+    """The observation of an entry. Raises the ToolError that it tells of."""
+    if "error" in entry:
+        raise ToolError(entry["text"], entry["error"], entry["data"])
+    return Observation(entry["text"], entry["data"], tuple(Image(url) for url in entry["images"]))

@@ -1,0 +1,230 @@
+"""What all episodes of a run share: models, journal, budget of the run, calls in flight."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any, NoReturn, TypeAlias
+
+import orjson
+
+from components.core.errors import OVERFLOW, ModelError, RunLimitReached
+from components.core.messages import Completion, Message, Request, ToolCall, Usage
+from components.core.protocols import Model
+from components.core.redaction import redact
+from components.models.overflow import FINISH
+from runner.episode.budget import Budget, BudgetPool, Spent
+from runner.storage.journal import Journal
+from runner.storage.replay_miss import explain_miss
+
+_MOST_NAMES = 100  # of models that answered, which a server may make up for every reply
+
+
+def place_of(run_seed: int, sample_id: str, epoch: int, branch: str, occurrence: int) -> bytes:
+    """Where a call is asked: with the request's own digest it makes the journal's key."""
+    return f"{run_seed}\0{sample_id}\0{epoch}\0{branch}\0{occurrence}".encode()
+
+
+def counted(name: str) -> str:
+    """A branch's name such that draw/10 sorts after draw/9."""
+    return re.sub(r"\d+", lambda found: found[0].zfill(6), name)
+
+
+def seed_of(place: bytes) -> int:
+    """The seed of a request at a place, 0 to 2**31-1."""
+    return int.from_bytes(sha256(place).digest()[:4], "little") & 0x7FFFFFFF
+
+
+Flying: TypeAlias = dict[bytes, "asyncio.Future[Completion | None] | None"]  # None: nobody else waits for it
+
+
+class Door:
+    """Answers model calls from the journal, from a call in flight, or from the model.
+
+    The jobs of a sweep have a budget_pool and calls in flight in common.
+    """
+
+    def __init__(
+        self,
+        models: Mapping[str, Model],
+        journal: Journal | None,
+        *,
+        run_seed: int,
+        budget_pool: BudgetPool | None = None,
+        replay: bool = False,
+        flying: Flying | None = None,
+    ) -> None:
+        self.models, self.journal, self.run_seed, self.replay = models, journal, run_seed, replay
+        self.budget_pool = BudgetPool(Budget()) if budget_pool is None else budget_pool
+        self.spent = Spent()
+        self.answered_by: set[tuple[str, str]] = set()  # role, and the model that its server says has answered
+        self.replayed = 0  # calls that the journal answered, or the same call of somebody else
+        self.beside = 0  # calls of agents that were played beside those of the records
+        self._flying: Flying = {} if flying is None else flying
+        self._heads = {role: (model.identity + "\0").encode() for role, model in models.items()}
+
+    @property
+    def in_flight(self) -> int:
+        """Calls that are on their way to a model."""
+        return self.spent.pending
+
+    def model(self, role: str) -> tuple[str, Model]:
+        """The model that plays a role; roles the config does not name are played by ``main``."""
+        role = role if role in self.models else "main"
+        return role, self.models[role]
+
+    def digest(self, role: str, request_tail: bytes, messages: tuple[Message, ...]) -> bytes:
+        """Digest of everything that is sent, without the place."""
+        return sha256(self._heads[role] + request_tail + b"".join([m.digest for m in messages])).digest()
+
+    def key(self, model: Model, digest: bytes, request: Request, place: bytes) -> bytes:
+        """The journal's key; the place leaves it only for a deterministic model at temperature 0."""
+        if model.deterministic and request.sampling.temperature == 0:
+            return digest
+        return sha256(digest + place).digest()
+
+    async def call(self, role: str, request: Request, key: bytes, n: int) -> tuple[Completion, bool]:
+        """Answer a request. Returns the completion and whether it came from the journal.
+
+        Raises ModelError, RunLimitReached before anything is sent.
+        """
+        completion, known = await self._answer(role, request, key, n)
+        if len(self.answered_by) < _MOST_NAMES:
+            self.answered_by.add((role, completion.model))
+        return completion, known
+
+    async def _answer(self, role: str, request: Request, key: bytes, n: int) -> tuple[Completion, bool]:
+        """From the journal, from the same call of somebody else, or from the model."""
+        if self.journal is not None and (payload := self.journal.get(key)) is not None:
+            self.replayed += 1
+            return _completion(orjson.loads(payload)["reply"]), True
+        model = self.models[role]
+        if self.replay:
+            self._replay_overflow(key, _head(model, request, n))
+        while (flies := key in self._flying) or self.budget_pool.blind(self.spent):
+            if not flies:
+                await self.budget_pool.news()
+                continue
+            flying = self._flying[key] = self._flying[key] or asyncio.get_running_loop().create_future()
+            if (completion := await asyncio.shield(flying)) is not None:
+                self.replayed += 1
+                return completion, True
+        if limit := self.budget_pool.limit(self.spent):
+            raise RunLimitReached(f"budget.run.{limit} is reached")
+        return await self._send(model, request, key, n), False
+
+    def _replay_overflow(self, key: bytes, head: Mapping[str, Any]) -> NoReturn:
+        """Fail as the model did where the journal has no reply. Raises ModelError."""
+        assert self.journal is not None, "replay is checked to have a journal"
+        if (payload := self.journal.get(_overflow_key(key))) is None:
+            raise ModelError(explain_miss(self.journal, head), "replay_miss")
+        self.replayed += 1
+        raise ModelError(orjson.loads(payload)["overflow"], OVERFLOW)
+
+    async def _send(self, model: Model, request: Request, key: bytes, n: int) -> Completion:
+        """Ask the model; identical requests meanwhile wait for this reply."""
+        self._flying[key] = None
+        accounts = (self.spent, self.budget_pool.total)
+        for spent in accounts:
+            spent.pending += 1
+        try:
+            completion = await model.generate(request)
+        except BaseException as error:
+            if isinstance(error, ModelError) and error.kind == OVERFLOW and self.journal is not None:
+                entry = {**_head(model, request, n), "overflow": str(error)}
+                self.journal.put(_overflow_key(key), orjson.dumps(entry))
+            if (waiting := self._flying.pop(key)) is not None:
+                if isinstance(error, ModelError):
+                    waiting.set_exception(error)
+                else:
+                    waiting.set_result(None)  # cancelled: one of those who wait asks anew
+            raise
+        finally:
+            self.budget_pool.back.set()
+            for spent in accounts:
+                spent.pending -= 1
+        if (waiting := self._flying.pop(key)) is not None:
+            waiting.set_result(completion)
+        for spent in accounts:
+            spent.charge(completion.usage)
+        if self.journal is not None:
+            entry = _head(model, request, n)
+            entry["reply"] = _reply(completion)
+            self.journal.put(key, orjson.dumps(entry))
+        return completion
+
+
+def _overflow_key(key: bytes) -> bytes:
+    """The key of a request that was too long; only a replay looks there: a server may have a larger window later."""
+    return sha256(key + b"overflow").digest()
+
+
+def check_whole(completion: Completion) -> None:
+    """Raises ModelError for a reply that the end of the model's window cut off."""
+    if completion.finish == FINISH:
+        raise ModelError(f"the reply was cut off at the end of the context window (finish reason {FINISH!r})", OVERFLOW)
+
+
+@lru_cache(maxsize=64)
+def _sampling_text(wire: bytes) -> str:
+    """Sampling parameters as the journal may hold them: ``extra`` can be anything."""
+    return redact(wire.decode())
+
+
+def _head(model: Model, request: Request, n: int) -> dict[str, Any]:
+    """What an entry tells of the request: enough to name a difference, never the request itself."""
+    return {
+        "at": [request.sample_id, request.epoch, request.branch, n],
+        "purpose": request.purpose,
+        "role": request.role,
+        "model": model.identity,
+        "sampling": _sampling_text(request.sampling.wire),
+        "tools": sha256(b"".join([t.digest for t in request.tools])).hexdigest()[:16] if request.tools else "",
+        "digests": [m.digest.hex() for m in request.messages],
+        "sources": [m.source for m in request.messages],
+    }
+
+
+def _reply(completion: Completion) -> dict[str, Any]:
+    """A completion as JSON."""
+    message, usage = completion.message, completion.usage
+    reply: dict[str, Any] = {
+        "content": message.content,
+        "finish": completion.finish,
+        "usage": [
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cost_usd,
+            usage.cached_tokens,
+            usage.reasoning_tokens,
+        ],
+    }
+    if message.tool_calls:
+        reply["tool_calls"] = [[c.id, c.name, c.arguments] for c in message.tool_calls]
+    if message.reasoning:
+        reply["reasoning"] = message.reasoning
+    if completion.logprobs is not None:
+        reply["logprobs"] = completion.logprobs
+    if completion.model:
+        reply["model"] = completion.model
+    return reply
+
+
+def _completion(reply: Mapping[str, Any]) -> Completion:
+    """The inverse of ``_reply``."""
+    calls = tuple(ToolCall(*call) for call in reply.get("tool_calls", ()))
+    message = Message("assistant", reply["content"], tool_calls=calls, reasoning=reply.get("reasoning"))
+    return Completion(message, Usage(*reply["usage"]), reply["finish"], reply.get("logprobs"), reply.get("model", ""))
+
+
+def common_prefix(previous: tuple[Message, ...], messages: tuple[Message, ...]) -> int:
+    """How many leading messages are those of the branch's previous call."""
+    n = 0
+    for old, new in zip(previous, messages, strict=False):
+        if old is not new and old.digest != new.digest:
+            break
+        n += 1
+    return n

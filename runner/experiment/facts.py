@@ -1,0 +1,103 @@
+"""What is known of a run before its first sample: for the manifest, and to tell whether a folder is this run's."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from components.core.redaction import redact
+from components.core.traits import (
+    agents_in,
+    dataset_traits,
+    model_traits,
+    requirements_of,
+    tool_traits,
+    toolset_traits,
+)
+from runner.experiment.declared import declared_scores
+from runner.experiment.fitting import has_price, sandbox_of
+
+if TYPE_CHECKING:
+    from runner.experiment.experiment import Experiment
+
+_SAME_RESULT = ("run", "tracking", "hydra", "name", "experiment", "compare", "search")
+
+
+def facts_of(experiment: Experiment) -> dict[str, Any]:
+    """What is known before the first sample."""
+    cfg, dataset, main = experiment.cfg, experiment.dataset, experiment.models["main"]
+    prices = {role: row for role, model in experiment.models.items() if (row := model_traits(model).price)}
+    return {
+        "name": experiment.name,
+        "sweep": sweep_id(experiment.launch.sweep),
+        "number": experiment.launch.number,
+        "choices": dict(experiment.launch.choices),
+        "varied": varied(experiment.launch.overrides),
+        "swept": list(experiment.launch.swept),
+        "model_kind": main.kind if cfg["run"]["replay"] is False else "replayed",
+        "models": {role: model.name for role, model in experiment.models.items()},
+        "identities": {role: redact(model.identity) for role, model in experiment.models.items()},
+        "dataset": {
+            "name": experiment.launch.choices.get("dataset", type(dataset).__name__),
+            "split": dataset.split,
+            "fingerprint": dataset.fingerprint,
+            "base": dataset_traits(dataset).base or dataset.fingerprint,
+            "samples": len(experiment.samples),
+            "ids": hashlib.sha256("\n".join(s.problem.id for s in experiment.samples).encode()).hexdigest()[:16],
+            "privacy": dataset.privacy,
+        },
+        "privacy": dict(experiment.privacy),
+        "prompts": dict(experiment.prompts),
+        "scorers": {name: scorer.version for name, scorer in experiment.parts.scorers.items()},
+        **declared_scores(experiment.parts.scorers),
+        "memory": None,
+        "sandbox": sandbox_of(experiment.parts),
+        "prices": prices,
+        "seed": experiment.seed,
+        "epochs": experiment.epochs,
+        "limit": cfg["limit"],
+        "shard": cfg["run"]["shard"],
+        "notes": _notes(experiment),
+    }
+
+
+def _notes(experiment: Experiment) -> list[str]:
+    """What a reader of the results must know."""
+    notes = [*toolset_traits(experiment.parts.toolset).notes, *_blind_tools(experiment)]
+    if experiment.cfg["run"]["replay"] is not False and experiment.models["main"].kind == "simulated":
+        notes.append("replayed from a simulated model: these numbers say nothing about any real model")
+    if any(requirements_of(agent).oracle for agent in agents_in(experiment.parts.agent)):
+        notes.append("the agent is told whether its answer is right: not comparable with agents that are not")
+    if (held := sandbox_of(experiment.parts)) is not None and held.get("unsafe_local"):
+        notes.append("code that models wrote ran unheld, but for limits (sandbox.unsafe_local)")
+    for role, model in experiment.models.items():
+        if not has_price(model):
+            notes.append(
+                f"the price of {model.name} ({role}) is not known: cost is left out; set model.price to have it"
+            )
+    return notes
+
+
+def _blind_tools(experiment: Experiment) -> list[str]:
+    """Tools that would have a model look at an image, where that model takes none."""
+    found = []
+    for name, tool in toolset_traits(experiment.parts.toolset).tools.items():
+        if (role := tool_traits(tool).asks) is None or tool.spec.facts.get("needs") != "image":
+            continue
+        model = experiment.models.get(role, experiment.models["main"])
+        if not model_traits(model).vision:
+            found.append(f"{name} will be unavailable: {model.name} takes no images; name another as models.{role}")
+    return found
+
+
+def varied(overrides: Sequence[str]) -> dict[str, str]:
+    """What the command line set, without what cannot change a result."""
+    pairs = (override.lstrip("+~").partition("=") for override in overrides)
+    return {k: redact(v) for k, _, v in pairs if k.partition(".")[0] not in _SAME_RESULT}
+
+
+def sweep_id(folder: str | None) -> str | None:
+    """The name of a sweep: its folder's."""
+    return None if folder is None else Path(folder).name

@@ -1,0 +1,209 @@
+"""Whether the parts of an experiment fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from components.core.errors import ConfigError
+from components.core.plain import Accept
+from components.core.protocols import Agent, Model, Verifier
+from components.core.tools import Offer
+from components.core.traits import (
+    agents_in,
+    grammar_traits,
+    model_traits,
+    prompt_sets,
+    requirements_of,
+    scorer_traits,
+    toolset_traits,
+)
+from components.core.types import Sample
+from components.prompts import load
+from runner.config.errors import ConfigErrors, Finding, noting
+from runner.config.undeclared import undeclared_in
+
+if TYPE_CHECKING:  # loaded for a config that is not refused
+    from runner.episode.shared import Parts
+
+
+def playable(models: Mapping[str, Model]) -> None:
+    """Refuse a model that may have no call at all on its way. Raises ConfigErrors."""
+    for role, model in models.items():
+        if model.max_connections < 1:
+            key = "model" if role == "main" else f"models.{role}"
+            raise ConfigErrors(
+                [Finding(f"{key}.max_connections", f"found {model.max_connections}; at least 1 is needed")]
+            )
+
+
+def priced(models: Mapping[str, Model], budgets: Mapping[str, Any]) -> None:
+    """Refuse a budget in dollars that no unpriced call would ever reach. Raises ConfigErrors."""
+    limited = [name for name in ("sample", "run") if budgets[name].get("usd") is not None]
+    for role, model in models.items() if limited else ():
+        if not has_price(model):
+            key = "model" if role == "main" else f"models.{role}"
+            text = f"the price of {model.name} is not known, so this limit would never be reached; set {key}.price"
+            raise ConfigErrors([Finding(f"budget.{limited[0]}.usd", text)])
+
+
+def impartial(parts: Parts, models: Mapping[str, Model]) -> None:
+    """Refuse a scorer that would have the model under test grade itself without leave. Raises ConfigErrors."""
+    asked = {"main", "verifier"}
+    for agent in agents_in(parts.agent):
+        needs = requirements_of(agent)
+        asked |= {*needs.models, *needs.roles}
+    tested = {_short(model): role for role, model in models.items() if role in asked}
+    for key, scorer in parts.scorers.items():
+        traits = scorer_traits(scorer)
+        if traits.asks is None or traits.allow_self:
+            continue
+        model = models.get(traits.asks)
+        if model is not None and _short(model) not in tested:
+            continue
+        found = f"is {model.name}, which is tested here (as {tested[_short(model)]})" if model else "is not named"
+        text = (
+            f"models.{traits.asks}, which grades, {found}; name another, as in +model@models.{traits.asks}=openai,"
+            f" or say scorer.{key}.allow_self=true"
+        )
+        raise ConfigErrors([Finding(f"scorer.{key}", text)])
+
+
+def _short(model: Model) -> str:
+    """The name of a model without the provider before it."""
+    return model.name.rpartition("/")[2].casefold()
+
+
+def has_price(model: Model) -> bool:
+    """Whether what a model's calls cost is known; what is not live costs nothing."""
+    row = model_traits(model).price
+    return model.kind != "live" or (row is not None and row.get("input") is not None)
+
+
+def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: bool) -> None:
+    """Whether the parts work together, tried on the first sample. Raises ConfigErrors.
+
+    ``acts``: the agent writes actions in the grammar.
+    """
+    findings: list[Finding] = []
+    with noting(findings, "toolset"):
+        parts.toolset.open(sample)
+    if not findings:
+        with noting(findings, "condition"):
+            offer = parts.open(sample, 0, seed)
+            for tool in offer.tools.values():
+                if undeclared := undeclared_in(type(tool), "Tool"):
+                    raise ConfigError(undeclared)
+            _out_of_codes_reach(parts, offer)
+            with noting(findings, "agent"):
+                for agent in agents_in(parts.agent):
+                    _accepts(agent, offer, toolsets)
+                if acts and not offer.tools and grammar_traits(parts.grammar).needs_tools:
+                    raise ConfigError(
+                        f"{type(parts.grammar).__name__} has no way to answer without a tool, and nothing is offered:"
+                        " choose another agent.grammar, toolset or condition"
+                    )
+                parts.grammar.instructions(offer)
+        with noting(findings, "sandbox"):
+            sandbox_of(parts)
+    if findings:
+        raise ConfigErrors(findings)
+
+
+def _accepts(agent: Agent, offer: Offer, toolsets: Sequence[str]) -> None:
+    """Raises ConfigError for an offer that an agent cannot work with."""
+    needs = requirements_of(agent)
+    if needs.accepts is not None:
+        needs.accepts(offer)
+    if lacking := [name for name in needs.controls if name not in offer.controls]:
+        has = ", ".join(offer.controls) or "none"
+        raise ConfigError(
+            f"{type(agent).__name__} needs a toolset with the controls {', '.join(lacking)}; this one has {has}:"
+            f" choose another toolset ({', '.join(toolsets)}) or another agent"
+        )
+
+
+def _out_of_codes_reach(parts: Parts, offer: Offer) -> None:
+    """Refuse to withhold functions from code, in which all of them stand, or to let them fail. Raises ConfigError."""
+    if not any("code" in tool.spec.facts for tool in offer.tools.values()):
+        return
+    agent = type(parts.agent).__name__
+    if withheld := offer.facts.get("withheld"):
+        raise ConfigError(
+            f"{agent} writes code, in which every function stands; withholding"
+            f" {', '.join(map(str, withheld))} takes nothing from it: choose an agent that takes actions"
+        )
+    if faults := offer.facts.get("faults"):
+        kinds = ", ".join(str(fault["kind"]) for fault in faults)
+        raise ConfigError(
+            f"{agent} writes code, whose functions run in the sandbox, where the fault ({kinds}) does not strike them:"
+            " choose an agent and a toolset that take actions"
+        )
+
+
+def sandbox_of(parts: Parts) -> Mapping[str, Any] | None:
+    """What holds the code that a model writes, where any is run. Raises ConfigError where nothing can."""
+    needs = [requirements_of(agent) for agent in agents_in(parts.agent)]
+    if own := next((one.sandbox for one in needs if one.sandbox is not None), None):
+        return dict(own.report())
+    toolset = toolset_traits(parts.toolset)
+    tools = (*toolset.tools.values(), *(tool for one in needs for tool in one.tools))
+    if toolset.sandbox is None or not any("code" in tool.spec.facts for tool in tools):
+        return None
+    return dict(toolset.sandbox.report())
+
+
+def prompt_digests(parts: Parts, *others: object) -> dict[str, str]:
+    """The digests of the prompt sets that the parts of an episode, and others, name. Raises ConfigError."""
+    agents = [*agents_in(parts.agent)]
+    needs = [requirements_of(agent) for agent in agents]
+    tools = (*toolset_traits(parts.toolset).tools.values(), *(tool for one in needs for tool in one.tools))
+    named = {name for one in needs for name in one.prompts}
+    for one in (*agents, parts.verifier, parts.grammar, parts.toolset, parts.condition, *tools, *others):
+        named |= {*prompt_sets(one)}
+    return {name: load(name).digest for name in sorted(named)}
+
+
+def granted(parts: Parts, models: Mapping[str, Model], samples: Sequence[Sample]) -> Parts:
+    """The parts, with the verifier that an agent provides. Raises ConfigErrors for what cannot be granted."""
+    agents = [*agents_in(parts.agent)]
+    findings = [*_unnamed(agents, models), *_shown(agents, samples)]
+    provided = [one for agent in agents if (one := requirements_of(agent).verifier) is not None]
+    findings += _second(parts.verifier, provided)
+    if findings:
+        raise ConfigErrors(findings)
+    return replace(parts, verifier=provided[0]) if provided else parts
+
+
+def _unnamed(agents: Iterable[Agent], models: Mapping[str, Model]) -> Iterator[Finding]:
+    """Models that an agent names and that are not there."""
+    for agent in agents:
+        for name in requirements_of(agent).models:
+            if name not in models:
+                have = f"there are {', '.join(models)}; another: +model@models.{name}=openai"
+                text = f"{type(agent).__name__} names the model {name!r}; {have}"
+                yield Finding("agent", text)
+
+
+def _second(verifier: Verifier, provided: Sequence[Verifier]) -> Iterator[Finding]:
+    """A verifier that would not be asked, since an agent provides another."""
+    for one in provided:
+        mine, other = type(one).__name__, type(verifier).__name__
+        if not isinstance(verifier, Accept) and verifier != one:
+            text = f"the agent provides a verifier ({mine}), so {other} would not be asked: verifier=accept"
+            yield Finding("verifier", text)
+        elif one != provided[0]:
+            yield Finding(
+                "agent", f"the agents within it provide different verifiers: {mine} and {type(provided[0]).__name__}"
+            )
+
+
+def _shown(agents: Iterable[Agent], samples: Sequence[Sample]) -> Iterator[Finding]:
+    """Examples on patients that are evaluated."""
+    for agent in agents:
+        known = tuple(requirements_of(agent).shown_patients)
+        seen = [one.problem.id for one in samples if known and one.known_as.context.startswith(known)]
+        if seen:
+            text = f"{type(agent).__name__} shows examples on {len(seen)} of the samples that are evaluated, such as"
+            yield Finding("agent", f"{text} {seen[0]!r}: evaluate another split, or show other examples")

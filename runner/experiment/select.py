@@ -1,0 +1,61 @@
+"""Which samples a run plays: a seeded draw, epochs, and one part of them per shard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+from components.core.errors import ConfigError
+from components.core.protocols import Dataset
+from components.core.types import Sample
+from runner.config.schema import read_shard
+from runner.storage.texts import encodable, without_surrogates
+
+
+def select(dataset: Dataset, *, limit: int | None, shard: str | None, seed: int) -> list[Sample]:
+    """The samples of the evaluated split in the dataset's order.
+
+    ``limit`` is a draw that depends on the seed alone; ``shard`` "2/4" takes every fourth of it,
+    counted from 1, so that all shards together are the whole.
+    """
+    if dataset.splits and dataset.split not in dataset.splits:
+        raise ConfigError(f"dataset.split={dataset.split!r}: this dataset has {', '.join(dataset.splits)}")
+    samples = [clean(sample) for sample in dataset.load(dataset.split)]
+    _check_ids(samples)
+    if limit is not None and limit < len(samples):
+        drawn = Random(f"{seed}/limit").sample(range(len(samples)), limit)
+        samples = [samples[i] for i in sorted(drawn)]
+    if shard is not None:
+        part, parts = read_shard(shard)
+        samples = samples[part - 1 :: parts]
+    if not samples:
+        raise ConfigError(f"no sample is left to run in split {dataset.split!r} (limit={limit}, run.shard={shard})")
+    return samples
+
+
+def clean(sample: Sample) -> Sample:
+    """The sample without lone surrogates, which no file and no endpoint takes; ``?`` stands in their place."""
+    problem = sample.problem
+    texts = (sample.problem.id, problem.question, problem.context, *problem.choices, *problem.choices.values())
+    if all(text.isascii() or encodable(text) for text in texts) and encodable(sample.cluster or ""):
+        return sample
+    choices = {without_surrogates(k): without_surrogates(v) for k, v in problem.choices.items()}
+    fresh = replace(
+        problem,
+        id=without_surrogates(problem.id),
+        question=without_surrogates(problem.question),
+        context=without_surrogates(problem.context),
+        choices=choices,
+    )
+    cluster = None if sample.cluster is None else without_surrogates(sample.cluster)
+    strata = {without_surrogates(k): without_surrogates(v) for k, v in sample.strata.items()}
+    return replace(sample, problem=fresh, cluster=cluster, strata=strata)
+
+
+def _check_ids(samples: Sequence[Sample]) -> None:
+    seen: set[str] = set()
+    for sample in samples:
+        if sample.problem.id in seen:
+            raise ConfigError(f"sample id {sample.problem.id!r} stands twice in the dataset; ids must be unique")
+        seen.add(sample.problem.id)

@@ -1,0 +1,118 @@
+"""The cells of a sweep: what varies, how each is called, and whether each of them can run."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from hydra.core.override_parser.types import Override
+
+from components.core.errors import ConfigError
+from runner.config.errors import ConfigErrors, Finding
+
+_LONGEST = 80
+
+
+@dataclass
+class Cell:
+    """One job. ``varied``: the swept fields with their values; ``code`` None: not run; ``error``: why it broke off;
+    ``experiment``: what was built to check it, until it is played.
+
+    ``parts``: the jobs that play it in parts, and of such a job ``facts`` and ``ids``, those of its samples in order.
+    """
+
+    overrides: tuple[str, ...]
+    varied: Mapping[str, str]
+    label: str
+    folder: Path = Path()
+    cfg: Mapping[str, Any] = field(default_factory=dict)
+    launch: Any = None
+    config: Any = None
+    experiment: Any = None
+    complete: bool = False
+    code: int | None = None
+    error: str = ""
+    parts: Sequence[Cell] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    ids: Sequence[str] = ()
+
+
+def cells(
+    from_file: Sequence[Override], given: Sequence[Override], skip: Sequence[Sequence[Override]] = ()
+) -> list[Cell]:
+    """All combinations, in the order of the command line. Raises ConfigErrors for what can't be a sweep.
+
+    ``from_file`` is the sweep of an experiment's YAML; the command line has the last word on its fields. ``skip``: a
+    job that has all overrides of one of these is left out.
+    """
+    if doubles := [key for key, n in Counter(_key(o) for o in given).items() if n > 1]:
+        raise ConfigErrors(
+            Finding("", f"{key} is given twice in one sweep; list its values once: {key}=a,b") for key in doubles
+        )
+    mine = {_key(o) for o in given}
+    overrides = [*(o for o in from_file if _key(o) not in mine), *given]
+    lists = [_values(o) for o in overrides]
+    if empty := [o.input_line for o, values in zip(overrides, lists, strict=True) if not values]:
+        raise ConfigErrors(Finding("", f"{line}: the sweep is empty, there is no such value") for line in empty)
+    swept = [n for n, o in enumerate(overrides) if o.is_sweep_override()]
+    names = _names([_key(overrides[n]) for n in swept])
+    made = []
+    skipped = [{word for o in one for word in _values(o)} for one in skip]
+    for job in itertools.product(*lists):
+        if any(one <= {*job} for one in skipped):
+            continue
+        varied = {name: job[n].partition("=")[2] for name, n in zip(names, swept, strict=True)}
+        made.append(Cell(job, varied, ""))
+    if not made:
+        raise ConfigError("hydra.sweeper.skip leaves no job of the sweep; give hydra.sweeper.skip=[] to run it")
+    _refuse_doubles(made)
+    _label(made)
+    return made
+
+
+def _key(override: Override) -> str:
+    return f"{override.key_or_group}@{override.package}" if override.package else str(override.key_or_group)
+
+
+def _values(override: Override) -> list[str]:
+    """The words that an override stands for, one per value."""
+    key = override.get_key_element()
+    if not override.is_sweep_override():
+        return [str(override.input_line) if override.is_delete() else f"{key}={override.get_value_element_as_str()}"]
+    if not override.is_discrete_sweep():
+        raise ConfigError(f"{override.input_line}: give the values one by one; an interval has no end")
+    return [f"{key}={value}" for value in override.sweep_string_iterator()]
+
+
+def _names(keys: Sequence[str]) -> list[str]:
+    """Fields as short as they stay different."""
+    short = [key.rpartition(".")[2] for key in keys]
+    return [s if short.count(s) == 1 else key for s, key in zip(short, keys, strict=True)]
+
+
+def _refuse_doubles(made: Sequence[Cell]) -> None:
+    if doubles := [cell for cell, n in Counter(cell.overrides for cell in made).items() if n > 1]:
+        raise ConfigErrors(Finding("", f"the sweep holds the same job twice: {' '.join(job)}") for job in doubles)
+
+
+def _label(made: Sequence[Cell]) -> None:
+    """Name every cell by what varies; a short digest where that is too long or the same as another's."""
+    used = {field for cell in made for field in cell.varied if len({c.varied[field] for c in made}) > 1}
+    labels = ["+".join(f"{_slug(f)}-{_slug(v)}" for f, v in c.varied.items() if f in used) or "only" for c in made]
+    clash = {label.lower() for label, n in Counter(label.lower() for label in labels).items() if n > 1}
+    for cell, label in zip(made, labels, strict=True):
+        if label.lower() in clash or len(label) > _LONGEST:
+            digest = sha256("\0".join(map(repr, sorted(cell.varied.items()))).encode()).hexdigest()[:8]
+            label = f"{label[: _LONGEST - 9]}-{digest}"
+        cell.label = label
+
+
+def _slug(text: str) -> str:
+    text = {"True": "true", "False": "false", "None": "null"}.get(text, text)  # Hydra spells them as Python does
+    return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.") or "none"

@@ -1,0 +1,178 @@
+"""An experiment from a config: its parts built, fitted together on the first sample, and permitted to see the data."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.experimental.callback import Callback
+from omegaconf import DictConfig, read_write
+from omegaconf.errors import OmegaConfBaseException
+
+from components.core.errors import ConfigError
+from components.core.protocols import Dataset
+from components.core.types import Sample
+from runner.config import build as builder
+from runner.config import composed as configs
+from runner.config.errors import ConfigErrors, Finding, complain, noting, unreachable
+from runner.config.explain import explain
+from runner.config.origins import Origins, choices_of, words_of
+from runner.config.roots import CONF
+from runner.config.schema import Settings
+from runner.experiment.experiment import Experiment, Launch, launch_of, study
+from runner.experiment.fitting import fit, granted, impartial, playable, priced, prompt_digests
+from runner.experiment.parts import PartsBuilder, grammars_of
+from runner.experiment.privacy import PrivacyRefused, permit
+from runner.experiment.select import select
+from runner.storage import manifest
+from runner.storage.resume import folder_for, refuse_changes, refuse_parts
+from runner.terminal.interrupts import Interrupts
+
+PREPARED: ContextVar[Experiment | None] = ContextVar("prepared", default=None)
+
+
+class Check(Callback):
+    """Checks a single run before Hydra makes its folder; what it built waits in ``PREPARED``."""
+
+    @Interrupts()
+    def on_run_start(self, config: DictConfig, **_: Any) -> None:
+        """Refuse in one line each, exit code 2; else choose the folder."""
+        from runner.learning.stage_context import place_of_stage
+
+        HydraConfig.instance().set_config(config)
+        try:
+            loader = GlobalHydra.instance().config_loader()
+            experiment = prepare(config, loader)
+            refuse_parts(experiment.cfg)
+            folder = Path(config.hydra.run.dir)
+            given = any(word.startswith("hydra.run.dir=") for word in words_of(config, "hydra"))
+            folder = place_of_stage(experiment) or folder_for(experiment.cfg, folder, given)
+        except (ConfigError, OmegaConfBaseException) as error:
+            complain(
+                error
+                if isinstance(error, ConfigError)
+                else ConfigErrors([explain(error, words_of(config, "hydra"), ())])
+            )
+            if isinstance(error, PrivacyRefused):
+                note_refusal(error, Path(config.hydra.run.dir))
+            raise SystemExit(2) from None
+        except OSError as error:
+            complain(unreachable(error))
+            raise SystemExit(2) from None
+        if varies := config.hydra.sweeper.get("params"):
+            print(f"note: one job; with -m this plays all of {', '.join(map(str, varies))}", file=sys.stderr)  # noqa: T201
+        with read_write(config.hydra):
+            config.hydra.run.dir = str(folder)
+        PREPARED.set(experiment)
+
+
+def note_refusal(error: PrivacyRefused, folder: Path) -> None:
+    """A refusal for privacy is written down: a manifest, and nothing else. A run that is there is left alone."""
+    if (folder / manifest.FILE).exists():
+        return
+    manifest.begin(folder, {"privacy": dict(error.decision)})
+    manifest.write(folder, manifest.read(folder) | {"status": "refused", "end": manifest.now()})
+
+
+def prepare(config: DictConfig, loader: ConfigLoader) -> Experiment:
+    """Build from a composed config. Raises ConfigErrors with file and line, PrivacyRefused."""
+    try:
+        cfg = configs.resolve(config)
+        places = Origins(loader, config)
+        wrong = configs.hidden(places.roots), configs.frozen(cfg, config, places), configs.strangers(cfg, places)
+        if findings := [finding for found in wrong for finding in found]:
+            raise ConfigErrors(findings)
+        return check(cfg, launch_of(config, cfg), configs.touched(config, places))
+    except ConfigErrors as error:
+        raise configs.place(error.findings, config, loader) from None
+
+
+@dataclass(frozen=True)
+class Job:
+    """An experiment and its folder."""
+
+    experiment: Experiment
+    folder: Path
+
+
+def job(config: DictConfig, prepared: Experiment | None, swept: Sequence[str] = ()) -> Job:
+    """The job that Hydra starts now. What is not ``prepared`` was taken elsewhere by a launcher: it is built here, as
+    one of a sweep that varies the keys ``swept``."""
+    hydra: Any = HydraConfig.instance().cfg
+    folder = Path(hydra.hydra.runtime.output_dir)
+    if prepared is None:
+        if not str(hydra.hydra.mode).endswith("MULTIRUN"):
+            raise RuntimeError("the checks before the run did not come to their end; see the warning above")
+        cfg = configs.resolve(config)
+        prepared = check(cfg, replace(launch_of(hydra, cfg), swept=swept))
+        refuse_changes(folder, cfg)
+    return Job(prepared, folder)
+
+
+def build(cfg: Mapping[str, Any], launch: Launch | None = None) -> Experiment:
+    """Build, check and make ready. Raises ConfigError."""
+    experiment = check(cfg, launch)
+    study(experiment)
+    return experiment
+
+
+def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collection[str] = ()) -> Experiment:
+    """Build and check. Raises ConfigErrors, PrivacyRefused.
+
+    The findings of the run's own fields and of the parts that were ``touched`` are found at once, before the code
+    of other parts is loaded: a refusal is quick.
+    """
+    findings: list[Finding] = []
+    with noting(findings):
+        builder.check(Settings, cfg)
+    made = PartsBuilder(cfg, {finding.key.partition(".")[0] for finding in findings}, findings, touched)
+    made.everything(), made.source(), made.stage()
+    if findings:
+        raise ConfigErrors(findings)
+    made.only = None
+    (pieces, models, dataset), source, stage = made.everything(), made.source(), made.stage()
+    if findings:
+        raise ConfigErrors(findings)
+    from runner.episode.budget import Budget
+    from runner.episode.shared import Parts
+    from runner.learning.stage_context import check_learning
+
+    parts = Parts(**pieces, budget=Budget(**cfg["budget"]["sample"]))
+    decision = permit(dataset.privacy, models, parts.toolset)
+    playable(models)
+    priced(models, cfg["budget"])
+    impartial(parts, models)
+    with noting(findings, "dataset"):
+        samples = _drawn(*_dataset_key(cfg), cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)
+    if findings:
+        raise ConfigErrors(findings)
+    parts = granted(parts, models, samples)
+    fit(parts, samples[0], cfg["seed"], choices_of([CONF], "toolset"), acts=bool(grammars_of(cfg["agent"])))
+    learner = None if source is None else source.stage
+    digests = prompt_digests(parts, learner, stage, *parts.scorers.values())
+    experiment = Experiment(
+        cfg["name"], cfg["seed"], cfg["epochs"], parts, models, dataset, samples, Budget(**cfg["budget"]["run"]),
+        cfg, digests, decision, launch or Launch(), source, stage,
+    )  # fmt: skip
+    check_learning(experiment)
+    return experiment
+
+
+def _dataset_key(cfg: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+    return json.dumps(cfg["dataset"], sort_keys=True), tuple(cfg["run"]["allow_targets"])
+
+
+@lru_cache(maxsize=1)
+def _drawn(node: str, allow: tuple[str, ...], limit: int | None, shard: str | None, seed: int) -> tuple[Sample, ...]:
+    """The samples of a run; those of the last one are kept, since the jobs of a sweep share them."""
+    dataset = builder.part(json.loads(node), "dataset", allow, Dataset)  # type: ignore[type-abstract]
+    return tuple(select(dataset, limit=limit, shard=shard, seed=seed))

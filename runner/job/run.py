@@ -1,0 +1,201 @@
+"""One job from a built experiment to a finished run folder, its table and its tracking."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from components.core.errors import ConfigError, ModelError, RunLimitReached
+from components.core.traits import model_traits
+from runner.episode.door import Door
+from runner.episode.ending import shortly
+from runner.experiment.facts import facts_of, sweep_id
+from runner.experiment.fitting import sandbox_of
+from runner.job.execute import Outcome, execute
+from runner.job.shared_resources import SharedResources
+from runner.job.slots import Lease
+from runner.learning.memory import remember
+from runner.results.metrics import Summary, as_json, overflow_line
+from runner.results.metrics import summarise as summary_of
+from runner.results.report import calls_line, present, report, status_line
+from runner.results.table import plain, times
+from runner.storage import disk, manifest
+from runner.storage.records import RecordWriter
+from runner.storage.resume import quoted, written
+from runner.terminal.logs import log_to
+
+if TYPE_CHECKING:
+    from runner.experiment.experiment import Experiment
+
+log = logging.getLogger("runner")
+COMPLETE, ERRORS, BUDGET = 0, 1, 3  # exit codes
+_CALLS = ("sent", "from_journal", "beside")
+_STATUS = {COMPLETE: "complete", ERRORS: "complete", BUDGET: "budget"}
+
+
+async def run_job(experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None) -> int:
+    """Play what is owed, write the folder, print the table, track. Returns the exit code.
+
+    When cancelled, what is finished is kept, the manifest says ``interrupted`` and the cancellation goes on.
+    """
+    cfg, facts = experiment.cfg, facts_of(experiment)
+    manifest.refuse_others(folder, facts)
+    async with AsyncExitStack() as own:
+        experiment = resources.share(experiment, own)
+        door = resources.door(experiment)
+        own.callback(resources.finish, experiment.launch.label, door.spent)
+        writer = RecordWriter(folder)
+        own.callback(writer.close)
+        own.callback(log_to(folder / "run.log").close)
+        before = manifest.read(folder).get("memory")
+        notes = manifest.begin(folder, facts, config := written(cfg))
+        log.info("begun: %s", notes["command"])
+        for note in notes["notes"]:
+            print(f"note: {note}", file=sys.stderr)  # noqa: T201
+        disk.replace(folder / "config.yaml", config)
+        try:
+            experiment = await remember(experiment, door, folder, before, notes)
+            return await _play(experiment, folder, resources, lease, door, writer, notes)
+        except asyncio.CancelledError:
+            if notes["status"] == "running":  # it was cancelled before the first sample
+                _finish(experiment, folder, door, Outcome(), notes, "interrupted")
+            raise
+        except (ModelError, RunLimitReached) as error:  # of making the memory; those of samples are their records
+            _finish(experiment, folder, door, Outcome(stopped=f"no memory: {error}"), notes, "interrupted")
+            print(f"the memory was not made: {error}\nto go on:   {going_on(folder)}")  # noqa: T201
+            return ERRORS if isinstance(error, ModelError) else BUDGET
+
+
+async def _play(
+    experiment: Experiment,
+    folder: Path,
+    resources: SharedResources,
+    lease: Lease | None,
+    door: Door,
+    writer: RecordWriter,
+    notes: dict[str, Any],
+) -> int:
+    """Execute between the manifest's beginning and its end."""
+    from runner.tracking import Heartbeat
+
+    outcome, sweep, cfg = Outcome(), sweep_id(experiment.launch.sweep), experiment.cfg
+    with Heartbeat(folder, cfg, sweep=sweep, total_jobs=resources.jobs) as heartbeat:
+
+        def beat(now: Outcome) -> None:
+            tokens = door.spent.input_tokens + door.spent.output_tokens
+            heartbeat.update(samples=len(now.records), errors=now.errored, tokens=tokens, usd=door.spent.usd)
+            now.stopped = now.stopped or resources.why_stop(experiment, now.records)
+
+        name, board = experiment.launch.label or experiment.name, resources.board
+        try:
+            await execute(
+                experiment.parts, door, experiment.samples, experiment.epochs, writer, outcome,
+                name=name, beat=beat, lease=lease, board=board, stop_rule=resources.stop_rule(experiment),
+            )  # fmt: skip
+        except asyncio.CancelledError:
+            # Not sent to MLflow: whoever interrupts waits for this line. Resuming sends it, and so does the report.
+            _finish(experiment, folder, door, outcome, notes, "interrupted")
+            raise
+        except ConfigError:
+            _finish(experiment, folder, door, outcome, notes, "refused")
+            raise
+        failed = outcome.halted or outcome.error_rate > cfg["run"]["max_error_rate"]
+        code = BUDGET if outcome.stopped else ERRORS if failed else COMPLETE
+        status = "interrupted" if outcome.halted else _STATUS[code]
+        summary = _finish(experiment, folder, door, outcome, notes, status)
+        async with resources.tracking:
+            url = await asyncio.to_thread(heartbeat.track)
+    if sweep is None:
+        _tell(folder, notes, summary, url)
+    else:
+        print(f"{experiment.launch.label}: {status_line(notes)} {folder}")  # noqa: T201
+    return code
+
+
+def _finish(
+    experiment: Experiment, folder: Path, door: Door, outcome: Outcome, notes: dict[str, Any], status: str
+) -> Summary:
+    """Write metrics, manifest and report from the records."""
+    summary = summary_of(outcome.records, notes["levels"], notes["by"], notes["kinds"])
+    wanted = len(experiment.samples) * experiment.epochs
+    resume = (
+        None if status == "complete" and not outcome.errored else manifest.command_line(f"run.resume={quoted(folder)}")
+    )
+    shared = experiment.launch.sweep is not None  # then a model's counters are those of several jobs
+    stats = (
+        {}
+        if shared
+        else {role: told for role, model in experiment.models.items() if (told := dict(model_traits(model).counters()))}
+    )
+    notes |= {
+        "status": status,
+        "stopped": outcome.stopped or outcome.halted,
+        "end": manifest.now(),
+        "counts": {"finished": len(outcome.records), "wanted": wanted, "errored": outcome.errored},
+        "errors": _errors(outcome),
+        "sandbox": sandbox_of(experiment.parts),  # with what it had to kill
+    }
+    notes["sessions"] = [*notes["sessions"], _session(door)]
+    notes["calls"] = {key: sum(one.get(key, 0) for one in notes["sessions"]) for key in _CALLS}
+    notes["calls"]["models"] = stats
+    notes["spent"] = manifest.spent(notes["sessions"])
+    log.info("%s: %s; %s", status, notes["counts"], notes["calls"])
+    for text, n in notes["errors"].items():
+        log.warning("%s: %s", times(n), text)
+    notes["mlflow"] = manifest.read(folder).get("mlflow")
+    manifest.write(folder, notes)
+    disk.replace(folder / "metrics.json", as_json(summary))
+    disk.replace(folder / "report.md", report(notes, summary, resume))
+    return summary
+
+
+def _session(door: Door) -> dict[str, Any]:
+    """What this process asked and spent; a run that is gone on with has several."""
+    spent = door.spent
+    return {
+        "sent": spent.calls,
+        "from_journal": door.replayed,
+        "beside": door.beside,
+        "answered_by": {
+            role: sorted(model for one, model in door.answered_by if one == role and model)
+            for role in sorted({role for role, _ in door.answered_by})
+        },
+        "usd": None if spent.unpriced else spent.usd,
+        "input_tokens": None if spent.unreported else spent.input_tokens,
+        "output_tokens": None if spent.unreported else spent.output_tokens,
+    }
+
+
+def _errors(outcome: Outcome) -> dict[str, int]:
+    """The commonest errors in a line each, with their numbers."""
+    shown = Counter(plain(shortly(r["error"])) for r in outcome.records if r["stop"] == "error" and r["error"])
+    return dict(shown.most_common(5))
+
+
+def going_on(folder: Path) -> str:
+    """The command that goes on where this one stopped."""
+    return manifest.command_line(f"run.resume={quoted(folder)}")
+
+
+def _tell(folder: Path, notes: Mapping[str, Any], summary: Summary, url: str | None) -> None:
+    """The last lines on the terminal: the table, the folder, the link."""
+    simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
+    present(f"{notes['name']}{simulated}: {status_line(notes)}", summary["metrics"])
+    learnt = f"memory:     {notes['memory']} (in run.memory)" if notes.get("memory") else None
+    context = overflow_line(summary["metrics"])
+    lines = [calls_line(notes), learnt, notes["stopped"], context, *notes["notes"], f"run folder: {folder}"]
+    if notes["counts"]["errored"]:
+        text, n = next(iter(notes["errors"].items()))
+        lines.append(f"errors:     {times(n)}: {text}")
+        lines.append(f"to go on:   {manifest.command_line(f'run.resume={quoted(folder)}')}")
+    if url:
+        lines.append(f"MLflow:     {url}   (make ui or python -m runner.ui starts it)")
+    for line in lines:
+        if line:
+            print(line)  # noqa: T201

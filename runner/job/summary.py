@@ -1,0 +1,96 @@
+"""The end of a sweep: one table over its jobs, in the terminal, in its folder's files and in MLflow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from components.core.errors import ConfigError
+from runner.experiment.facts import sweep_id
+from runner.job.plan import Cell
+
+if TYPE_CHECKING:
+    from runner.results.intervals import MetricJSON
+    from runner.results.metrics import Summary
+    from runner.results.runs import Run
+
+MEANS = "means.json"
+_COLUMNS = 7
+
+
+def summarise(plan: Sequence[Cell]) -> None:
+    """Print the table of headline metrics, where to look, and send the sweep's own run."""
+    from runner.results.run_metrics import headline
+    from runner.results.runs import Run, warnings_of
+    from runner.results.sections import models
+    from runner.results.sections.gains import show_gains
+    from runner.results.sections.means import show_means
+    from runner.results.sections.methods import show_methods
+    from runner.results.table import show, show_section
+    from runner.tracking import finish_sweep
+
+    done = [(cell, metrics) for cell in plan if (metrics := _metrics(cell)) is not None]
+    if not done:
+        return
+    runs = [Run.at(cell.folder, cell.cfg) for cell, _ in done]
+    named = dict.fromkeys(name for run in runs for name in run.shown)
+    names = headline([metrics for _, metrics in done], _COLUMNS, [run.notes for run in runs], named)
+    names = [*measured(runs, names), *names][:_COLUMNS]
+    body = [(cell.label, *(_cell(metrics.get(name)) for name in names)) for cell, metrics in done]
+    show(("job", *names), body, title=f"{len(done)} of {len(plan)} jobs")
+    if missing := [name for name in named if all(metrics.get(name, {}).get("value") is None for _, metrics in done)]:
+        print(f"compare.scores: no job has a value of {', '.join(missing)}")  # noqa: T201
+    if (section := models.section(runs)) is not None:
+        show_section(section)
+    home = plan[0].folder.parent
+    show_methods(runs, home=home)
+    if means := show_means(runs):
+        (home / MEANS).write_text(json.dumps(means, indent=1), encoding="utf-8")
+    show_gains(runs, home)
+    print(*warnings_of(runs), calls([run.notes for run in runs]), sep="\n")  # noqa: T201
+    print(f"sweep folder: {home}")  # noqa: T201
+    files, sweep = pages(runs, home), sweep_id(str(home))
+    if sweep and (url := finish_sweep([cell.folder for cell, _ in done], done[0][0].cfg, sweep=sweep, files=files)):
+        print(f"MLflow:       {url}   (make ui or python -m runner.ui starts it)")  # noqa: T201
+
+
+def measured(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
+    """Scores that decide and are better neither way, so that they are not headlines: how long conversations get."""
+    from runner.results.grid import deciding
+
+    decide = dict.fromkeys(one for run in runs if (one := deciding(run)) and not run.better(one))
+    return [one for one in decide if one not in names]
+
+
+def pages(runs: Sequence[Run], home: Path) -> list[Path]:
+    """Write a sweep's page and tables, the page first; a report that cannot be written costs one line, no result."""
+    from runner.results.page import write
+
+    try:
+        files = write(runs, home)
+    except ConfigError as error:
+        print(f"no report:    {error}")  # noqa: T201
+        return []
+    print(f"report:       {files[0]}")  # noqa: T201
+    return files
+
+
+def calls(manifests: Sequence[Mapping[str, Any]]) -> str:
+    """How many calls all jobs sent and how many the journal answered, which they share."""
+    told = [notes.get("calls") or {} for notes in manifests]
+    sent, found = (sum(one.get(key, 0) for one in told) for key in ("sent", "from_journal"))
+    return f"calls:        {sent:,} sent, {found:,} answered by the journal, over {len(told)} jobs"
+
+
+def _cell(metric: MetricJSON | None) -> str:
+    from runner.results.table import number
+
+    return "-" if metric is None else number(metric["value"])
+
+
+def _metrics(cell: Cell) -> Mapping[str, MetricJSON] | None:
+    path = cell.folder / "metrics.json"
+    found: Summary | None = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+    return None if found is None else found["metrics"]

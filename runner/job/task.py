@@ -1,0 +1,110 @@
+"""What Hydra runs: one job, in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+    from runner.experiment.experiment import Experiment
+    from runner.job.shared_resources import SharedResources
+    from runner.job.slots import Lease
+
+DECLINED = 130  # the preflight's question was answered with no
+
+
+@dataclass
+class Task:
+    """What Hydra runs. ``code`` is the exit code so far, ``resume`` what continues the run, ``swept`` the keys that a
+    sweep varies, for launchers that compose its jobs anew."""
+
+    code: int = 0
+    resume: str = ""
+    started: bool = False
+    swept: tuple[str, ...] = ()
+
+    def __call__(self, config: DictConfig) -> int:
+        """Play one job: a single run, or one that a launcher of another kind took to another process."""
+        from components.core.errors import ConfigError
+        from runner.config.errors import complain
+        from runner.job.prepare import PREPARED, job
+        from runner.storage.disk import Unwritable
+        from runner.storage.resume import quoted
+        from runner.terminal.interrupts import Interrupts
+        from runner.terminal.output import aside
+
+        self.started = True
+        try:
+            here = job(config, PREPARED.get(), self.swept)
+            PREPARED.set(None)
+            if here.experiment.cfg.get("stage") is None:  # a stage is gone on with by the same command
+                self.resume = self.resume or f"run.resume={quoted(here.folder)}"
+            with Interrupts():
+                self.code = self.run(self.alone(here.experiment, here.folder))
+            if self.code == DECLINED:
+                self.resume = ""
+        except ConfigError as error:
+            complain(error)
+            self.code = 2
+        except Unwritable as error:
+            aside(f"error: {error}; what is finished is kept{self.continuing}")
+            self.code = 1
+        return self.code
+
+    @property
+    def continuing(self) -> str:
+        """The command that continues the run, where there is one."""
+        if not self.resume:
+            return ""
+        from runner.storage.manifest import command_line
+
+        return f"; continue with:\n  {command_line(self.resume)}"
+
+    async def alone(self, experiment: Experiment, folder: Path) -> int:
+        """Run an experiment that shares nothing. Returns its exit code."""
+        from runner.episode.budget import Spent
+        from runner.job.shared_resources import SharedResources
+
+        spent = Spent()
+        if experiment.cfg["run"]["preflight"] and experiment.launch.sweep is None:
+            from runner.job.preflight import Job, cleared
+
+            if not await cleared([Job(experiment.name, experiment, folder)], spent):
+                return DECLINED
+        async with SharedResources(experiment.budget, spent=spent) as resources:
+            return await self.play(experiment, folder, resources)
+
+    async def play(
+        self, experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None
+    ) -> int:
+        """Run an experiment in a folder, as one of the jobs that have ``resources``. Returns its exit code."""
+        from runner.experiment.experiment import study
+        from runner.job.run import run_job
+        from runner.job.stages import run_stage
+
+        study(experiment)
+        if experiment.cfg.get("stage") is not None:
+            return await run_stage(experiment, resources)
+        return await run_job(experiment, folder, resources, lease)
+
+    def run(self, work: Coroutine[Any, Any, Any], ours: bool = True) -> Any:
+        """Run a coroutine on the fastest loop there is; ``ours``: whether we have the terminal."""
+        import asyncio
+        from contextlib import nullcontext
+
+        from runner.terminal.interrupts import Stopping
+
+        async def exit_code() -> Any:
+            with Stopping() if ours else nullcontext():
+                return await work
+
+        try:
+            import uvloop
+        except ImportError:
+            return asyncio.run(exit_code())
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as loop:
+            return loop.run(exit_code())

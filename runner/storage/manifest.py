@@ -1,0 +1,160 @@
+"""What a run says of itself: versions, data, prompts, prices, decisions, how it ended."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from components.core.errors import ConfigError
+from components.core.redaction import redact
+from runner.storage import disk
+
+FILE = "manifest.json"
+SCHEMA = 1
+_SAME = ("shard", "limit", "prompts", "scorers", "identities")
+_SAME_DATA = ("fingerprint", "split", "ids")
+LIBRARIES = (
+    "wardround", "aiohttp", "hydra-core", "litellm", "mlflow", "numpy", "omegaconf", "orjson", "pandas",
+    "pydantic", "python-Levenshtein", "rapidfuzz", "sacrebleu",
+)  # fmt: skip
+
+
+def begin(folder: Path, facts: Mapping[str, Any], config: str = "") -> dict[str, Any]:
+    """Start or go on with a folder's manifest and write it. The id stays the same on resume.
+
+    ``config`` is the text that ``config.yaml`` is about to have; until then it has the one before.
+    """
+    old = read(folder)
+    manifest = {
+        "schema": SCHEMA,
+        "id": old.get("id") or uuid.uuid4().hex,
+        "status": "running",
+        **facts,
+        "memory": old.get("memory"),
+        "config": [*(old.get("config") or [])[-1:], digest(config.encode())],
+        "git": git_state(),
+        "versions": versions(),
+        "command": command_line(),
+        "start": old.get("start") or now(),
+        "end": None,
+        "resumed": [*old.get("resumed", []), now()] if old else [],
+        "sessions": old.get("sessions", []),
+        "mlflow": old.get("mlflow"),
+    }
+    write(folder, manifest)
+    return manifest
+
+
+def digest(config: bytes) -> str:
+    """How the manifest knows a ``config.yaml``."""
+    return hashlib.sha256(config).hexdigest()
+
+
+def refuse_others(folder: Path, facts: Mapping[str, Any]) -> None:
+    """Raises ConfigError, naming the difference, when a folder was begun with other prompts, data, scorers, models
+    or another part of the samples: the config's text does not tell of their content."""
+    old = read(folder)
+    if not old.get("prompts") and not old.get("dataset"):
+        return
+    data = old.get("dataset") or {}
+    before = {key: old.get(key) for key in _SAME} | {f"dataset.{key}": data.get(key) for key in _SAME_DATA}
+    now = {key: facts[key] for key in _SAME} | {f"dataset.{key}": facts["dataset"][key] for key in _SAME_DATA}
+    for key, was in before.items():
+        if was != now[key]:
+            raise ConfigError(f"{folder} was begun with another {key}: it was {was}, now it is {now[key]}")
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """The manifest of a folder; empty when there is none."""
+    path = folder / FILE
+    if not path.exists():
+        return {}
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ConfigError(f"{path} is damaged ({error}): nobody can tell which run this is") from None
+    if not isinstance(found, dict):
+        raise ConfigError(f"{path} is damaged (no JSON object): nobody can tell which run this is")
+    return found
+
+
+def write(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Replace the manifest in one move."""
+    folder.mkdir(parents=True, exist_ok=True)
+    disk.replace(folder / FILE, json.dumps(manifest, indent=1, ensure_ascii=False, default=str) + "\n")
+
+
+def spent(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What sessions or shards spent together; None for what one of them does not know."""
+    told = {key: [part[key] for part in parts] for key in ("usd", "input_tokens", "output_tokens")}
+    return {key: None if None in values else sum(values) for key, values in told.items()}
+
+
+def now() -> str:
+    """The time in UTC, to the millisecond: short runs have a length, too."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def command_line(resume: str = "") -> str:
+    """The command as it was given, without the interpreter's path and without secrets.
+
+    With ``resume``, such as ``run.resume=FOLDER``, the command that continues the run: pasted into the same shell it
+    finds the same interpreter, so a program that is not on the PATH keeps its folder.
+    """
+    name, key = Path(sys.argv[0]).name, resume.partition("=")[0]
+    given = [word for word in sys.argv[1:] if not resume or not word.startswith((f"{key}=", "hydra.run.dir="))]
+    words = [shlex.quote(word) for word in [*map(redact, given), *([resume] if resume else [])]]  # a path is not a key
+    module = name == "__main__.py"
+    program = "python" if module else name
+    if resume:
+        program = _found_as(program, sys.executable if module else sys.argv[0])
+    return " ".join([f"{program} -m runner" if module else program, *words])
+
+
+def _found_as(name: str, path: str) -> str:
+    """The name where the shell finds this very program by it, else its path, quoted."""
+    found = shutil.which(name)
+    return name if found and os.path.abspath(found) == os.path.abspath(path) else shlex.quote(path)
+
+
+@functools.cache
+def versions() -> Mapping[str, str]:
+    """Installed versions of what can change a result; a process keeps what it has imported."""
+    found = {"python": ".".join(map(str, sys.version_info[:3]))}
+    for name in LIBRARIES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+@functools.cache
+def git_state() -> Mapping[str, Any]:
+    """Commit and dirtiness of the checkout this code runs from, as the process found it; commit None outside of one."""
+    home = Path(__file__).resolve().parent.parent
+    if not (home / ".git").exists():
+        return {"commit": None, "dirty": None}
+    commit = _git(home, "rev-parse", "HEAD")
+    return {"commit": commit or None, "dirty": bool(_git(home, "status", "--porcelain", "-uno")) if commit else None}
+
+
+def _git(home: Path, *words: str) -> str:
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+    try:
+        done = subprocess.run(["git", "-C", str(home), *words], capture_output=True, text=True, env=environment)
+    except OSError:
+        return ""
+    return done.stdout.strip()

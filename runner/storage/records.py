@@ -1,0 +1,163 @@
+"""A run folder's records: one whole line per finished (sample, epoch), written with one write."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from components.core.errors import ConfigError
+from components.core.types import Sample, Score, Trajectory
+from components.core.usage import usage_of
+from runner.storage import disk
+from runner.storage.stored import Packer
+from runner.storage.texts import TextWriter
+
+FILE = "records.jsonl"
+SCHEMA = 1
+_NUMBERS = (frozenset({float, int, bool, type(None)}), "a number or null")
+_PARTS = (("scores", *_NUMBERS), ("ceilings", *_NUMBERS), ("strata", frozenset({str}), "text"))
+
+
+def record_of(
+    sample: Sample, epoch: int, trajectory: Trajectory, scores: Sequence[Score], seconds: float, packer: Packer
+) -> dict[str, Any]:
+    """One record: what metrics, reports and tracking need to know of an episode."""
+    refusal = trajectory.refusal
+    return {
+        "sample_id": sample.problem.id,
+        "epoch": epoch,
+        "cluster": sample.cluster,
+        "strata": dict(sample.strata),
+        "card": dict(sample.card),
+        "inputs": sample.problem.input_kinds,
+        "stop": trajectory.stop,
+        "answer": trajectory.answer,
+        "refusal": None if refusal is None else dict(refusal.grounds),
+        "failure": trajectory.failure,
+        "error": trajectory.error,
+        "scores": {score.name: score.value for score in scores},
+        "ceilings": {score.name: score.ceiling for score in scores if score.ceiling is not None},
+        "explanations": {score.name: score.explanation for score in scores if score.explanation},
+        "usage": usage_of(trajectory),
+        "seconds": round(seconds, 4),
+        "facts": trajectory.facts,
+        "offered": packer.offered(trajectory),
+        "steps": packer.steps(trajectory),
+    }
+
+
+class RecordWriter:
+    """Appends records under a lock on the folder. Raises ConfigError when another process holds it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._lock)
+            raise ConfigError(
+                f"run folder {folder} is in use by another process; wait for it or name another"
+            ) from None
+        self.kept = _mend(folder / FILE)
+        self._file = os.open(folder / FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._texts = TextWriter(folder)
+        self.packer = Packer(self._texts)
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Write one record; its texts are on disk before it. Raises Unwritable."""
+        self._texts.flush()
+        line = orjson.dumps(record, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
+        disk.append(self._file, line, self.folder / FILE)
+
+    def close(self) -> None:
+        """Finish the files and let the folder go."""
+        try:
+            self._texts.close()
+        finally:
+            os.close(self._file)
+            os.close(self._lock)
+
+
+def slim(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record without its steps: what metrics are made of."""
+    return {name: value for name, value in record.items() if name not in ("steps", "offered", "facts", "explanations")}
+
+
+def read(folder: Path) -> Iterator[dict[str, Any]]:
+    """The whole records of a folder, in the order they were finished; a torn last line is left out."""
+    path = folder / FILE
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return
+            yield _record(path, number, line)
+
+
+def count(folder: Path) -> int:
+    """How many whole lines the records of a folder have; what stands in them is not looked at."""
+    try:
+        with (folder / FILE).open("rb") as file:
+            return sum(block.count(b"\n") for block in iter(partial(file.read, 1 << 20), b""))
+    except FileNotFoundError:
+        return 0
+
+
+def _record(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        record = orjson.loads(line)
+        if isinstance(record, dict) and {"sample_id", "epoch", "stop"} <= record.keys():
+            if not (problem := _flaw(record)):
+                return record
+        else:
+            problem = "it has no sample_id, epoch and stop"
+    except orjson.JSONDecodeError as error:
+        problem = str(error)
+    raise ConfigError(f"{path}:{number}: damaged record ({problem}); delete the line and resume")
+
+
+def _flaw(record: Mapping[str, Any]) -> str:
+    """What metrics cannot be made of; empty for a record that the run wrote."""
+    for part, kinds, right in _PARTS:
+        found = record.get(part, {})
+        if not isinstance(found, dict):
+            return f"its {part} are {type(found).__name__}, not names and values"
+        for name, value in found.items():
+            if type(value) not in kinds:
+                return f"{part}: {name!r} is {json.dumps(value)[:40]}, not {right}"
+    return ""
+
+
+def _mend(path: Path) -> list[dict[str, Any]]:
+    """Cut a torn last line and drop errored records, which are run again. Returns what stays, slim."""
+    if not path.exists():
+        return []
+    kept: list[dict[str, Any]] = []
+    seen: set[tuple[str, int]] = set()
+    dropped = False
+    fresh = path.with_suffix(".tmp")
+    with path.open("rb") as file, fresh.open("wb") as out:
+        for number, line in enumerate(file, 1):
+            record = _record(path, number, line) if line.endswith(b"\n") else None
+            key = None if record is None else (record["sample_id"], record["epoch"])
+            if record is None or key is None or record["stop"] == "error" or key in seen:
+                dropped = True
+            else:
+                seen.add(key)
+                kept.append(slim(record))
+                out.write(line)
+    if dropped:
+        fresh.replace(path)
+    else:
+        fresh.unlink()
+    return kept

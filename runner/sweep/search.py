@@ -1,0 +1,208 @@
+"""Hydra's sweeper of ``hydra/sweeper=optuna``: asks the study for trials, plays them as jobs of a sweep, tells it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from omegaconf import DictConfig, OmegaConf
+
+from components.core.errors import ConfigError
+from runner.config import composed as configs
+from runner.config.build import check
+from runner.config.errors import ConfigErrors, nearest
+from runner.episode.budget import Budget, Spent
+from runner.job.plan import Cell
+from runner.storage.resume import parts_of, quoted
+from runner.sweep.check import check_all, sweep_folder
+from runner.sweep.launcher import BUDGET, Launcher, Sweeper, exit_code
+from runner.sweep.search_ending import conclude, metrics_of
+from runner.sweep.search_pruning import Pruner
+from runner.sweep.search_settings import Search
+from runner.sweep.search_space import Space, corners, groups_of, space_of, words_at
+from runner.sweep.search_study import Study, Trial, library
+
+_GROUP = "search"
+
+
+@dataclass
+class _Here:
+    """A search under way. ``fixed``: the words that every trial has."""
+
+    search: Search
+    space: Space
+    fixed: Sequence[str]
+    home: Path
+    spent: Spent = field(default_factory=Spent)
+    pruner: Pruner | None = None
+    plan: dict[int, Cell] = field(default_factory=dict)
+
+    def cell(self, point: Mapping[str, Any], label: str) -> Cell:
+        """The job of a point."""
+        words = words_at(self.space, point)
+        varied = {key.lstrip("+"): word for key, word in words.items()}
+        return Cell((*self.fixed, *(f"{key}={word}" for key, word in words.items())), varied, label, self.home / label)
+
+    def trial(self, trial: Trial) -> Cell:
+        """The job of a trial."""
+        cell = self.plan[trial.number] = self.cell(trial.point, f"trial-{trial.number:04}")
+        return cell
+
+
+class Searcher(Sweeper):
+    """Trials in place of all combinations. The same folder goes on: what was interrupted, broke off or met the budget
+    is played to its end with the same values before new trials are asked for."""
+
+    def sweep(self, arguments: list[str]) -> None:
+        """Check the search, then ask, play and tell until all trials are there or the budget is spent."""
+        assert self.config is not None and self.hydra_context is not None
+        library()
+        here = self._read(arguments)
+        first, *others = [here.cell(point, f"{_GROUP}-{n}") for n, point in enumerate(corners(here.space))]
+        self._check([first], here)  # what all have is said once
+        self._check(others, here)
+        self.task.started, self.task.resume = True, f"hydra.sweep.dir={quoted(here.home)}"
+        with Study(here.home, here.search, here.space) as study:
+            self._go_on(study, here)
+            _say(f"search of {study.wanted} trials, {len(study.trials)} of them asked for before: {here.home}")
+            stopped = False
+            while not stopped and (batch := _next(study, here.search.at_once)):
+                stopped = self._play(study, here, batch)
+            conclude(study, here.search, here.space, here.plan)
+        code = exit_code(list(here.plan.values()))
+        self.task.code = code or (BUDGET if stopped else 0)
+
+    def _read(self, arguments: Sequence[str]) -> _Here:
+        """What is searched, from config and command line. Raises ConfigErrors."""
+        assert self.config is not None and self.hydra_context is not None
+        loader = self.hydra_context.config_loader
+        parser = OverridesParser.create(config_loader=loader)
+        given = parser.parse_overrides(list(arguments))
+        mine = {_key(one) for one in given}
+        given = [*(one for one in parser.parse_overrides(self._parse_config()) if _key(one) not in mine), *given]
+        _refuse_doubles(given)
+        fixed = [str(one.input_line) for one in given if not one.is_sweep_override()]
+        config = loader.load_sweep_config(self.config, fixed)
+        if not isinstance(config[_GROUP], DictConfig):
+            raise ConfigError("search is a mapping of settings, each of which is given by its name: search.trials=20")
+        try:
+            search = check(Search, configs.resolve(config)[_GROUP], _GROUP)
+        except ConfigErrors as error:
+            raise configs.place(error.findings, config, loader) from None
+        written = search.space or {}
+        if groups := groups_of(written, given):
+            config = loader.load_sweep_config(self.config, [*fixed, *groups])
+        space = space_of(written, given, lambda key: OmegaConf.select(config, key))
+        kept = [word for word in fixed if not word.lstrip("+").startswith(f"{_GROUP}.")]
+        here = _Here(search, space, [*kept, f"~{_GROUP}"], sweep_folder(self.config))
+        if search.prune_after is not None:
+            if not isinstance(self.launcher, Launcher):
+                raise ConfigError("search.prune_after looks at running trials, which hydra/launcher=wardround lets it")
+            ((metric, high),) = search.maximised.items()
+            here.pruner = self.launcher.watch = Pruner(metric, high, search.prune_after)
+        return here
+
+    def _check(self, cells: Sequence[Cell], here: _Here) -> None:
+        """Refuse what cannot run. Raises SystemExit, ConfigError."""
+        assert self.config is not None and self.hydra_context is not None
+        check_all(cells, self.config, self.hydra_context.config_loader, here.home)
+        if any(cell.cfg["run"]["preflight"] for cell in cells):
+            raise ConfigError(
+                "run.preflight prices jobs, and those of a search are not known yet; give it a budget.run"
+            )
+        if here.pruner is not None and any(parts_of(cell.cfg) for cell in cells):
+            raise ConfigError("search.prune_after looks at whole trials, which run.shards parts: leave one of them out")
+        if any(cell.cfg.get("stage") is not None for cell in cells):
+            raise ConfigError("a stage leaves no metrics to search by: leave it out")
+
+    def _go_on(self, study: Study, here: _Here) -> None:
+        """What was told stands, if it is the same still; what broke off or met the budget is played again."""
+        self._check([here.trial(one) for one in study.trials if one.state == "complete" or one.outdone], here)
+        study.reopen({one.number for one in study.trials if one.state in ("failed", "pruned") and not one.outdone})
+        for one in study.trials:
+            if one.number not in here.plan:
+                here.trial(one)
+
+    def _play(self, study: Study, here: _Here, batch: Sequence[Trial]) -> bool:
+        """Play trials together and tell the study. Returns whether the budget is spent. Raises ConfigError."""
+        cells = {one.number: here.trial(one) for one in batch}
+        good = []
+        for cell in cells.values():
+            try:
+                self._check([cell], here)
+                good.append(cell)
+            except SystemExit:  # it was said; the others go on
+                cell.code, cell.error = 2, "its config was refused"
+        budget = Budget(**good[0].cfg["budget"]["run"]) if good else Budget()
+        if here.pruner is not None and (best := study.best):
+            here.pruner.best = metrics_of(here.plan[best[0]].folder)[here.pruner.metric]
+        self.play(good, study.wanted, here.spent)
+        self._known(study, here, good)
+        stopped = False
+        for number, cell in cells.items():
+            stopped |= _tell(study, here, number, cell)
+        trials = study.trials
+        owed = len(trials) < study.wanted or any(one.state == "running" for one in trials)
+        return stopped or (owed and here.spent.exceeded(budget) is not None)
+
+    def _known(self, study: Study, here: _Here, cells: Sequence[Cell]) -> None:
+        """Refuse a metric that nothing knows, once the first trials tell what there is. Raises ConfigError."""
+        if any(one.state == "complete" for one in study.trials):
+            return
+        names = {name for cell in cells for name in metrics_of(cell.folder)}
+        for name in here.search.maximised:
+            if names and name not in names:
+                if all(one.state == "running" for one in study.trials):
+                    study.forget()
+                raise ConfigError(f"search.objectives: the trials have no metric {name!r}; {nearest(name, names)}")
+
+
+def _next(study: Study, at_once: int) -> list[Trial]:
+    """The trials to play now: those that are owed, else new ones. A batch that was not wholly asked for is filled."""
+    trials = study.trials
+    batch = [one for one in trials if one.state == "running"][:at_once]
+    lacking = -len(trials) % at_once if batch else at_once
+    return [*batch, *study.ask(max(0, min(lacking, study.wanted - len(trials))))]
+
+
+def _tell(study: Study, here: _Here, number: int, cell: Cell) -> bool:
+    """Tell what came of a trial. Returns whether it met the budget."""
+    if cell.code == BUDGET:
+        outdone = here.pruner.outdone.get(cell.label) if here.pruner else None
+        study.prune(number, outdone)
+        cell.code = None
+        return outdone is None
+    found = metrics_of(cell.folder)
+    values = [found.get(name, {}).get("value") for name in here.search.maximised]
+    if not cell.code and None in values:
+        lacking = [name for name, value in zip(here.search.maximised, values, strict=True) if value is None]
+        cell.code, cell.error = 1, f"it has no value of {', '.join(lacking)}"
+    if cell.code:
+        study.fail(number)
+    else:
+        study.complete(number, values)
+    return False
+
+
+def _refuse_doubles(given: Sequence[Override]) -> None:
+    """Raises ConfigError for a metric that one word names twice, of which Hydra would take the last."""
+    for one in given:
+        if _key(one) == f"{_GROUP}.objectives":
+            names = re.findall(r"[{,]\s*([^:{},]+?)\s*:", str(one.input_line))
+            for name in (name for name, n in Counter(names).items() if n > 1):
+                raise ConfigError(f"search.objectives: {name} is given twice")
+
+
+def _key(override: Override) -> str:
+    return str(override.get_key_element()).lstrip("+~")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)  # noqa: T201

@@ -1,0 +1,117 @@
+"""The end of a search: a table of the best trials or the Pareto front, what mattered, and everything in a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from runner.experiment.facts import sweep_id
+from runner.job.plan import Cell
+from runner.storage.manifest import read
+from runner.sweep.search_settings import Search
+from runner.sweep.search_space import Space, words_at
+from runner.sweep.search_study import State, Study, Trial
+
+FILE = "search.json"
+_SHOWN = 10
+_FEW = 30  # complete trials below which importance is a hint only
+
+
+@dataclass(frozen=True)
+class Told:
+    """A trial as it is told: ``values`` key -> word, ``objectives`` metric -> as in ``metrics.json``."""
+
+    number: int
+    folder: str
+    state: State
+    values: Mapping[str, str]
+    objectives: Mapping[str, Any]
+    stopped: str | None
+
+
+def conclude(study: Study, search: Search, space: Space, plan: Mapping[int, Cell]) -> None:
+    """Print the table and what mattered, write ``search.json`` and the page, send the search's own run to MLflow."""
+    trials, best, importance = study.trials, study.best, study.importance()
+    cells = [plan[one.number] for one in trials]
+    told = [_told(one, cell, search, space) for one, cell in zip(trials, cells, strict=True)]
+    complete = sum(one.state == "complete" for one in told)
+    home = cells[0].folder.parent
+    _show(told, best, search, space)
+    for name, shares in importance.items():
+        print(f"importance for {name}: {', '.join(f'{key} {share:.2f}' for key, share in shares.items())}")  # noqa: T201
+    few = "; few: take it as a hint" if complete < _FEW else ""
+    told_of = f"(PED-ANOVA over {complete} complete trials{few})"
+    print(told_of if importance else f"importance: {complete} complete trials tell nothing yet")  # noqa: T201
+    document = {
+        "objectives": {name: "maximise" if high else "minimise" for name, high in search.maximised.items()},
+        "sampler": search.sampler, "seed": search.seed, "best": best, "importance": importance,
+        "importance_from": complete, "trials": [asdict(one) for one in told],
+    }  # fmt: skip
+    fresh = home / f"{FILE}.tmp"
+    fresh.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    fresh.replace(home / FILE)
+    outdone = {plan[one.number].folder for one in trials if one.outdone}
+    played = [cell for cell in cells if (cell.folder / "metrics.json").is_file()]
+    _send([cell for cell in played if cell.folder not in outdone], played, home)
+
+
+def _send(whole: Sequence[Cell], played: Sequence[Cell], home: Path) -> None:
+    """Write the search's page and tables and send its own run to MLflow, both of the trials that were not stopped
+    early, which is no failure; say what all took and where to look."""
+    from runner.job.summary import calls, pages
+    from runner.results.runs import Run, warnings_of
+    from runner.tracking import finish_sweep
+
+    runs, sweep = [Run.at(cell.folder, cell.cfg or None) for cell in whole], sweep_id(str(home))
+    notes = [read(cell.folder) for cell in played]
+    print(*warnings_of(runs), calls(notes), f"sweep folder: {home}", sep="\n")  # noqa: T201
+    files = [home / FILE, *(pages(runs, home) if runs else ())]
+    folders = [cell.folder for cell in whole]
+    if whole and sweep and (url := finish_sweep(folders, whole[0].cfg, sweep=sweep, files=files)):
+        print(f"MLflow:       {url}   (make ui or python -m runner.ui starts it)")  # noqa: T201
+
+
+def metrics_of(folder: Path) -> dict[str, Any]:
+    """The metrics of a trial; empty where it left none."""
+    path = folder / "metrics.json"
+    return dict(json.loads(path.read_text(encoding="utf-8"))["metrics"]) if path.is_file() else {}
+
+
+def _told(trial: Trial, cell: Cell, search: Search, space: Space) -> Told:
+    metrics = metrics_of(cell.folder)
+    objectives = {name: metrics.get(name) for name in search.maximised}
+    stopped = cell.error or read(cell.folder).get("stopped")
+    return Told(trial.number, cell.label, trial.state, words_at(space, trial.point), objectives, stopped)
+
+
+def _show(told: Sequence[Told], best: Sequence[int], search: Search, space: Space) -> None:
+    from runner.results.table import show
+
+    ended = [one for one in told if one.state == "complete"]
+    if len(search.maximised) > 1:
+        shown, what = [one for one in ended if one.number in best], "the Pareto front"
+    else:
+        ((name, high),) = search.maximised.items()
+        shown = sorted(ended, key=lambda one: one.objectives[name]["value"] * (-1 if high else 1))[:_SHOWN]
+        what = f"the best {len(shown)}"
+    counts = {state: sum(one.state == state for one in told) for state in ("complete", "pruned", "failed", "running")}
+    title = f"{what} of {len(told)} trials ({', '.join(f'{n} {state}' for state, n in counts.items() if n)})"
+    arrow = {True: "\N{UPWARDS ARROW}", False: "\N{DOWNWARDS ARROW}"}
+    head = ("trial", *(f"{name} {arrow[high]}" for name, high in search.maximised.items()), *space)
+    body = [
+        (one.folder, *(_cell(one.objectives[name]) for name in search.maximised), *(one.values[key] for key in space))
+        for one in shown
+    ]
+    if body:
+        show(head, body, title)
+    else:
+        print(title)  # noqa: T201
+
+
+def _cell(metric: Mapping[str, Any]) -> str:
+    from runner.results.table import interval, number
+
+    return f"{number(metric['value'])}\n{interval(metric)}".strip()

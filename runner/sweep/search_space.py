@@ -1,0 +1,188 @@
+"""The space of a search: from the config, and from ranges and choices on the command line in Hydra's form."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hydra.core.override_parser.types import IntervalSweep, Override, Quote, QuotedString, RangeSweep
+
+from components.core.errors import ConfigError
+from runner.config.errors import ConfigErrors, Finding
+from runner.sweep.search_settings import Dimension
+
+_PLAIN = re.compile(r"(?!(true|false|null|nan|inf)$)[A-Za-z_][\w./@+-]*", re.IGNORECASE)
+_MOST = 10_000  # points of a grid
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers from ``low`` to ``high``, both included; ``step`` None: all of them, or all whole ones."""
+
+    low: float
+    high: float
+    step: float | None
+    log: bool
+    whole: bool
+
+    def word(self, value: float) -> str:
+        """A value as it stands behind a key on the command line: six digits, all where there are steps."""
+        if self.whole:
+            return str(int(value))
+        text = f"{value:.{6 if self.step is None else 12}g}"
+        return text if re.search(r"[.e]", text) else f"{text}.0"
+
+    @property
+    def ends(self) -> list[float]:
+        """What has to be possible, for all between to be."""
+        return [self.low, self.high]
+
+    @property
+    def points(self) -> list[float] | None:
+        """All values; None where there is no end of them."""
+        step = 1 if self.whole and self.step is None else self.step
+        if step is None:
+            return None
+        values = [round(self.low + n * step, 12) for n in range(round((self.high - self.low) / step) + 1)]
+        return [int(one) for one in values] if self.whole else values
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Words for the command line, one of which is taken."""
+
+    words: tuple[str, ...]
+
+    def word(self, value: str) -> str:
+        """Itself."""
+        return value
+
+    @property
+    def ends(self) -> list[str]:
+        """All, since nothing is between them."""
+        return list(self.words)
+
+    points = ends
+
+
+Space = Mapping[str, Numbers | Choices]
+
+
+def space_of(
+    written: Mapping[str, Dimension], given: Sequence[Override], present: Callable[[str], object]
+) -> dict[str, Numbers | Choices]:
+    """Every key that varies. ``written``: in the config, ``given``: the words of experiment and command line, which
+    have the last word, ``present``: what the config has at a key now. Raises ConfigErrors."""
+    keys = [_bare(str(one.get_key_element())) for one in given]
+    findings = [
+        Finding("", f"{key} is given twice; once is enough: {key}=...") for key, n in Counter(keys).items() if n > 1
+    ]
+    findings += [
+        Finding("", f"{one.input_line}: a search has one value of each of its own settings")
+        for one, key in zip(given, keys, strict=True)
+        if key.startswith("search.") and one.is_sweep_override()
+    ]
+    dimensions: dict[str, Dimension | Choices] = {k: v for k, v in written.items() if _bare(k) not in keys}
+    for one in given:
+        if one.is_sweep_override():
+            try:
+                dimensions[str(one.get_key_element())] = _read(one)
+            except ConfigError as error:
+                findings.append(Finding("", f"{one.input_line}: {error}"))
+    if not dimensions and not findings:
+        findings.append(
+            Finding("search.space", "is empty: there is nothing to search; give a key a range: key=interval(1,8)")
+        )
+    space = {}
+    for key, found in dimensions.items():
+        space[key] = made = found if isinstance(found, Choices) else _made(found, present(_bare(key)))
+        if isinstance(made, Choices) and (doubles := [w for w, n in Counter(made.words).items() if n > 1]):
+            findings.append(Finding("", f"{key}: the choice {doubles[0]} is given twice"))
+    if findings:
+        raise ConfigErrors(findings)
+    return space
+
+
+def groups_of(written: Mapping[str, Dimension], given: Sequence[Override]) -> list[str]:
+    """The first choice of every group that varies, as words: what other keys there are depends on them."""
+    ours: dict[str, str | None] = {}
+    ours |= {k: _word(v.choices[0]) for k, v in written.items() if v.choices and "." not in k.partition("@")[0]}
+    for one in given:
+        key = str(one.get_key_element())
+        ours.pop(key, None)
+        if "." not in key.partition("@")[0] and one.is_sweep_override() and one.is_discrete_sweep():
+            ours[key] = next(one.sweep_string_iterator(), None)
+    return [f"{key}={word}" for key, word in ours.items() if word is not None]
+
+
+def grid_of(space: Space) -> list[dict[str, Any]]:
+    """Every point of a space, in order. Raises ConfigError where there is no end of them, or too many."""
+    points = {}
+    for key, dimension in space.items():
+        found = dimension.points
+        if found is None:
+            raise ConfigError(f"search.sampler=grid: {key} has no step, so its values have no end; give it one")
+        points[key] = found
+    if (n := math.prod(map(len, points.values()))) > _MOST:
+        raise ConfigError(f"search.sampler=grid: the grid has {n:,} points, more than {_MOST:,}; take longer steps")
+    grid: list[dict[str, Any]] = [{}]
+    for key, values in points.items():
+        grid = [{**point, key: value} for point in grid for value in values]
+    return grid
+
+
+def corners(space: Space) -> list[dict[str, Any]]:
+    """Points that have every end of every key, so that what the config has no place for is known before any trial."""
+    first = {key: dimension.ends[0] for key, dimension in space.items()}
+    return [first, *({**first, key: end} for key, dimension in space.items() for end in dimension.ends[1:])]
+
+
+def words_at(space: Space, point: Mapping[str, Any]) -> dict[str, str]:
+    """Key -> value of a point, as on the command line."""
+    return {key: dimension.word(point[key]) for key, dimension in space.items()}
+
+
+def _bare(key: str) -> str:
+    return key.lstrip("+~")
+
+
+def _read(override: Override) -> Dimension | Choices:
+    """A sweep of the command line."""
+    value: object = override.value()
+    log = "log" in getattr(value, "tags", ())
+    if isinstance(value, IntervalSweep):
+        return Dimension(value.start, value.end, log=log, int=True if isinstance(value.start, int) else None)
+    if isinstance(value, RangeSweep):
+        numbers = sorted(float(one) for one in value.range())
+        if len(numbers) > 1:
+            whole = all(isinstance(one, int) for one in (value.start, value.stop, value.step))
+            step = None if log else abs(float(value.step))
+            return Dimension(numbers[0], numbers[-1], step, log, whole)
+    if not (words := list(override.sweep_string_iterator())):
+        raise ConfigError("there is no such value")
+    return Choices(tuple(words))
+
+
+def _made(found: Dimension, present: object) -> Numbers | Choices:
+    if found.choices is not None:
+        return Choices(tuple(_word(one) for one in found.choices))
+    assert found.low is not None
+    whole = isinstance(present, int) and not isinstance(present, bool) and found.whole
+    return Numbers(found.low, found.highest, found.step, found.log, whole if found.int is None else found.int)
+
+
+def _word(value: object) -> str:
+    """A value of a YAML file as a word of the command line that is read as the same value."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(_word, value))}]"
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{key}:{_word(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, str) and not _PLAIN.fullmatch(value):
+        return QuotedString(value, Quote.single).with_quotes()
+    return str(value)

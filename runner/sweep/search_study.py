@@ -1,0 +1,211 @@
+"""The study: which trials there were, what came of them, and which come next. The only file that knows Optuna.
+
+It is kept in SQLite. Every trial is drawn with a seed of its own, made from the search's and the trial's number, so a
+search that is gone on with asks for the trials that it would have asked for anyway.
+Source: Akiba et al. 2019, KDD (Optuna); TPE: Bergstra et al. 2011, NeurIPS; NSGA-II: Deb et al. 2002; importance:
+PED-ANOVA, Watanabe et al. 2023, IJCAI.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from components.core.errors import ConfigError
+from runner.sweep.search_settings import Search
+from runner.sweep.search_space import Choices, Numbers, Space, grid_of
+
+FILE = "study.sqlite"
+State = Literal["running", "complete", "pruned", "failed"]
+_STATES: Mapping[str, State] = {"RUNNING": "running", "COMPLETE": "complete", "PRUNED": "pruned", "FAIL": "failed"}
+_NAME, _SETTINGS = "search", "search"
+_GENERATION = 10  # trials of a generation of NSGA-II, unless more are asked for at once
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A trial. ``values`` in the order of the objectives, None where it is not complete; ``outdone``: it was pruned
+    since it could not be the best."""
+
+    number: int
+    state: State
+    point: Mapping[str, Any]
+    values: Sequence[float] | None = None
+    outdone: bool = False
+
+
+def library() -> Any:
+    """Optuna, which says only what is wrong. Raises ConfigError where it is not installed."""
+    try:
+        optuna = import_module("optuna")
+    except ImportError:
+        raise ConfigError("hydra/sweeper=optuna needs an extra: pip install 'wardround[optuna]'") from None
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna
+
+
+class Study:
+    """The study in a sweep's folder. A context manager: closed, it can be read by other programs."""
+
+    def __init__(self, folder: Path, search: Search, space: Space) -> None:
+        self._optuna, self._path, self._search, self._space = library(), folder / FILE, search, space
+        grid = grid_of(space) if search.sampler == "grid" else []
+        random.Random(f"{search.seed}/grid").shuffle(grid)
+        self._grid = grid
+        self.wanted = min(search.trials or len(grid), len(grid)) if grid else search.trials or 0
+
+    def __enter__(self) -> Self:
+        """Open or make it. Raises ConfigError where it was begun as another search."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._storage, self._study = self._made(self._path)
+        settings = json.loads(json.dumps(self._settings()))
+        known = self._study.user_attrs.get(_SETTINGS)
+        if known is None:
+            self._study.set_user_attr(_SETTINGS, settings)
+        elif changed := [key for key in settings if settings[key] != known.get(key)]:
+            self._close(self._storage)
+            raise ConfigError(
+                f"{self._path} is of another search: search.{changed[0]} was {known.get(changed[0])}, "
+                f"now it is {settings[changed[0]]}; give another hydra.sweep.dir"
+            )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close(self._storage)
+
+    @property
+    def trials(self) -> list[Trial]:
+        """All, in the order of their numbers."""
+        return [
+            Trial(
+                one.number, _STATES[one.state.name], one.params,
+                one.values if one.state.name == "COMPLETE" else None, bool(one.intermediate_values),
+            )
+            for one in self._study.get_trials()
+        ]  # fmt: skip
+
+    def ask(self, n: int) -> list[Trial]:
+        """The next trials, none of which knows how the others end."""
+        return [self._ask(len(self._study.get_trials(deepcopy=False))) for _ in range(n)]
+
+    def complete(self, number: int, values: Sequence[float]) -> None:
+        """A trial came to its end."""
+        self._study.tell(number, list(values))
+
+    def fail(self, number: int) -> None:
+        """A trial broke off."""
+        self._study.tell(number, state=self._optuna.trial.TrialState.FAIL)
+
+    def prune(self, number: int, outdone: tuple[int, float] | None = None) -> None:
+        """A trial was stopped: by the budget, or ``outdone``: at so many samples its objective was so much."""
+        if outdone is not None:
+            study = self._storage.get_study_id_from_name(_NAME)
+            trial = self._storage.get_trial_id_from_study_id_trial_number(study, number)
+            self._storage.set_trial_intermediate_value(trial, *outdone)
+        self._study.tell(number, state=self._optuna.trial.TrialState.PRUNED)
+
+    def reopen(self, numbers: Collection[int]) -> None:
+        """Have trials that were told played again, with the same values. The file is replaced in one move."""
+        if not numbers:
+            return
+        fresh = self._path.with_suffix(".tmp")
+        fresh.unlink(missing_ok=True)
+        storage, study = self._made(fresh)
+        study.set_user_attr(_SETTINGS, self._study.user_attrs[_SETTINGS])
+        running = self._optuna.trial.TrialState.RUNNING
+        for one in self._study.get_trials():
+            again = self._optuna.trial.create_trial(
+                state=running, params=one.params, distributions=one.distributions, system_attrs=one.system_attrs
+            )
+            study.add_trial(again if one.number in numbers else one)
+        for each in (storage, self._storage):
+            self._close(each)
+        os.replace(fresh, self._path)
+        self._storage, self._study = self._made(self._path)
+
+    def forget(self) -> None:
+        """Drop the file, of which no trial was told."""
+        self._path.unlink()
+
+    @property
+    def best(self) -> list[int]:
+        """The best trials, or the Pareto front; a single objective has every trial that is equally good."""
+        ended = [one for one in self.trials if one.state == "complete"]
+        if len(self._search.maximised) > 1:
+            return [one.number for one in self._study.best_trials] if ended else []
+        (high,) = self._search.maximised.values()
+        values = {one.number: (one.values or [0.0])[0] for one in ended}
+        top = (max if high else min)(values.values(), default=None)
+        return [number for number, value in values.items() if value == top]
+
+    def importance(self) -> dict[str, dict[str, float]]:
+        """Objective -> key -> its share, by PED-ANOVA; an objective is left out that tells nothing yet."""
+        found = {}
+        for place, (name, high) in enumerate(self._search.maximised.items()):
+            values = [one.values[place] for one in self.trials if one.values is not None]
+            if len(values) < 2 or len(set(values)) < 2:
+                continue
+            sign = -1.0 if high else 1.0  # it asks what makes its target low
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # it says so, each time
+                found[name] = self._optuna.importance.get_param_importances(
+                    self._study, target=lambda one, place=place, sign=sign: sign * one.values[place]
+                )
+        return found
+
+    def _ask(self, number: int) -> Trial:
+        distributions = {key: self._distribution(dimension) for key, dimension in self._space.items()}
+        if self._grid:
+            self._study.enqueue_trial(self._grid[number])
+        self._study.sampler = self._sampler(number)
+        asked = self._study.ask(distributions)
+        return Trial(asked.number, "running", asked.params)
+
+    def _sampler(self, number: int) -> Any:
+        samplers = self._optuna.samplers
+        seed = int.from_bytes(sha256(f"{self._search.seed}/{number}".encode()).digest()[:4])
+        if self._search.sampler == "tpe":
+            return samplers.TPESampler(seed=seed)
+        if self._search.sampler == "nsga2":
+            return samplers.NSGAIISampler(seed=seed, population_size=max(_GENERATION, self._search.at_once))
+        return samplers.RandomSampler(seed=seed)
+
+    def _distribution(self, dimension: Numbers | Choices) -> Any:
+        kinds = self._optuna.distributions
+        if isinstance(dimension, Choices):
+            return kinds.CategoricalDistribution(dimension.words)
+        low, high, log = dimension.low, dimension.high, dimension.log
+        if dimension.whole:
+            return kinds.IntDistribution(int(low), int(high), log=log, step=int(dimension.step or 1))
+        return kinds.FloatDistribution(low, high, log=log, step=dimension.step)
+
+    def _settings(self) -> dict[str, Any]:
+        """What makes it the same search."""
+        told = self._search
+        space = {key: asdict(dimension) for key, dimension in self._space.items()}
+        objectives = {name: "maximise" if high else "minimise" for name, high in told.maximised.items()}
+        return {"objectives": objectives, "sampler": told.sampler, "seed": told.seed, "space": space}
+
+    def _made(self, path: Path) -> tuple[Any, Any]:
+        storage = self._optuna.storages.RDBStorage(f"sqlite:///{path}")
+        study = self._optuna.create_study(
+            storage=storage, study_name=_NAME, load_if_exists=True, sampler=self._sampler(0),
+            directions=["maximize" if high else "minimize" for high in self._search.maximised.values()],
+        )  # fmt: skip
+        return storage, study
+
+    @staticmethod
+    def _close(storage: Any) -> None:
+        storage.remove_session()
+        storage.engine.dispose()

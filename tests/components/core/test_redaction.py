@@ -1,0 +1,127 @@
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from components.core.messages import Completion, Message, ToolCall, Usage
+from components.core.redaction import redact, without_echo, without_key
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "sk-proj-abcDEF123456789",
+        "sk-abc1*********wxyz",
+        "sk-ant-api03-abc_def-ghi",
+        "AIzaSyA1234567890abcdefg",
+        "AKIAIOSFODNN7EXAMPLE",
+        "hf_abcdefghijKlmnop1",
+        "gsk_abcdefghijKlmnop1",
+        "xai-abcdefghijKlmnop1",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc",
+    ],
+)
+def test_what_looks_like_a_key_is_hidden(key):
+    assert redact(f"Incorrect API key provided: {key}.").find(key[:9]) == -1
+    assert key not in redact(f"header Authorization: Bearer {key} was sent")
+    assert key not in redact(f"GET https://host/v1?key={key}&x=1")
+
+
+def test_credentials_in_a_url_are_hidden():
+    assert redact("http://user:pa55@host/v1") == "http://[hidden]host/v1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The model `meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8` does not exist.",
+        "gpt-4o-mini-2024-07-18 at https://api.openai.com: HTTP 404 (model_not_found)",
+        "This model's maximum context length is 8192 tokens, max_tokens: 20000",
+        "the environment variable OPENAI_API_KEY is not set",
+        "HF_TOKEN_READ",
+        "digest 0123456789abcdef0123456789abcdef, run 01234567-89ab-cdef-0123-456789abcdef",
+        "run.resume=/runs/5a8799c0d1e2f3a4b5c6d7e8f90a1b2c3d4e5f60/outputs",
+        "/home/me/my sk-learn-contributors-2024/outputs",
+        "/data/sk-ant-api03-looks-like-a-key/run",
+        "C:\\runs\\AKIAIOSFODNN7EXAMPLE\\outputs",
+    ],
+)
+def test_ordinary_text_stays(text):
+    assert redact(text) == text
+
+
+def test_a_named_secret_is_hidden_whatever_it_looks_like():
+    assert redact("wrong: hunter2", ("hunter2", "")) == "wrong: [hidden]"
+
+
+def test_the_value_of_a_secret_variable_is_hidden_in_every_process():
+    code = "from components.core.redaction import redact; print(redact('found Zx81Zx81Zx81 and /etc/hostname'))"
+    secrets = {"MISTRAL_API_KEY": "Zx81Zx81Zx81", "KEY_FILE": "/etc/hostname", "TOKENIZERS_PARALLELISM": "found"}
+    said = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | secrets, capture_output=True, text=True, check=True
+    )
+    assert said.stdout == "found [hidden] and /etc/hostname\n"
+
+
+ASKED = (
+    Message("system", "You are a radiologist."),
+    Message("user", "Mr Jon Doe (71 y), fever.\nCRP 140 mg/L, infiltrate in the left lower lobe."),
+    Message("assistant", "", (ToolCall("1", "look", '{"site": "left lower lobe"}'),)),
+)
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [
+        "Mr Jon Doe (71 y), fever.\nCRP 140 mg/L",
+        "mr jon doe (71 y), fever.\\nCRP 140 mg/L",
+        "{'content': 'Mr Jon Doe (71 y), fever.\\nCRP 140 mg/L, infiltrate in the left lower lobe.'}",
+        "'Jon Doe'",
+        '"fever"',
+        "`left lower lobe`",
+    ],
+)
+def test_an_echo_of_the_request_is_hidden(echo):
+    told = without_echo(f"1 validation error: input was {echo} (type=string)", ASKED)
+    assert not any(word in told.lower() for word in ("jon doe", "fever", "crp 140", "lower lobe"))
+    assert told.startswith("1 validation error: input was ")
+
+
+def test_what_the_provider_says_itself_stays():
+    text = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."
+    assert without_echo(text, ASKED) == text
+
+
+def test_long_texts_are_cut():
+    assert len(without_echo("no " * 1000, ASKED)) == 400
+
+
+def test_letters_that_grow_in_lower_case_hide_the_whole():
+    assert without_echo("İstanbul said Mr Jon Doe (71 y), fever", ASKED) == "..."
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["sk-" + "A" * 40_000 + "/", "sk-*" + "a" * 40_000 + "/", "sk-*" * 10_000 + "/", "eyJ" + "aaaaaaaa." * 5_000 + "/"],
+    ids=["long", "masked", "many", "parts"],
+)
+def test_a_hostile_text_takes_no_time(text):
+    begun = time.perf_counter()
+    redact(text)
+    assert time.perf_counter() - begun < 2  # it took six seconds and more
+
+
+def test_the_key_of_a_request_is_hidden_in_its_reply():
+    key = "plain-key-0123456789"
+    message = Message("assistant", f"A {key}", (ToolCall("1", "look", f'{{"at":"{key}"}}'),), reasoning=f"{key}?")
+    kept = without_key(Completion(message, Usage(), key), key)
+    assert kept.message == Message("assistant", "A [hidden]", (ToolCall("1", "look", '{"at":"[hidden]"}'),))
+    assert (kept.message.reasoning, kept.finish) == ("[hidden]?", "[hidden]")
+
+
+@pytest.mark.parametrize("key", ["", "not-needed", "plain-key-9876543210"])
+def test_a_reply_without_the_key_stays(key):
+    reply = Completion(Message("assistant", "not-needed"), Usage())
+    assert without_key(reply, key) is reply

@@ -1,0 +1,86 @@
+"""Hydra with our patches composes the same configs; and what says when a patch is needed no more."""
+
+import inspect
+
+import hydra
+import omegaconf
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra._internal import config_loader_impl, defaults_list
+from hydra._internal.hydra import Hydra
+from omegaconf import OmegaConf, _utils
+from yaml.constructor import ConstructorError
+
+from runner.config.hydra_patches import (
+    _COMPOSED_MODE,
+    _MAP_OF_CHOICES,
+    _TELLS_OF_MODE,
+    _YAML_LOADER,
+    KNOWN,
+    _yaml_loader,
+    apply_patches,
+)
+from runner.config.roots import CONF
+from tests.slow import slow
+
+WORDS = [["tracking=off"], ["agent=react", "profile=code", "limit=3"], ["experiment=hello", "scorer=choice"],
+         ["experiment=ehragent/table1", "agent=self_consistency", "agent@agent.inner=cot"]]  # fmt: skip
+
+
+def composed():
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        configs = [compose("config", words, return_hydra_config=True) for words in [*WORDS, *WORDS]]
+        return [OmegaConf.to_yaml(config) for config in configs]
+
+
+@slow
+def test_configs_are_the_same(monkeypatch):
+    monkeypatch.setattr(config_loader_impl, "ConfigRepository", config_loader_impl.ConfigRepository)
+    monkeypatch.setattr(defaults_list, "_create_interpolation_map", defaults_list._create_interpolation_map)
+    monkeypatch.setattr(Hydra, "get_mode", Hydra.get_mode)
+    monkeypatch.setattr(_utils, "get_yaml_loader", _utils.get_yaml_loader)
+    plain = composed()
+    apply_patches()
+    assert composed() == plain
+
+
+@pytest.mark.parametrize("text", ["a: 1e3\nb: 1_000\nc: 08:30\nd: on\ne: 2026-01-01\nf: .inf", "a: &x [1, '2']\nb: *x"])
+def test_yaml_is_read_as_omegaconf_reads_it(monkeypatch, text):
+    plain = OmegaConf.create(text)
+    monkeypatch.setattr(_utils, "get_yaml_loader", _yaml_loader)
+    assert OmegaConf.create(text) == plain
+    with pytest.raises(ConstructorError, match="found duplicate key a"):
+        OmegaConf.create("a: 1\na: 2")
+
+
+@pytest.mark.parametrize(("text", "expected"), [("limit: 3", "1 of 1"), ("hydra: {mode: MULTIRUN}", "sweep of 1 jobs")])
+def test_an_experiment_sets_the_mode_also_through_another_one(home, text, expected):
+    home.write("experiment/inner", f"# @package _global_\ndefaults: [own]\n{text}")
+    home.write("experiment/outer", "# @package _global_\ndefaults: [inner]")
+    done = home.run("--config-dir", "conf", "experiment=outer", "limit=1", plain=True)
+    assert done.code == 0 and expected in done.out + done.err, done
+
+
+def test_no_shipped_experiment_makes_all_of_them_be_composed_twice():
+    told = [path for path in (CONF / "experiment").rglob("*.yaml") if _TELLS_OF_MODE.search(path.read_text())]
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    ("original", "does"),
+    [
+        (_COMPOSED_MODE, "compose_config("),  # _mode: the whole config is composed to read one value
+        (_YAML_LOADER, "yaml.SafeLoader"),  # _yaml_loader: YAML is read in Python
+        (_MAP_OF_CHOICES, "OmegaConf.create("),  # _choices: a config is made, whether or not anything is interpolated
+        (
+            config_loader_impl.ConfigLoaderImpl._parse_overrides_and_create_caching_repo,
+            "CachingConfigRepository(",
+        ),  # Kept
+    ],
+)
+def test_a_patch_is_removed_once_hydra_does_what_it_does(original, does):
+    assert does in inspect.getsource(original), "the patch may be needed no more: measure without it"
+
+
+def test_the_patches_are_for_the_pinned_versions():
+    assert hydra.__version__.startswith(KNOWN[0]) and omegaconf.__version__.startswith(KNOWN[1])

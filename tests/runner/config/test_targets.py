@@ -1,0 +1,63 @@
+"""Names of classes that have moved, and declarations under names that are read no more."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from components.core.errors import ConfigError
+from components.core.moved import NEW, as_first_named, renewed
+from components.core.protocols import Agent
+from components.core.traits import Requirements, requirements_of
+from components.core.types import Answer
+from runner.config.targets import locate
+from runner.config.undeclared import undeclared_in
+from runner.storage.resume import differences
+
+
+def test_every_new_name_is_there():
+    assert all(callable(locate(new, ())) for new in NEW.values()) and len({*NEW.values()}) == len(NEW)
+
+
+def test_a_name_that_has_moved_is_refused_with_the_present_one():
+    with pytest.raises(ConfigError) as caught:
+        locate("components.core.plain.Accept", ())
+    assert str(caught.value) == "components.core.plain.Accept has moved: it is components.core.plain.Accept now"
+
+
+def test_stored_configs_are_read_with_present_names_and_compared_by_their_first_ones():
+    old = {"verifier": {"_target_": "components.core.plain.Accept"}, "tools": [{"_target_": "mine.Tool"}]}
+    new = renewed(old)
+    assert new == {"verifier": {"_target_": "components.core.plain.Accept"}, "tools": [{"_target_": "mine.Tool"}]}
+    assert as_first_named(new) == old and differences(old, new) == []
+
+
+@dataclass(frozen=True)
+class Old:
+    """An agent as it was declared before."""
+
+    needs_controls: tuple[str, ...] = ("start",)
+
+    async def solve(self, episode):
+        return Answer("")
+
+
+@dataclass(frozen=True)
+class Plain:
+    """An agent that declares nothing."""
+
+    async def solve(self, episode):
+        return Answer("")
+
+
+def test_what_a_part_says_of_itself_under_an_old_name_is_refused_and_never_left_out_in_silence():
+    told = "Old.needs_controls is not read; declare it as requirements = Requirements(controls=...)"
+    assert undeclared_in(Old, "Agent").startswith(told) and undeclared_in(Plain, "Agent") is None
+    assert isinstance(Plain(), Agent) and requirements_of(Plain()) == Requirements()
+
+
+def test_a_declaration_of_another_type_is_refused():
+    class Odd(Plain):
+        requirements = ("start",)
+
+    with pytest.raises(ConfigError, match=r"Odd.requirements is .*; it must be Requirements\(...\)"):
+        requirements_of(Odd())

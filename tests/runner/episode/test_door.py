@@ -1,0 +1,182 @@
+"""The journal behind the door: re-paying nothing, repeats, replay, single-flight, the run's budget."""
+
+import asyncio
+from random import Random
+
+import pytest
+
+from components.core.errors import ConfigError, ModelError, RunLimitReached
+from components.core.messages import Message
+from components.core.types import Answer
+from runner.episode.budget import Budget
+from runner.episode.door import Door
+from runner.episode.play import play
+from runner.storage.journal import Journal
+from tests.parts import Rows, Speaker, door, parts
+
+SAMPLES = Rows().load("test")
+
+
+class Twice:
+    """Asks the same thing twice."""
+
+    async def solve(self, episode):
+        ask = [Message("user", episode.problem.question, source="set/ask.jinja")]
+        first = await episode.ask(ask, "answer")
+        second = await episode.ask(ask, "answer")
+        return Answer(first.text + second.text)
+
+
+def draw(request):
+    return str(request.seed)
+
+
+@pytest.fixture
+def journal(tmp_path):
+    with Journal(tmp_path / "journal") as opened:
+        yield opened
+
+
+async def solve(model, journal, agent=None, sample=SAMPLES[0], epoch=0, **changes):
+    return (await play(parts(agent or Twice()), door(model, journal, **changes), sample, epoch))[0]
+
+
+async def test_a_finished_call_is_never_asked_again(journal):
+    model = Speaker(draw)
+    first = await solve(model, journal)
+    again = await solve(model, journal)
+    assert len(model.asked) == 2
+    assert again.answer == first.answer and all(step.replayed for step in again.steps)
+    assert [s.usage for s in again.steps] == [s.usage for s in first.steps]
+
+
+async def test_repeats_samples_epochs_and_seeds_are_draws_of_their_own(journal):
+    model = Speaker(draw)
+    answers = [await solve(model, journal)]
+    answers.append(await solve(model, journal, epoch=1))
+    answers.append(await solve(model, journal, sample=SAMPLES[1]))
+    answers.append(await solve(model, journal, run_seed=1))
+    assert len({a.answer for a in answers}) == 4 and len(model.asked) == 8
+    assert len({r.seed for r in model.asked}) == 8
+
+
+async def test_a_deterministic_model_at_temperature_zero_is_asked_once_for_all(journal):
+    class Same:
+        async def solve(self, episode):
+            return Answer((await episode.ask([Message("user", "the same for all")], "answer")).text)
+
+    model = Speaker(lambda r: "fixed", deterministic=True)
+    model.sampling = model.sampling.merged(type(model.sampling)(temperature=0.0))
+    for sample in SAMPLES[:3]:
+        await solve(model, journal, Same(), sample)
+    assert len(model.asked) == 1
+
+
+async def test_a_failed_call_is_not_an_answer(journal):
+    class Down(Speaker):
+        async def generate(self, request):
+            self.asked.append(request)
+            raise ModelError("no reply", "server")
+
+    failing = Down(draw)
+    trajectory = await solve(failing, journal)
+    assert (trajectory.stop, trajectory.error) == ("error", "server: no reply")
+    model = Speaker(draw)
+    assert (await solve(model, journal)).stop == "answered" and len(model.asked) == 2
+
+
+async def test_strict_replay_gives_the_same_and_names_the_first_difference(journal):
+    first = await solve(Speaker(draw), journal)
+
+    def forbidden(request):
+        raise AssertionError("nothing may leave")
+
+    again = await solve(Speaker(forbidden), journal, replay=True)
+    assert again.answer == first.answer
+
+    class Changed(Twice):
+        async def solve(self, episode):
+            return Answer((await episode.ask([Message("user", "other", source="set/ask.jinja")], "answer")).text)
+
+    with pytest.raises(ConfigError, match=r"run\.replay: sample 'q0'.*set/ask\.jinja"):
+        await solve(Speaker(forbidden), journal, Changed(), replay=True)
+
+
+async def test_identical_calls_in_flight_are_made_once():
+    model = Speaker(lambda r: "fixed", wait=0.05)
+    shared = door(model)
+    both = await asyncio.gather(*(play(parts(Twice()), shared, SAMPLES[0], 0) for _ in range(2)))
+    assert len(model.asked) == 2
+    assert both[0][0].answer == both[1][0].answer
+
+
+async def test_a_call_in_flight_that_fails_fails_for_all_who_wait():
+    class Down(Speaker):
+        async def generate(self, request):
+            await asyncio.sleep(0.01)
+            self.asked.append(request)
+            raise ModelError("no reply", "server")
+
+    model = Down(draw)
+    shared = door(model)
+    both = await asyncio.gather(*(play(parts(Twice()), shared, SAMPLES[0], 0) for _ in range(2)))
+    assert [t.stop for t, _ in both] == ["error", "error"] and len(model.asked) == 1
+
+
+async def test_the_runs_budget_stops_before_a_call_is_sent_and_replayed_calls_are_free(journal):
+    model = Speaker(draw)
+    limited = door(model, journal, budget=Budget(calls=3))
+    await play(parts(Twice()), limited, SAMPLES[0], 0)
+    with pytest.raises(RunLimitReached, match=r"budget\.run\.calls=3"):
+        await play(parts(Twice()), limited, SAMPLES[1], 0)
+    assert len(model.asked) == 3
+    fresh = door(model, journal, budget=Budget(calls=1))
+    await play(parts(Twice()), fresh, SAMPLES[0], 0)
+    await play(parts(Twice()), fresh, SAMPLES[1], 0)
+    assert len(model.asked) == 4 and fresh.spent.calls == 1
+
+
+async def test_roles_that_are_not_named_are_played_by_main():
+    main, judge = Speaker(lambda r: "main", name="a"), Speaker(lambda r: "judge", name="b")
+    both: Door = door({"main": main, "judge": judge})
+    assert both.model("judge") == ("judge", judge)
+    assert both.model("planner") == ("main", main)
+
+
+async def test_a_cancelled_call_is_asked_anew_by_those_who_wait():
+    class Same:
+        async def solve(self, episode):
+            return Answer((await episode.ask([Message("user", "the same for all")], "answer")).text)
+
+    model = Speaker(lambda r: "fixed", deterministic=True, wait=0.2, random=Random(1))
+    model.sampling = model.sampling.merged(type(model.sampling)(temperature=0.0))
+    shared = door(model)
+    impatient = parts(Same(), budget=Budget(seconds=0.01))
+    first, second = await asyncio.gather(
+        play(impatient, shared, SAMPLES[0], 0), play(parts(Same()), shared, SAMPLES[1], 0)
+    )
+    assert (first[0].stop, second[0].stop, second[0].answer) == ("limit", "answered", "fixed")
+
+
+async def test_a_budget_of_money_holds_before_anybody_knows_a_price():
+    """Twenty samples begin at once; the first call that comes back says what one takes."""
+    model = Speaker(lambda r: "x", wait=0.01, price=1.0)
+    shared = door(model, budget=Budget(usd=3.0))
+    ended = await asyncio.gather(*(play(parts(Twice()), shared, Rows(20).load("test")[n], 0) for n in range(20)),
+                                 return_exceptions=True)  # fmt: skip
+    assert sum(isinstance(one, RunLimitReached) for one in ended) >= 18
+    assert len(model.asked) == 3
+
+
+async def test_who_waits_for_a_first_price_asks_when_that_call_fails():
+    replies = iter([ModelError("down", "server"), "x", "x"])
+
+    def say(request):
+        reply = next(replies)
+        if isinstance(reply, ModelError):
+            raise reply
+        return reply
+
+    shared = door(Speaker(say, wait=0.01, price=1.0), budget=Budget(usd=9.0))
+    first, second = await asyncio.gather(*(play(parts(Twice()), shared, sample, 0) for sample in SAMPLES[:2]))
+    assert (first[0].stop, second[0].stop) == ("error", "answered")

@@ -1,0 +1,136 @@
+"""Execution: order and concurrency never change a record; resume owes only what is missing."""
+
+import asyncio
+import json
+
+import pytest
+
+from components.core.errors import ConfigError, ModelError
+from runner.config.schema import read_shard
+from runner.episode.budget import Budget
+from runner.experiment.select import select
+from runner.job.execute import Outcome, execute
+from runner.storage.journal import Journal
+from runner.storage.records import RecordWriter, read
+from tests.parts import Rows, Speaker, door, parts
+
+TIMES = ("seconds", "started")
+
+
+def timeless(value):
+    if isinstance(value, dict):
+        return {k: timeless(v) for k, v in value.items() if k not in TIMES}
+    return [timeless(v) for v in value] if isinstance(value, list) else value
+
+
+def records(folder):
+    found = sorted((timeless(r) for r in read(folder)), key=lambda r: (r["sample_id"], r["epoch"]))
+    return json.dumps(found, indent=1)
+
+
+def say(request):
+    if len(request.messages) < 5:
+        return f'call count {{"n": {request.seed % 9}}}'
+    return f"answer {request.sample_id[1:]}"
+
+
+async def run(folder, model, samples=None, epochs=1, **changes):
+    writer = RecordWriter(folder)
+    outcome = Outcome()
+    try:
+        await execute(parts(), door(model, **changes), samples or Rows().load("test"), epochs, writer, outcome)
+        return outcome
+    finally:
+        writer.close()
+
+
+async def test_concurrent_runs_give_the_records_of_a_serial_one(tmp_path):
+    await run(tmp_path / "serial", Speaker(say, max_connections=1), epochs=2)
+    await run(tmp_path / "mixed", Speaker(say, max_connections=8, wait=0.01), epochs=2)
+    assert records(tmp_path / "serial") == records(tmp_path / "mixed")
+    assert records(tmp_path / "serial").count('"sample_id"') == 12
+
+
+async def test_no_more_samples_are_open_than_connections(tmp_path):
+    open_now, most = 0, 0
+
+    class Counting(Speaker):
+        async def generate(self, request):
+            nonlocal open_now, most
+            open_now += 1
+            most = max(most, open_now)
+            try:
+                return await super().generate(request)
+            finally:
+                open_now -= 1
+
+    await run(tmp_path, Counting(say, max_connections=3, wait=0.005), Rows(20).load("test"))
+    assert most == 3
+
+
+async def test_resume_plays_only_what_is_missing_or_errored(tmp_path):
+    class Flaky(Speaker):
+        async def generate(self, request):
+            if request.sample_id in ("q1", "q4"):
+                raise ModelError("down", "server")
+            return await super().generate(request)
+
+    first = await run(tmp_path, Flaky(say))
+    assert first.error_rate == pytest.approx(2 / 6) and first.played == 6
+    model = Speaker(say)
+    second = await run(tmp_path, model)
+    assert second.played == 2 and second.error_rate == 0
+    assert {r.sample_id for r in model.asked} == {"q1", "q4"}
+    assert sorted(r["sample_id"] for r in read(tmp_path)) == [f"q{n}" for n in range(6)]
+    third = await run(tmp_path, model)
+    assert third.played == 0 and len(third.records) == 6
+
+
+async def test_the_runs_budget_leaves_whole_records_and_says_so(tmp_path):
+    outcome = await run(tmp_path, Speaker(say, max_connections=1), budget=Budget(calls=7))
+    assert outcome.stopped == "budget.run.calls=7 is reached"
+    assert len(list(read(tmp_path))) == 2
+    assert all(r["stop"] == "answered" for r in read(tmp_path))
+
+
+async def test_cancelling_keeps_finished_records_and_the_journal(tmp_path):
+    with Journal(tmp_path / "journal") as journal:
+        model = Speaker(say, max_connections=2, wait=0.02)
+        task = asyncio.create_task(run(tmp_path / "run", model, Rows(40).load("test"), journal=journal))
+        while len(model.asked) < 30:
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        before = len(model.asked)
+        await run(tmp_path / "run", model, Rows(40).load("test"), journal=journal)
+        assert len(model.asked) <= 40 * 3 + 2, "only the calls in flight were asked again"
+        assert before < len(model.asked)
+    assert len(list(read(tmp_path / "run"))) == 40
+
+
+def test_a_limit_is_a_seeded_draw_in_the_datasets_order():
+    data = Rows(50)
+    drawn = [s.problem.id for s in select(data, limit=10, shard=None, seed=3)]
+    assert drawn == [s.problem.id for s in select(data, limit=10, shard=None, seed=3)]
+    assert drawn != [s.problem.id for s in select(data, limit=10, shard=None, seed=4)]
+    assert [int(i[1:]) for i in drawn] == sorted(int(i[1:]) for i in drawn)
+
+
+def test_shards_are_disjoint_and_together_the_whole():
+    shards = [[s.problem.id for s in select(Rows(11), limit=9, shard=f"{i}/4", seed=0)] for i in range(1, 5)]
+    whole = [s.problem.id for s in select(Rows(11), limit=9, shard=None, seed=0)]
+    assert sorted(id for shard in shards for id in shard) == sorted(whole) and sum(map(len, shards)) == 9
+
+
+@pytest.mark.parametrize("shard", ["0/4", "5/4", "1", "a/b", "1/0", "-1/2"])
+def test_a_shard_that_is_none_is_refused(shard):
+    with pytest.raises(ConfigError, match="expected i/n"):
+        read_shard(shard)
+
+
+def test_an_empty_selection_and_a_foreign_split_are_refused():
+    with pytest.raises(ConfigError, match="no sample is left"):
+        select(Rows(2), limit=None, shard="3/3", seed=0)
+    with pytest.raises(ConfigError, match=r"dataset\.split='dev': this dataset has test"):
+        select(Rows(2, split="dev"), limit=None, shard=None, seed=0)

@@ -1,0 +1,54 @@
+"""Episodes in their method's own layout."""
+
+import json
+
+import pytest
+
+from runner.report import main
+
+EXPORTS = """
+@dataclass(frozen=True)
+class Exports(Asks):
+    @property
+    def requirements(self):
+        return Requirements(export=self.export)
+
+    def export(self, sample, trajectory):
+        said = [step.reply.text for step in trajectory.steps]
+        return {"question": sample.problem.question, "gold": sample.target, "said": said, "error": trajectory.stop}
+"""
+
+
+@pytest.fixture
+def played(home):
+    """A sweep over an agent with a layout and one without."""
+    path = home.path / "mine" / "parts.py"
+    path.write_text(path.read_text() + EXPORTS)
+    home.write("agent/exports", "_target_: mine.parts.Exports\ntimes: 2")
+    assert home.run("-m", "agent=asks,exports", "dataset.n=3", "epochs=2").code == 0
+    return home.runs()[0]
+
+
+def test_each_episode_is_written_as_its_method_writes_it(played, capsys):
+    folder = played / "agent-exports"
+    assert main(["export", str(folder)]) == 0
+    assert capsys.readouterr().out == f"6 episodes written to {folder}/export.jsonl\n"
+    lines = [json.loads(line) for line in (folder / "export.jsonl").read_text().splitlines()]
+    assert [(one["id"], one["epoch"]) for one in lines] == [(f"q{n}", epoch) for n in range(3) for epoch in (0, 1)]
+    first = lines[0]
+    assert (first["question"], first["gold"], first["said"]) == ("question 0?", "A", ["A", "A"])
+    assert (first["method"], first["model"], first["dataset"], first["split"]) == ("exports", "echo", "numbers", "test")
+    assert first["error"] == "answered", "the agent has the last word on its keys"
+    assert first["usage"]["calls"] == 2 and first["settings"]["agent"]["times"] == 2
+
+
+def test_an_agent_without_a_layout_is_refused_in_one_line(played, capsys):
+    assert main(["export", str(played / "agent-asks")]) == 2
+    assert (
+        capsys.readouterr().err
+        == "error: export: the agent asks declares no layout of published records (Requirements.export)\n"
+    )
+    assert not (played / "agent-asks" / "export.jsonl").exists()
+    assert main(["export", str(played)]) == 0
+    assert "without a layout of their own, left out: asks" in capsys.readouterr().out
+    assert (played / "agent-exports" / "export.jsonl").is_file()

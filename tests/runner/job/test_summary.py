@@ -1,0 +1,85 @@
+"""What a sweep says and leaves at its end."""
+
+import json
+
+from runner.job.summary import measured
+from runner.results.runs import Run
+from tests.runner.results.folders import write
+
+TASKS = """
+@dataclass(frozen=True)
+class Tasks:
+    task: str = "easy"
+    privacy: Literal["open", "credentialed", "phi"] = "open"
+    split: str = "test"
+    splits: ClassVar[Sequence[str]] = ("test",)
+
+    @property
+    def fingerprint(self):
+        return self.task
+
+    def load(self, split):
+        for i in range(3):
+            target = "A" if i or self.task == "easy" else "B"
+            strata = {"task": self.task, "dimension": "data" if self.task == "notes" else "knowledge"}
+            yield Sample(Problem(f"{self.task}{i}", "question?"), target, strata=strata)
+
+@dataclass(frozen=True)
+class Averaged(Right):
+    traits: ClassVar[ScorerTraits] = ScorerTraits(names=("score/strict",), levels=("task", "dimension"))
+"""
+
+
+def test_one_task_per_job_is_averaged_over_the_jobs_and_calls_are_added_up(home):
+    path = home.path / "mine" / "parts.py"
+    path.write_text(path.read_text() + TASKS)
+    home.write("dataset/tasks", "_target_: mine.parts.Tasks\ntask: easy\nprivacy: open\nsplit: test")
+    home.write("scorer/averaged", "averaged: {_target_: mine.parts.Averaged}")
+    words = ["-m", "dataset=tasks", "scorer=averaged", "dataset.task=easy,hard,notes", "agent.times=1,2"]
+    done = home.run(*words, "run.journal=calls")
+    assert done.code == 0, done.err
+    (folder,) = home.runs()
+    told = json.loads((folder / "means.json").read_text())["score/strict"]
+    assert list(told) == ["times=1", "times=2"]
+    assert abs(told["times=1"]["total"]["value"] - ((1 + 2 / 3) / 2 + 2 / 3) / 2) < 1e-9
+    assert "calls:        18 sent, 9 answered by the journal, over 6 jobs" in done.out
+    assert "score/strict: means per dimension of means per task, and total" in done.out
+    metrics = json.loads((folder / "task-notes+times-1" / "metrics.json").read_text())["metrics"]
+    assert "score/strict" in metrics and "total/score/strict" not in metrics, "a job of one task has its mean"
+
+
+def test_a_sweep_over_methods_and_datasets_ends_in_their_tables(home):
+    """One agent's settings follow the dataset: it is one method all the same."""
+    path = home.path / "mine" / "parts.py"
+    path.write_text(path.read_text() + TASKS + "\n@dataclass(frozen=True)\nclass Noted(Asks):\n    of: str = ''\n")
+    for name in ("easy", "hard"):
+        home.write(f"dataset/sets/{name}", f"_target_: mine.parts.Tasks\ntask: {name}\nprivacy: open\nsplit: test")
+    home.write("agent/twice", "_target_: mine.parts.Noted\ntimes: 2\nof: ${dataset.task}")
+    done = home.run("-m", "agent=asks,twice", "dataset=sets/easy,sets/hard", "compare.baselines=[asks]")
+    assert done.code == 0, done.err
+    (folder,) = home.runs()
+    told = json.loads((folder / "compare.json").read_text())
+    assert told["rows"].keys() == {"asks", "twice"} and told["rows"]["asks"].keys() == {"easy", "hard", "mean"}
+    assert told["rows"]["twice"]["mean"]["value"] == (1 + 2 / 3) / 2
+    assert "report:       outputs/own/" in done.out and (folder / "report.html").is_file()
+    assert (folder / "tables/leaderboard-scores.tex").is_file()
+    assert told["differences"].keys() == {"easy", "hard", "mean"}
+    assert all(list(of) == ["twice"] for of in told["differences"].values())
+    assert told["per_question"]["twice"]["calls"] == 2 and told["baselines"] == ["asks"]
+    assert "Paired differences to asks" in done.out and "\u2026" not in done.out
+    again = home.run("-m", "agent=asks,twice", "dataset=sets/easy,sets/hard", f"hydra.sweep.dir={folder}")
+    assert again.code == 0 and "4 of them finished before" in again.err, "what is compared makes no other run"
+
+
+def test_a_sweep_without_levels_leaves_no_means(home):
+    done = home.run("-m", "seed=0,1", "dataset.n=1", "compare.scores=[no/such]")
+    (folder,) = home.runs()
+    assert done.code == 0 and not (folder / "means.json").exists() and (folder / "compare.json").exists()
+    assert "calls:        2 sent, 0 answered by the journal, over 2 jobs" in done.out
+    assert "compare.scores: no job has a value of no/such\n" in done.out
+
+
+def test_what_is_measured_stands_in_the_table_though_no_way_of_it_is_better(tmp_path):
+    runs = [Run.at(write(tmp_path / name, {"one": ("k", [9])}, neither=["score/x"])) for name in "ab"]
+    assert measured(runs, ["errors/rate"]) == ["score/x"] and measured(runs, ["score/x"]) == []
+    assert measured([Run.at(write(tmp_path / "c", {"one": ("k", [9])}))], ["errors/rate"]) == []

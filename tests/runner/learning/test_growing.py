@@ -1,0 +1,124 @@
+"""A memory that grows: one sample after the other, each with what was learnt before it, however often it is resumed."""
+
+import json
+from dataclasses import dataclass
+
+import pytest
+
+from components.acting.solved import Entry, SolvedQuestions, learn
+from components.core.errors import ModelError
+from components.core.messages import Message
+from components.core.types import Answer
+from runner.episode.budget import Budget
+from runner.job.execute import Outcome, execute
+from runner.storage.records import RecordWriter, read
+from tests.parts import Rows, Speaker, door, parts
+
+
+@dataclass(frozen=True)
+class Student:
+    """Says what it has learnt, asks once, and learns what it answered."""
+
+    async def solve(self, episode):
+        question = episode.problem.question
+        known = [one.problem for one in episode.memory.search(question)]
+        reply = await episode.ask([Message("user", f"{question}; known: {sorted(known)}")], "answer")
+        episode.remark(memory_size=len(known))
+        outcome = Answer(reply.text)
+        await learn(episode, outcome, {"database": "d", "question": question, "code": reply.text})
+        return outcome
+
+
+def right(request):
+    return f"answer {request.sample_id[1:]}"
+
+
+async def run(folder, say, update="executed", samples=None, epochs=1, **changes):
+    writer, outcome = RecordWriter(folder), Outcome()
+    memory = SolvedQuestions("m", [Entry("seed", "d", "question of old", code="1")], update)
+    model = say if isinstance(say, Speaker) else Speaker(say, wait=0.002)
+    try:
+        playing = parts(Student(), memory=memory)
+        await execute(playing, door(model, **changes), samples or Rows().load("test"), epochs, writer, outcome)
+        return outcome
+    finally:
+        writer.close()
+
+
+def story(folder):
+    """Which sample was asked with how many entries, in the order of the records."""
+    return [(r["sample_id"], r["epoch"], r["steps"][0]["remarks"]["memory_size"]) for r in read(folder)]
+
+
+async def test_samples_follow_one_another_in_a_drawn_order_and_the_memory_grows(tmp_path):
+    await run(tmp_path / "one", right)
+    order = [name for name, _, _ in story(tmp_path / "one")]
+    assert sorted(order) == [f"q{n}" for n in range(6)] != order
+    assert [size for _, _, size in story(tmp_path / "one")] == [1, 2, 3, 4, 5, 6]
+    await run(tmp_path / "two", right, samples=Rows().load("test")[::-1])
+    assert [name for name, _, _ in story(tmp_path / "two")] == order
+
+
+async def test_only_right_answers_are_learnt_by_gold(tmp_path):
+    await run(tmp_path, lambda request: "no" if request.sample_id == "q1" else right(request), update="gold")
+    names = [name for name, _, _ in story(tmp_path)]
+    sizes = [size for _, _, size in story(tmp_path)]
+    missed = names.index("q1")
+    assert sizes == [n + 1 - (n > missed) for n in range(6)]
+
+
+async def test_a_repetition_learns_from_itself_alone(tmp_path):
+    await run(tmp_path, right, epochs=2)
+    found = story(tmp_path)
+    assert [epoch for _, epoch, _ in found] == [0] * 6 + [1] * 6 and [size for _, _, size in found] == [
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+    ] * 2
+
+
+class Stops(Speaker):
+    """Falls silent at one sample."""
+
+    async def generate(self, request):
+        if request.sample_id == "q2":
+            raise ModelError("down", "server")
+        return await super().generate(request)
+
+
+@pytest.mark.parametrize("budget", [Budget(), Budget(calls=3)], ids=["after an error", "after a budget"])
+async def test_a_resumed_sample_knows_what_was_learnt_before_it_and_nothing_later(tmp_path, budget):
+    await run(tmp_path / "whole", right)
+    first = Stops(right) if budget == Budget() else Speaker(right)
+    outcome = await run(tmp_path / "parts", first, budget=budget)
+    assert ("the memory grows from sample to sample" in (outcome.halted or "")) is (budget == Budget())
+    await run(tmp_path / "parts", right)
+    assert len(story(tmp_path / "parts")) == 6
+    whole = {name: size for name, _, size in story(tmp_path / "whole")}
+    again = {name: size for name, _, size in story(tmp_path / "parts")}
+    assert again == whole
+
+
+async def test_records_hold_what_was_learnt(tmp_path):
+    await run(tmp_path, right, samples=Rows(1).load("test"))
+    (record,) = read(tmp_path)
+    assert json.loads(json.dumps(record["steps"][0]["remarks"]["learnt"])) == {
+        "database": "d", "question": "question 0", "code": "answer 0",
+    }  # fmt: skip
+
+
+REFUSED = {
+    "run.shard=1/2": "the memory grows from question to question, so run.shard cannot part them; leave it out, or",
+    "memory.samples=40": "no training question is solved first; choose memory=solved_training",
+    "stage=solve memory=solved": "the memory that is chosen learns nothing on training samples; choose one that does",
+}
+
+
+@pytest.mark.parametrize("word", REFUSED)
+def test_what_a_growing_memory_cannot_do_is_refused_before_the_run(word, home):
+    done = home.run("agent=ehragent", *word.split(), "tracking=off", plain=True)
+    (line,) = [line for line in done.err.splitlines() if line]
+    assert done.code == 2 and REFUSED[word] in line

@@ -1,0 +1,82 @@
+"""A disk that is full: the file is named, what helps is told, and nothing half written is believed."""
+
+import resource
+from contextlib import contextmanager
+
+import pytest
+
+from runner.job.execute import Outcome, execute
+from runner.storage.disk import Unwritable
+from runner.storage.journal import Journal
+from runner.storage.records import RecordWriter, read
+from tests.parts import Rows, Speaker, door, parts
+
+
+@contextmanager
+def full(size):
+    """Files larger than ``size`` bytes cannot be written: that stands for a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+async def play(folder, journal=None):
+    writer, model = RecordWriter(folder), Speaker(lambda request: "answer", max_connections=1)
+    try:
+        await execute(parts(), door(model, journal), Rows(20).load("test"), 1, writer, Outcome())
+    finally:
+        writer.close()
+
+
+async def test_records_that_cannot_be_written_are_named_and_whole(tmp_path):
+    with full(1500), pytest.raises(Unwritable, match=r"records\.jsonl cannot be written: .*; make room on its disk"):
+        await play(tmp_path)
+    assert 0 < len(list(read(tmp_path))) < 20
+    await play(tmp_path)
+    assert len(list(read(tmp_path))) == 20
+
+
+async def test_a_journal_that_cannot_be_written_ends_the_run_and_is_no_bug_of_samples(tmp_path):
+    with (
+        full(150),
+        Journal(tmp_path / "journal") as journal,
+        pytest.raises(Unwritable, match=r"journal cannot be written: .*; make room on its disk"),
+    ):
+        await play(tmp_path / "run", journal)
+    assert list(read(tmp_path / "run")) == []
+    with Journal(tmp_path / "journal") as journal:
+        await play(tmp_path / "run", journal)
+    assert len(list(read(tmp_path / "run"))) == 20
+
+
+async def test_texts_that_cannot_be_written_are_named(tmp_path):
+    writer = RecordWriter(tmp_path)
+    writer.packer._texts.add("".join(map(chr, range(300, 900))))
+    with full(100), pytest.raises(Unwritable, match=r"texts-0000\.jsonl\.gz cannot be written"):
+        writer.append({"sample_id": "q1", "epoch": 0, "stop": "answered"})
+    writer.close()
+    assert list(read(tmp_path)) == []
+
+
+@pytest.mark.parametrize("name", ["metrics.json", "config.yaml"])
+def test_the_command_names_the_file_and_how_to_go_on(home, name):
+    (home.path / "here").mkdir()
+    (home.path / "here" / f"{name}.tmp").symlink_to("/dev/full")
+    done = home.run("limit=1", "hydra.run.dir=here")
+    said, then = done.err.splitlines()
+    assert done.code == 1
+    assert said.startswith("error: ") and f"here/{name} cannot be written: No space left on device; make room" in said
+    assert said.endswith("what is finished is kept; continue with:") and then.endswith("run.resume=here")
+    (home.path / "here" / f"{name}.tmp").unlink()
+    assert home.run("limit=1", "run.resume=here").code == 0
+
+
+async def test_records_that_were_removed_while_they_are_written_end_the_run(tmp_path):
+    writer = RecordWriter(tmp_path)
+    (tmp_path / "records.jsonl").unlink()
+    with pytest.raises(Unwritable, match=r"records\.jsonl cannot be written: somebody has removed it"):
+        writer.append({"sample_id": "a"})
+    writer.close()

@@ -1,0 +1,161 @@
+"""Run folders: whole lines, texts once, resume, and trajectories that come back equal."""
+
+import dataclasses
+import gzip
+import os
+import random
+
+import orjson
+import pytest
+
+from components.core.errors import ConfigError
+from components.core.messages import Image, Message, ToolCall, ToolSpec, Usage
+from components.core.types import Action, Observation, Observed, Refusal, Score, Step, Trajectory
+from runner.storage.records import FILE, RecordWriter, read, record_of
+from runner.storage.stored import Unpacker
+from runner.storage.texts import TextReader, TextWriter, paragraphs
+from tests.parts import Rows
+
+SAMPLE = Rows().load("test")[0]
+LONG = "a long line about a finding that is worth being stored once and once only, " * 3
+
+
+def trajectory(answer="answer 0"):
+    card = ToolSpec("count", LONG, facts={"category": "x", "supported": None})
+    reply = Message("assistant", LONG, (ToolCall("1", "count", '{"n": 1}'),), reasoning="hm")
+    asked = [
+        Message("system", f"{LONG}\nshort\n\n{LONG}", source="set/system.jinja"),
+        Message("user", (Image("data:image/png;base64," + "A" * 300), "look", LONG)),
+        Message("tool", "saw", tool_call_id="1"),
+    ]
+    seen = Observed(ToolCall("1", "count", '{"n": 1}'), Observation("1", {"n": 1}), "odd", 0.5, True)
+    action = Action(reply, (ToolCall("1", "count", "{}"),), None, Refusal({"a": "b"}), True, "why", "e", "t")
+    step = Step("act", "main", "main", 0, 0, asked, reply, Usage(1, 2, 0.5, 3, 4), "length", 1.5, 0.25,
+                action=action, committed=False, verdict="bad " + LONG, observed=[seen], tried=[seen])  # fmt: skip
+    return Trajectory([step], (card,), {"condition": "c"}, "answered", answer, Refusal({"x": "y"}), None, None)
+
+
+def append(writer, sample=SAMPLE, epoch=0, stop="answered"):
+    played = trajectory()
+    played.stop = stop
+    scores = [Score("score/right", 1.0, "why", 1.0), Score("score/none", None)]
+    writer.append(record_of(sample, epoch, played, scores, 0.1, writer.packer))
+
+
+def test_a_trajectory_comes_back_as_it_was(tmp_path):
+    writer = RecordWriter(tmp_path)
+    append(writer)
+    writer.close()
+    (record,) = read(tmp_path)
+    back = Unpacker(TextReader(tmp_path)).trajectory(record)
+    assert dataclasses.asdict(back) == dataclasses.asdict(trajectory())
+    assert record["scores"] == {"score/right": 1.0, "score/none": None} and record["ceilings"] == {"score/right": 1.0}
+    assert record["usage"]["purposes"]["act"] == {"calls": 1, "input_tokens": 1, "output_tokens": 2, "cost_usd": 0.5}
+
+
+def test_texts_that_repeat_are_stored_once(tmp_path):
+    writer = RecordWriter(tmp_path)
+    append(writer)
+    size = sum(p.stat().st_size for p in tmp_path.glob("texts-*"))
+    for epoch in range(1, 20):
+        append(writer, epoch=epoch)
+    writer.close()
+    assert sum(p.stat().st_size for p in tmp_path.glob("texts-*")) < size + 100
+
+
+@pytest.mark.parametrize("text", ["", "\n", "a\n\nb", LONG, f"{LONG}\n{LONG}", f"\n{LONG}\n", "ü\u2028x\r\ny"])
+def test_paragraphs_join_to_the_text_they_came_from(text):
+    assert "\n".join(paragraphs(text)) == text
+
+
+def test_texts_survive_a_torn_tail(tmp_path):
+    writer = TextWriter(tmp_path)
+    names = []
+    for n in range(40):
+        names.append(writer.add(f"{n} {LONG}"))
+        writer.flush()
+    (path,) = tmp_path.glob("texts-*")
+    whole = path.read_bytes()
+    for cut in random.Random(0).sample(range(20, len(whole)), 30):
+        path.write_bytes(whole[:cut])
+        reader = TextReader(tmp_path)
+        for n, name in enumerate(names):
+            try:
+                assert reader[name] == f"{n} {LONG}"
+            except ConfigError as error:
+                assert "missing or cut off" in str(error)
+                break
+
+
+def test_resume_cuts_a_torn_line_and_runs_errored_samples_again(tmp_path):
+    samples = Rows().load("test")
+    writer = RecordWriter(tmp_path)
+    append(writer, samples[0])
+    append(writer, samples[1], stop="error")
+    append(writer, samples[2])
+    writer.close()
+    with (tmp_path / FILE).open("ab") as file:
+        file.write(b'{"sample_id": "q3", "sto')
+    again = RecordWriter(tmp_path)
+    assert [r["sample_id"] for r in again.kept] == ["q0", "q2"]
+    append(again, samples[1])
+    again.close()
+    assert [r["sample_id"] for r in read(tmp_path)] == ["q0", "q2", "q1"]
+    assert all(Unpacker(TextReader(tmp_path)).trajectory(r).steps for r in read(tmp_path))
+
+
+def test_a_folder_in_use_is_refused(tmp_path):
+    writer = RecordWriter(tmp_path)
+    with pytest.raises(ConfigError, match="in use by another process"):
+        RecordWriter(tmp_path)
+    writer.close()
+    RecordWriter(tmp_path).close()
+
+
+def test_a_damaged_line_is_named(tmp_path):
+    (tmp_path / FILE).write_bytes(orjson.dumps({"sample_id": "a", "epoch": 0, "stop": "answered"}) + b"\nnot json\n")
+    with pytest.raises(ConfigError, match=r"records\.jsonl:2: damaged record"):
+        list(read(tmp_path))
+    (tmp_path / FILE).write_bytes(b"not json\n")
+    with pytest.raises(ConfigError, match=r"records\.jsonl:1: damaged record"):
+        RecordWriter(tmp_path)
+    (tmp_path / FILE).write_bytes(b"[1]\n")
+    with pytest.raises(ConfigError, match="it has no sample_id, epoch and stop"):
+        list(read(tmp_path))
+
+
+def test_a_record_is_one_write(tmp_path):
+    writer = RecordWriter(tmp_path)
+    append(writer)
+    append(writer, epoch=1)
+    lines = (tmp_path / FILE).read_bytes()
+    assert lines.count(b"\n") == 2 and os.path.getsize(tmp_path / FILE) == len(lines)
+    writer.close()
+
+
+@pytest.mark.parametrize("line", [b"no json", b'["t", "a", [7]]', b"7", b'["p", [], "a"]'])
+def test_a_damaged_line_of_the_texts_is_named(tmp_path, line):
+    path = tmp_path / "texts-0000.jsonl.gz"
+    path.write_bytes(gzip.compress(line + b"\n"))
+    with pytest.raises(ConfigError, match=r"texts-0000\.jsonl\.gz is damaged"):
+        TextReader(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"scores": {"a": "1"}}, "scores: 'a' is \"1\", not a number or null"),
+        ({"scores": {"a": [1]}}, "scores: 'a' is"),
+        ({"scores": None}, "its scores are NoneType, not names and values"),
+        ({"ceilings": {"a": "x"}}, "ceilings: 'a' is"),
+        ({"strata": {"task": {"a": 1}}}, "strata: 'task' is {\"a\": 1}, not text"),
+    ],
+)
+def test_a_record_that_no_metric_can_be_made_of_is_damaged(tmp_path, part, said):
+    record = {"sample_id": "s", "epoch": 0, "stop": "answered", "scores": {"a": 1.0, "b": None}, "strata": {"t": "x"}}
+    (tmp_path / FILE).write_bytes(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+    assert [*read(tmp_path)] == [record]
+    (tmp_path / FILE).write_bytes(orjson.dumps(record | part, option=orjson.OPT_APPEND_NEWLINE))
+    with pytest.raises(ConfigError, match=r"records.jsonl:1: damaged record") as caught:
+        [*read(tmp_path)]
+    assert said in str(caught.value)

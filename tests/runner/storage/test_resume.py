@@ -1,0 +1,232 @@
+"""Which folder a run goes on in, and what may have changed meanwhile."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from hydra.core.override_parser.overrides_parser import OverridesParser
+
+from components.core.errors import ConfigError
+from runner.storage import manifest
+from runner.storage.manifest import command_line
+from runner.storage.resume import (
+    differences,
+    folder_for,
+    is_complete,
+    quoted,
+    refuse_changes,
+    unused,
+    written,
+)
+
+CFG = {
+    "name": "x", "seed": 0, "limit": None,
+    "model": {"_target_": "a.B", "name": "m", "temperature": 0.0, "max_connections": 10, "api_base": None, "price": None},
+    "models": {"judge": {"name": "j", "retries": 3}},
+    "budget": {"sample": {"calls": 5}, "run": {"usd": None}},
+    "run": {"resume": None, "shard": None}, "tracking": {"uri": None}, "scorer": {},
+}  # fmt: skip
+
+
+def changed(**values):
+    """CFG with dotted keys (``__`` for the dot) changed."""
+    new = yaml.safe_load(yaml.safe_dump(CFG))
+    for key, value in values.items():
+        *path, last = key.split("__")
+        node = new
+        for step in path:
+            node = node[step]
+        node[last] = value
+    return new
+
+
+def begun(folder, cfg=CFG):
+    folder.mkdir(parents=True)
+    (folder / "config.yaml").write_text(yaml.safe_dump(cfg))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"run__shard": "1/2"}, {"tracking__uri": "x"}, {"budget__run__usd": 3}, {"model__max_connections": 1},
+        {"model__api_base": "http://x"}, {"models__judge__retries": 9}, {"model__api_key_env": "X"},
+    ],
+)  # fmt: skip
+def test_what_cannot_change_a_score_may_change(values):
+    assert differences(CFG, changed(**values)) == []
+
+
+def test_what_tables_compare_may_change():
+    assert differences(CFG, CFG | {"compare": {"baselines": ["direct"]}}) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"seed": 1}, "seed was 0, now is 1"),
+        ({"model__name": "n"}, 'model.name was "m", now is "n"'),
+        ({"model__temperature": 0.5}, "model.temperature was 0.0, now is 0.5"),
+        ({"budget__sample__calls": 6}, "budget.sample.calls was 5, now is 6"),
+        ({"models__judge__name": "k"}, 'models.judge.name was "j", now is "k"'),
+        ({"model__price": {"input": 1}}, "model.price was null, now is not there"),
+        ({"scorer": {"a": {"_target_": "x"}}}, 'scorer._target_ was not there, now is "x"'),
+    ],
+)
+def test_what_can_change_a_score_is_named(values, told):
+    assert any(told.split(" was")[0].split(".")[0] in line for line in differences(CFG, changed(**values)))
+    if "scorer" not in values:
+        assert told in differences(CFG, changed(**values))
+
+
+def test_a_new_run_gets_a_folder_without_a_run(tmp_path):
+    wanted = tmp_path / "stamp"
+    assert folder_for(CFG, wanted, given=False) == wanted
+    assert folder_for(CFG, wanted, given=False) == tmp_path / "stamp-2", "the first one is taken"
+    assert unused(wanted) == tmp_path / "stamp-3" and (tmp_path / "stamp-3").is_dir()
+
+
+def test_a_folder_that_was_given_may_hold_other_files_but_no_run(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    assert folder_for(CFG, tmp_path, given=True) == tmp_path
+    (tmp_path / "records.jsonl").write_text("")
+    with pytest.raises(ConfigError, match=r"holds a run already; resume it with run\.resume="):
+        folder_for(CFG, tmp_path, given=True)
+
+
+def test_last_is_the_run_begun_last(tmp_path):
+    for n, name in enumerate(("b", "a", "c")):
+        os.utime(begun(tmp_path / name) / "config.yaml", (n, n))
+    (tmp_path / "z").mkdir()
+    assert folder_for(changed(run__resume="last"), tmp_path / "new", given=False) == tmp_path / "c"
+
+
+def test_there_may_be_nothing_to_go_on_with(tmp_path):
+    with pytest.raises(ConfigError, match="there is no run folder below"):
+        folder_for(changed(run__resume="last"), tmp_path / "none" / "new", given=False)
+    with pytest.raises(ConfigError, match="there is no run folder nowhere"):
+        folder_for(changed(run__resume="nowhere"), tmp_path / "new", given=False)
+
+
+def test_another_config_is_refused_with_its_differences(tmp_path):
+    folder = begun(tmp_path / "run")
+    with pytest.raises(
+        ConfigError, match="was begun with another config: limit was null, now is 3; seed was 0, now is 1"
+    ):
+        folder_for(changed(run__resume=str(folder), seed=1, limit=3), tmp_path / "new", given=False)
+
+
+def test_a_folder_that_is_no_runs_is_refused(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(ConfigError, match="is no run folder"):
+        folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", given=False)
+
+
+def test_a_folder_that_died_before_its_config_goes_on(tmp_path):
+    (tmp_path / "manifest.json").write_text("{}")
+    assert folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", given=False) == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("manifest", "complete"),
+    [
+        (None, False),
+        ('{"status": "running"}', False),
+        ('{"status": "complete", "counts": {"errored": 0}}', True),
+        ('{"status": "complete", "counts": {"errored": 2}}', False),
+        ('{"status": "budget"}', False),
+    ],
+)
+def test_a_run_with_errored_samples_is_not_complete(tmp_path, manifest, complete):
+    if manifest is not None:
+        (tmp_path / "manifest.json").write_text(manifest)
+    assert is_complete(tmp_path) is complete
+
+
+def test_a_key_that_a_later_version_added_and_that_asks_for_nothing_is_no_difference():
+    new = {
+        **CFG,
+        "agent": {"shots": 0},
+        "dataset": {"records": None},
+        "profile": {"name": "paper", "radabench": {"a": 1}},
+    }
+    old = {**CFG, "profile": {"name": "paper"}}
+    assert differences(old, new) == []
+    assert differences(old, new | {"agent": {"shots": 1}}) == ["agent.shots was not there, now is 1"]
+    assert differences(old | {"agent": {"shots": 1}}, new) == ["agent.shots was 1, now is 0"]
+    assert differences({**old, "profile": {"name": "code"}}, new) == ['profile.name was "code", now is "paper"']
+
+
+def test_paths_on_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert quoted(tmp_path / "a-b+c.d") == "a-b+c.d"
+    assert quoted(tmp_path / "a=b,c") == '"a=b,c"'
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "5a8799c0d1e2f3a4b5c6d7e8f90a1b2c3d4e5f60", "Mein Ordner äöß", "n" * 180, "a=b, 'c' {d}", 'say "x"',
+        "token=abcdefghi",
+    ],
+)  # fmt: skip
+def test_a_printed_command_works_when_it_is_pasted(name, monkeypatch):
+    folder = Path("/data", name, "outputs", "run")
+    monkeypatch.setattr("sys.argv", ["runner/__main__.py", "limit=2", f"run.journal={quoted(folder)}", "run.resume=x"])
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    program, _, module, *words = shlex.split(command_line(f"run.resume={quoted(folder)}"))
+    parse = OverridesParser.create().parse_override
+    assert (program, module) == ("python", "runner")
+    assert [parse(word).value() for word in words] == [2, str(folder), str(folder)]
+
+
+@pytest.mark.parametrize("words", [["runner/__main__.py"], ["/opt/my tools/wardround"]])
+def test_a_printed_command_names_a_program_that_is_not_on_the_path_with_its_folder(words, monkeypatch):
+    monkeypatch.setattr("sys.argv", words)
+    monkeypatch.setenv("PATH", "")
+    program = shlex.split(command_line("run.resume=x"))[0]
+    assert program == (sys.executable if words[0].endswith(".py") else words[0])
+    assert shlex.split(command_line())[0] == ("python" if words[0].endswith(".py") else "wardround")
+
+
+def test_a_written_config_hides_secrets_and_can_be_read_again():
+    cfg = changed(model__name="sk-0123456789abcdef") | {
+        "extra": {"key_optional": True, "api_key_env": "OPENAI_API_KEY", "password": "hunter2hunter2", "keys": ["sk-proj-0123456789abc"]},
+    }  # fmt: skip
+    text = written(cfg)
+    assert not any(secret in text for secret in ("0123456789", "hunter2"))
+    again = yaml.safe_load(text)
+    assert again["extra"]["key_optional"] is True
+    assert again["extra"]["api_key_env"] == "OPENAI_API_KEY"
+    assert differences(again, cfg) == []
+
+
+def test_a_damaged_config_is_said_to_be_damaged(tmp_path):
+    (tmp_path / "config.yaml").write_text("model:\n  [hidden]: true\n")
+    with pytest.raises(ConfigError, match=r"config\.yaml is damaged"):
+        folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", given=False)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda text: "", lambda text: text[: len(text) // 2], lambda text: text.replace("seed: 0", "seed: 1")],
+    ids=["emptied", "cut", "swapped"],
+)  # fmt: skip
+def test_a_config_that_the_run_did_not_write_is_named(tmp_path, change):
+    cfg = {"seed": 0, "limit": 1}
+    path, text = tmp_path / "config.yaml", written(cfg)
+    manifest.begin(tmp_path, {}, text)
+    path.write_text(change(text))
+    with pytest.raises(ConfigError, match=r"config\.yaml is not as the run left it \(manifest\.json has its digest\)"):
+        refuse_changes(tmp_path, cfg)
+    path.write_text(text)
+    manifest.begin(tmp_path, {}, written(cfg | {"run": {}}))
+    refuse_changes(tmp_path, cfg)  # killed before the file was the new one
+
+
+def test_an_emptied_config_of_a_folder_without_a_digest_is_damaged(tmp_path):
+    (tmp_path / "config.yaml").write_text("")
+    with pytest.raises(ConfigError, match=r"config\.yaml is damaged.*it holds no config"):
+        refuse_changes(tmp_path, {})

@@ -1,0 +1,48 @@
+"""What a search says and leaves at its end; its table and file are held in test_sweeper.py too."""
+
+import json
+
+import pytest
+
+from runner.job.plan import Cell
+from runner.sweep.search_ending import conclude, metrics_of
+from runner.sweep.search_settings import Search
+from runner.sweep.search_space import Numbers
+from runner.sweep.search_study import Study
+
+pytest.importorskip("optuna", reason="comes with the extra optuna")
+SPACE = {"agent.t": Numbers(0, 1, None, False, False)}
+
+
+def left(folder, value):
+    folder.mkdir(parents=True)
+    metric = {"value": value, "ci_low": value - 0.1, "ci_high": value + 0.1, "n": 9}
+    (folder / "metrics.json").write_text(json.dumps({"metrics": {"score": metric}}))
+    (folder / "config.yaml").write_text("name: left")
+    notes = {"status": "complete", "counts": {"finished": 9, "wanted": 9, "errored": 0}, "calls": {"sent": 2}}
+    (folder / "manifest.json").write_text(json.dumps(notes))
+    return Cell((), {}, folder.name, folder)
+
+
+def test_the_table_has_the_best_first_with_intervals_and_the_file_has_all(tmp_path, capsys):
+    search = Search({"score": "maximise"})
+    with Study(tmp_path, search, SPACE) as study:
+        plan = {
+            trial.number: left(tmp_path / f"trial-{trial.number:04}", 0.3 + trial.number / 10) for trial in study.ask(3)
+        }
+        plan[2].error = "broke"
+        for number in (0, 1):
+            study.complete(number, [0.3 + number / 10])
+        study.fail(2)
+        conclude(study, search, SPACE, plan)
+    out = capsys.readouterr().out
+    assert "the best 2 of 3 trials (2 complete, 1 failed)" in out and "score \N{UPWARDS ARROW}" in out
+    assert out.index("trial-0001") < out.index("trial-0000") and "0.300 to 0.500" in out
+    assert "calls:        6 sent" in out and f"report:       {tmp_path / 'report.html'}" in out
+    told = json.loads((tmp_path / "search.json").read_text())
+    assert (told["best"], told["trials"][1]["objectives"]["score"]["n"]) == ([1], 9)
+    assert (told["trials"][2]["state"], told["trials"][2]["stopped"]) == ("failed", "broke")
+
+
+def test_a_trial_that_left_nothing_has_no_metrics(tmp_path):
+    assert metrics_of(tmp_path) == {}

@@ -1,0 +1,25 @@
+"""When a trial cannot be the best any more."""
+
+import pytest
+
+from runner.sweep.search_pruning import worse
+
+
+def ends(low, high):
+    return {"ci_low": low, "ci_high": high}
+
+
+@pytest.mark.parametrize(
+    ("one", "best", "high", "found"),
+    [
+        (ends(0.1, 0.4), ends(0.5, 0.9), True, True),
+        (ends(0.1, 0.5), ends(0.5, 0.9), True, False),
+        (ends(0.1, 0.6), ends(0.5, 0.9), True, False),
+        (ends(6, 9), ends(1, 5), False, True),
+        (ends(5, 9), ends(1, 5), False, False),
+        (ends(None, None), ends(1, 5), False, False),
+        (ends(6, 9), ends(None, None), False, False),
+    ],
+)
+def test_only_intervals_that_do_not_meet_tell_that_a_trial_is_worse(one, best, high, found):
+    assert worse(one, best, high) is found

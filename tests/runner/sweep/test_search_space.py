@@ -1,0 +1,104 @@
+"""What a search varies, from YAML and in Hydra's own form."""
+
+import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
+
+from components.core.errors import ConfigError
+from runner.config.build import check
+from runner.sweep.search_settings import Search
+from runner.sweep.search_space import Choices, Numbers, corners, grid_of, space_of, words_at
+
+PRESENT = {"agent.n": 1, "agent.t": 0.5, "agent.on": True}
+
+
+def space(*words, **written):
+    search = check(Search, {"objectives": {"score": "maximise"}, "space": written}, "search")
+    return space_of(search.space or {}, OverridesParser.create().parse_overrides(list(words)), PRESENT.get)
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ("agent.n=interval(1,8)", Numbers(1, 8, None, False, True)),
+        ("agent.t=interval(1,8)", Numbers(1, 8, None, False, False)),
+        ("agent.t=int(interval(1,8))", Numbers(1, 8, None, False, True)),
+        ("agent.n=interval(0.5,8)", Numbers(0.5, 8, None, False, False)),
+        ("agent.t=tag(log,interval(0.01,1))", Numbers(0.01, 1, None, True, False)),
+        ("agent.n=tag(log,range(1,9))", Numbers(1, 8, None, True, True)),
+        ("agent.n=range(1,8,3)", Numbers(1, 7, 3, False, True)),
+        ("agent.n=shuffle(range(8,1,-3))", Numbers(2, 8, 3, False, True)),
+        ("agent.t=range(0,1,0.25)", Numbers(0, 0.75, 0.25, False, False)),
+        ("agent=react,cot", Choices(("react", "cot"))),
+        ("agent@agent.inner=choice(a,b)", Choices(("a", "b"))),
+        ("agent.s='a b',c", Choices(("'a b'", "c"))),
+        ("agent.n=range(3,4)", Choices(("3",))),
+    ],
+)
+def test_ranges_on_the_command_line_are_read_in_hydras_form(word, found):
+    assert space(word) == {word.partition("=")[0]: found}
+
+
+def test_ranges_of_a_file_are_read_by_what_the_config_has_there():
+    made = space(
+        **{
+            "agent.n": {"low": 1, "high": 8},
+            "agent.t": {"low": 0, "high": 1, "step": 0.3},
+            "agent.on": {"choices": [True, None, "true", 1.5, "a b", [1, "x"]]},
+        }
+    )
+    assert made["agent.n"] == Numbers(1, 8, None, False, True)
+    assert made["agent.t"] == Numbers(0, 0.9, 0.3, False, False)
+    assert made["agent.on"] == Choices(("true", "null", "'true'", "1.5", "'a b'", "[1,x]"))
+
+
+def test_words_of_a_file_come_back_as_the_same_values():
+    values = [True, None, "true", "007", 1.5, "a,b", [1, "x y"], {"k": "v"}, "x=$y", "plain"]
+    made = space(**{"agent.on": {"choices": values}})["agent.on"]
+    parser = OverridesParser.create()
+    assert [parser.parse_override(f"k={word}").value() for word in made.words] == values
+
+
+def test_the_command_line_has_the_last_word():
+    written = {"agent.n": {"low": 1, "high": 8}, "agent.t": {"low": 0, "high": 1}}
+    assert list(space("agent.n=3", **written)) == ["agent.t"]
+    assert space("agent.n=1,2", **written)["agent.n"] == Choices(("1", "2"))
+
+
+def test_numbers_are_written_as_what_they_are():
+    made = Numbers(0, 1, None, False, False)
+    assert [made.word(one) for one in (1.0, 0.1 + 0.2, 1e-9)] == ["1.0", "0.3", "1e-09"]
+    assert Numbers(0, 9, None, False, True).word(3.0) == "3"
+
+
+def test_a_grid_has_every_point_once_and_corners_every_end():
+    made = space("agent.n=range(1,4)", "agent.t=range(0,1,0.5)", "agent=a,b")
+    points = [tuple(words_at(made, point).values()) for point in grid_of(made)]
+    assert len(points) == len(set(points)) == 12 and ("2", "0.5", "b") in points
+    assert [tuple(one.values()) for one in corners(made)] == [(1, 0, "a"), (3, 0, "a"), (1, 0.5, "a"), (1, 0, "b")]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["agent.t=interval(0,1)"], "agent.t has no step"), (["agent.n=range(0,20000)"], "20,000 points")],
+)
+def test_a_grid_without_end_is_refused(words, said):
+    with pytest.raises(ConfigError, match=said):
+        grid_of(space(*words))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "search.space: is empty: there is nothing to search"),
+        (["agent.n=3"], "search.space: is empty"),
+        (["agent.n=1,2", "+agent.n=3"], "agent.n is given twice"),
+        (["agent.n=interval(8,1)"], "low=8 should be below high=1"),
+        (["agent.n=range(1,1)"], "there is no such value"),
+        (["agent.t=tag(log,interval(0,1))"], "log needs ends above 0"),
+        (["agent.s=a,b,a"], "agent.s: the choice a is given twice"),
+    ],
+)
+def test_what_is_no_space_is_refused(words, said):
+    with pytest.raises(ConfigError) as caught:
+        space(*words)
+    assert said in str(caught.value)

@@ -1,0 +1,92 @@
+"""The study: what comes next, and what is kept."""
+
+import warnings
+
+import pytest
+
+from components.core.errors import ConfigError
+from runner.sweep.search_settings import Search
+from runner.sweep.search_space import Choices, Numbers
+from runner.sweep.search_study import FILE, Study
+
+pytest.importorskip("optuna", reason="comes with the extra optuna")
+SPACE = {"n": Numbers(1, 8, None, False, True), "t": Numbers(0.01, 1, None, True, False), "s": Choices(("a", "b"))}
+
+
+def search(**more):
+    return Search(**{"objectives": {"score": "maximise"}, "trials": 6} | more)
+
+
+def value(point):
+    return point["n"] * point["t"]
+
+
+def test_trials_are_kept_and_those_that_are_reopened_have_the_same_values(tmp_path):
+    with warnings.catch_warnings(), Study(tmp_path, search(), SPACE) as study:
+        warnings.simplefilter("error")
+        asked = study.ask(4)
+        assert [one.number for one in asked] == [0, 1, 2, 3]
+        assert all(1 <= one.point["n"] <= 8 and 0.01 <= one.point["t"] <= 1 for one in asked)
+        study.complete(0, [0.5])
+        study.fail(1)
+        study.prune(2)
+        study.prune(3, (8, 0.25))
+    with Study(tmp_path, search(), SPACE) as study:
+        before = study.trials
+        assert [one.state for one in before] == ["complete", "failed", "pruned", "pruned"]
+        assert [one.outdone for one in before] == [False, False, False, True] and before[0].values == [0.5]
+        study.reopen({1, 2})
+        assert [one.state for one in study.trials] == ["complete", "running", "running", "pruned"]
+        assert [one.point for one in study.trials] == [one.point for one in before]
+        assert sorted(path.name for path in tmp_path.iterdir()) == [FILE]
+
+
+@pytest.mark.parametrize("sampler", ["tpe", "random", "nsga2"])
+def test_every_trial_is_drawn_anew_by_seed_and_number(tmp_path, sampler):
+    def drawn(name, **more):
+        with Study(tmp_path / name, search(sampler=sampler, trials=3, **more), SPACE) as study:
+            for trial in study.ask(3):
+                study.complete(trial.number, [value(trial.point)])
+            return [one.point for one in study.trials]
+
+    first = drawn("a")
+    assert first == drawn("b") != drawn("c", seed=1)
+    assert len({one["t"] for one in first}) == 3
+
+
+def test_the_best_and_what_mattered_are_told(tmp_path):
+    with Study(tmp_path, search(objectives={"score": "maximise", "cost": "minimise"}), SPACE) as study:
+        assert study.best == [] and study.importance() == {}
+        for trial, values in zip(study.ask(4), [[0.5, 2], [0.5, 3], [0.9, 5], [0.1, 2]], strict=True):
+            study.complete(trial.number, values)
+        assert sorted(study.best) == [0, 2]
+        shares = study.importance()
+        assert shares.keys() == {"score", "cost"} and sum(shares["score"].values()) == pytest.approx(1)
+
+
+def test_equally_good_trials_are_all_the_best(tmp_path):
+    with Study(tmp_path, search(objectives={"cost": "minimise"}), SPACE) as study:
+        for trial, found in zip(study.ask(3), [2, 1, 1], strict=True):
+            study.complete(trial.number, [found])
+        assert study.best == [1, 2]
+
+
+def test_a_grid_ends_when_every_point_was_asked_for(tmp_path):
+    space = {"n": Numbers(1, 3, None, False, True), "s": Choices(("a", "b"))}
+    with Study(tmp_path, search(sampler="grid", trials=99), space) as study:
+        asked = study.ask(study.wanted)
+        assert len({tuple(one.point.items()) for one in asked}) == study.wanted == 6
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"objectives": {"other": "maximise"}}, r"search\.objectives was {'score': 'maximise'}, now it is {'other'"),
+        ({"seed": 1}, "search.seed was 0, now it is 1; give another hydra.sweep.dir"),
+    ],
+)
+def test_a_file_of_another_search_is_refused(tmp_path, more, said):
+    with Study(tmp_path, search(), SPACE):
+        pass
+    with pytest.raises(ConfigError, match=said):
+        Study(tmp_path, search(**more), SPACE).__enter__()

@@ -1,0 +1,76 @@
+"""What a stage made, in MLflow: figures by round, what calls took by purpose, files where texts may leave."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from components.core.learning import Made
+from runner import tracking
+from runner.tracking import stages
+from tests.slow import slow
+
+USAGE = {"act": {"calls": 2, "input_tokens": 30, "output_tokens": None, "cost_usd": 0.5}}
+CHOICES = {"stage": "refine_prompts", "model": "simulated"}
+
+
+@pytest.fixture
+def made(tmp_path):
+    folder = tmp_path / "refined"
+    for name in ("history/sets/abc/plan.jinja", "history/round-1.md", "plan.jinja", ".lock"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("x")
+    notes = {"begun": "b", "status": "complete", "usage": USAGE, "dataset": {"privacy": "credentialed"}}
+    (folder / "manifest.json").write_text(json.dumps(notes))
+    return Made(folder, ["round 1: kept"], figures={"train/ld": [(1, 0.9), (2, 0.4)], "odd": [(1, float("nan"))]})
+
+
+class Artifacts:
+    """A client that is told of files."""
+
+    def __init__(self):
+        self.client, self.told = self, []
+
+    def log_artifact(self, run_id, path, below):
+        self.told.append(f"{below or '.'}/{Path(path).name}")
+
+
+def test_files_are_sent_without_versions_and_a_note_quotes_only_where_texts_may_leave(made):
+    tracker = Artifacts()
+    stages._files(tracker, "r", made.folder)
+    assert tracker.told == ["history/round-1.md", "./manifest.json", "./plan.jinja"]
+    assert "round 1: kept" in stages._note(made, True) and "round 1" not in stages._note(made, False)
+
+
+def test_what_is_not_known_of_calls_is_no_figure():
+    assert stages._used(USAGE) == [("calls/act", 0, 2), ("tokens/act/input", 0, 30), ("cost/act", 0, 0.5)]
+    config = {"seed": 3, "stage": {"_target_": "x", "rounds": 2}}
+    assert stages._asked(config, CHOICES) == {**CHOICES, "seed": 3, "stage.rounds": 2}
+
+
+def test_nothing_is_sent_where_tracking_is_off(made):
+    assert tracking.track_made(made, {"tracking": {"uri": None}}, CHOICES) is None
+
+
+@slow
+def test_a_stage_is_one_run_however_often_it_is_sent(made, tmp_path):
+    uri = f"sqlite:///{tmp_path}/mlflow.db"
+    config = {
+        "name": "n",
+        "seed": 0,
+        "stage": {"rounds": 2},
+        "tracking": {"uri": uri, "artifacts": str(tmp_path / "a")},
+    }
+    assert tracking.track_made(made, config, CHOICES) == tracking.track_made(made, config, CHOICES) is not None
+    from mlflow import MlflowClient
+
+    client = MlflowClient(uri)
+    (run,) = client.search_runs([client.get_experiment_by_name("n").experiment_id])
+    assert run.data.metrics == {"calls/act": 2, "tokens/act/input": 30, "cost/act": 0.5, "train/ld": 0.4}
+    assert [(one.step, one.value) for one in client.get_metric_history(run.info.run_id, "train/ld")] == [
+        (1, 0.9),
+        (2, 0.4),
+    ]
+    assert run.data.params["stage.rounds"] == "2" and run.data.tags["level"] == "stage"
+    assert run.info.run_name == "refine_prompts refined" and run.info.status == "FINISHED"
+    assert {one.path for one in client.list_artifacts(run.info.run_id)} == {"history", "manifest.json", "plan.jinja"}
