@@ -14,13 +14,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from components.core.errors import ConfigError
+from runner.results.best_baseline import present_among
 from runner.results.grid import Grid, grid_of
 from runner.results.render.written import markdown
 from runner.results.runs import Run, run_folders, warnings_of
 from runner.results.sections.methods import FILE, READ
-from runner.results.statistics.best_baseline import present_among
-from runner.results.statistics.versus import is_one
 from runner.results.table import show_section, show_text
+from runner.results.versus import is_one
 from runner.storage.records import FILE as RECORDS
 from runner.terminal.output import exit_code_of
 
@@ -53,7 +53,7 @@ def _compare(given: argparse.Namespace, scratch: Path) -> None:
     out = None if given.out is None else _free(given.out)
     runs, notes = _once([Run.at(folder) for folder in _folders(given, scratch)])
     from runner.results.sections.comparisons import effects_of, section_of
-    from runner.results.statistics.versus import compared
+    from runner.results.versus import compared
 
     grid = grid_of(runs)
     baselines = _baselines(given, grid)

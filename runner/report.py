@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 from components.core.errors import ConfigError
 from runner.results.kinds import kinds_of
 from runner.results.metrics import as_json, summarise
-from runner.results.report import present, report, status_line
 from runner.results.runs import Run, config_of, measured, run_folders
+from runner.results.sections.report import present, report, status_line
 from runner.storage import manifest
 from runner.storage.records import read
 from runner.terminal.output import exit_code_of
@@ -81,7 +81,7 @@ Command = tuple[Callable[[Given], None], str, Sequence[tuple[tuple[str, ...], di
 
 def _commands() -> dict[str, Command]:
     """Command -> what runs it, its help, its arguments. Sections without options have the same command."""
-    from runner.results.page import SECTIONS
+    from runner.results.sections.page import SECTIONS
 
     sections = {name: _section(name) for name in SECTIONS if name != "episodes"}
     return {
@@ -157,7 +157,7 @@ def _section(name: str) -> Callable[[Given], None]:
     """The command that prints a section."""
 
     def run(given: Given) -> None:
-        from runner.results.page import SECTIONS
+        from runner.results.sections.page import SECTIONS
         from runner.results.table import show_section
 
         if (found := SECTIONS[name](_runs(given))) is None:
@@ -209,7 +209,7 @@ def _tools(given: Given) -> None:
 
 
 def _page(given: Given) -> None:
-    from runner.results.page import home_of, write
+    from runner.results.sections.page import home_of, write
 
     runs = _runs(given)
     page, *others = write(runs, home_of(runs, given.out))
@@ -217,7 +217,7 @@ def _page(given: Given) -> None:
 
 
 def _episode(given: Given) -> None:
-    from runner.results.transcript import show_episode
+    from runner.results.sections.transcript import show_episode
 
     show_episode([Run.at(folder) for folder in _folders(given)], given.sample, given.epoch, given.prompts)
 

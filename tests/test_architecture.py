@@ -222,7 +222,7 @@ def test_the_runner_names_no_method_dataset_or_benchmark(path):
 # Files of the runner that look at attributes of libraries, by names that are not known beforehand; never of parts.
 LOOK_AT_LIBRARIES = {
     "runner/checkup/machine.py", "runner/config/build.py", "runner/config/hydra_patches.py", "runner/config/legible.py",
-    "runner/config/targets.py", "runner/results/page/cards.py", "runner/storage/resume.py", "runner/storage/stored.py",
+    "runner/config/targets.py", "runner/results/sections/cards.py", "runner/storage/resume.py", "runner/storage/stored.py",
     "runner/sweep/others.py", "runner/sweep/ray.py", "runner/sweep/search_space.py",
 }  # fmt: skip
 

@@ -23,7 +23,7 @@ from runner.job.slots import Lease
 from runner.learning.memory import remember
 from runner.results.metrics import Summary, as_json, overflow_line
 from runner.results.metrics import summarise as summary_of
-from runner.results.report import calls_line, present, report, status_line
+from runner.results.sections.report import calls_line, present, report, status_line
 from runner.results.table import plain, times
 from runner.storage import disk, manifest
 from runner.storage.records import RecordWriter

@@ -66,7 +66,7 @@ def measured(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
 
 def pages(runs: Sequence[Run], home: Path) -> list[Path]:
     """Write a sweep's page and tables, the page first; a report that cannot be written costs one line, no result."""
-    from runner.results.page import write
+    from runner.results.sections.page import write
 
     try:
         files = write(runs, home)

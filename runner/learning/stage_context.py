@@ -128,7 +128,7 @@ class StageContext:
         """The paired gain of mine over theirs."""
         from runner.results.directions import better
         from runner.results.kinds import KEY, Scale, kind_of
-        from runner.results.statistics.pairs import gain_of, pairs_of
+        from runner.results.pairs import gain_of, pairs_of
 
         ways = declared_scores(self.experiment.parts.scorers)
         direction = better(metric, [ways])

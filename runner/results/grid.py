@@ -10,10 +10,10 @@ from typing import Any
 from runner.results.intervals import Metric
 from runner.results.kinds import NUMBER, Scale
 from runner.results.levels import Nested, Part, average, leaf
+from runner.results.pairs import shares_of
 from runner.results.rows import Row, rows_of
 from runner.results.runs import Run, leaves
 from runner.results.sheets import Better
-from runner.results.statistics.pairs import shares_of
 
 Record = Mapping[str, Any]
 MEAN = "mean"

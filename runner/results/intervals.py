@@ -40,7 +40,7 @@ from runner.results.bounds import (
     wilson,
 )
 from runner.results.kinds import Scale
-from runner.results.statistics.significance import NOTHING
+from runner.results.significance import NOTHING
 
 if TYPE_CHECKING:
     import numpy as np

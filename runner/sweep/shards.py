@@ -86,7 +86,7 @@ def gather(cell: Cell, jobs: int) -> None:
         reasons = "; ".join(f"part {part.folder.name}: {part.error or f'exit code {part.code}'}" for part in broken)
         cell.code, cell.error = 1, f"{len(broken)} of {len(cell.parts)} parts broke off: {reasons}"
         return
-    from runner.results.report import status_line
+    from runner.results.sections.report import status_line
     from runner.tracking import track
 
     notes = _merge(cell)
@@ -103,7 +103,7 @@ def _merge(cell: Cell) -> Mapping[str, Any]:
     """Put the merged run into the job's folder, its manifest last. Returns that."""
     from runner.results.merge import merge
     from runner.results.metrics import as_json, summarise
-    from runner.results.report import report
+    from runner.results.sections.report import report
 
     fresh, old = cell.folder / PARTS / _MERGED, manifest.read(cell.folder)
     shutil.rmtree(fresh, ignore_errors=True)

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from runner.compare import main
-from tests.runner.results.statistics.sweeps import job
+from tests.runner.results.sweeps import job
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from runner.episode.budget import Budget
 from runner.episode.play import play
 from runner.job.execute import Outcome, execute
 from runner.results.metrics import overflow_line, summarise
-from runner.results.statistics.pairs import value_of
+from runner.results.pairs import value_of
 from runner.storage.journal import Journal
 from runner.storage.records import RecordWriter, read
 from tests.parts import Rows, Speaker, door, parts

@@ -6,7 +6,7 @@ import pytest
 
 from runner.job.summary import calls
 from runner.report import main
-from runner.results.page import SECTIONS
+from runner.results.sections.page import SECTIONS
 from tests.acceptance.command import here
 from tests.runner.results.folders import write
 

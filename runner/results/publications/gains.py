@@ -16,12 +16,12 @@ from components.text.yaml_text import read_yaml
 from runner.config.build import check
 from runner.results.grid import Column, Grid, grid_of
 from runner.results.intervals import Metric, mean_of
+from runner.results.pairs import value_of
 from runner.results.publications.paper import Line, Paper
 from runner.results.publications.published import TOTAL
 from runner.results.rows import Row
 from runner.results.runs import Run
-from runner.results.statistics.pairs import value_of
-from runner.results.statistics.versus import Versus, compared, is_one
+from runner.results.versus import Versus, compared, is_one
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import Any
 
+from runner.results.pairs import cluster_of
 from runner.results.run_metrics import RunMetrics, read_metrics
 from runner.results.runs import Run
 from runner.results.sections.tools import OWN
 from runner.results.sheets import Cell, Column, Section, Sheet
-from runner.results.statistics.pairs import cluster_of
 from runner.storage.stored import Unpacker
 
 SEX, AGE = "sex", "age, years"  # facts of ``Sample.card``

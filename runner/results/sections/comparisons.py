@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from components.core.errors import ConfigError
+from runner.results.best_baseline import present_among
+from runner.results.effects import Effect, Effects, factors_of, short
+from runner.results.effects import effects_of as _effects
 from runner.results.grid import grid_of
+from runner.results.pairs import Gain
 from runner.results.runs import Run
 from runner.results.sheets import Better, Cell, Column, Section, Sheet, Value
-from runner.results.statistics.best_baseline import present_among
-from runner.results.statistics.effects import Effect, Effects, factors_of, short
-from runner.results.statistics.effects import effects_of as _effects
-from runner.results.statistics.pairs import Gain
-from runner.results.statistics.versus import Compared, Versus, compared
 from runner.results.table import p_text
+from runner.results.versus import Compared, Versus, compared
 
 _EXPLAINED = (
     "Gain: the mean difference over pairs (same sample, same epoch), positive where the first is better. Its 95 % "

@@ -10,8 +10,8 @@ from runner.config.roots import CONF
 from runner.results.publications.gains import Gains, GainTable, load_gains, tables_of
 from runner.results.runs import Run
 from runner.results.sheets import PERCENT, Cell, Column, Section, Sheet, Value
-from runner.results.statistics.versus import is_one
 from runner.results.table import p_text, show_section
+from runner.results.versus import is_one
 
 FILE = "gains.json"
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from runner.results.metrics import OVERFLOWS
 from runner.results.render.figures import intervals
-from runner.results.report import status_line
 from runner.results.run_metrics import RunMetrics, axis, better, column, headlines, read_metrics
 from runner.results.runs import Run
+from runner.results.sections.report import status_line
 from runner.results.sheets import Cell, Column, Plot, Section, Sheet
 
 _COSTS = ("errors/rate", OVERFLOWS, "calls/per_sample", "tokens/input", "tokens/output", "cost/usd", "time/seconds_p50")

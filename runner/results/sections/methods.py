@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import ConfigError
+from runner.results.best_baseline import Difference, Differences, differences, present_among
 from runner.results.grid import MEAN, Grid, grid_of
 from runner.results.metrics import COLUMNS, by_purpose, per_purpose, per_question
 from runner.results.render.written import markdown
 from runner.results.runs import Run, leaves, warnings_of
 from runner.results.sheets import Better, Cell, Column, Section, Sheet, Value
-from runner.results.statistics.best_baseline import Difference, Differences, differences, present_among
-from runner.results.statistics.versus import is_one
 from runner.results.table import p_text, show_section
+from runner.results.versus import is_one
 
 FILE, READ = "compare.json", "compare.md"
 _EXPLAINED = (

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from runner.results.pairs import cluster_of, value_of
 from runner.results.render.figures import scatter
 from runner.results.rows import Row
 from runner.results.run_metrics import axis, better, read_metrics, rows
 from runner.results.runs import Run
 from runner.results.sheets import Better, Cell, Column, Plot, Section, Sheet
-from runner.results.statistics.pairs import cluster_of, value_of
-from runner.results.statistics.versus import is_one, nearest
+from runner.results.versus import is_one, nearest
 
 Means = Mapping[str, float]  # record -> mean
 

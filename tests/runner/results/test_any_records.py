@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from components.core.types import CONTEXT_LENGTH
 from runner.config.roots import CONF
 from runner.results.metrics import as_json, summarise
-from runner.results.page import SECTIONS
 from runner.results.publications.paper import load
 from runner.results.render.written import comma, latex, markdown, sheets
-from runner.results.report import report
 from runner.results.runs import Run
 from runner.results.sections import papers
 from runner.results.sections.gains import show_gains
 from runner.results.sections.means import show_means
 from runner.results.sections.methods import show_methods
+from runner.results.sections.page import SECTIONS
 from runner.results.sections.papers import paper_section
+from runner.results.sections.report import report
 from runner.results.table import show_section
 from tests.runner.results.folders import write
 

@@ -7,10 +7,10 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.report import main
+from runner.results.best_baseline import differences
 from runner.results.grid import MEAN, deciding, grid_of
 from runner.results.runs import Run, warnings_of
 from runner.results.sections.methods import show_methods
-from runner.results.statistics.best_baseline import differences
 from tests.runner.results.folders import CHOICES, write
 
 DATA = {"medicine": "sets/medicine", "surgery": "sets/surgery"}

@@ -11,7 +11,7 @@ from runner.results.publications.gains import Gains, Printed, load_gains
 from runner.results.publications.ledger import ledger, of_gains
 from runner.results.runs import Run
 from runner.results.sections.gains import show_gains
-from tests.runner.results.statistics.sweeps import job
+from tests.runner.results.sweeps import job
 
 SETTINGS = {"[]": [], "[few_shot]": ["few_shot"], "[b,few_shot]": ["multi_agent", "few_shot"]}
 VALUES = {"[]": [0.0, 1, 0, 1, 0, 1], "[few_shot]": [1.0, 1, 1, 1, 0, 1], "[b,few_shot]": [0.0, 1, 0, 1, 0, 0]}

@@ -15,15 +15,15 @@ from runner.config.roots import CONF
 from runner.experiment.declared import declared_scores
 from runner.results.bounds import wilson
 from runner.results.kinds import Scale, kinds_of
-from runner.results.page import papers, strata
 from runner.results.publications.paper import load
 from runner.results.render.html import page
 from runner.results.render.written import comma, latex, sheets
 from runner.results.render.written import markdown as written
-from runner.results.report import report
 from runner.results.sections.means import show_means
 from runner.results.sections.methods import show_methods
+from runner.results.sections.page import papers, strata
 from runner.results.sections.papers import paper_section
+from runner.results.sections.report import report
 from runner.results.sheets import Column, Sheet, Value
 from runner.results.table import show_section
 from tests.runner.results.page.pages import cells

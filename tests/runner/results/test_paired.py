@@ -2,11 +2,11 @@
 
 import pytest
 
+from runner.results.best_baseline import differences
 from runner.results.grid import MEAN, grid_of
 from runner.results.sections.methods import show_methods
-from runner.results.statistics.best_baseline import differences
-from runner.results.statistics.versus import compared
-from tests.runner.results.statistics.sweeps import job
+from runner.results.versus import compared
+from tests.runner.results.sweeps import job
 
 STEPS = {"react": [0.0, 1.0, 0.0, 2.0, 0.0], "direct": [4.0, 5.0, 3.0, 4.0, 6.0], "cot": [2.0, 2.0, 1.0, 3.0, 2.0]}
 

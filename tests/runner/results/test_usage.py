@@ -4,7 +4,7 @@ import pytest
 
 from runner.report import main
 from runner.results.metrics import per_purpose, per_question, summarise
-from runner.results.report import purposes, totals
+from runner.results.sections.report import purposes, totals
 from tests.runner.results.folders import step, write
 from tests.runner.results.test_metrics import record
 

@@ -7,8 +7,8 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.report import main
-from runner.results import page as book
 from runner.results.runs import Run
+from runner.results.sections import page as book
 from tests.runner.results.folders import write
 from tests.runner.results.page.pages import HOSTILE, grid, made, parsed
 

@@ -1,7 +1,7 @@
 """The page's section on comparisons."""
 
 from runner.results.sections.comparisons import section
-from tests.runner.results.statistics.sweeps import job
+from tests.runner.results.sweeps import job
 
 
 def test_runs_that_can_be_paired_have_a_section(tmp_path):

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from components.core.types import Problem, Sample, Score
-from runner.results.page import episodes
+from runner.results.sections.page import episodes
 from runner.storage.records import RecordWriter, record_of
 from tests.runner.results import folders
 from tests.runner.results.page.played import HOSTILE, LONG, STOPS, data, episode, hostile_run, two_runs, written

@@ -3,7 +3,7 @@
 from runner.results.runs import Run
 from runner.results.sections.per_record import section
 from tests.runner.results.page.pages import cells
-from tests.runner.results.statistics.sweeps import job
+from tests.runner.results.sweeps import job
 
 VALUES = {"plain": [2, 4, 1, 1, 3], "shots": [1, 1, 1, 1, 4], "three": [0, 1, 1, 1, 3]}
 PATIENTS = ["p1", "p1", "p2", "p2", "p3"]

@@ -13,7 +13,7 @@ import math
 from functools import lru_cache
 
 from runner.results.bounds import Z
-from runner.results.statistics.pairs import MCNEMAR, Gain
+from runner.results.pairs import MCNEMAR, Gain
 
 ALPHA, POWER = 0.05, 0.80
 _FEWEST, _FEWEST_SEEN = 6, 3  # clusters: 2 / 2^6 is below 5 %; those that show how much they vary

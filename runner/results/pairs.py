@@ -20,7 +20,7 @@ from runner.results.kinds import Scale
 from runner.results.levels import Nested, leaf
 from runner.results.metrics import OVERFLOWS, overflowed
 from runner.results.sheets import Better
-from runner.results.statistics.significance import NOTHING, compare, sign_flip_p
+from runner.results.significance import NOTHING, compare, sign_flip_p
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,11 +11,11 @@ from typing import Any
 from components.core.errors import ConfigError
 from runner.results.directions import improved
 from runner.results.grid import Column, Grid, Record
+from runner.results.pairs import OWN, Gain, gain_of, pairs_of, value_of
+from runner.results.power import detectable, more_samples
 from runner.results.rows import Row
 from runner.results.sheets import Better
-from runner.results.statistics.pairs import OWN, Gain, gain_of, pairs_of, value_of
-from runner.results.statistics.power import detectable, more_samples
-from runner.results.statistics.significance import holm
+from runner.results.significance import holm
 
 MOST = 66  # pairs that are all compared unasked: of 12 methods
 
@@ -23,7 +23,7 @@ MOST = 66  # pairs that are all compared unasked: of 12 methods
 @dataclass(frozen=True)
 class Versus:
     """``mine`` against ``theirs`` on a dataset, by a metric that is better as ``direction`` says. ``lost``: reason ->
-    episodes without a partner; ``detectable`` and ``more_samples``: see ``runner.results.statistics.power``."""
+    episodes without a partner; ``detectable`` and ``more_samples``: see ``runner.results.power``."""
 
     mine: str
     theirs: str

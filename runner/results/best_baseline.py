@@ -1,6 +1,6 @@
 """Methods against the best baseline on the same episodes: mean paired difference, interval, sign-flip test.
 
-On one dataset as ``runner.results.statistics`` has it; in the mean over several a bootstrap over clusters within each.
+On one dataset as ``runner.results.versus`` computes it; in the mean over several a bootstrap over clusters within each.
 A difference is positive where the method is better, also where the score is better low. A win is a cluster (a patient,
 or a sample over its epochs) that gains.
 """
@@ -15,10 +15,10 @@ from runner.results.directions import improved
 from runner.results.grid import MEAN, Grid
 from runner.results.intervals import Metric
 from runner.results.levels import average
+from runner.results.pairs import gain_of, pairs_of
 from runner.results.rows import Row
-from runner.results.statistics.pairs import gain_of, pairs_of
-from runner.results.statistics.significance import holm, sign_flip_p
-from runner.results.statistics.versus import is_one
+from runner.results.significance import holm, sign_flip_p
+from runner.results.versus import is_one
 
 Differences = dict[str, dict[str, "Difference"]]
 

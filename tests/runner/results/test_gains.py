@@ -6,10 +6,10 @@ import pytest
 from runner.results.bounds import paired_binary, standard_error, student
 from runner.results.kinds import NUMBER, Scale
 from runner.results.levels import Nested
-from runner.results.statistics.pairs import gain_of, pairs_of, shares_of
-from runner.results.statistics.significance import sign_test_p
+from runner.results.pairs import gain_of, pairs_of, shares_of
+from runner.results.significance import sign_test_p
+from tests.runner.results.records import record, records
 from tests.runner.results.significance_data import SLEEP
-from tests.runner.results.statistics.records import record, records
 
 PROPORTION, SHARE, COUNT = Scale("proportion"), Scale("share"), Scale("count")
 

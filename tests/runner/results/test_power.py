@@ -6,8 +6,8 @@ from math import comb
 import pytest
 
 from runner.results.kinds import Scale
-from runner.results.statistics.pairs import gain_of, pairs_of
-from runner.results.statistics.power import (
+from runner.results.pairs import gain_of, pairs_of
+from runner.results.power import (
     clusters_for,
     detectable,
     least_effect,
@@ -16,8 +16,8 @@ from runner.results.statistics.power import (
     more_samples,
     pairs_for,
 )
-from runner.results.statistics.significance import sign_test_p
-from tests.runner.results.statistics.records import records
+from runner.results.significance import sign_test_p
+from tests.runner.results.records import records
 
 
 @pytest.mark.parametrize(("effect", "pairs"), [(0.2, 199), (0.5, 34), (0.8, 15)])

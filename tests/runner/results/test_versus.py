@@ -4,8 +4,8 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.results.grid import grid_of
-from runner.results.statistics.versus import compared
-from tests.runner.results.statistics.sweeps import job
+from runner.results.versus import compared
+from tests.runner.results.sweeps import job
 
 VALUES = {"react": [1, 1, 1, 1, 0, 1], "direct": [0, 0, 1, 0, 0, 0], "cot": [1, 0, 1, 0, 0, 1]}
 

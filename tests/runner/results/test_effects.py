@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from runner.results.effects import effects_of, factors_of
 from runner.results.runs import Run
-from runner.results.statistics.effects import effects_of, factors_of
-from tests.runner.results.statistics.sweeps import job
+from tests.runner.results.sweeps import job
 
 AGENTS, CONDITIONS, N = ("react", "direct"), ("few", "many", "all"), 24
 CLUSTERS = [f"p{n // 2}" for n in range(N)]

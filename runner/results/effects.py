@@ -2,7 +2,7 @@
 
 An effect is a contrast of cells on the same sample: a level less the first one, averaged over all other fields; an
 interaction is by how much that contrast changes with a level of another field. Its mean over the samples, interval and
-p value are those of a gain (``runner.results.statistics.gains``), whole patients together. The estimate and, but for
+p value are those of a gain (``runner.results.gains``), whole patients together. The estimate and, but for
 the small-sample factor, the standard error are those of a linear model with covariance clustered by patient.
 """
 
@@ -16,10 +16,10 @@ from typing import Any
 
 from runner.results.directions import improved
 from runner.results.kinds import Scale
+from runner.results.pairs import Gain, Pairs, Record, gain_of, value_of
 from runner.results.runs import Run
 from runner.results.sheets import Better
-from runner.results.statistics.pairs import Gain, Pairs, Record, gain_of, value_of
-from runner.results.statistics.significance import holm
+from runner.results.significance import holm
 
 Cell = tuple[str, ...]
 Key = tuple[str, int]

@@ -5,9 +5,9 @@ from itertools import product
 from runner.results.grid import grid_of
 from runner.results.sections.comparisons import effects_of, section_of
 from runner.results.sheets import Value
-from runner.results.statistics.versus import compared
 from runner.results.table import p_text, show_section
-from tests.runner.results.statistics.sweeps import job
+from runner.results.versus import compared
+from tests.runner.results.sweeps import job
 
 
 def section(runs, **given):

@@ -13,8 +13,8 @@ from components.core.messages import Image, Message, ToolCall
 from components.core.types import Observed, Step, Trajectory
 from components.faults.marks import fault_lines
 from runner.config.errors import nearest
-from runner.results.report import tokens_text
 from runner.results.runs import Run
+from runner.results.sections.report import tokens_text
 from runner.results.table import plain
 from runner.storage.records import read
 from runner.storage.stored import Unpacker

@@ -3,8 +3,8 @@
 import pytest
 
 from runner.results.kinds import NUMBER
-from runner.results.statistics.pairs import OWN, pairs_of, value_of
-from tests.runner.results.statistics.records import record, records
+from runner.results.pairs import OWN, pairs_of, value_of
+from tests.runner.results.records import record, records
 
 
 def test_pairs_are_the_same_sample_and_epoch_scored_on_both_sides():
