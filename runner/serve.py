@@ -75,7 +75,7 @@ def model_of(choices: Sequence[str]) -> Simulated:
 def from_arguments(words: Sequence[str]) -> tuple[Server, str, int]:
     """The server that a command line asks for, with host and port. Raises ConfigError."""
     given = _arguments(words)
-    faults = Faults(**{one.name: getattr(given, one.name) for one in fields(Faults)})
+    faults = Faults(**{one.name: vars(given)[one.name] for one in fields(Faults)})
     model = model_of([*given.choices, *([f"model.seed={given.seed}"] if given.seed else [])])
     return Server(model, faults, given.latency, given.context_tokens), given.host, given.port
 

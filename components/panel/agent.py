@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from sys import maxsize
 from typing import Annotated, Any, Literal
 from unicodedata import category
 
@@ -287,10 +287,9 @@ def _closed(problem: Problem) -> str:
 async def _acted(line: Episode, settings: ActsInSteps, shown: Shown) -> Answer | Refusal | Failure | None:
     """How an expert who acts with the tools concludes; None without an answer in the last step."""
     acting = await Acting.begin(line, settings, shown)
-    for step in count(1):
-        is_last = step == settings.max_steps
+    for step in range(1, (settings.max_steps or maxsize) + 1):
         try:
-            action = await acting.act(closing=is_last)
+            action = await acting.act(closing=step == settings.max_steps)
         except ModelError as error:
             return as_failure(error)
         if (outcome := stated(action)) is not None:
@@ -298,6 +297,4 @@ async def _acted(line: Episode, settings: ActsInSteps, shown: Shown) -> Answer |
         await acting.observe(action)
         if acting.is_over(action):
             return await acting.conclude()
-        if is_last:
-            return None
-    raise AssertionError("count is endless")
+    return None

@@ -13,11 +13,12 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
 from components.radiology.switches import Switches
+from runner.config import build
 from runner.config.composed import resolve
 from runner.config.errors import Finding
 from runner.config.schema import Settings
 from runner.experiment.parts import PartsBuilder
-from runner.job.prepare import build, check
+from runner.job.prepare import check
 from tests.acceptance.test_radabench import CONF
 from tests.composing import composing
 from tests.golden.vectors import CODE, PAPER

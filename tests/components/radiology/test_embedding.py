@@ -19,7 +19,7 @@ from tests.sentences import installed
 def test_a_model_is_loaded_by_its_name_and_gives_a_vector_of_length_1_per_text(tmp_path, monkeypatch):
     with installed(tmp_path, monkeypatch):
         one = SentenceEmbedding()
-        assert isinstance(one, Embedding) and one.missing is None and one.name == "FremyCompany/BioLORD-2023"
+        assert isinstance(one, Embedding) and one.missing == "" and one.name == "FremyCompany/BioLORD-2023"
         found = np.asarray(one.embed(["a lung", "a lung", "the spine"]))
         assert np.allclose(np.linalg.norm(found, axis=1), 1.0)
         assert (found[0] == found[1]).all() and not np.allclose(found[0], found[2])
@@ -39,7 +39,7 @@ def test_without_the_extra_a_line_names_it(monkeypatch):
     monkeypatch.setattr(sys, "path", [])
     monkeypatch.setattr(sys, "path_importer_cache", {})
     assert SentenceEmbedding().missing == (
-        "sentence embeddings need the optional extra 'embedding': pip install 'wardround[embedding]'"
+        "the sentence embedding needs the optional extra 'embedding': pip install 'wardround[embedding]'"
     )
 
 

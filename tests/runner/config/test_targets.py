@@ -20,12 +20,12 @@ def test_every_new_name_is_there():
 
 def test_a_name_that_has_moved_is_refused_with_the_present_one():
     with pytest.raises(ConfigError) as caught:
-        locate("components.core.plain.Accept", ())
-    assert str(caught.value) == "components.core.plain.Accept has moved: it is components.core.plain.Accept now"
+        locate("components.verifiers.accept.Accept", ())
+    assert str(caught.value) == "components.verifiers.accept.Accept has moved: it is components.core.plain.Accept now"
 
 
 def test_stored_configs_are_read_with_present_names_and_compared_by_their_first_ones():
-    old = {"verifier": {"_target_": "components.core.plain.Accept"}, "tools": [{"_target_": "mine.Tool"}]}
+    old = {"verifier": {"_target_": "components.verifiers.accept.Accept"}, "tools": [{"_target_": "mine.Tool"}]}
     new = renewed(old)
     assert new == {"verifier": {"_target_": "components.core.plain.Accept"}, "tools": [{"_target_": "mine.Tool"}]}
     assert as_first_named(new) == old and differences(old, new) == []
