@@ -29,6 +29,7 @@ if os.environ.get("WARDROUND_TEST_NETWORK") != "1":
     socket.socket.connect = _loopback_only(socket.socket.connect)
     socket.socket.connect_ex = _loopback_only(socket.socket.connect_ex)
 parse_once()
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # a worker per core: more threads only wait for each other
 gc.set_threshold(200_000, 20, 100)  # eight thousand tests are a heap that by default is walked every 700 objects
 
 

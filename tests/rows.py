@@ -38,9 +38,12 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: objec
     if not all(tables):
         return None
     fixtures = inspect.signature(obj).parameters.keys() - {name for rows in tables for name in rows[0].arguments}
-    if not all(_is_shared(fixture, collector) for fixture in fixtures):
+    find = collector.session._fixturemanager.getfixturedefs
+    if not all((found := find(fixture, collector)) and found[-1].scope != "function" for fixture in fixtures):
         return None
-    return pytest.Function.from_parent(collector, name=name, callobj=over(combine(tables), fixtures, obj))
+    item = pytest.Function.from_parent(collector, name=name, callobj=over(combine(tables), fixtures, obj))
+    has_rows = any(one.params for fixture in item.fixturenames for one in find(fixture, collector) or ())
+    return None if has_rows else item
 
 
 def read(mark: pytest.Mark) -> list[Row]:
@@ -103,7 +106,7 @@ def _reporting(n_rows: int) -> Iterator[Callable[[Row], Any]]:
             yield
         except pytest.skip.Exception as skip:
             skipped.append(skip)
-        except (Exception, pytest.fail.Exception) as error:
+        except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001  # reported with the others
             error.add_note(f"row: {row.name}")
             failed.append(error)
 
@@ -118,9 +121,3 @@ def _reporting(n_rows: int) -> Iterator[Callable[[Row], Any]]:
 
 def _are_items(config: pytest.Config) -> bool:
     return config.getoption("rows") or any("[" in word for word in config.args)
-
-
-def _is_shared(fixture: str, collector: pytest.Collector) -> bool:
-    """Whether a fixture lasts longer than a test."""
-    definitions = collector.session._fixturemanager.getfixturedefs(fixture, collector)
-    return bool(definitions) and definitions[-1].scope != "function"

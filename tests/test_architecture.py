@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
@@ -23,7 +23,6 @@ from components.prompts import load
 from components.radiology.tasks import PLANNING_NAMES, REFUSAL_FIELDS
 from components.rubrics.rubric import Field, Rubric
 from components.verifiers.select import Candidate
-from tests.each import each
 
 ROOT = Path(__file__).resolve().parent.parent
 CONF, PROMPTS = ROOT / "conf", ROOT / "components" / "prompts"
@@ -41,8 +40,8 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def each_file(paths: Iterable[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
-    return each({name_of(path): path for path in paths})
+def each_file(paths: Iterable[Path]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("path", [*paths], ids=name_of)
 
 
 @cache

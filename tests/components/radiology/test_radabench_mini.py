@@ -15,7 +15,6 @@ from components.radiology.synthesis.soundness import questions as of_questions
 from components.radiology.synthesis.soundness import record as of_record
 from components.radiology.synthesis.soundness.scores import PLACES, USUAL
 from components.radiology.synthesis.soundness.words import words
-from tests.each import each
 from tests.slow import slow
 
 FOLDER = Path(builder.__file__).parent
@@ -38,7 +37,8 @@ def load(split: str) -> dict[str, Any]:
 TEST, TRAIN = load("test"), load("train")
 CASES = TEST | TRAIN
 RECORDS = {case_id: entry["case"] for case_id, entry in CASES.items()}
-EACH_RECORD, EACH_CASE = each(RECORDS), each(CASES)
+EACH_RECORD = pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS)
+EACH_CASE = pytest.mark.parametrize("entry", CASES.values(), ids=CASES)
 EACH_CHAIN = pytest.mark.parametrize("chain", CHAINS)
 
 

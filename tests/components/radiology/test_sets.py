@@ -8,7 +8,6 @@ from components.radiology.study import Study
 from components.radiology.switches import Switches
 from components.radiology.tasks import AD, BQ, DD, DI, IE, OS, PAIRS, RG, TASKS
 from components.radiology.vocabulary import Vocabulary
-from tests.each import each
 from tests.golden.vectors import CODE, PAPER, dev
 
 DATA = dev().data
@@ -74,9 +73,9 @@ def test_medium_has_bound_tools_only(pair):
     assert len(set(places(paper, RG)) - {pair}) in (6, 7)
 
 
-@each({f"{pair} {chain}": (pair, chain) for pair in PAIRS for chain in TASKS})
-def test_insufficient_and_differentiated_sizes(row):
-    pair, chain = row
+@pytest.mark.parametrize("chain", TASKS)
+@pytest.mark.parametrize("pair", PAIRS)
+def test_insufficient_and_differentiated_sizes(pair, chain):
     one = study(pair, chain)
     for seed in range(3):
         for switches in (CODE, PAPER):
