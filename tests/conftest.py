@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from tests.composing import parse_once
+from tests.composing import compose_once
 
 pytest_plugins = ["tests.rows"]
 
@@ -28,7 +28,7 @@ def _loopback_only(connect):
 if os.environ.get("WARDROUND_TEST_NETWORK") != "1":
     socket.socket.connect = _loopback_only(socket.socket.connect)
     socket.socket.connect_ex = _loopback_only(socket.socket.connect_ex)
-parse_once()
+compose_once()
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # a worker per core: more threads only wait for each other
 gc.set_threshold(200_000, 20, 100)  # eight thousand tests are a heap that by default is walked every 700 objects
 
