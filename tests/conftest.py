@@ -3,30 +3,43 @@
 import gc
 import ipaddress
 import os
-import sys
+import socket
 
 import pytest
 
-_OPEN = os.environ.get("WARDROUND_TEST_NETWORK") == "1"
+from tests.composing import compose_once
+
+pytest_plugins = ["tests.rows"]
 
 
-def _only_loopback(event, arguments):
-    if event != "socket.connect" or _OPEN:
-        return
-    address = arguments[1]
-    if isinstance(address, tuple):
-        host = str(address[0]).split("%")[0]
-        if host != "localhost" and not ipaddress.ip_address(host).is_loopback:
-            raise ConnectionRefusedError(f"tests have no network: {address}")
+def _loopback_only(connect):
+    """Refuse every address but this machine's; an audit hook would be called for every file that is opened, too."""
+
+    def guarded(self, address):
+        if isinstance(address, tuple):
+            host = str(address[0]).split("%")[0]
+            if host != "localhost" and not ipaddress.ip_address(host).is_loopback:
+                raise ConnectionRefusedError(f"tests have no network: {address}")
+        return connect(self, address)
+
+    return guarded
 
 
-sys.addaudithook(_only_loopback)
+if os.environ.get("WARDROUND_TEST_NETWORK") != "1":
+    socket.socket.connect = _loopback_only(socket.socket.connect)
+    socket.socket.connect_ex = _loopback_only(socket.socket.connect_ex)
+compose_once()
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # a worker per core: more threads only wait for each other
 gc.set_threshold(200_000, 20, 100)  # eight thousand tests are a heap that by default is walked every 700 objects
 
 
 def pytest_collection_modifyitems(items):
     """What takes seconds comes first, so that no worker is left alone with it at the end."""
     items.sort(key=lambda item: not item.nodeid.startswith(("tests/acceptance/", "tests/runner/", "tests/benchmarks/")))
+
+
+def pytest_collection_finish():
+    gc.freeze()  # what was collected lives to the end; it need not be looked through again
 
 
 @pytest.fixture(autouse=True)

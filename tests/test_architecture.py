@@ -4,7 +4,7 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatch
 from functools import cache
 from importlib.metadata import packages_distributions
@@ -24,7 +24,6 @@ from components.radiology.tasks import PLANNING_NAMES, REFUSAL_FIELDS
 from components.rubrics.rubric import Field, Rubric
 from components.text.yaml_text import read_yaml
 from components.verifiers.select import Candidate
-from tests.each import each
 
 ROOT = Path(__file__).resolve().parent.parent
 CONF, PROMPTS = ROOT / "conf", ROOT / "components" / "prompts"
@@ -42,8 +41,8 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def each_file(paths: Iterable[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
-    return each({name_of(path): path for path in paths})
+def each_file(paths: Iterable[Path]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("path", [*paths], ids=name_of)
 
 
 @cache

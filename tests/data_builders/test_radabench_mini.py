@@ -14,7 +14,6 @@ from components.radiology.synthesis import record_checks as of_record
 from components.radiology.synthesis.record_checks import PLACES, USUAL
 from components.radiology.synthesis.words import words
 from data_builders.radabench_mini import __main__ as builder
-from tests.each import each
 
 FOLDER = builder.SHIPPED
 CHAINS = ["012", "013", "014", "0123", "01235", "0126", "0136", "01348", "0123568", "01235678", "012356789"]
@@ -36,7 +35,8 @@ def load(split: str) -> dict[str, Any]:
 TEST, TRAIN = load("test"), load("train")
 CASES = TEST | TRAIN
 RECORDS = {case_id: entry["case"] for case_id, entry in CASES.items()}
-EACH_RECORD, EACH_CASE = each(RECORDS), each(CASES)
+EACH_RECORD = pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS)
+EACH_CASE = pytest.mark.parametrize("entry", CASES.values(), ids=CASES)
 EACH_CHAIN = pytest.mark.parametrize("chain", CHAINS)
 
 

@@ -19,7 +19,6 @@ from components.radiology.sets import (
 from components.radiology.study import Study, Vocabulary, study_of
 from components.radiology.switches import Switches
 from components.radiology.tasks import AC, AD, BQ, DD, DI, IE, OS, PAIRS, RG, TASKS, TR
-from tests.each import each
 from tests.golden.vectors import CODE, PAPER, dev
 
 VECTORS = dev()
@@ -130,9 +129,9 @@ def test_medium_has_bound_tools_only(pair):
     assert len(set(places(paper, RG)) - {pair}) in (6, 7)
 
 
-@each({f"{pair} {chain}": (pair, chain) for pair in PAIRS for chain in TASKS})
-def test_insufficient_and_differentiated_sizes(row):
-    pair, chain = row
+@pytest.mark.parametrize("chain", TASKS)
+@pytest.mark.parametrize("pair", PAIRS)
+def test_insufficient_and_differentiated_sizes(pair, chain):
     one = study(pair, chain)
     for seed in range(3):
         for switches in (CODE, PAPER):

@@ -4,7 +4,6 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.rubrics.rubric import Draw, Field, Rubric
-from tests.each import each
 
 CATEGORIES = {"facts": "A fact is wrong.", "logic": "A step is wrong."}
 ONE, SEVERAL = Field("Why?", CATEGORIES), Field("Why?", CATEGORIES, "several")
@@ -87,9 +86,8 @@ WRONG = {
 }
 
 
-@each(WRONG)
-def test_a_rubric_that_cannot_be_right_is_refused(case):
-    make, wrong = case
+@pytest.mark.parametrize(("make", "wrong"), WRONG.values(), ids=WRONG)
+def test_a_rubric_that_cannot_be_right_is_refused(make, wrong):
     with pytest.raises(ConfigError, match=wrong):
         make()
 

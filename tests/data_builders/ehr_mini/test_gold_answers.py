@@ -11,7 +11,6 @@ from data_builders.ehr_mini.schema import SHIPPED, Schema
 from tests.data_builders.ehr_mini import independent_mimic, independent_others
 from tests.data_builders.ehr_mini.independent import ANSWERS, Tables, texts
 from tests.data_builders.ehr_mini.shipped import DATABASES, answerable, reading
-from tests.each import each
 
 CLOCK = "2105-12-31 23:59:00"
 assert independent_mimic and independent_others  # they fill ANSWERS
@@ -104,7 +103,7 @@ def test_quotes_in_values_are_doubled():
     assert filled_sql("select '{drug}', {n}", {"drug": "st. john's", "n": 3}) == "select 'st. john''s', 3"
 
 
-@each({name: name for name in ANSWERS})
+@pytest.mark.parametrize("name", ANSWERS)
 def test_every_template_is_asked_in_test_and_valid(name):
     database = {"M": "mimic_iii", "E": "eicu", "T": "treqs"}[name[0]]
     for split in ("test", "valid"):

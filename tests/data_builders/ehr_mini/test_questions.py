@@ -12,7 +12,6 @@ from data_builders.ehr_mini.gold_answers import Asker
 from data_builders.ehr_mini.questions import LEVEL_SIZES, Drawer, Template, questions
 from data_builders.ehr_mini.schema import Schema, opened, table_of
 from tests.data_builders.ehr_mini.shipped import DATABASES, answerable, every_record, records, tables
-from tests.each import each
 
 KEYS = {
     "id", "db_id", "question", "template", "query", "value", "q_tag", "answer", "is_impossible", "split", "template_id",
@@ -25,11 +24,13 @@ SIZES = {
 LEVELS = {"mimic_iii": ("I", "II", "III", "IV"), "eicu": ("I", "II", "III"), "treqs": ("I", "II", "III")}
 TEMPLATES = {name: one for db in DATABASES for name, one in table_of(f"questions_{db}.yaml")["templates"].items()}
 SLOT = re.compile(r"\{(\w+)\}")
+RECORDS = every_record()
+ANSWERABLE = [record for record in RECORDS.values() if not record["is_impossible"]]
 # Words that counting rules or the clean-up of SQL would take for something else, were they part of a value.
 UNSAFE = re.compile(r"\b(from|join|current_time)\b|[<>!] =|  |%[yj]|[{}]|_(lower|upper)", re.IGNORECASE)
 
 
-@each(every_record())
+@pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS)
 def test_a_record_is_whole(record):
     assert set(record) == KEYS
     assert record["id"].startswith(f"{record['db_id']}-{record['split']}-")
@@ -116,7 +117,7 @@ def test_yes_and_no_are_balanced_and_few_counts_are_zero(database, split):
     assert split == "train" or counts["1"] <= counts.total() / 2
 
 
-@each({record["id"]: record for record in every_record().values() if not record["is_impossible"]})
+@pytest.mark.parametrize("record", ANSWERABLE, ids=lambda record: record["id"])
 def test_the_level_is_that_of_the_counting_rules(record):
     sql, name = record["query"], record["template_id"]
     assert level(len(tables_of(sql))) == name.split("-")[1]
@@ -125,7 +126,7 @@ def test_the_level_is_that_of_the_counting_rules(record):
     assert n_slots(record["q_tag"]) == len(record["value"])
 
 
-@each(TEMPLATES)
+@pytest.mark.parametrize("template", TEMPLATES.values(), ids=TEMPLATES)
 def test_paraphrases_say_all_that_the_template_says(template):
     slots = Counter(SLOT.findall(template["ask"]))
     assert len(template["paraphrases"]) in (2, 3)

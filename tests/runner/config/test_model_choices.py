@@ -20,7 +20,6 @@ from runner.config.origins import choices_of
 from runner.config.roots import CONF
 from runner.results.publications.paper import load
 from tests.composing import composing
-from tests.each import each
 
 KNOWN = choices_of([CONF], "model")
 PRESETS = {name: read_yaml(CONF / "model" / f"{name}.yaml") for name in KNOWN if "/" in name}
@@ -93,7 +92,7 @@ def test_every_preset_is_a_whole_model_config(keys):
             assert model.provider == "vllm" or model.price_row["source"] == "model.price", name
 
 
-@each({name: node for name, node in PRESETS.items() if "retired" in node})
+@pytest.mark.parametrize("node", [pytest.param(node, id=name) for name, node in PRESETS.items() if "retired" in node])
 def test_what_is_nearest_can_be_chosen_and_lasts_as_long(node):
     end = Retired(**node["retired"])
     assert end.instead in KNOWN

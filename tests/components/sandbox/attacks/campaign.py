@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.components.sandbox.attacks import channel, files, limits, network, processes, state, tools
-from tests.components.sandbox.attacks.attack import Table, faults
+from tests.components.sandbox.attacks.attack import THOROUGH, Table, faults
 from tests.components.sandbox.attacks.stands import Stand
 
 TABLES: dict[str, Table] = {
@@ -16,6 +16,7 @@ TABLES: dict[str, Table] = {
     for name, table in module.TABLES.items()
 }
 BRIEF = [name for name, table in TABLES.items() if table.chosen(brief=True)]
+ALL = list(TABLES) if THOROUGH else BRIEF
 OPEN = [
     pytest.param(backend, table, name, why, id=f"{backend}-{name}")
     for table, held in TABLES.items()

@@ -1,7 +1,6 @@
 """Every backend of this machine, as root and as an ordinary user: one process each, kept for all tests.
 
-The first that this machine has stands every attack, the others those whose outcome depends on the tier or the user;
-with WARDROUND_TEST_SLOW each stands all.
+Each stands the attacks whose outcome depends on the tier or the user; with WARDROUND_TEST_SLOW, all.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,7 +9,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.components.sandbox.attacks.attack import THOROUGH
-from tests.components.sandbox.attacks.campaign import BRIEF, TABLES, Campaign
+from tests.components.sandbox.attacks.campaign import ALL, BRIEF, Campaign
 from tests.components.sandbox.attacks.stands import STANDS, Stand, lacking
 from tests.slow import slow
 
@@ -46,9 +45,8 @@ def campaign(
     def find(place: tuple[str, str]) -> Campaign:
         if place not in made:
             stand = standing(*place)
-            brief = place != first() and not THOROUGH
-            tables = [name for name in (BRIEF if brief else TABLES) if any(one.get("table") == name for one in chosen)]
-            made[place] = Campaign(stand, tables or BRIEF, brief, THOROUGH)
+            tables = [name for name in ALL if any(one.get("table") == name for one in chosen)]
+            made[place] = Campaign(stand, tables or BRIEF, not THOROUGH, THOROUGH)
         return made[place]
 
     return find
