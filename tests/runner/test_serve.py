@@ -1,6 +1,5 @@
 """The command that serves the simulated model: its words are those of a run."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -87,16 +86,14 @@ def test_a_flag_that_cannot_be_read_is_exit_2():
 
 def test_the_command_serves_until_it_is_interrupted_and_its_former_name_is_refused():
     line = [sys.executable, "-m", "runner.serve", "--port", "0"]
-    process = subprocess.Popen(
-        line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ}
-    )
-    try:
-        assert process.stdout is not None
-        assert "serving the simulated model at http://127.0.0.1:" in process.stdout.readline()
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=10)
-    finally:
-        process.kill()
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        try:
+            assert process.stdout is not None
+            assert "serving the simulated model at http://127.0.0.1:" in process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 0 and err == ""
     former = subprocess.run(
         [sys.executable, "-m", "components.models.simulated.serve"], capture_output=True, text=True, cwd=ROOT
