@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
@@ -82,20 +82,20 @@ def from_arguments(words: Sequence[str]) -> tuple[Server, str, int]:
 
 async def _serve(words: Sequence[str]) -> None:
     server, host, port = from_arguments(words)
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     url = await server.start(host, port)
     sys.stdout.write(f"serving the simulated model at {url}; stop with Ctrl-C\n")
     sys.stdout.flush()
-    try:
-        await asyncio.Event().wait()
-    finally:
-        await server.stop()
+    await stopped.wait()
+    await server.stop()
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Serve until interrupted. Exit code 2 for a config error."""
     try:
-        with contextlib.suppress(KeyboardInterrupt):
-            asyncio.run(_serve(sys.argv[1:] if words is None else words))
+        asyncio.run(_serve(sys.argv[1:] if words is None else words))
     except ConfigError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
