@@ -4,8 +4,6 @@ One table for all of them, so that a question's answer can be found through the 
 knowledge in own words (``data_builders/tools/facts``); not for clinical use.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache

@@ -1,7 +1,5 @@
 """Shipped files that a builder makes from hand-written tables: write them, or check that they are what it makes."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import sqlite3

@@ -4,8 +4,6 @@ A RUN is a run folder, a sweep's folder, or ``mlflow:NAME``, the runs of an expe
 docs/guides/comparing.md.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

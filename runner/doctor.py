@@ -3,8 +3,6 @@
 Exit code 0 even where something is missing; 1 where the default run does not work. Keys are told by name only.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

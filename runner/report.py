@@ -3,8 +3,6 @@
 A FOLDER is a run's or a sweep's: outputs/<name>/<time>.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@
 Words choose as in a run: ``dataset=...`` is the answer key, ``model=simulated/weak model.competence=0.5`` the rates.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import signal

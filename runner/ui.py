@@ -3,8 +3,6 @@
 ``python -m runner.ui [--port 5000] [--uri sqlite:///...] [--quiet] [further options of mlflow server]``
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import signal

@@ -4,8 +4,6 @@ Source: Yao et al. 2023 (ReAct), arXiv 2210.03629, for the form; docs/papers/ehr
 the raw text up to the last closing bracket of the line, since SQL and conditions hold brackets themselves.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Reading one of several text arguments of a tool, as a model wrote it."""
 
-from __future__ import annotations
-
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 

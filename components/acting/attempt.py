@@ -4,8 +4,6 @@ Source: Yao et al. 2023 (ReAct), arXiv 2210.03629; step limit and forced finish 
 (ReflecTool), arXiv 2410.17657.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache

@@ -7,8 +7,6 @@ action and what came back. Of solved questions of a database (``components.actin
 the place of references.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Solved questions that are shown to an agent: what one holds, the project's own, and whether one fits a problem."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """What is wrong with a call before it runs: its name, its arguments, and what the tool itself foresees."""
 
-from __future__ import annotations
-
 from typing import Any, Protocol, runtime_checkable
 
 from components.core.errors import ToolError

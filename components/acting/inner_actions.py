@@ -3,8 +3,6 @@
 Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657, table 4.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

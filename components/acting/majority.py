@@ -4,8 +4,6 @@ Source: Wang et al. 2023 (self-consistency), arXiv 2203.11171, as Tang et al. 20
 neither says is settled here: draws that cannot be read do not vote, and of equals the one that came first wins.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

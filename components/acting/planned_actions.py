@@ -4,8 +4,6 @@ Source: docs/papers/ehragent.md (baselines of Shi et al. 2024, EMNLP, arXiv 2401
 ``#k`` in an argument stands for the result of the plan's k-th action, and nothing is repaired.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from components.acting.action_lines import FINISH, REFUSE, ActionLine, call_of

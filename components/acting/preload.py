@@ -4,8 +4,6 @@ Source: the option ``preload_multimodal`` of ReflecTool's implementation (BlueZe
 schema, documents one after the other, each headed by its file's name in brackets.
 """
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 from typing import Any

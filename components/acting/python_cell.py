@@ -5,8 +5,6 @@ sees; of a failure the exception's type, message and line. Departures: the code 
 it; whether ``answer`` was assigned is seen in the namespace, not in the text of the code.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Any, Protocol, runtime_checkable
 

@@ -3,8 +3,6 @@
 Source: Zheng et al. 2024, arXiv 2412.09529, whose block holds ``<Candidates>``, ``<Reasoning>`` and ``<Constraints>``.
 """
 
-from __future__ import annotations
-
 import re
 
 OPENS, CLOSES = "<Reflection>", "</Reflection>"

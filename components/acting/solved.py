@@ -4,8 +4,6 @@ Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128, §2.2 of docs/papers/ehrag
 Levenshtein distance of the questions. Departures: entries belong to a database; a question is stored once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args

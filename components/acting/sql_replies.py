@@ -5,8 +5,6 @@ answer is the statement's rows, and an error leaves the question unfinished. Dep
 word ``null`` in place of a statement refuses it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -4,8 +4,6 @@ These libraries import each other's parts (spaCy its plug-ins, these spaCy), and
 at the same time can end up with half-loaded modules. Hence one lock for all of them.
 """
 
-from __future__ import annotations
-
 from importlib.metadata import PackageNotFoundError, distribution
 from threading import Lock
 

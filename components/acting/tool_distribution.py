@@ -4,8 +4,6 @@ Source: Liao et al. 2024, arXiv 2410.17657, figure 5. Departures, where the arti
 unknown actions are counted apart, and what a verifier proposed or tried and did not commit is not counted.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass

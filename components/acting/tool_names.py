@@ -4,8 +4,6 @@ RadABench numbers its tools for every sample: TOOL3 is another tool in the next 
 kept under their category there, and under their name everywhere else.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 

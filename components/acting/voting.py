@@ -4,8 +4,6 @@ Source: Wang et al. 2023, ICLR, arXiv 2203.11171. Readings: letters of choices b
 answers as their words without case and punctuation at the ends, numbers and lists by what they hold, refusals as such.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal

@@ -4,8 +4,6 @@ Source: Lu et al. 2023, arXiv 2304.09842, as a baseline in Shi et al. 2024 (EHRA
 docs/papers/ehragent.md, since the baseline's own code is not published. Departure: the modules are the tools on offer.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from dataclasses import dataclass

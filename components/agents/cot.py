@@ -4,8 +4,6 @@ Source: Kojima et al. 2022, arXiv 2205.11916. Departure: the prompt gives instru
 for reasoning and answer. The published form, a trigger alone and a second call, is ``components.agents.zero_shot``.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from components.agents.direct import plain_answer

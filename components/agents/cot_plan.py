@@ -4,8 +4,6 @@ Source: Wei et al. 2022, arXiv 2201.11903, as a baseline in Shi et al. 2024 (EHR
 of docs/papers/ehragent.md, since the baseline's own code is not published.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 

@@ -4,8 +4,6 @@ Source: the baseline COT of Liao et al. 2024 (ReflecTool), arXiv 2410.17657: an 
 task's inputs (schema, documents) in its prompt. An answer to a database's question may be SQL.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Annotated
 

@@ -4,8 +4,6 @@ Source: Gou et al. 2024, arXiv 2305.11738; as a baseline in Liao et al. 2024 (Re
 with one round. The original repeats until a round changes nothing, at most three times.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 

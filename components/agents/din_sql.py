@@ -5,8 +5,6 @@ Source: Pourreza and Rafiei 2023, NeurIPS, arXiv 2304.11015, as a baseline in Sh
 read off their SQL; they have no intermediate forms and no sub-questions.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ the prompt, images are passed to the model. The prompts give instructions of the
 baselines without any are ``components.agents.zero_shot``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

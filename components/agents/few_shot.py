@@ -6,8 +6,6 @@ the rationale before these words, and nothing else instructs the model. Departur
 the project's choice (docs/papers/medagents.md §2), not the published lists.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar

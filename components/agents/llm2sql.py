@@ -5,8 +5,6 @@ Source: Nan et al. 2023, arXiv 2305.12586 (prompts of schema, demonstrations and
 published.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 

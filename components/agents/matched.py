@@ -5,8 +5,6 @@ arXiv 2402.18272; Snell et al. 2024, arXiv 2408.03314). The other agent runs in 
 its own that is neither charged nor recorded here; where its own run was made, the journal answers it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated

@@ -5,8 +5,6 @@ Departures: instructions, and demonstrations where ``shots`` asks for them; any 
 that failed does not end the episode; a refusal may have a tool built, with which the attempt resumes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import count
 

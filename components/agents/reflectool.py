@@ -6,8 +6,6 @@ in place of one growing message, so that every grammar can be used; without demo
 way of calling stands in their place.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Annotated
 

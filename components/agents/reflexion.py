@@ -7,8 +7,6 @@ docs/papers/ehragent.md for Shi et al. 2024 (EHRAgent), arXiv 2401.07128: a tria
 can see is repeated.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Literal

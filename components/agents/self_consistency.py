@@ -4,8 +4,6 @@ Source: Wang et al. 2023, ICLR, arXiv 2203.11171; as a baseline in Tang et al. 2
 with 5 samples at temperature 0.7. Departure: any agent may be sampled, with tools too.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 

@@ -5,8 +5,6 @@ rules of docs/papers/ehragent.md. One call holds the explanation and either the 
 Departure: a run that is never called right has no answer, as with the other agents.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 

@@ -7,8 +7,6 @@ change to it; its code asks once and reads the reply (profile ``code``). Departu
 letters that the extraction names are those of the question.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from components.agents.direct import plain_answer, plain_reply

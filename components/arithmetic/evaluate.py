@@ -3,8 +3,6 @@
 Limits keep every call quick: length, depth, exponents and the size of each value.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import math

@@ -1,7 +1,5 @@
 """The functions and constants of the calculator, of numbers and of dates, each checked before it computes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta

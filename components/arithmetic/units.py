@@ -9,8 +9,6 @@ conventional triolein; hemoglobin is the monomer; phosphate is counted as phosph
 1 IU = 6.00 nmol (WHO standard, Knopp et al. 2019, J Diabetes Sci Technol 13:597); vitamin D: 1 IU = 0.025 ug.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping

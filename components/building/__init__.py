@@ -3,8 +3,6 @@
 Source: Zheng et al. 2024, arXiv 2412.09529, "automated tool building" (``simulated``); ``code`` is our own.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Tools that were requested, built and used in a trajectory."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

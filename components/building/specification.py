@@ -3,8 +3,6 @@
 Parameters are described in a part of JSON Schema whose every word is tested: one that is not is refused.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

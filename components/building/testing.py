@@ -4,8 +4,6 @@ It runs in the sandbox only, and its own claims do not count: this process compa
 specification.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The tool that asks for a tool, and what it adds to an episode's offer."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Inputs that a schema allows and no example shows: the ends of ranges, each allowed value, what may be left out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

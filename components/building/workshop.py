@@ -1,7 +1,5 @@
 """A builder's work: code for a specification, run against it in the sandbox, and repaired after failures."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

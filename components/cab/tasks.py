@@ -4,8 +4,6 @@ Source: Liao et al. 2024, arXiv 2410.17657; sizes as printed there, MedMentions 
 does not add up to its own percentages).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -4,8 +4,6 @@ Source: Liao et al. 2024, arXiv 2410.17657, figure 5 and its discussion; ``compo
 many episodes. Departure: misuse and the fit to the task, which the article only describes, are numbers here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -4,8 +4,6 @@ Source: Liao et al. 2024, arXiv 2410.17657, table 4; the names of the sets are t
 (BlueZeros/ReflecTool). Departures: ``trust`` is a set too, ``auto`` takes tools for images away where there is none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Tools whose cards say less: names that mean nothing, or no documentation, for the whole of an episode."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random

@@ -1,7 +1,5 @@
 """Tools whose calls fail or are late: without permission, down, or slow."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 

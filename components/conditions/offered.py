@@ -1,7 +1,5 @@
 """What is offered of a toolset: all of it, less, or what two conditions make of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random

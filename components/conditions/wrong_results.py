@@ -4,8 +4,6 @@ Where tools write named values to a memory that they share (``components.faults.
 wrong there; else the numbers of the text are.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Working on several lines at once."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Iterable
 from typing import TypeVar

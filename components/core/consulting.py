@@ -1,7 +1,5 @@
 """Scorers that need more than an episode: a model to ask, or how right others found it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 

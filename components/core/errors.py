@@ -1,7 +1,5 @@
 """The errors of the house, named by who must hear them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any

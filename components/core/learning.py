@@ -1,7 +1,5 @@
 """The verbs of what is done once, before an evaluation, on training samples."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The nouns that go to a model and come back: messages, tool specs, sampling, request, completion."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -153,7 +151,7 @@ class Sampling:
     logprobs: bool = False
     extra: JSON = field(default_factory=dict)
 
-    def merged(self, other: Sampling | None) -> Sampling:
+    def merged(self, other: "Sampling | None") -> "Sampling":
         """These parameters with those that ``other`` sets in their place."""
         if other is None:
             return self

@@ -1,7 +1,5 @@
 """Names of classes that configs had before, and what they are now."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@ samples, Reflexion reflects on the trial (its authors' code halts a trial of a p
 panel who acts has given no analysis.
 """
 
-from __future__ import annotations
-
 from components.core.errors import OVERFLOW, ModelError
 from components.core.types import CONTEXT_LENGTH, Failure
 

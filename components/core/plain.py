@@ -1,7 +1,5 @@
 """Parts that change nothing: any proposal is accepted, the offer stays as it is, no tool is offered."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random

@@ -4,8 +4,6 @@ What a part declares beside its verb is in ``components.core.traits``. Verbs for
 ``components.core.learning``, those of scorers that ask models in ``components.core.consulting``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -55,7 +53,7 @@ class Model(Protocol):
 class Agent(Protocol):
     """A strategy: a deterministic program over one episode, without state of its own."""
 
-    async def solve(self, episode: Episode) -> t.Answer | t.Refusal | t.Failure: ...
+    async def solve(self, episode: "Episode") -> t.Answer | t.Refusal | t.Failure: ...
 
 
 class Propose(Protocol):
@@ -70,7 +68,7 @@ class Propose(Protocol):
 class Verifier(Protocol):
     """Chooses among proposals, without the target; may try candidates with ``episode.try_``."""
 
-    async def choose(self, messages: Sequence[Message], propose: Propose, episode: Episode) -> Action: ...
+    async def choose(self, messages: Sequence[Message], propose: Propose, episode: "Episode") -> Action: ...
 
 
 @runtime_checkable
@@ -224,7 +222,7 @@ class Episode(Protocol):
     ) -> list[Message]:
         """Ask on branches at once: the budget has room for all or none is asked, and all come to their end."""
 
-    def lines(self, names: Sequence[str], sampling: Sampling | None = None) -> Sequence[Episode]:
+    def lines(self, names: Sequence[str], sampling: Sampling | None = None) -> "Sequence[Episode]":
         """Branches at once, each with fresh tools and a share of the budget (AttemptOver); none has what another one
         added. Raises LimitReached."""
 
@@ -240,6 +238,6 @@ class Episode(Protocol):
     def branch(
         self, name: str, tools: Literal["shared", "fresh"] = "shared", sampling: Sampling | None = None,
         role: str | None = None,
-    ) -> Episode:  # fmt: skip
+    ) -> "Episode":  # fmt: skip
         """A separate episode that shares budget and sample; ``fresh``: with a newly opened state, and the tools that
         were added so far on this branch or below it."""

@@ -5,8 +5,6 @@ to be a key is hidden: the values of the variables that hold keys, authorization
 of a secret, and tokens with a provider's prefix. Paths and digests stay, however random they look.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -3,8 +3,6 @@
 Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657; the order of the parts follows docs/papers/reflectool.md.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What one sample offers: its tools, what they get in addition to their arguments, and the state behind them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, Self, runtime_checkable
@@ -26,7 +24,7 @@ class State(Protocol):
 class NoState:
     """The state of a toolset that has none."""
 
-    def fork(self) -> NoState:
+    def fork(self) -> "NoState":
         """Itself: there is nothing to copy."""
         return self
 
@@ -44,7 +42,7 @@ class Tool(Protocol):
     @property
     def effect(self) -> Effect: ...
 
-    async def __call__(self, context: Context, **arguments: Any) -> Observation: ...
+    async def __call__(self, context: "Context", **arguments: Any) -> Observation: ...
 
 
 class Context(Protocol):
@@ -93,7 +91,7 @@ class Offer:
         """Whether the task may be refused."""
         return bool(self.refusal_fields)
 
-    def fork(self) -> Offer:
+    def fork(self) -> "Offer":
         """The same tools over a copy of the state."""
         return replace(self, state=self.state.fork())
 

@@ -3,8 +3,6 @@
 An agent declares ``requirements``, every other kind ``traits``. A part without a declaration has the defaults.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Annotated, Any, Protocol, TypeVar

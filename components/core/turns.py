@@ -1,7 +1,5 @@
 """Joining one more user message to a dialogue."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ What goes to a model and comes back (Message, ToolSpec, Request, ...) is in ``co
 offers (Tool, Offer) in ``components.core.tools``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """What calls took: calls, tokens and US dollars, in total and by purpose."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

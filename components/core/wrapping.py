@@ -1,7 +1,5 @@
 """What a tool may declare besides its spec: that it wraps another tool, and that its calls have a time limit."""
 
-from __future__ import annotations
-
 from typing import Protocol, runtime_checkable
 
 from components.core.tools import Tool

@@ -4,8 +4,6 @@ Source: Jin et al. 2019, EMNLP-IJCNLP, arXiv 1909.06146 (MIT), read in the same 
 that of MIRAGE (Xiong et al. 2024, arXiv 2402.13178), whose sizes ClinicalAgent Bench has. 500 test questions.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from components.core.types import Sample

@@ -5,8 +5,6 @@ Source: Tang et al. 2025, arXiv 2503.07459 (Apache-2.0, questions by their sourc
 medmcqa, mmlu, mmlu-pro, pubmedqa, medbullets, medexqa, medxpertqa-r, medxpertqa-u, afrimedqa.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Source: Pal et al. 2022, CHIL, PMLR 174:248-260 (MIT; ``medmcqa/medmcqa``), read
 despite the files' names. The answers of the test set are not public, so papers evaluate the 4,183 questions of dev.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -5,8 +5,6 @@ layout. Test set of 1,273 questions; the 4-option and the 5-option edition hold 
 other letters, so the edition is part of the fingerprint.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -6,8 +6,6 @@ Biotechnology Information; questions MIT, those of BioASQ CC BY 2.5; ``Teddy-Xio
 4 options. Its metric is the mean of the five accuracies.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ table of paraphrases (``perturbed_words.yaml``) is the project's own. Order and 
 dropped may hold what the answer needs.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

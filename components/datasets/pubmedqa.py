@@ -5,8 +5,6 @@ files. 1,000 labelled questions, 500 of them the test set: those named in ``test
 A, B, C the decisions are in the form of MedAgents (Tang et al. 2024, arXiv 2311.10537).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Custom questions: a CSV or JSON Lines file with a row per question, whose columns are named in YAML."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

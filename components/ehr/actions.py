@@ -6,8 +6,6 @@ has no name, so LoadDB sets the current one, FilterDB narrows it and GetValue re
 ToolError with the kind of what went wrong (``components.ehr.errors``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass

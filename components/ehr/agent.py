@@ -6,8 +6,6 @@ failure. Each of the four can be left out, which also makes the two-agent chat o
 2308.08155). Departures: no call of ours that fails becomes a text; a run that ends without TERMINATE has no answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal

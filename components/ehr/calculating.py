@@ -4,8 +4,6 @@ Source: Shi et al. 2024, EHRAgent, arXiv 2401.07128. Departure: worked out here,
 text to a service.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 from collections.abc import Mapping

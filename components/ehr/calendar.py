@@ -4,8 +4,6 @@ Source: Shi et al. 2024, EHRAgent, arXiv 2401.07128. Departure: the clock is the
 takes the engine's time of day.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from contextlib import closing

@@ -5,8 +5,6 @@ the functions need is imported here, because that process may read neither the p
 Source: Shi et al. 2024, EHRAgent, arXiv 2401.07128.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

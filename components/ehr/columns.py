@@ -1,7 +1,5 @@
 """The tables of a SQLite file written once in columns, to be mapped into memory by every process that reads them."""
 
-from __future__ import annotations
-
 import json
 import re
 import secrets

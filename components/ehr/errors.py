@@ -3,8 +3,6 @@
 Source: Shi et al. 2024, EHRAgent, arXiv 2401.07128; the kinds are our own.
 """
 
-from __future__ import annotations
-
 from typing import Literal, get_args
 
 Kind = Literal[

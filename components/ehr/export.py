@@ -3,8 +3,6 @@
 Source: the trajectory record of EHRAgent's specification; settings and scores are stored with the run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Source: Shi et al. 2024, EHRAgent, arXiv 2401.07128. Departures: every condition
 any characters, missing values can be asked for, and groups can be counted as the paper's appendix B has it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -77,7 +75,7 @@ class _Rows:
         whole = column(self.table, name, said)
         return whole if self.places is None else whole.take(self.places)
 
-    def where(self, mask: Any) -> _Rows:
+    def where(self, mask: Any) -> "_Rows":
         """Those of these rows for which the mask is true."""
         found = pc.indices_nonzero(mask)
         return _Rows(self.table, found if self.places is None else self.places.take(found))

@@ -1,7 +1,5 @@
 """Values as conditions write them: quoted or bare, alone or in a list, and what they are in a column of a type."""
 
-from __future__ import annotations
-
 import ast
 import re
 import warnings

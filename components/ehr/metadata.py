@@ -4,8 +4,6 @@ Source: the tables and columns of EHRSQL (Lee et al. 2022, arXiv 2301.07695; 202
 MIMICSQL (Wang et al. 2020, arXiv 1908.01839); the statements are our own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache

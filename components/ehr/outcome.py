@@ -4,8 +4,6 @@ A cell leaves ``{"status", "answer", ...}`` in ``Observed.observation.data``, an
 remark ``terminated`` (whether they ended by their own), ``executions`` and ``sql`` (the statement they answer with).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Source: Shi et al. 2024 (EHRAgent), arXiv 2401.07128: success and completion rat
 et al. 2024 (EHRSQL shared task), arXiv 2405.06673: the reliability score RS(c), the mean of ``reliability/rs_c``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

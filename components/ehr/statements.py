@@ -4,8 +4,6 @@ Source: Shi et al. 2024, EHRAgent, arXiv 2401.07128; conventions of Lee et al. 2
 Departure: only text outside of literals is changed, apart from the formats of ``strftime`` and ``'now'``.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

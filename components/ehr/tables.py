@@ -4,8 +4,6 @@ Nothing here starts a thread, because code of models calls it where none may sta
 Only these types occur: whole numbers (int64), numbers (double) and texts (string); a missing value is missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -34,7 +32,7 @@ class Tables:
         self.names: tuple[str, ...] = tuple(sorted({*self._files, *self._held}))
 
     @classmethod
-    def of(cls, tables: Mapping[str, tuple[Sequence[str], Sequence[str], Sequence[Sequence[Any]]]]) -> Tables:
+    def of(cls, tables: Mapping[str, tuple[Sequence[str], Sequence[str], Sequence[Sequence[Any]]]]) -> "Tables":
         """Tables in memory: name -> columns, their types (int, float, text), rows."""
         return cls(held={name: _table(*parts) for name, parts in tables.items()})
 

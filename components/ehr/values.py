@@ -4,8 +4,6 @@ Source: Shi et al. 2024, EHRAgent, arXiv 2401.07128. Departures: distinct values
 missing values do not spoil sums and means, and ``count`` is new.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Changing what a tool returns: the numbers in its text, or the values that it wrote to a shared memory."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tools whose cards are changed for a whole episode: the model sees another card than the tool's own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random

@@ -8,8 +8,6 @@ tool. Code, JSON, and the names and inputs of calls are not words of the agent. 
 irony: episodes without a fault show how often it is mistaken.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache

@@ -4,8 +4,6 @@ A marked observation has ``data["faults"]``, a list of {kind, ...}. Of values th
 variable -> [right, shown]; values that stand in a text alone are counted (``numbers``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

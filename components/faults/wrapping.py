@@ -5,8 +5,6 @@ number of the call, so it is the same whatever else runs. A call that is not str
 same arguments, same key in the journal, same observation.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Files that belong to a sample: images, databases and documents, and how tools reach them by name."""
 
-from __future__ import annotations
-
 import io
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -43,7 +41,7 @@ class SampleFiles:
             raise ToolError(f"The input {name!r} cannot be read: its file is missing.", "not_found")
         return self.paths[name]
 
-    def fork(self) -> SampleFiles:
+    def fork(self) -> "SampleFiles":
         """Return itself: nothing is ever changed."""
         return self
 

@@ -1,7 +1,5 @@
 """What a loader makes from its data and keeps in a cache folder, named by its content; written in one move."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """Random subsets that depend on a seed alone; the chosen items keep their order."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import TypeVar

@@ -4,8 +4,6 @@ A data set declares ``title``, ``how`` (to get the files) and ``split_names``, a
 ``sample``. Checks of splits and files, errors, fingerprint and order are the same for all.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass

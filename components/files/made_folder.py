@@ -1,7 +1,5 @@
 """The folder that a stage of its own makes and goes on with: one process at a time, each file in one move."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

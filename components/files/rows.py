@@ -1,7 +1,5 @@
 """Rows of data files: JSON, JSON Lines and CSV. Errors name file, line or record, and key."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -65,7 +63,7 @@ class Row:
             raise self.error(key, f"must be an object of texts, found {value!r:.80}")
         return value
 
-    def rows(self, key: str) -> Iterator[Row]:
+    def rows(self, key: str) -> "Iterator[Row]":
         """Return the objects of an array as rows. Raises ConfigError."""
         return _records(self.values, self.place, key)
 

@@ -1,7 +1,5 @@
 """Samples of question sets: lettered options read from rows, and what every sample of a task holds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from string import ascii_uppercase
 from typing import Any

@@ -7,8 +7,6 @@ Departures: a ``Thought:`` may stand before the action, which then starts a line
 parameters is reported to the model and does not end the episode; ``Refuse[{...}]`` where a task may be refused.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Source: Yao et al. 2023 (ReAct), arXiv 2210.03629; reading rules of docs/papers/
 Departures: ``Action:``, bullets and numbers may stand before the name; ``Refuse[reason]`` where a task may be refused.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from components.acting.action_lines import FINISH, FORM, REFUSE, ActionLine, action_lines, call_of, described

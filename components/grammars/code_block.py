@@ -5,8 +5,6 @@ with code and TERMINATE the cell is run once and the dialogue ends after it; a m
 reminder; ``Refuse[{...}]`` where a task may be refused.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -5,8 +5,6 @@ calls in one reply are allowed. A tool message holds text only there, so the ima
 named in its text and not sent: tools that return images belong to the text grammars.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -5,8 +5,6 @@ what stands around it is ignored. Departure: ``<Input>`` may also hold a JSON ob
 named parameters.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Body size, fluids and blood pressure."""
 
-from __future__ import annotations
-
 from math import sqrt
 
 from components.medcalc.calculator import Calculator

@@ -1,7 +1,5 @@
 """A clinical calculator: a formula with named, checked arguments and a card that describes them."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

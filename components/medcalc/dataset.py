@@ -4,8 +4,6 @@ Source: Khandekar et al. 2024, NeurIPS Datasets and Benchmarks, arXiv 2406.12036
 ``ncbi-nlp/MedCalc-Bench``), read in its original CSV. 1,047 test rows, those that ClinicalAgent Bench takes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isfinite

@@ -1,7 +1,5 @@
 """Liver and digestive tract."""
 
-from __future__ import annotations
-
 from math import log, sqrt
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Equivalent doses of steroids and opioids."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Literal
 

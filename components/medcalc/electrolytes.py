@@ -1,7 +1,5 @@
 """Electrolytes, osmolality and the gaps of acid-base balance."""
 
-from __future__ import annotations
-
 from components.medcalc.calculator import Calculator
 from components.medcalc.parameters import Albumin, Bicarbonate, Calcium, Chloride, Glucose, Sodium, UreaNitrogen
 

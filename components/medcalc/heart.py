@@ -1,7 +1,5 @@
 """Risk of stroke, bleeding and cardiac events; QT intervals corrected for the heart rate."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from components.medcalc.calculator import Calculator, steps

@@ -1,7 +1,5 @@
 """Throat, lungs and systemic inflammation."""
 
-from __future__ import annotations
-
 from components.medcalc.calculator import Calculator, steps
 from components.medcalc.parameters import (
     PH,

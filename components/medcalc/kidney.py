@@ -1,7 +1,5 @@
 """Kidney function and water."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from components.medcalc.body import adjusted_body_weight, body_mass_index, ideal_body_weight

@@ -1,7 +1,5 @@
 """Lipids, insulin resistance and the risk of coronary heart disease."""
 
-from __future__ import annotations
-
 from math import exp, log
 
 from components.medcalc.calculator import Calculator

@@ -4,8 +4,6 @@ A quantity is a number in the parameter's unit, or a text with a unit of its own
 converted. Yes-or-no facts default to no, as in MedCalc-Bench: what a note does not mention is absent.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Dates of a pregnancy, from the last menstrual period (dates as MM/DD/YYYY)."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Annotated
 

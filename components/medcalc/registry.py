@@ -4,8 +4,6 @@ Source of the selection: Khandekar et al. 2024, arXiv 2406.12036. The formulas c
 literature that each calculator names, not from the benchmark's code.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from components.arithmetic.functions import Function, Value, invalid

@@ -1,7 +1,5 @@
 """Severity of illness: consciousness, organ failure, comorbidity."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from components.arithmetic.functions import invalid

@@ -1,7 +1,5 @@
 """Venous thrombosis and pulmonary embolism."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from components.medcalc.calculator import Calculator, steps

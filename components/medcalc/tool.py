@@ -5,8 +5,6 @@ text. Departures: the expression is parsed and never executed, a failure is an e
 with ``clinical`` the calculators of MedCalc-Bench (Khandekar et al. 2024, arXiv 2406.12036) can be called.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Source: docs/papers/medagents.md §2 (Tang et al. 2024, arXiv 2311.10537). Depar
 or no rationale for what is in it, the project's own examples are shown, and that is said.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -4,8 +4,6 @@ Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657, §3.4 and §4.1 of docs
 layout of the published code. Departure: the task is searched once per episode, not at every step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -75,7 +73,7 @@ class Learnt:
         return replace(whole, tasks={task: self._read(place, digest, fixed) for task, place in places.items()},
                        notes=self._notes(folder, places))  # fmt: skip
 
-    def _read(self, folder: Path | None, digest: str, fixed: Sequence[Demonstration]) -> Recalled:
+    def _read(self, folder: Path | None, digest: str, fixed: Sequence[Demonstration]) -> "Recalled":
         """What one folder of solved tasks and lessons holds."""
         items = read_items(folder / "long_term") if folder is not None and (folder / "long_term").is_dir() else []
         lessons = read_experience(folder / "experience", self.step) if self.experience and folder is not None else {}
@@ -106,7 +104,7 @@ class Recalled:
     lessons: Mapping[str, Sequence[str]]
     reflected: bool
     fixed: Sequence[Demonstration] = ()
-    tasks: Mapping[str, Recalled] = field(default_factory=dict)
+    tasks: "Mapping[str, Recalled]" = field(default_factory=dict)
     notes: Sequence[str] = ()
     _found: dict[str, Sequence[Demonstration]] = field(default_factory=dict, repr=False, compare=False)
 

@@ -7,8 +7,6 @@ Departure: ``learn`` solves training questions before the evaluation, judged by 
 gets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256

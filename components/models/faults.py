@@ -1,7 +1,5 @@
 """What can go wrong with one attempt at a model call: its kind, and whether to try again, are decided here."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """The one live model: limits, retries, timeout and prices around two transports that give the same completions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date

@@ -1,7 +1,5 @@
 """How many calls may be under way at once, and how many requests and tokens per minute."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from dataclasses import dataclass, field

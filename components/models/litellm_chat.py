@@ -3,8 +3,6 @@
 Source: litellm 1.106.2 (the flags below were measured on it; ``_skip_mcp_handler`` is private, hence the pin).
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import warnings
@@ -28,7 +26,7 @@ _CUT_OFF: Literal["finish_reason_unspecified"] = (
 )
 
 # litellm keeps its connections for the whole process, so the last one that leaves closes them.
-_OPEN: WeakSet[LitellmChat] = WeakSet()
+_OPEN: "WeakSet[LitellmChat]" = WeakSet()
 
 
 @dataclass(eq=False)

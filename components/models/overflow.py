@@ -4,8 +4,6 @@ Prompt and ``max_tokens`` share the window, so a request of which only both toge
 Not an overflow: a limit of tokens per minute, and a ``max_tokens`` that exceeds what the model may write in a reply.
 """
 
-from __future__ import annotations
-
 import re
 
 _LONGEST = 16_000  # of a complaint that is read; what is longer holds an echo of the request

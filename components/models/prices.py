@@ -3,8 +3,6 @@
 A model that has no row has no price: unknown, never 0.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,7 +29,7 @@ class Price:
     output: float
     cached_input: float | None = None
     long_above: int | None = None
-    long: Price | None = None
+    long: "Price | None" = None
 
     def cost(self, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float:
         """US dollars of one call. ``cached_tokens`` are part of ``input_tokens``."""

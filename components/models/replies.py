@@ -3,8 +3,6 @@
 Source: OpenAI's chat-completions reference, and what vLLM, Ollama, DeepSeek and OpenRouter add to it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Models that can no longer be had: what is known of their end, and what is nearest to them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date
 

@@ -3,8 +3,6 @@
 Source: M. Brooker, Exponential Backoff And Jitter, AWS Architecture Blog 2015.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import random

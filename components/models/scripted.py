@@ -1,7 +1,5 @@
 """A model that replies from a script: for tests and demonstrations, in process, deterministic."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Literal

@@ -6,8 +6,6 @@ stays in the report; questions without options are decided in words; where tools
 them in an attempt of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from sys import maxsize

@@ -4,8 +4,6 @@ Source: Tang et al. 2024 (MedAgents), arXiv 2311.10537; the keys of the publishe
 advice are lists, since a field that sits on both sides of the panel votes twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

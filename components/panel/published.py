@@ -4,8 +4,6 @@ Source: gersteinlab/MedAgents at cd415fa, the code of Tang et al. 2024, arXiv 23
 those of ``components.panel.replies``, which give the same types; letters are in ``components.text.answers``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ Source: Tang et al. 2024 (MedAgents), arXiv 2311.10537, whose readers are repair
 ``components.panel.published``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -10,8 +10,6 @@ numbers are this project's. They are read from what agents remark on their steps
 - a draw ``{"draw": int, "read": str or None}``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -5,8 +5,6 @@ the analyses, and who knows better objects more often than who errs, so that vot
 often than they spoil right ones.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

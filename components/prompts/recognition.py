@@ -4,8 +4,6 @@ The HTTP API carries no template names, so in this process, too, only the text d
 wording of a prompt is repeated in code: a template can be reworded freely, and a copy of it in part.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import product

@@ -11,8 +11,6 @@ every call, which a verifier asks for and checks), ``few_shot`` (examples in the
 executor and concluder, each on a branch of its own with its own system prompt).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count

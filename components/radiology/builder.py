@@ -6,8 +6,6 @@ labels and range, and one that says enough is assumed to succeed. How that is ch
 others are offered, or the entity that the offered tools' lists lack. The built tool is the unbound, unrestricted one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

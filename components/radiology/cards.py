@@ -5,8 +5,6 @@ Source: Zheng et al. 2024, arXiv 2412.09529; numbers as in the reference impleme
 bound to an anatomy and a modality do not take these two as inputs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

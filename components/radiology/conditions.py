@@ -5,8 +5,6 @@ Source: Zheng et al. 2024, arXiv 2412.09529; the sets, the refusals that would b
 executed after all is an error.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

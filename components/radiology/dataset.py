@@ -4,8 +4,6 @@ Source: Zheng et al. 2024, arXiv 2412.09529; hub name QiaoyuZheng/RadABench-Data
 questions). ``radabench_mini`` ships with the project and has the same layout.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field

@@ -7,8 +7,6 @@ Sentence embeddings come through an optional extra: any model that sentence-tran
 al. 2024, arXiv 2311.16075; Reimers & Gurevych 2019, arXiv 1908.10084).
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping, Sequence

@@ -7,8 +7,6 @@ every agent and grammar is measured with the same ruler. What the log's patterns
 switch ``error_detection`` is ``substring``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

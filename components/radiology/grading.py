@@ -1,7 +1,5 @@
 """Scores of an episode next to those of a perfect agent: what RadABench's scorers share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

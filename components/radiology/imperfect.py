@@ -4,8 +4,6 @@ Zheng et al. 2024 (arXiv 2412.09529) name tools that are never wrong as a limit 
 good a tool is, and nothing comes of it. Here the score is the probability that the values are right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random

@@ -4,8 +4,6 @@ Source: Zheng et al. 2024, arXiv 2412.09529; rules as in the reference implement
 (MAGIC-AI4Med/RadABench, January 2025). Tools are oracles: what is written comes from the patient record.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -44,7 +42,7 @@ class RadiologyMemory:
     wrong: dict[str, Any] = field(default_factory=dict)
     vocabulary: Vocabulary = NO_VOCABULARY
 
-    def fork(self) -> RadiologyMemory:
+    def fork(self) -> "RadiologyMemory":
         """A copy that can be changed apart."""
         kept = dict(self.values), dict(self.scores), self.fixed, self.given, dict(self.wrong)
         return RadiologyMemory(self.record, *kept, self.vocabulary)

@@ -9,8 +9,6 @@ Source: Zheng et al. 2024, arXiv 2412.09529, who leave open which tool suits. Ou
 higher upper bound is better.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache

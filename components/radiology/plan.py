@@ -9,8 +9,6 @@ A planner that hands its plan to an executor writes one fenced object with the k
 arrows, some keys have no quotes. So each key is looked for by its name, and its value read up to the next.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Departure from nothing published: Zheng et al. 2024 (arXiv 2412.09529) name tool
 their benchmark. Entities come from the vocabulary of the records, numbers are put off by a fifth to two fifths.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from random import Random
 from typing import Any

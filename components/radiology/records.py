@@ -5,8 +5,6 @@ Source: Zheng et al. 2024, arXiv 2412.09529; layout of the reference implementat
 record, and numbers in place of texts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

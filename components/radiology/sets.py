@@ -8,8 +8,6 @@ What insufficient conditions take away per task, and the refusal that would be r
 Departure: where it accepts one diagnosis category although both are gone or restricted, both are accepted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from random import Random

@@ -5,8 +5,6 @@ for the three kinds of refusal. Ours: two plans, four replies (four calls; where
 three refusals) and one answer, on records of the split that is trained on, and replies in the grammar in use.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

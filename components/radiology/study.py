@@ -5,8 +5,6 @@ and topped up from our own terms, so that a small file has lists too; besides th
 own value (exact string) there is one that also drops other spellings, wider and narrower terms.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

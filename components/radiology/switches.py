@@ -4,8 +4,6 @@
 2 cards, 3 execution, 4 conditions, 5 workflow, 6 metrics (docs/papers/radabench.md).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

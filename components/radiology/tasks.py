@@ -4,8 +4,6 @@ Source: Zheng et al. 2024, arXiv 2412.09529; chains as in the reference implemen
 (MAGIC-AI4Med/RadABench, January 2025), which agree with the article's question-generation list.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

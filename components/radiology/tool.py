@@ -5,8 +5,6 @@ implementation (MAGIC-AI4Med/RadABench, January 2025). Departure: with switch ``
 a restricted tool fails on what its list lacks; in the reference it answers all the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Source: Zheng et al. 2024, arXiv 2412.09529; the reference implementation (MAGIC
 plans differently, and hides the patient's information to the end, in its separate pipeline for condition baseline.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache

@@ -3,8 +3,6 @@
 The YAMLs stand in ``conf/rubrics``; each names the source of its categories.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Replies of verifiers and of other judges, prompts and candidates that were not taken are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ What a cell does wrong is a result (``Ran``), what the machine cannot do is a ``
 Requirements: specification of EHRAgent, section 10.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Requests and results of a run in the sandbox; shared by host and workers, standard library only."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

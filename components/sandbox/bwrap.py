@@ -1,7 +1,5 @@
 """The command that starts a zygote inside bubblewrap: namespaces by a program that the machine trusts with them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """A worker as its supervisor sees it: a process of which only the host holds the pipes."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

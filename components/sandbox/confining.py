@@ -1,7 +1,5 @@
 """From a process that was just forked to the supervisor of an episode, held by its tier."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os
@@ -43,7 +41,7 @@ class Episode:
     folder: str | None
 
     @classmethod
-    def read(cls, asked: Mapping[str, Any], tier: Tier) -> Episode:
+    def read(cls, asked: Mapping[str, Any], tier: Tier) -> "Episode":
         """From the host's request, to which the zygote added the folder."""
         return cls(
             tier, asked["module"], asked["arguments"], tuple(asked["readable"]),

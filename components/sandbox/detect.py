@@ -1,7 +1,5 @@
 """Which tier holds on this machine: each is tried with cells that attack it, and used only when all of them fail."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

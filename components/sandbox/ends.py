@@ -1,7 +1,5 @@
 """A worker as the host sees it: its ends of three pipes whose other ends somebody hostile may hold."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

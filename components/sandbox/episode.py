@@ -1,7 +1,5 @@
 """An episode as the host sees it: one supervisor, and one worker after the other."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import select
@@ -24,7 +22,7 @@ _GONE_SECONDS = 10.0
 _MOMENT_SECONDS = 0.01  # a cell that is over by then has not to be watched
 _EAGER = 5  # episodes at once of which each has a worker waiting; beyond, memory counts for more than time
 LOST = "; variables of earlier cells are lost"
-_open: weakref.WeakSet[Episode] = weakref.WeakSet()
+_open: "weakref.WeakSet[Episode]" = weakref.WeakSet()
 
 Steps = Generator[tuple[int, float | None], bool, Any]
 """Yields descriptors to wait for, and how long at most; receives whether there is something to read."""

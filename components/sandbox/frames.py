@@ -1,7 +1,5 @@
 """Frames between processes: a length and one JSON object, checked as text that somebody hostile may have written."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Mapping

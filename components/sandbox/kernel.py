@@ -1,7 +1,5 @@
 """Linux calls that the standard library of Python 3.11 lacks, through ctypes; errors are OSError."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 from typing import Any

@@ -4,8 +4,6 @@ Source: the kernel's Documentation/userspace-api/landlock.rst. Changing mode, ow
 is not governed by Landlock; components.sandbox.seccomp refuses those calls.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import stat

@@ -1,7 +1,5 @@
 """The kernel's limits of one process, set for good."""
 
-from __future__ import annotations
-
 import math
 import resource
 

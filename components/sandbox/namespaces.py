@@ -2,8 +2,6 @@
 readable paths and an empty scratch folder in memory. Works as root and as an ordinary user; leaves nothing behind.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """What of the machine a cell may read: the interpreter and its libraries, never the project's own packages."""
 
-from __future__ import annotations
-
 import os
 import sys
 import sysconfig

@@ -3,8 +3,6 @@
 Frames of other files are left out: their paths and lines are those of the machine.
 """
 
-from __future__ import annotations
-
 import re
 import traceback
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The folder that a cell may write: empty before every cell, limited in size, gone at the end."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat

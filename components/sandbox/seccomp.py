@@ -5,8 +5,6 @@ mount, no signal to others, no change of mode, owner or times, no limit raised. 
 newer than the list, and clone3, with ENOSYS, so that the C library takes the older way.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import hashlib

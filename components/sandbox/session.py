@@ -1,7 +1,5 @@
 """What users of a sandbox hold: cells in, results out; the wall limit is kept even when the supervisor does not."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import weakref
@@ -36,7 +34,7 @@ class Session:
         limits: Limits,
         max_running: int | None,
         count: Callable[[Ran], None],
-        closed: Callable[[Session], None],
+        closed: "Callable[[Session], None]",
     ) -> None:
         self._start, self._limits, self._max_running, self._count = start, limits, max_running, count
         self._when_closed = closed

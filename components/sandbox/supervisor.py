@@ -7,8 +7,6 @@ time and the size of the scratch folder, ends the worker at a limit, and reports
 it ends the worker, or holds it when it does not rest.
 """
 
-from __future__ import annotations
-
 import select
 import signal
 import socket

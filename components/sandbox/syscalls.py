@@ -3,8 +3,6 @@
 Source: the kernel's asm/unistd_64.h and asm-generic/unistd.h, which never change a number once given.
 """
 
-from __future__ import annotations
-
 ALLOWED = """
     read:0:63 write:1:64 close:3:57 fstat:5:80 lseek:8:62 mmap:9:222 mprotect:10:226 munmap:11:215 brk:12:214
     rt_sigaction:13:134 rt_sigprocmask:14:135 rt_sigreturn:15:139 rt_sigpending:127:136 rt_sigtimedwait:128:137

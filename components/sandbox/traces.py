@@ -4,8 +4,6 @@ Where it cannot, the process may run the next cell of the episode, which is chea
 to be harmless counts as a trace, so the lists below cost time where they are too short, and nothing else.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 

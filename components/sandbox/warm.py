@@ -1,7 +1,5 @@
 """The host's side of a zygote: starts it, opens episodes in it, and leaves nothing of it behind."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import json
@@ -35,8 +33,8 @@ start()
 """
 _GONE_SECONDS = 10.0
 _END_SECONDS = 2.0  # between the end of its channel and its own
-_alive: weakref.WeakSet[Warm] = weakref.WeakSet()
-_shared: dict[tuple[Tier, str, tuple[str, ...], int], Warm] = {}
+_alive: "weakref.WeakSet[Warm]" = weakref.WeakSet()
+_shared: "dict[tuple[Tier, str, tuple[str, ...], int], Warm]" = {}
 
 
 class Gone(Exception):

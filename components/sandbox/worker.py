@@ -3,8 +3,6 @@
 Nothing here protects anything once a cell runs: the process is the cell's. What holds it was set before, by the kernel.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import contextlib

@@ -6,8 +6,6 @@ processes are gone this process lets go of its end. One process waits for the ne
 else is to do.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib

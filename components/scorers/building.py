@@ -4,8 +4,6 @@ Source: Zheng et al. 2024, arXiv 2412.09529, whose measure is task completion un
 share of correct requests and the recovery rate are our own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Source: Tang et al. 2024 (MedAgents), arXiv 2311.10537: accuracy on the letter, 
 wrong. The strict readers are those of ``components.text.answers``, the official one of ``components.panel.published``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -4,8 +4,6 @@ What struck is read from the marks of calls and cards (``components.faults.marks
 words (``components.faults.detection``), and how right it was from the score that decides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

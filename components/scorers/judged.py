@@ -5,8 +5,6 @@ is read from there, so that records are scored again without asking. How far it 
 ``python -m runner.report ratings``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

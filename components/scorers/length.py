@@ -3,8 +3,6 @@
 Source: Zheng et al. 2024, arXiv 2412.09529, supplement 4.3, who report lengths in tokens and the windows they take.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

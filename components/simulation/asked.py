@@ -1,7 +1,5 @@
 """What the simulated model is asked, and what a responder of a family declares."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

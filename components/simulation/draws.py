@@ -4,8 +4,6 @@ So they are the same in this process and behind an HTTP endpoint. Some depend on
 question and the number of replies so far.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import asdict, dataclass
@@ -43,7 +41,7 @@ class Draws:
         self._base = self._seed + b"".join([m.digest for m in messages])
         self._question = None if question is None else question.encode("utf-8", "surrogatepass")
 
-    def in_turn(self, n: int) -> Draws:
+    def in_turn(self, n: int) -> "Draws":
         """The draws of a dialogue's n-th reply, independent of its prompts' wording, so that two ways of asking meet
         the same slips. Without a question: these draws."""
         if self._question is None:

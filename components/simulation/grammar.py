@@ -1,7 +1,5 @@
 """The grammar of an action that prompts ask for, and actions written in it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 

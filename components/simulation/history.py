@@ -1,7 +1,5 @@
 """What the simulated model reads in a dialogue with tools: what is offered, what was done, what a verifier asks."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

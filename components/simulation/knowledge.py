@@ -1,7 +1,5 @@
 """What the simulated model knows of a sample: its answer, right or wrong, as an opinion in words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ candidate, or leaves the proposal. What it has begun to rewrite it mostly rewrit
 rewritten twice it may spoil.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from components.core.messages import Message

@@ -1,7 +1,5 @@
 """SQL over the databases of samples: read-only, bounded, with errors apart from every other failure."""
 
-from __future__ import annotations
-
 
 class SqlError(Exception):
     """A statement was refused or failed, or a database is not what it should be; the text says which."""

@@ -6,8 +6,6 @@ fences may also be marked ``sqlite`` or in capitals. Rows become the text that m
 to 3 decimals, rows sorted, the first 100 compared.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -5,8 +5,6 @@ of the published code where ``joins`` or ``project`` is False. That code takes w
 tables, so it misses joined tables and SQL in capitals, finds words in texts, and takes 0.5 for a column.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Statements of models, run on a SQLite file that they can only read, within limits of time and size."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Databases in folders, and their schemas: from a Spider-style ``tables.json`` or from the database itself."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing

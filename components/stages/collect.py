@@ -4,8 +4,6 @@ Source: the few-shot baselines of Tang et al. 2024 (MedAgents), arXiv 2311.10537
 2005.14165, and Wei et al. 2022, arXiv 2201.11903. The rationales are the project's own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """The right answer of a training sample in words, for the stages that learn from it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

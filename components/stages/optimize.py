@@ -6,8 +6,6 @@ for lessons on each action, which are merged into what is known. Departures: an 
 again with another draw; an unfinished batch is merged too; an empty merge never erases.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal

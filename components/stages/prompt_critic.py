@@ -5,8 +5,6 @@ strong model's feedback on failed question pairs, from which the prompts are ref
 feedback's prompt; this one is ours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

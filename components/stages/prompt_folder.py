@@ -4,8 +4,6 @@ A kill may come between any two files. So the manifest says that a version is to
 when it is; what broke off between is written again, and nothing that a stage wrote is taken for an edit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff

@@ -1,7 +1,5 @@
 """What a person reads of a refinement: each round's critique, numbers and decision, and what to do next."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean

@@ -5,8 +5,6 @@ so each gets an equal share of ``alpha`` (Bonferroni): where no set that is trie
 that any is kept is at most ``alpha``, however many rounds.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

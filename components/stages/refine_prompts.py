@@ -6,8 +6,6 @@ set is kept only where it is better on records of its own, by a paired test; the
 ``refine_prompts_paper``), and does not print the prompt that asks for feedback.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ Source: the long-term memory of Shi et al. 2024 (EHRAgent), arXiv 2401.07128. De
 where gold answers may be used, in place of the questions that are evaluated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any

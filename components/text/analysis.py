@@ -6,8 +6,6 @@ Program 14(3), 130-137, with the later changes (bli to ble, logi to log) on the 
 suffix is about the letters before it.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

@@ -7,8 +7,6 @@ docs/papers/medagents.md §4: the published reader takes the first capital A-E a
 inside words. Decisions (PubMedQA, BioASQ) follow the same order of rules.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache

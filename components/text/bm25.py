@@ -5,8 +5,6 @@ Anserini sets them (k1 0.9, b 0.4, no factor k1 + 1). Departure: the length of a
 Lucene keeps one byte of it.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping

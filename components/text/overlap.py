@@ -3,8 +3,6 @@
 Sources: Papineni et al. 2002 (BLEU), Lin 2004 (ROUGE). All values are in [0, 1]; an empty text scores 0.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

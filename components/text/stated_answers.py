@@ -3,8 +3,6 @@
 Source: Liao et al. 2024, arXiv 2410.17657; rules of the reference (BlueZeros/ReflecTool at e89ef65).
 """
 
-from __future__ import annotations
-
 import re
 
 _PHRASE = re.compile("the answer is ", re.IGNORECASE)

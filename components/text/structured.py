@@ -1,7 +1,5 @@
 """Structured values in what a model wrote: JSON in free text, and Python literals."""
 
-from __future__ import annotations
-
 import json
 import re
 from ast import literal_eval

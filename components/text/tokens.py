@@ -10,8 +10,6 @@ Most texts are plain: letters, numbers, brackets, the usual marks in the usual p
 in a tenth of the time; all others go by the rules.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ published code of EHRAgent (Shi et al. 2024, arXiv 2401.07128), which looks for 
 empty gold in everything. ``cells`` makes the gold list of a result.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Whole words and names in a text, whatever their case."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """YAML: the tables that ship with the project, and the configs of runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What tools ask of the backend that answers for them: a file, a service, a snapshot; how names are compared."""
 
-from __future__ import annotations
-
 from typing import Protocol, runtime_checkable
 
 from components.core.errors import ToolError

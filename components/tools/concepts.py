@@ -1,7 +1,5 @@
 """A concept of a medical vocabulary, and where concepts are found."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable

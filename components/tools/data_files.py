@@ -1,7 +1,5 @@
 """Where a tool's data are: shipped with the package, or a user's own file or folder."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What tools over a database share: their spec, and how the database is found."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from components.core.errors import ToolError

@@ -4,8 +4,6 @@ Source: Liao et al. 2024, arXiv 2410.17657. Departure: the reference has a fixed
 which the model writes hints; here the manual comes from the live schema and notes, and hints are an option.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

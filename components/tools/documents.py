@@ -1,7 +1,5 @@
 """Text documents of a task as overlapping windows of words, searched by BM25."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache

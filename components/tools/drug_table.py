@@ -1,7 +1,5 @@
 """Drugs in a JSON Lines file, one a line, found by name or synonym."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

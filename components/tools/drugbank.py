@@ -5,8 +5,6 @@ most alike name always answers. Departures: a name that is only alike is told as
 drug answers but the closest names.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """What is known of a drug, and how drugs are found by name."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher

@@ -5,8 +5,6 @@ en_core_sci_sm; the spelling of the name is the paper's. Here a vocabulary and r
 as scispaCy's takes the rules' place when it is named.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence

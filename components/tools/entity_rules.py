@@ -4,8 +4,6 @@ Phrases are runs of words between stop words, verbs and punctuation, kept when t
 when a word in them has a medical form. Abbreviations: Schwartz & Hearst 2003, doi 10.1142/9789812776303_0042.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The terms of vocabulary files: what EntityRecognizor knows by name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache

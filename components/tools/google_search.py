@@ -5,8 +5,6 @@ Departures: address and title stand before a page; a page with fewer than 10 par
 ``least_paragraphs`` is set to 10.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar

@@ -3,8 +3,6 @@
 Never what identifies a patient: of a DICOM file, only the tags in ``TAGS`` are read.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping
 from typing import Any

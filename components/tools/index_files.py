@@ -1,7 +1,5 @@
 """BM25 indexes of JSON Lines files, kept in a cache folder under the digest of what they index."""
 
-from __future__ import annotations
-
 import os
 import zipfile
 from array import array

@@ -5,8 +5,6 @@ embeddings, kept in the data's folder, whose answer a hosted model writes. Here 
 written, and changed files are read again; the experiment's own model answers where ``synthesis`` is set.
 """
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 from pathlib import Path

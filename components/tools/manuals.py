@@ -1,7 +1,5 @@
 """Manuals of databases: notes from a YAML file per database, and the tables that fit a question, by BM25."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Source: item 5 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657: BM25 o
 each, merged by score, the best 5 shown, 2,048 characters in all. Departure: no passage is an error "empty".
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Make the indexes of a folder of passages beforehand: ``python -m components.tools.medrag_index FOLDER CACHE``."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 Source: https://open.fda.gov/apis/drug/label/; 240 requests a minute, 1,000 a day without a key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar

@@ -1,7 +1,5 @@
 """Passages of medical texts in a folder of JSON Lines files, each file a corpus with an index of its own."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass

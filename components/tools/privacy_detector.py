@@ -5,8 +5,6 @@ puts made-up values in; here rules for clinical notes, or Presidio (Microsoft, M
 what was taken out stands in its place.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Iterable, Sequence

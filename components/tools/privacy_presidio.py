@@ -3,8 +3,6 @@
 Needs the extra ``text``. Imported with the first text that is checked, because Presidio and spaCy take a second.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Sequence

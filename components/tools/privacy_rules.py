@@ -4,8 +4,6 @@ The kinds follow the identifiers of the US Safe Harbor rule, 45 CFR 164.514(b)(2
 year, ages above 89, phone numbers, e-mail and other electronic addresses, record, account and card numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -4,8 +4,6 @@ Source: NCBI, Entrez Programming Utilities Help, https://www.ncbi.nlm.nih.gov/bo
 NCBI allows 3 requests a second, with one 10; each search makes 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Queries with the pages that a search service found for them, kept in a JSON Lines file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property

@@ -3,8 +3,6 @@
 Source: https://lhncbc.nlm.nih.gov/RxNav/APIs/RxNormAPIs.html; no key, 20 requests a second.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

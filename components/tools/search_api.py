@@ -1,7 +1,5 @@
 """A web-search service with a JSON answer, and the pages that it finds."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

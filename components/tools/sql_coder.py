@@ -5,8 +5,6 @@ at e89ef65). Departures: the connection only reads and has limits; SQL is run as
 filled in whatever its case; own wording.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Sequence

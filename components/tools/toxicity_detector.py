@@ -6,8 +6,6 @@ from web comments); words of medicine and identity, which such models take for a
 doi 10.1145/3278721.3278729), are kept from that model.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Mapping

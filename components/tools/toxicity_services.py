@@ -3,8 +3,6 @@
 Texts leave this machine: for open data only, unless the service may receive yours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -5,8 +5,6 @@ from the first of MSH, NCI, ICF, CSP, HPO that has one, 5 relations. Departures:
 none of these does; no concept (empty) and no service (unavailable) are told apart.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

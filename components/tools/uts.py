@@ -3,8 +3,6 @@
 Source: NLM, UMLS REST API, https://documentation.uts.nlm.nih.gov/rest/home.html; a licence and its key are needed.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Source: Liao et al. 2024, arXiv 2410.17657, where HuatuoGPT is HuatuoGPT-Vision-
 from LLaVA-Med, and MiniCPM is MiniCPM-V-2.6. Departure: which model plays a tool's role is the configuration's matter.
 """
 
-from __future__ import annotations
-
 import asyncio
 from base64 import b64decode
 from collections.abc import Mapping

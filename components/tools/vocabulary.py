@@ -3,8 +3,6 @@
 Source of the Metathesaurus' columns: NLM, UMLS Reference Manual, chapter 3 (MRCONSO.RRF, MRDEF.RRF, MRREL.RRF).
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Concepts in SQLite: names, definitions and relations, found by name or by all the words of a name."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing

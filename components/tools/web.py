@@ -4,8 +4,6 @@ What goes wrong is told to the model as a ToolError "unavailable" that names the
 address with its parameters: keys may stand there.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import os

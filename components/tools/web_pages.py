@@ -1,7 +1,5 @@
 """Pages of the web as their paragraphs, and where they are found."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable

@@ -1,7 +1,5 @@
 """A snapshot of web pages in files, searched offline."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

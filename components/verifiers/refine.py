@@ -5,8 +5,6 @@ and the published code (n versions in all, the latest shown). Departures: a rewr
 leaves the version before it, and ends the refinement.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal

@@ -5,8 +5,6 @@ confirms that it did. Departures: the article does not say how often a finding m
 the finding holds what a check of the call meets (unknown tool, binding, inputs), never what the tool would give.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated

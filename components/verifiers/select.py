@@ -5,8 +5,6 @@ beam of width n; here candidates are sampled. Departures: equal candidates are t
 equal, nothing is asked; a choice that cannot be read falls back on the first candidate that worked.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What the verifiers of ReflecTool have in common: trying a candidate, and the experience with its tool."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from components.acting.tool_names import lasting_names

@@ -5,8 +5,6 @@ Layout of the results as in ClinicalAgent Bench (Liao et al. 2024, arXiv 2410.17
 ``--check`` nothing is written and the exit code is 1 when a shipped file differs from the tables.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence

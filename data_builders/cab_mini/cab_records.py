@@ -3,8 +3,6 @@
 Layout as ClinicalAgent Bench: a JSON array per phase and task, paths relative to the folder cab_mini.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ A gold number is written as short as possible (5, 7.703), so that it is part of 
 and of a plain reply. Templates go round, each time with other slot values; none is asked twice.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -5,8 +5,6 @@ Times lie between admission and discharge (or the clock, for a stay that goes on
 overlap, costs and volumes are multiples of 0.25, so that sums are exact.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

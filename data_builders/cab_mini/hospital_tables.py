@@ -4,8 +4,6 @@ A row holds the names of both MIMIC generations (``icd_code`` and ``icd9_code``,
 ``startdate``, ...); a database takes the columns that its schema has.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import timedelta

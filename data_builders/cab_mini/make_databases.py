@@ -4,8 +4,6 @@ A database is made in memory and comes out as bytes; it holds no time of making.
 with SQLite's version, its dump does not.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping

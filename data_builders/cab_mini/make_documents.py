@@ -5,8 +5,6 @@ out. A fact stands in one letter only, so that without it the right option is F,
 (Adams et al., arXiv 2401.14490).
 """
 
-from __future__ import annotations
-
 import random
 import textwrap
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ Everything asked can be read off the construction table in ``images.yaml``. The 
 no patient; sides are those of the picture, not of a body.
 """
 
-from __future__ import annotations
-
 import io
 import itertools
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ Sources: Quetelet's index; Cockcroft and Gault 1976; mean pressure as diastolic 
 Emmett and Narins 1977 (anion gap); Payne 1973 (calcium); Bazett 1920; Lip 2010 (CHA2DS2-VASc); Naegele's rule.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from math import sqrt

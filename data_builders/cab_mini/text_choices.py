@@ -1,7 +1,5 @@
 """The choice tasks that are made from the written facts: medqa, mmlu, bioasq, pubmedqa, medhalt_rht."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

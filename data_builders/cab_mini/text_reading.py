@@ -1,7 +1,5 @@
 """The tasks that read a text: medmentions (entities of an abstract) and emrqa (an extract of a note)."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@ Run ``python -m data_builders.ehr_mini`` to write what is shipped, with ``--chec
 Databases are compared by their content, since SQLite versions may pack it differently.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import sys

@@ -4,8 +4,6 @@ Stays of one person never overlap, everything lies before the clock, about every
 and whoever dies does so after the last discharge. Costs and volumes are multiples of 0.25, so that sums are exact.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Which value of a slot belongs to which split, so that no patient, drug or code is asked about in two of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any

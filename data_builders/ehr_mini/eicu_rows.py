@@ -1,7 +1,5 @@
 """The rows of the eICU-style database: one row of ``patient`` for each unit stay."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import timedelta
 from random import Random

@@ -1,7 +1,5 @@
 """Gold answers of questions, and which questions are refused because their answer is none, too long, or a tie."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The rows of the MIMIC-III-style database."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any

@@ -4,8 +4,6 @@ Slot values are drawn from the database. Every template gives its share of a lev
 balanced, every sixth count is zero, and values are repeated only where there are no others.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

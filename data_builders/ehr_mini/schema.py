@@ -1,7 +1,5 @@
 """The tables of the three databases, read from ``schemas.yaml``, and how they come into SQLite and CSV files."""
 
-from __future__ import annotations
-
 import csv
 import re
 import sqlite3
@@ -57,7 +55,7 @@ class Schema:
     tables: Mapping[str, tuple[Column, ...]]
 
     @classmethod
-    def of(cls, name: str) -> Schema:
+    def of(cls, name: str) -> "Schema":
         """The schema with this name."""
         given = table_of("schemas.yaml")[name]
         tables = {table: tuple(_columns(text)) for table, text in given["tables"].items()}

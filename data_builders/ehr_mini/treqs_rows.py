@@ -1,7 +1,5 @@
 """The rows of the TREQS-style database, derived from the finished stays of the MIMIC-III-style one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from random import Random

@@ -1,7 +1,5 @@
 """Bundles: all that a run or a sweep needs to be played again elsewhere, in one file, without key or network."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

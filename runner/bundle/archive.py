@@ -4,8 +4,6 @@
 changed can still be read as far as it goes, so that what it spoils can be named.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import stat
@@ -57,7 +55,7 @@ class Archive:
     infos: Mapping[str, zipfile.ZipInfo]
 
     @classmethod
-    def open(cls, path: Path) -> Archive:
+    def open(cls, path: Path) -> "Archive":
         """Look at the directory and the list of members. Raises ConfigError for what is no bundle, or a trap."""
         try:
             with zipfile.ZipFile(path) as archive:

@@ -1,7 +1,5 @@
 """The first difference between two plays of the same samples: sample and call named. Times differ always."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

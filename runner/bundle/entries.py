@@ -3,8 +3,6 @@
 A line is key and checksum in hexadecimal digits, then the payload, which is JSON without line breaks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A finished run played once more from its journal, to learn what a bundle of it must hold."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

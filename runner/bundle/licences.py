@@ -1,7 +1,5 @@
 """Whether a dataset's files may be passed on: their class says who may see them, their licence the rest."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

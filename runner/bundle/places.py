@@ -4,8 +4,6 @@ In a bundle's config ``{bundle}/...`` is what came along and ``{CLINICAL_DATA_DI
 other path of the packer's machine is ``{named}/...``, which the command line of the replay names.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

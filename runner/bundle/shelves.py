@@ -1,7 +1,5 @@
 """Prompt sets in a bundle: ours by their names, one's own folders under their digests, with what they include."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What of a stranger's bundle could run a stranger's code here, beside what is in it for anyone to read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path

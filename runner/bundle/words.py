@@ -1,7 +1,5 @@
 """The words of a command that replays a bundle: folders, tracking and paths, and nothing that changes a score."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +28,7 @@ class Words:
     trusted: bool = False
 
     @classmethod
-    def of(cls, words: Sequence[str]) -> Words:
+    def of(cls, words: Sequence[str]) -> "Words":
         """Read a command line. Raises ConfigError for a word that a replay does not take."""
         pairs: dict[str, str] = {}
         for word in words:

@@ -1,7 +1,5 @@
 """The choices of dataset: whether their files are there, and their class."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path

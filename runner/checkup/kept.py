@@ -1,7 +1,5 @@
 """What earlier runs have left: MLflow's database and the journal, both only read."""
 
-from __future__ import annotations
-
 import gzip
 import sqlite3
 import time

@@ -1,7 +1,5 @@
 """One line of what ``runner.doctor`` tells."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 OK, LACKS, BAD = "ok", "-", "BAD"

@@ -1,7 +1,5 @@
 """This machine: the interpreter and its libraries, disk, memory, processors, what holds code, what is optional."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil

@@ -3,8 +3,6 @@
 Dataclasses are filled from mappings and nested ``_target_`` nodes are built first. All findings are found at once.
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 import re
@@ -64,7 +62,7 @@ def check(kind: type[T], values: Mapping[str, Any], where: str = "") -> T:
     return filled  # type: ignore[no-any-return]  # the builder is not generic
 
 
-def _finish(builder: _Builder, node: object, where: str) -> object:
+def _finish(builder: "_Builder", node: object, where: str) -> object:
     built = builder.construct(node, where)
     if builder.findings:
         raise ConfigErrors(builder.findings)

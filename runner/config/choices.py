@@ -1,7 +1,5 @@
 """``python -m runner --info choices [GROUP ...]``: every choice of every group, with what its file says of itself."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A choice of a group by itself, where no whole config is composed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

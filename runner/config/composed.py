@@ -1,7 +1,5 @@
 """A composed config as plain values, and what can be wrong with it before any part is built."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

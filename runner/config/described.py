@@ -1,7 +1,5 @@
 """Our choices of a group as their files have them, interpolations and all, and what they say of themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is wrong with a config: the key, what was found, and the nearest names that would be right."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager

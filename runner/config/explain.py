@@ -1,7 +1,5 @@
 """What Hydra, OmegaConf and YAML could not read, in one line each."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 To compose again takes 60 ms instead of 113, ``--help`` 0.23 s instead of 0.40.
 """
 
-from __future__ import annotations
-
 import gc
 import pickle
 import re
@@ -39,7 +37,7 @@ _MAP_OF_CHOICES = defaults_list._create_interpolation_map
 class Kept(ConfigRepository):
     """Reads every file once, and is not copied for every group that is listed and every config composed."""
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Kept:
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Kept":
         return self
 
     def initialize_sources(self, config_search_path: Any) -> None:

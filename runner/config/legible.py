@@ -1,7 +1,5 @@
 """Whether a config file can be read at all, before Hydra does: it would not name the file, or not come to an end."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

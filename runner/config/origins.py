@@ -1,7 +1,5 @@
 """Where a key of the composed config was written: the command line, or file and line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Folders of config files, known before anything is composed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

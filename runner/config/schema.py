@@ -1,7 +1,5 @@
 """The schema of a resolved config: the run's own fields. Groups are mappings that the parts check themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """From a ``_target_`` to its class: only ours, or from a package that the user allows."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re

@@ -1,7 +1,5 @@
 """What a part says of itself in names that are read no more."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 # Protocol -> where a part declares, and what stood on the part itself before -> the field of the declaration.

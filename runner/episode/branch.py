@@ -1,7 +1,5 @@
 """A branch of an episode: asks models through the door, and records and charges every call."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Mapping, Sequence

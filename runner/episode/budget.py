@@ -1,7 +1,5 @@
 """What may be spent and what was: by a sample, by an attempt at it, and by the jobs of a sweep."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Iterator
@@ -87,7 +85,7 @@ class Attempt:
 
     budget: Budget | None
     spent: Spent = field(default_factory=Spent)
-    above: Attempt | None = None
+    above: "Attempt | None" = None
     steps: int = 0
 
     def act(self, limit: int | None) -> None:
@@ -115,11 +113,11 @@ class Attempt:
         for one in self._chain:
             one.spent.charge(usage)
 
-    def fresh(self) -> Attempt:
+    def fresh(self) -> "Attempt":
         """Another attempt with the same budget."""
         return Attempt(None, above=self)
 
-    def shares(self, n: int) -> list[Attempt]:
+    def shares(self, n: int) -> "list[Attempt]":
         """``n`` attempts at once. Raises LimitReached where there is not one call for each."""
         holder, budget = self._holder
         if limit := holder.spent.exceeded(budget, n):
@@ -132,7 +130,7 @@ class Attempt:
         return [Attempt(Budget(usd=usd, tokens=tokens, calls=calls), above=self) for _ in range(n)]
 
     @property
-    def _holder(self) -> tuple[Attempt, Budget]:
+    def _holder(self) -> "tuple[Attempt, Budget]":
         """The attempt whose budget this one spends."""
         for one in self._chain:
             if one.budget is not None:
@@ -140,7 +138,7 @@ class Attempt:
         raise AssertionError("the first attempt of a sample has its budget")
 
     @property
-    def _chain(self) -> Iterator[Attempt]:
+    def _chain(self) -> "Iterator[Attempt]":
         one: Attempt | None = self
         while one is not None:
             yield one

@@ -1,7 +1,5 @@
 """Running tool calls: lookup, arguments, effects; what reaches outside is journalled like a model call."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import time

@@ -1,7 +1,5 @@
 """What all episodes of a run share: models, journal, budget of the run, calls in flight."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """How an episode ends: its outcome in the trajectory, and its scores."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

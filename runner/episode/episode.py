@@ -1,7 +1,5 @@
 """The episode as an agent sees it: whatever an agent does to the world is recorded, charged and verified here."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -108,7 +106,7 @@ class Episode(Branch):
         except ActionError as error:
             return Action(message, error=error.label, error_text=str(error))
 
-    def lines(self, names: Sequence[str], sampling: Sampling | None = None) -> Sequence[Episode]:
+    def lines(self, names: Sequence[str], sampling: Sampling | None = None) -> "Sequence[Episode]":
         """Branches that work at once, each with fresh tools and a share of what is left. Raises LimitReached."""
         shares = self.attempt.shares(len(names))
         return [self.branch(name, "fresh", sampling, None, one) for name, one in zip(names, shares, strict=True)]

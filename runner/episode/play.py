@@ -1,7 +1,5 @@
 """One sample in, one scored trajectory out, whatever happens."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import traceback

@@ -1,7 +1,5 @@
 """What the branches of one episode share: its record, what it spent, and what it opened."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Mapping

@@ -1,7 +1,5 @@
 """What the scorers of an experiment declare of their scores, for the manifest."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Builds the parts that a config names, and collects all that is wrong with them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Whether the models and tools of an experiment may see its data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from components.core.errors import ConfigError

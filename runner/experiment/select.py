@@ -1,7 +1,5 @@
 """Which samples a run plays: a seeded draw, epochs, and one part of them per shard."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random

@@ -1,7 +1,5 @@
 """Async execution: every owed (sample, epoch), at most ``max_connections`` samples at once."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc

@@ -1,7 +1,5 @@
 """What pilot samples tell of all samples: totals with their intervals, time, the longest conversation."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -53,7 +51,7 @@ class Pilot:
         self.asked += [step.seconds for step in steps if not step.replayed]
         self.found += sum(step.replayed for step in steps)
 
-    def total(self, name: str) -> Estimate | None:
+    def total(self, name: str) -> "Estimate | None":
         """What all owed samples take of something; None where a pilot sample does not tell."""
         values = [one[name] for one in self.taken]
         known = [float(value) for value in values if value is not None]

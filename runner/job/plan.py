@@ -1,7 +1,5 @@
 """The cells of a sweep: what varies, how each is called, and whether each of them can run."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import Counter
@@ -38,7 +36,7 @@ class Cell:
     complete: bool = False
     code: int | None = None
     error: str = ""
-    parts: Sequence[Cell] = ()
+    parts: "Sequence[Cell]" = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     ids: Sequence[str] = ()
 

@@ -1,7 +1,5 @@
 """An experiment from a config: its parts built, fitted together on the first sample, and permitted to see the data."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Collection, Mapping, Sequence

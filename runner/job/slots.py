@@ -1,7 +1,5 @@
 """How many samples are played at once, over all jobs that ask the same model."""
 
-from __future__ import annotations
-
 import asyncio
 import heapq
 from dataclasses import dataclass

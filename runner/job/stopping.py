@@ -3,8 +3,6 @@
 A sample that errors by itself stops nothing: the others are played, and it is run again on resume.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

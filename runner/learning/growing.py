@@ -4,8 +4,6 @@ The order is drawn from the run's seed. What a sample teaches stands in the rema
 resumed run knows it from the records; a repetition of the samples (epoch) learns from itself alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from random import Random

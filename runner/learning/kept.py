@@ -3,8 +3,6 @@
 ``recipes/<digest of what makes it>`` names the memory that came of it, and is the lock of whoever makes it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import hashlib

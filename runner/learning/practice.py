@@ -1,7 +1,5 @@
 """Training samples, played for a stage without memory and verifier."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """What people said of a model's grades, beside these: lines for the report of a run that has such scores."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``python -m runner.report annotate`` and ``ratings``: sheets for raters, and their results."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

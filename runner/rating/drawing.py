@@ -1,7 +1,5 @@
 """Which episodes are rated: a seeded draw over runs and strata, and the texts of what was drawn."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

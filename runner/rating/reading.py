@@ -1,7 +1,5 @@
 """Filled sheets, read back and checked: every finding with its file, its line and what would be right."""
 
-from __future__ import annotations
-
 import csv
 import io
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE

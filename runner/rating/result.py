@@ -1,7 +1,5 @@
 """What filled sheets say: shares per category with intervals, by run; agreement of raters; the judge beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Rubrics from YAML: by name in ``conf/rubrics``, or a path."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

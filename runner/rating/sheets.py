@@ -1,7 +1,5 @@
 """Sheets for raters: a table per rater (CSV, and a form that saves one), and the key, which no rater gets."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Mapping, Sequence
@@ -42,7 +40,7 @@ class Key:
         path.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
     @classmethod
-    def read(cls, path: Path) -> Key:
+    def read(cls, path: Path) -> "Key":
         """Raises ConfigError for a file that is no key."""
         try:
             told = json.loads(path.read_text(encoding="utf-8"))

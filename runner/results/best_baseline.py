@@ -5,8 +5,6 @@ A difference is positive where the method is better, also where the score is bet
 or a sample over its epochs) that gains.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any

@@ -4,8 +4,6 @@ A scorer names in ``lower`` what is better low, in ``neither`` what is no better
 and in ``units`` what its counts count (score -> ``steps``). What values can be is in ``runner.results.kinds``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

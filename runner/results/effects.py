@@ -6,8 +6,6 @@ p value are those of a gain (``runner.results.gains``), whole patients together.
 the small-sample factor, the standard error are those of a linear model with covariance clustered by patient.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Methods by datasets: what every row of runs scored on every dataset, and the mean over the datasets."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -4,8 +4,6 @@ A score that no scorer declares is a ``number``. Manifests of older runs lack th
 from all values of the run at once, never from those of a part of it, and the report says so.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ The mean of a single group has the interval of its plain mean; one of several ha
 innermost group, from those of the groups (``runner.results.intervals.of_means``).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Shards of one run as one run folder."""
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,6 @@
 """Metrics: a pure function of the records, with 95 % intervals, the same per stratum, means of means; and what a
 question costs, in total and by purpose of the calls."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict

@@ -7,8 +7,6 @@ the test, which adds less than a millionth, is left out. Tests hold it against s
 than all of a sweep's comparisons. With fewer than six clusters no test by signs comes below 5 %: they find nothing.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

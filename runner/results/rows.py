@@ -1,7 +1,5 @@
 """Rows of tables: runs of the same settings on different parts of a benchmark, called by what they differ in."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The metrics of runs, read once for all sections: labels of the runs, the scores to show first, their directions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """A run as results read it: its folder, manifest, config and records; and which folders a name means."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +48,7 @@ class Run:
     keeps: bool = False
 
     @classmethod
-    def at(cls, folder: Path, cfg: Mapping[str, Any] | None = None) -> Run:
+    def at(cls, folder: Path, cfg: Mapping[str, Any] | None = None) -> "Run":
         """Read a run folder; its config too, where it is not given. Raises ConfigError for one that is damaged."""
         if cfg is None:
             cfg = config_of(folder)

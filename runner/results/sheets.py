@@ -4,8 +4,6 @@ A section is made by a file in ``runner.results.sections``; ``runner.results.tab
 sections for the terminal, as Markdown, CSV, LaTeX and HTML.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -40,7 +38,7 @@ class Value:
     no_interval: str = ""
 
     @classmethod
-    def of(cls, metric: Metric, scale: float = 1.0) -> Value | None:
+    def of(cls, metric: Metric, scale: float = 1.0) -> "Value | None":
         """A metric in another unit; None where it has no value."""
         if metric.value is None:
             return None
@@ -48,7 +46,7 @@ class Value:
         return cls(metric.value * scale, low, high, metric.n, metric.no_interval or "")
 
     @classmethod
-    def stored(cls, metric: MetricJSON | None) -> Value | None:
+    def stored(cls, metric: MetricJSON | None) -> "Value | None":
         """A metric as ``metrics.json`` has it; None for one without a value."""
         if metric is None or (value := metric.get("value")) is None:
             return None

@@ -6,8 +6,6 @@ test; flipped signs: Fisher 1935; Holm 1979. The distributions are SciPy's (``sc
 a second; ``scipy.stats`` and statsmodels take more than one, at the end of every sweep: tests hold these against them).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt

@@ -1,7 +1,5 @@
 """Sections and tables on the terminal, and how numbers are written in every format."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from shutil import get_terminal_size

@@ -1,8 +1,6 @@
 """Two methods on the same samples, for every pair of them or each against named ones, with Holm's adjustment over all
 comparisons that were made."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations

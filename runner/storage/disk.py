@@ -1,7 +1,5 @@
 """Files that a run cannot do without: what cannot be written is told by its name, and ends the run."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

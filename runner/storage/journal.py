@@ -1,7 +1,5 @@
 """The journal: an append-only, content-addressed log of finished calls, shared by processes through a folder."""
 
-from __future__ import annotations
-
 import io
 import logging
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ holds the lock, and dead otherwise: its process was killed, and the next opener 
 found by what they cover; whoever changes them for others holds ``.lock``.
 """
 
-from __future__ import annotations
-
 import fcntl
 import io
 import logging

@@ -6,8 +6,6 @@ end of a member, too late for a torn one. Segments are only ever appended to. Wh
 offset of its member * 16 + its number in the member.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

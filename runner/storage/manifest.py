@@ -1,7 +1,5 @@
 """What a run says of itself: versions, data, prompts, prices, decisions, how it ended."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import importlib.metadata

@@ -1,7 +1,5 @@
 """A run folder's records: one whole line per finished (sample, epoch), written with one write."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """Naming the first difference between a call that strict replay wants and what the journal holds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache

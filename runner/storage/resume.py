@@ -1,7 +1,5 @@
 """Going on in a run folder: which one, whether it is finished, and that nothing was changed that can change a score."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Trajectories as JSON and back: what one line of ``records.jsonl`` says of the steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache

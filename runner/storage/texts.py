@@ -4,8 +4,6 @@ A record refers to a text by its 16-digit hash. Lines of the file: ``["p", n, pa
 ``["t", hash, [n, ...]]``, n counting within the file. A torn tail costs only what was in flight.
 """
 
-from __future__ import annotations
-
 import os
 import zlib
 from collections.abc import Iterator, Sequence

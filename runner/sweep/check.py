@@ -1,7 +1,5 @@
 """Composes and checks every job of a sweep before the first one runs."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Jobs in other processes: what such a process is given, what it does, and what it says in the end."""
 
-from __future__ import annotations
-
 import io
 import logging
 import os

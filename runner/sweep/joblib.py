@@ -1,7 +1,5 @@
 """Jobs in processes of this machine, by joblib; settings are those of the Hydra plugin."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Generator, Mapping
 from concurrent.futures.process import BrokenProcessPool

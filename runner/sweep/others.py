@@ -4,8 +4,6 @@ A plugin brings the settings and the library. The jobs are those that the sweepe
 here: one whose process dies is begun again and goes on from its folder and the journal.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections import Counter, deque
@@ -24,7 +22,7 @@ from runner.sweep.submitit import Submitit
 from runner.terminal.interrupts import Stopping
 
 RESTARTS = 2
-_PLUGINS: dict[str, Callable[[Any], Engine]] = {
+_PLUGINS: "dict[str, Callable[[Any], Engine]]" = {
     "JoblibLauncher": lambda launcher: Joblib(dict(launcher.joblib)),
     "LocalLauncher": lambda launcher: Submitit("local", dict(launcher.params)),
     "SlurmLauncher": lambda launcher: Submitit("slurm", dict(launcher.params)),

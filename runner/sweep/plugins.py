@@ -1,7 +1,5 @@
 """Our launchers and sweepers, as plugins of Hydra."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 import types

@@ -1,7 +1,5 @@
 """Jobs on Ray, on this machine or a cluster: ``hydra/launcher=ray``. The published plugin is bound to an old Ray."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import signal
@@ -49,7 +47,7 @@ class Ray(Launcher):
         if self.address is not None and self.processors is not None:
             raise ConfigError("hydra.launcher.processors is for a Ray that is started here, and address names another")
 
-    def engine(self) -> RayEngine:
+    def engine(self) -> "RayEngine":
         """How it plays jobs."""
         memory = None if self.memory_gb is None else int(self.memory_gb * 2**30)
         started = {"address": self.address or "local", "num_cpus": self.processors}

@@ -1,7 +1,5 @@
 """Hydra's sweeper of ``hydra/sweeper=optuna``: asks the study for trials, plays them as jobs of a sweep, tells it."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """The end of a search: a table of the best trials or the Pareto front, what mattered, and everything in a file."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """What ``search`` in a config may say."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The space of a search: from the config, and from ranges and choices on the command line in Hydra's form."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -6,8 +6,6 @@ Source: Akiba et al. 2019, KDD (Optuna); TPE: Bergstra et al. 2011, NeurIPS; NSG
 PED-ANOVA, Watanabe et al. 2023, IJCAI.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

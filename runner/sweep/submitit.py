@@ -1,7 +1,5 @@
 """Jobs of Slurm, or processes of this machine in its manner, by submitit; settings are those of its Hydra plugin."""
 
-from __future__ import annotations
-
 import time
 from collections import deque
 from collections.abc import Generator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Interrupts: which signals are one, and that it stays one, whatever is raised while it passes."""
 
-from __future__ import annotations
-
 import signal
 import sys
 import threading

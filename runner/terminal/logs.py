@@ -1,7 +1,5 @@
 """A run's log: what its job says, also where several jobs run at once."""
 
-from __future__ import annotations
-
 import logging
 from contextvars import ContextVar
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What commands that only read have in common: a refusal is one line, and a reader who leaves early is no error."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

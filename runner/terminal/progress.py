@@ -1,7 +1,5 @@
 """What a person sees while samples run: a live bar on a terminal, plain lines elsewhere."""
 
-from __future__ import annotations
-
 import sys
 import time
 from types import TracebackType

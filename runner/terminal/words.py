@@ -1,7 +1,5 @@
 """The words of the command line, as Hydra reads them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 

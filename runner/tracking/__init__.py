@@ -4,8 +4,6 @@ A tracker that is missing, down or slow costs one warning, never a run: ``python
 track FOLDER`` sends a folder again, under the same ids.
 """
 
-from __future__ import annotations
-
 import logging
 import shlex
 import threading

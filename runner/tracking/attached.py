@@ -1,7 +1,5 @@
 """A sweep's report beside its parent run."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What MLflow is told of a run folder: names, params, tags, metrics, notes. Pure functions, no MLflow."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """One trajectory as the spans of a trace: plain dictionaries in the form that MLflow's ``Span.from_dict`` reads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a stage of its own made, as a run in MLflow: what was asked for, its figures, what its calls took, its files."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Where to look: addresses in MLflow's own page, and the shared view that gives a sweep its columns."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote

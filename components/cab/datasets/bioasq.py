@@ -5,8 +5,6 @@ Source: Tsatsaronis et al. 2015, BMC Bioinformatics 16:138; Krithara et al. 2023
 to 11B, with the options A yes, B no as in MIRAGE (Xiong et al. 2024, arXiv 2402.13178).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Source: Liao et al. 2024, arXiv 2410.17657; 14,879 test samples; hub name ``Blue
 Licences are those of the sources: mimic_iii, eicu, ehr_halt and emrqa rest on credentialed data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

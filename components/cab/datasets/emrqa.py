@@ -4,8 +4,6 @@ Source: Pampari et al. 2018, EMNLP (``panushri25/emrQA``); generated from the i2
 the n2c2 data use agreement and is never shipped. ClinicalAgent Bench takes 1,000 questions of its SQuAD-like form.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -5,8 +5,6 @@ shipped). Made-up questions 543, swapped images 818, none of the above 1,000; im
 PMC-VQA. ClinicalAgent Bench (medvqa_halt) has 900; how many of each is not published, here 300.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

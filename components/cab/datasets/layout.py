@@ -3,8 +3,6 @@
 Source: Liao et al. 2024, arXiv 2410.17657; the record is described in docs/papers/reflectool.md §6.2.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -7,8 +7,6 @@ right answer is that they cannot be answered: every document is another patient'
 the patient's own notes hold is not marked question by question.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ Source: Umapathi et al. 2023, CoNLL, arXiv 2307.15343 (Apache-2.0 by its data ca
 its original CSV. Made-up questions 1,858, false confidence 18,866; ClinicalAgent Bench (medhalt_rht) has 900.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence

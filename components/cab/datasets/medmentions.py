@@ -5,8 +5,6 @@ Nucleic Acids Research 41:W518) with its official split: 2,635 documents trng, 8
 asks for the names of the test documents.
 """
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Source: Hendrycks et al. 2021, ICLR (MIT; ``hendrycks/test``), read in its origi
 professional_medicine 272); ClinicalAgent Bench calls it mmlu.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ Source: Hu et al. 2024, CVPR (hub name ``foreverbeliever/OmniMedVQA``; every sou
 open questions with two to four options; ClinicalAgent Bench (omnimedqa) takes 1,000 with the proportions kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ Source: Liu et al. 2021, ISBI (CC BY 4.0; hub name ``BoKelvin/SLAKE``), read in 
 14,028 questions; ClinicalAgent Bench takes the 1,061 English test questions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

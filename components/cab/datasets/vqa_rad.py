@@ -4,8 +4,6 @@ Source: Lau et al. 2018, Scientific Data 5:180251 (CC0 1.0; OSF project 89kps), 
 questions on 315 images; the 451 test questions are those of ClinicalAgent Bench (vqarad).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ Source: Liao et al. 2024 (ReflecTool), arXiv 2410.17657; the reference is BlueZe
 The other modules here hold both readings of every form of answer and document where they differ.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -14,8 +14,6 @@ date: gold as a text                    equal as days, however written (month be
 Source: Khandekar et al. 2024, arXiv 2406.12036; rules of the reference BlueZeros/ReflecTool at e89ef65.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import date, datetime
 from math import isclose

@@ -1,7 +1,5 @@
 """What one answer of ClinicalAgent Bench is scored by, and what a reading of it looks like."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

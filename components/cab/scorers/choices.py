@@ -14,8 +14,6 @@ an accepted refusal inside words        where a word begins, or in the option th
 ======================================  ================================================================
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

@@ -13,8 +13,6 @@ twice, so F1 can exceed 1
 Source: Mohan and Li 2019, arXiv 1902.09476; rules of the reference BlueZeros/ReflecTool at e89ef65.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Numbers in what a model wrote: with sign, thousands separators, exponent, and at the end of a sentence."""
 
-from __future__ import annotations
-
 import re
 
 _DATE = re.compile(r"\d{1,4}[-/]\d{1,2}[-/]\d{1,4}(?:[ T]\d\d?:\d\d(?::\d\d)?)?|\d\d?:\d\d(?::\d\d)?")

@@ -4,8 +4,6 @@ Source: Porter 1980 by ``components.text.analysis``; the changes as NLTK 3.9 doc
 against NLTK's own. Neither is needed here: NLTK's import takes two seconds.
 """
 
-from __future__ import annotations
-
 from components.text.analysis import STEP_2, STEP_3, doubled, measure, plural, removed, replaced, shape
 
 _KEPT = ("sky", "news", "inning", "outing", "canning", "howe", "proceed", "exceed", "succeed")

@@ -18,8 +18,6 @@ Statements only read and are stopped in time, in both; one that writes fails. A 
 Source: Liao et al. 2024, arXiv 2410.17657; rules of the reference BlueZeros/ReflecTool at e89ef65.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache

@@ -12,8 +12,6 @@ full stop, also inside a number         so that 0.5 mg stays whole
 ROUGE-1 recall is that of package ``rouge-score`` with its stemmer (Lin 2004); tests hold it against it.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The simulated model on tasks of ClinicalAgent Bench: plain answers, steps with tools, and what tools ask it."""
 
-from __future__ import annotations
-
 import re
 
 from components.cab.simulated import consulting

@@ -1,7 +1,5 @@
 """What the simulated model knows of a task of ClinicalAgent Bench: its answer in words, and the tools that serve it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The tool that the simulated model has built where it misses a calculator: its specification, and its code."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -6,8 +6,6 @@ known with that probability. Where a solved task or an earlier trial is shown, i
 asks it in full, more often.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

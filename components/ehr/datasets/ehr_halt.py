@@ -5,8 +5,6 @@ Source: the unanswerable questions of EHRSQL 2024 on MIMIC-IV (Lee et al. 2024, 
 arXiv 2410.17657): 1,032 test questions, of which 233 are on MIMIC-IV.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -6,8 +6,6 @@ databases are made from the MIMIC-III demo 1.4 (doi:10.13026/C2HM2Q) and the eIC
 ODbL 1.0; numbers on them cannot be compared with those published on the full databases.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

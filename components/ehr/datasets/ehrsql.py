@@ -5,8 +5,6 @@ Source: Lee et al. 2022, NeurIPS Datasets and Benchmarks (questions and SQL CC B
 questions differ (2024 and 2026 changed wording and SQL), so numbers compare within one edition only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

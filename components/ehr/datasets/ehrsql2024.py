@@ -5,8 +5,6 @@ Source: Lee et al. 2024, Clinical NLP workshop at NAACL, arXiv 2405.06673 (quest
 233 of them unanswerable. ClinicalAgent Bench takes the answerable test questions as its task ehrsql: 934.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Gold answers of questions whose files hold SQL only are worked out on the user's database once, then kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache

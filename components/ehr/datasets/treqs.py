@@ -5,8 +5,6 @@ Lines of a question, its SQL and the parts that the SQL was made from; Shi et al
 made from MIMIC-III 1.4, which is credentialed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

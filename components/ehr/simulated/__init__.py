@@ -1,7 +1,5 @@
 """The simulated model on questions over health records: cells, actions, plans, statements, knowledge, causes, notes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 

@@ -1,7 +1,5 @@
 """Answering questions on health records with actions on tables: one at a time, or a whole plan at once."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

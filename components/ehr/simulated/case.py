@@ -5,8 +5,6 @@ the question needs and shows a solved question about the same tables and columns
 many where a failure hardly says it. Take a text out of the prompt, and its effect is gone. The constants are made up.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from components.core.messages import Message

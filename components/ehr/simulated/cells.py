@@ -4,8 +4,6 @@ The key's statement goes into a cell where competence, and nothing else, lets it
 the text of the cell and of what came of it: the model does not know whether it is right.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What the answer key holds on a question over health records: its statement, what that reads, and the answer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

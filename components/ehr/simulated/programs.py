@@ -1,7 +1,5 @@
 """Writing a query that was read from a statement as a program of the tools' functions, or as their actions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

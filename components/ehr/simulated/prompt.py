@@ -1,7 +1,5 @@
 """What a prompt on health records says: functions, tables, knowledge, solved questions, how to refuse, what was run."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

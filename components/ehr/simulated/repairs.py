@@ -4,8 +4,6 @@ The answer key is not asked: what an error or a cause names is looked for in wha
 known is put in its place. What nothing names stays.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Getting code, statements and actions wrong, as models do: so that they fail, or run and are wrong."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 

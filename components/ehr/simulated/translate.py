@@ -4,8 +4,6 @@ Read are statements over one table with comparisons, ranges, missing values, yea
 statements of the same kind, inner joins that only narrow the rows, and first or last rows.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,7 +51,7 @@ class Where:
 
     column: str
     sign: str
-    value: str | Query | Ago
+    value: "str | Query | Ago"
 
 
 @dataclass(frozen=True)

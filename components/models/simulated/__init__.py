@@ -1,7 +1,5 @@
 """The embedded default model: deterministic, without key or network (docs/explanation/simulated.md)."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@ It is not a mock of an answer: what the prompt leaves out, it does not do. A pri
 knowledge. ``VERSION`` changes when a reply can.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """A sentence in the reply that a tool is not to be trusted, where what came back from it shows that."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

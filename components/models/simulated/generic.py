@@ -4,8 +4,6 @@ It calls offered tools with plausible arguments and then answers, takes part in 
 in the form that a prompt ends with.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The private answer key: the simulated model's medical knowledge."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b

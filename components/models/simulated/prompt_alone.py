@@ -4,8 +4,6 @@ Grades are crude on purpose: on an ordered scale they follow how many of the ref
 unordered categories the one whose sentence shares most words with what was done. No answer key is asked.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping

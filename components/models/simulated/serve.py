@@ -3,8 +3,6 @@
 For rehearsals, load tests and tests of the real path; ``GET /stats`` shows what it has seen.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import time

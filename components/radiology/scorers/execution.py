@@ -8,8 +8,6 @@ is silent: see ``components.radiology.perfect`` for the ranking of tools; only s
 single suitable tool are left out, and an unsuitable choice scores 0.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

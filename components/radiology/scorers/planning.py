@@ -5,8 +5,6 @@ January 2025) counts two of them otherwise, chosen by switches. Departure: the a
 whether false discovery and matching are taken on the plan or on the execution; both are reported.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial

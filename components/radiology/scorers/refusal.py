@@ -6,8 +6,6 @@ ignores category and ability where no tool fits the patient. Where a refusal is 
 (``components.building``), it counts as the refusal that it was.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ article names it without code or number, the latest dropped it. It needs models 
 default scorers.
 """
 
-from __future__ import annotations
-
 import math
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """The simulated model on radiology: planning, calling tools, concluding, and what stages ask of it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

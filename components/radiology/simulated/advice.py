@@ -6,8 +6,6 @@ As an agent it slips less often (``LEFT`` of the slips remain) where its instruc
 whoever wrote them there.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping

@@ -4,8 +4,6 @@ The model picks from the lists, puts what it picked into plain sentences, and ge
 competence``. It knows no medicine here: which finding goes with which disease is a draw.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The next step of a radiology task, from the cards and the memory that the messages show, and how it is written."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Plans of radiology questions, and answers from the answer key or, without one, from the memory."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from typing import Any

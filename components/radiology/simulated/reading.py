@@ -1,7 +1,5 @@
 """What the simulated model reads in radiology prompts: tool cards, memory variables, plans, earlier calls."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -70,7 +68,7 @@ class Situation:
         """Whether a plan is asked for, or there is one."""
         return bool(self.plan) or not self.marks.isdisjoint(("Tool Chain:", AS_OBJECT))
 
-    def after(self, noted: Noted) -> Situation:
+    def after(self, noted: "Noted") -> "Situation":
         """The situation when one more message is read."""
         cards = {**self.cards, **{card.name: card for card in noted.cards}} if noted.cards else self.cards
         memory, called, pending = self.memory, self.called, self.pending

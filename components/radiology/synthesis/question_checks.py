@@ -1,7 +1,5 @@
 """Checks of a record's eleven questions and answers: they name the task, give nothing away, and answer it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 

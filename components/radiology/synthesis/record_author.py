@@ -1,7 +1,5 @@
 """Which records are to be written, and their author: asks for a record and for its questions, and checks both."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter

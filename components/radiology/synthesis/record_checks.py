@@ -4,8 +4,6 @@ Every shipped record passes them, and whatever a model writes has to. Each check
 and what would be right.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 

@@ -6,8 +6,6 @@ by the tests that the shipped records pass (``record_checks``, ``question_checks
 again with the reasons; the article checked a part by hand.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

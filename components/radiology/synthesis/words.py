@@ -1,7 +1,5 @@
 """Words, and what may not stand in a question: names that reveal the anatomy, the modality or the finding."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

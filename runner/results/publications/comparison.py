@@ -1,7 +1,5 @@
 """A row of runs and the published rows for it: what is compared with what, over which parts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +26,7 @@ class PublishedComparison:
     published: Sequence[Published]
 
     @classmethod
-    def of(cls, paper: Paper, row: Row) -> PublishedComparison:
+    def of(cls, paper: Paper, row: Row) -> "PublishedComparison":
         """Find the counterparts of a row."""
         line = paper.line(row.first)
         return cls(paper, row, line, paper.counterparts(line, row.first.model) if line else ())

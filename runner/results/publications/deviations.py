@@ -1,7 +1,5 @@
 """In what a run differs from the published setting, by name, and what is odd in what is published."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

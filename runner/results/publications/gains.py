@@ -3,8 +3,6 @@
 A YAML in ``conf/papers/gains`` lists them: which settings differ by how much, by which score.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

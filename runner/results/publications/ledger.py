@@ -6,8 +6,6 @@ done in another way (prompts, sampling, memory, demonstrations, profile, dates) 
 are the project's own in every comparison.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Published results: a YAML in ``conf/papers`` describes the CSV next to it, and which rows a run compares to."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

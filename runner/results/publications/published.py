@@ -1,7 +1,5 @@
 """Published cells: what every line of a publication's CSV says, and the rows that the cells make."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence

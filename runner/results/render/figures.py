@@ -1,7 +1,5 @@
 """Plots as Plotly's JSON. Colours and fonts are the page's, which knows whether it is light or dark."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 

@@ -4,8 +4,6 @@ Texts come from data and models: the templates escape all of them, JSON has no `
 only the scripts whose digests it names.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

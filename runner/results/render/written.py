@@ -1,7 +1,5 @@
 """Sections as Markdown; tables as CSV and LaTeX (booktabs), a file each."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

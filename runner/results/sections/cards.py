@@ -3,8 +3,6 @@
 Episodes are in the records; what only the dataset knows is in their ``card``: fact -> word or number of a sample.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Paired comparisons of methods and effects of a sweep's fields as tables."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

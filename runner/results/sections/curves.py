@@ -1,7 +1,5 @@
 """A score along settings that a sweep varies one at a time: ``compare.curves`` names them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -2,8 +2,6 @@
 left out, every long paragraph stored once; and marks of its steps, by which the page finds where two trajectories of a
 sample first differ without reading either."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 from collections.abc import Mapping, Sequence

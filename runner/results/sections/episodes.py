@@ -1,7 +1,5 @@
 """Episodes to read on the page: a list to search, each step by step, and two runs of a sample side by side."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -79,7 +77,7 @@ class _Names:
     signed: Sequence[str]
 
     @classmethod
-    def of(cls, runs: Sequence[Run]) -> _Names:
+    def of(cls, runs: Sequence[Run]) -> "_Names":
         """The names of these runs."""
         keys: list[str] = []
         for run in runs:

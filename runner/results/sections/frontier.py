@@ -1,7 +1,5 @@
 """Cost against quality, and the runs that no other beats in both (the Pareto front)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log10

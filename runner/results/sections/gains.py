@@ -1,7 +1,5 @@
 """The gains of a sweep's methods over its baseline, next to the published ones that ``compare.gains`` names."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

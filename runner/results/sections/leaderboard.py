@@ -1,7 +1,5 @@
 """All runs next to each other: headline scores with intervals, their cost, and how they ended."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from runner.results.metrics import OVERFLOWS

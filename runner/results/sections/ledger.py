@@ -1,7 +1,5 @@
 """The reproduction ledger as tables: how many cells have which verdict, and every published cell."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

@@ -1,8 +1,6 @@
 """Means of means, or means per value of a stratum, that scorers ask for (``levels``, ``by``): a row per settings, a
 column per group, and the total."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The methods of several runs: scores by dataset, cost of a question, paired differences to the best baseline."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path

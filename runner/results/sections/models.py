@@ -1,7 +1,5 @@
 """Models compared: one table with a line per model, and the plots that ``compare.figures`` asks for."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence

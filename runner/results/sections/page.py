@@ -1,7 +1,5 @@
 """The report of runs in all its formats: which sections it has, and its files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Runs next to published values: per task, per group, in total, and all rows together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from runner.config.roots import CONF

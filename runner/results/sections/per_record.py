@@ -3,8 +3,6 @@
 Source: Zheng et al. 2024, arXiv 2412.09529, Figure 6b: a record has its mean over all questions and trials.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import fmean

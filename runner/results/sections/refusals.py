@@ -4,8 +4,6 @@ The facts of a record say what its condition did: ``kind`` whether anything is m
 a right refusal says there; ``accepted`` are the categories that will do, ``withheld`` the tools that were taken away.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

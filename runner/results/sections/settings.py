@@ -1,7 +1,5 @@
 """A score by every choice or value that the runs vary: condition, agent, model, a number."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from runner.results.render.figures import groups

@@ -1,7 +1,5 @@
 """Scores by what the samples differ in: task, complexity, modality, level, whatever strata the records have."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

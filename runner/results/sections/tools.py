@@ -3,8 +3,6 @@
 Source: Liao et al. 2024, arXiv 2410.17657, figure 5; counted by ``components.acting.tool_distribution``.
 """
 
-from __future__ import annotations
-
 import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

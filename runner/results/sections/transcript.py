@@ -3,8 +3,6 @@
 The texts of models and data are shown as they are, but for characters that a terminal would obey.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

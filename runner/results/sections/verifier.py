@@ -1,7 +1,5 @@
 """What checking every step changed: which proposal was chosen, and what fewer proposals would have led to."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
