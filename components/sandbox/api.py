@@ -9,7 +9,6 @@ from annotated_types import Ge, Gt
 
 Status = Literal["ok", "no_answer", "error", "timeout", "killed", "too_large"]
 Tier = Literal["namespaces", "bwrap", "landlock", "rlimits"]
-STATUSES: tuple[Status, ...] = ("ok", "no_answer", "error", "timeout", "killed", "too_large")
 
 
 class SandboxError(Exception):
@@ -20,8 +19,8 @@ class SandboxError(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one cell may use. ``memory_bytes`` is address space, ``output_bytes`` standard output beyond which is cut;
-    an ``answer`` above ``answer_bytes`` is too large. Wall and CPU time are looked at every quarter of a second."""
+    """What one cell may use. ``memory_bytes`` is address space, ``output_bytes`` standard output, cut beyond; an
+    ``answer`` above ``answer_bytes`` is too large. Wall and CPU time are checked every quarter of a second."""
 
     wall_seconds: Annotated[float, Gt(0)] = 30.0
     cpu_seconds: Annotated[float, Gt(0)] = 20.0
@@ -43,7 +42,7 @@ class Library:
     """What every cell's namespace holds in addition to the builtins.
 
     ``module`` is imported before any episode and defines ``names(**arguments) -> dict``, which is called once per
-    episode in the confined worker, before code. ``arguments`` are JSON values, ``readable`` the files and folders
+    episode in the confined process, before code. ``arguments`` are JSON values, ``readable`` the files and folders
     that cells may read in addition to the interpreter and its libraries. ``rehearsal`` is a cell that does what
     cells will do: every worker runs it before its cell comes, so that the cell finds its memory warm; what it makes
     is thrown away.
@@ -78,6 +77,11 @@ class Ran:
     output: str = ""
     error: CellError | None = None
     seconds: float = 0.0
+
+    @property
+    def broken(self) -> bool:
+        """Whether the worker had to be ended."""
+        return self.status in ("timeout", "killed") or (self.error is not None and self.error.type == "Protocol")
 
 
 def failed(status: Status, kind: str, text: str) -> Ran:

@@ -5,10 +5,11 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
-from components.sandbox.api import STATUSES, CellError, Ran
+from components.sandbox.api import CellError, Ran
 
 _HEAD = struct.Struct(">I")
 MESSAGE_CHARS = 4000  # of an exception's text, of the line and of the traceback
+_WORKER_STATUSES = ("ok", "no_answer", "error", "too_large")  # the others are found by the supervisor and the host
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _FIELDS = {"status": str, "answer": str, "output": str, "error": dict | None, "seconds": int | float, "token": str}
 _ERROR_FIELDS = {"type": str, "kind": str, "message": str, "line_no": int | None, "line": str, "traceback": str}
@@ -18,9 +19,9 @@ class FrameError(ValueError):
     """Bytes that are not a frame, or a frame that is not a result."""
 
 
-def cap(answer_bytes: int, output_bytes: int = 0) -> int:
+def cap(answer_bytes: int) -> int:
     """The most bytes that a result may take: JSON writes one byte of text as up to six."""
-    return 6 * (answer_bytes + output_bytes + 16 * MESSAGE_CHARS) + 4096
+    return 6 * (answer_bytes + 16 * MESSAGE_CHARS) + 4096
 
 
 def plain(text: str) -> str:
@@ -97,8 +98,8 @@ def _typed(value: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
             raise FrameError(f"{name} is not a text")
 
 
-def read_ran(value: Mapping[str, Any], token: str, answer_bytes: int, output_bytes: int) -> Ran:
-    """The result that a frame holds; that it is this cell's, sizes and types are checked. Raises FrameError."""
+def read_ran(value: Mapping[str, Any], token: str, answer_bytes: int) -> Ran:
+    """The result in a worker's frame; that it is this cell's, sizes and types are checked. Raises FrameError."""
     _typed(value, _FIELDS)
     if value["token"] != token:
         raise FrameError("the result of another cell")
@@ -108,10 +109,10 @@ def read_ran(value: Mapping[str, Any], token: str, answer_bytes: int, output_byt
         error = CellError(**error)
         if max(map(len, (error.type, error.kind, error.message, error.line, error.traceback))) > 2 * MESSAGE_CHARS:
             raise FrameError("an error longer than it may be")
-    if value["status"] not in STATUSES or (error is None) != (value["status"] in ("ok", "no_answer")):
-        raise FrameError("no such status")
-    if len(value["answer"].encode()) > answer_bytes or len(value["output"].encode()) > output_bytes:
+    if value["status"] not in _WORKER_STATUSES or (error is None) != (value["status"] in ("ok", "no_answer")):
+        raise FrameError("a status that a worker cannot have")
+    if len(value["answer"].encode()) > answer_bytes or value["output"]:
         raise FrameError("a text longer than it may be")
     if not 0 <= value["seconds"] < 1e9:
         raise FrameError("no such time")
-    return Ran(value["status"], value["answer"], value["output"], error, float(value["seconds"]))
+    return Ran(value["status"], value["answer"], "", error, float(value["seconds"]))

@@ -26,7 +26,7 @@ def session(sandbox):
 @pytest.fixture(scope="session", params=["namespaces", "bwrap", "landlock"])
 def held(request):
     """A sandbox of each tier; skipped, with the reason, where the machine does not have it."""
-    if reason := detect.tested(request.param).reason:
+    if reason := detect.flaw(request.param):
         pytest.skip(f"{request.param}: {reason}")
     made = Sandbox(backend=request.param)
     yield made

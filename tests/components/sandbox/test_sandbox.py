@@ -351,7 +351,7 @@ def test_the_report_says_what_holds(held):
 
 
 async def test_what_the_machine_lacks_is_no_result(sandbox):
-    with pytest.raises(SandboxError, match="is not there"):
+    with pytest.raises(SandboxError, match="does not exist"):
         sandbox.open(Library("components.sandbox.probe", {}, (Path("/no/such"),)))
     wrong = sandbox.open(Library("components.sandbox.probe", {"given": 1}))
     with pytest.raises(SandboxError, match="names\\(\\) got an unexpected keyword"):

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from components.sandbox import Library
-from components.sandbox.session import slots
+from components.sandbox import running_slots as slots
 
 LIBRARY = Library("components.sandbox.probe", {})
 
