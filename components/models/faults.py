@@ -5,7 +5,9 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from functools import cache
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -13,15 +15,15 @@ import orjson
 from components.core.errors import OVERFLOW
 from components.core.messages import Request
 from components.core.redaction import redact, without_echo
-from components.models.overflow import is_overflow
+from components.text.yaml_text import read_yaml
 
 RETRYABLE = frozenset({"rate_limit", "server", "connection", "timeout", "unreadable"})
 LONGEST_PAUSE = 600.0  # seconds; who asks for more is not waited for
 _NEVER_LENGTH = frozenset({401, 402, 403, 404, 407, 408})  # of a key, an account or an address, in spite of the text
 _LABEL = re.compile(r"[\w.-]{1,64}")
-
-
 _LONGEST_DETAIL = 4_000
+_LONGEST_REPORT = 16_000  # characters that are searched; what is longer holds an echo of the request
+FINISH = "model_context_window_exceeded"  # the finish reason of a reply that the end of the window cut off
 
 
 class Fault(Exception):
@@ -54,6 +56,20 @@ class Complaint:
 
     code: str = ""
     text: str = ""
+
+
+@cache
+def _overflow_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What reports something else, and what reports a request that is too long."""
+    table = read_yaml(Path(__file__).with_name("overflow.yaml"))
+    return re.compile("|".join(table["not"]), re.IGNORECASE), re.compile("|".join(table["too_long"]), re.IGNORECASE)
+
+
+def is_overflow(code: str, text: str) -> bool:
+    """Whether the code and the text of an error report a request that is longer than the context window."""
+    report = f"{code}: {text}"[:_LONGEST_REPORT]
+    other, too_long = _overflow_patterns()
+    return other.search(report) is None and too_long.search(report) is not None
 
 
 def kind_of(status: int, code: str = "", text: str = "") -> str:
@@ -127,24 +143,20 @@ def _of_upstream(error: Mapping[str, Any]) -> object:
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait as the headers ask (seconds, milliseconds or an HTTP date); None if they do not."""
     lowered = {name.lower(): value for name, value in headers.items()}
-    if (milliseconds := _number(lowered.get("retry-after-ms"))) is not None:
+    if (milliseconds := _number(lowered.get("retry-after-ms", ""))) is not None:
         return milliseconds / 1000
-    asked = lowered.get("retry-after")
-    if (seconds := _number(asked)) is None and asked is not None:
-        seconds = _until(asked)
-    return seconds
-
-
-def _number(text: str | None) -> float | None:
+    text = lowered.get("retry-after", "")
+    if (seconds := _number(text)) is not None:
+        return seconds
     try:
-        value = float(text or "")
+        return max(parsedate_to_datetime(text).timestamp() - time.time(), 0.0)
+    except ValueError:
+        return None
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
     except ValueError:
         return None
     return max(value, 0.0) if isfinite(value) else None
-
-
-def _until(date: str) -> float | None:
-    try:
-        return max(parsedate_to_datetime(date).timestamp() - time.time(), 0.0)
-    except ValueError:
-        return None

@@ -123,9 +123,8 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
         chunks.append(chunk)
         size += len(chunk)
         if size > _LONGEST_REPLY:
-            raise Fault(
-                "too_large", f"the reply is larger than {_LONGEST_REPLY >> 20} MB: see what answers at model.api_base"
-            )
+            limit = f"the reply is larger than {_LONGEST_REPLY >> 20} MB"
+            raise Fault("too_large", f"{limit}: see what answers at model.api_base")
     return b"".join(chunks)
 
 
@@ -134,11 +133,10 @@ def decode(raw: bytes) -> Any:
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError:
-        pass
-    try:
-        return whole(json.loads(raw.decode("utf-8", "replace")))
-    except (ValueError, RecursionError):
-        raise Fault("unreadable", f"the reply of {len(raw)} bytes is not JSON") from None
+        try:
+            return whole(json.loads(raw.decode("utf-8", "replace")))
+        except (ValueError, RecursionError):
+            raise Fault("unreadable", f"the reply of {len(raw)} bytes is not JSON") from None
 
 
 def whole(value: Any) -> Any:
@@ -153,10 +151,9 @@ def whole(value: Any) -> Any:
 def _not_connected(error: aiohttp.ClientError | OSError) -> Fault:
     if isinstance(error, aiohttp.ClientResponseError):
         return Fault("unreadable", "the reply is not HTTP")
-    number = error.errno if isinstance(error, OSError) else None
-    detail = f" ({type(error).__name__}{f', errno {number}' if number else ''})"
-    failed = isinstance(error, aiohttp.ClientConnectorError)
-    return Fault("connection", ("no connection" if failed else "the connection was lost") + detail)
+    number = f", errno {error.errno}" if isinstance(error, OSError) and error.errno else ""
+    what = "no connection" if isinstance(error, aiohttp.ClientConnectorError) else "the connection was lost"
+    return Fault("connection", f"{what} ({type(error).__name__}{number})")
 
 
 def _proxy(url: str) -> str | None:

@@ -69,9 +69,6 @@ async def _waiting(zygote):
     return [pid for pid in everything_below(zygote) if name(pid) == "cells-waiting"] or found
 
 
-LIBRARY = Library("components.sandbox.probe", {})
-
-
 def test_nothing_can_be_opened_once_it_is_closed():
     warm = ZygoteProcess("rlimits", LIBRARY.module)
     assert warm.alive

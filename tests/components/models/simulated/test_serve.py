@@ -5,8 +5,7 @@ import orjson
 import pytest
 
 from components.core.messages import Image, Message, ToolCall, ToolSpec
-from components.models.simulated import Simulated
-from components.models.simulated.core import Core
+from components.models.simulated import Core, Simulated
 from components.models.simulated.serve import Faults, Server, Unreadable, asked_in, body_of, message_of, spec_of
 
 HELLO = {"messages": [{"role": "user", "content": "hello"}]}

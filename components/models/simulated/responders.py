@@ -1,18 +1,20 @@
-"""Replies that a prompt alone decides: grades by a rubric, reflections and lessons, the answer that reasoning names.
-
-Grades are crude on purpose: on an ordered scale they follow how many of the reference's words the rest says; of
-unordered categories the one whose sentence shares most words with what was done. No answer key is asked.
+"""Responders for any family: replies that a prompt alone decides, and the last one, which follows what any prompt asks
+for, so that a new agent runs without its own responder.
 """
 
 import re
 from collections import Counter
 from collections.abc import Mapping
+from typing import Any
 
 import orjson
 
 from components.core.messages import Message
+from components.core.types import Sample
 from components.simulation.asked import Asked, Responder
-from components.simulation.grammar import said
+from components.simulation.grammar import called, finished, said
+from components.simulation.knowledge import Knowledge
+from components.simulation.review import review
 from components.text.structured import array_in, lessons
 
 _TEXT = re.compile(r'^<text title="([^"]*)">\n(.*?)\n</text>$', re.MULTILINE | re.DOTALL)
@@ -25,10 +27,17 @@ _INNER = ("Plan", "Think", "Finish", "Reflection")
 _ACTION = re.compile(r"^Action: (\w+)\[(.*)$", re.MULTILINE)
 _PARAMETER = re.compile(r'"(\w+)":')
 _NAMED = re.compile(r"^Answer: (.+)$", re.MULTILINE)
+_VOTE = re.compile(r"\bYES or NO\b[^\n]*\Z")
+_FORM = re.compile(r"^(?!Answer\b)([A-Z][\w ]{0,40}): ?\S.*$")
+_CLOSING = ("Finish", "Refuse", "refuse")
 
 
 class PromptAlone(Responder):
-    """Prompts of the judge, of the stage that optimizes, of agents that reflect or reason first."""
+    """Prompts of the judge, of the stage that optimizes, of agents that reflect or reason first.
+
+    Grades are crude on purpose: on an ordered scale they follow how many of the reference's words the rest says; of
+    unordered categories the one whose sentence shares most words with what was done. No answer key is asked.
+    """
 
     def reply(self, asked: Asked) -> Message | None:
         """The reply to a prompt of one message."""
@@ -117,3 +126,85 @@ def _merged(text: str) -> str:
     old, _, new = text.partition("\n\nNew:\n")
     lists = [lessons(array_in(part)) or [] for part in (old.rpartition("Known so far:\n")[2], new.partition("\n\n")[0])]
     return orjson.dumps(list(dict.fromkeys([*lists[0], *lists[1]]))).decode()
+
+
+class Generic(Responder):
+    """Any prompt, any sample.
+
+    It calls offered tools with plausible arguments and then answers, takes part in votes, chooses among options, and
+    fills in the form that a prompt ends with.
+    """
+
+    def knowledge(self, sample: Sample) -> Knowledge:
+        """Options, a decision, or an answer in words."""
+        return Knowledge(sample)
+
+    def reply(self, asked: Asked) -> Message:
+        """A call, or what the last message asks for."""
+        if (garbled := asked.garbled()) is not None:
+            return garbled
+        if asked.history.candidates or asked.history.current is not None:
+            return review(asked.history, bool, lambda: self._step(asked), asked.style or "native", asked.draws)
+        return said(self._answer(asked)) if asked.style is None or asked.concludes else self._step(asked)
+
+    def _step(self, asked: Asked) -> Message:
+        """A call of the first offered tool that was not called, once; then the answer."""
+        offered = {name: given for name, given in asked.history.offered.items() if name not in _CLOSING}
+        style = asked.style or "native"
+        if asked.history.done or not offered:
+            return finished(style, asked.voice.worded(self._answer(asked), asked.draws))
+        name = next(iter(offered))
+        if len(offered) > 1 and asked.draws.happens("wrong tool", asked.rates.wrong_tool):
+            name = asked.draws.pick("which tool", [*offered][1:])
+        schema = next((tool.parameters for tool in asked.tools if tool.name == name), {})
+        properties: Mapping[str, Any] = schema.get("properties", {})
+        arguments = {one: _plausible(one, properties.get(one), asked) for one in offered[name]}
+        return called(style, name, arguments, last=True)
+
+    def _answer(self, asked: Asked) -> str:
+        """A vote, a filled-in form, or the answer on the last line."""
+        if _VOTE.search(asked.last.rstrip()):
+            return "YES"
+        if asked.style is None and (form := _form(asked.last)):
+            return "\n".join(f"{label}: {_opinion(asked)}" for label in form)
+        reasons = any("step by step" in one.text for one in asked.messages if one.role != "assistant")
+        return _chosen(asked, reasons)
+
+
+def _form(text: str) -> list[str]:
+    """The labels of the lines in which a prompt shows the form of a reply, at its end."""
+    head, _, shown = text.rstrip().rpartition(":\n")
+    found = [_FORM.match(line) for line in shown.split("\n")] if head else []
+    return [one[1] for one in found if one is not None] if all(found) else []
+
+
+def _opinion(asked: Asked) -> str:
+    if asked.knowledge is None:
+        return "not known"
+    right = asked.draws.happens("competence", asked.knowledge.by_heart(asked.rates))
+    return asked.knowledge.opinion(right, asked.draws)
+
+
+def _chosen(asked: Asked, reasons: bool) -> str:
+    """``Answer: X`` on the last line, with a line of reasoning before it where the prompt asks for one."""
+    if asked.knowledge is None:
+        return "Answer: not known"
+    if asked.voice.opines or asked.knowledge.open_ended:
+        return asked.voice.worded(_opinion(asked), asked.draws)
+    return asked.knowledge.marked(asked.rates, reasons, asked.draws)
+
+
+def _plausible(name: str, schema: Any, asked: Asked) -> Any:
+    """An argument by its schema: the name of an input, else the question."""
+    kind = schema.get("type") if isinstance(schema, Mapping) else "string"
+    if isinstance(schema, Mapping) and schema.get("enum"):
+        return schema["enum"][0]
+    if kind in ("number", "integer"):
+        return schema.get("minimum", 1)
+    if kind == "boolean":
+        return True
+    if kind == "object":
+        return {}
+    problem = asked.sample.problem if asked.sample is not None else None
+    text = asked.last if problem is None else problem.inputs.get(name, problem.question)
+    return [text] if kind == "array" else text
