@@ -7,8 +7,8 @@ from typing import Any
 from components.cab.simulated.calculator import BUILT
 from components.cab.tasks import TASKS
 from components.core.types import Sample
+from components.simulation.asked import Knowledge
 from components.simulation.draws import Draws, Rates
-from components.simulation.knowledge import Knowledge
 
 FACTS = {"knowledge": 3, "trust": 4, "multimodal": 6, "data": 5, "numerical": 8}  # that an answer by heart takes
 FACTS_READ = 2  # where the task's own text holds the answer, and on second thought

@@ -8,8 +8,8 @@ from functools import cached_property, lru_cache
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.ehr.metadata import metadata
+from components.simulation.asked import Knowledge
 from components.simulation.draws import Draws, Rates
-from components.simulation.knowledge import Knowledge
 from components.sql.complexity import tables_of
 
 BY_HEART = 12.0  # facts that an answer takes without looking

@@ -11,10 +11,9 @@ import orjson
 
 from components.core.messages import Message
 from components.core.types import Sample
-from components.simulation.asked import Asked, Responder
+from components.simulation.asked import Asked, Knowledge, Responder
 from components.simulation.grammar import called, finished, said
-from components.simulation.knowledge import Knowledge
-from components.simulation.review import review
+from components.simulation.history import review
 from components.text.structured import array_in, lessons
 
 _TEXT = re.compile(r'^<text title="([^"]*)">\n(.*?)\n</text>$', re.MULTILINE | re.DOTALL)
