@@ -281,17 +281,13 @@ class Retries:
                     raise
                 self.by_kind[fault.kind] += 1
                 delay = self.delay(n, fault)
-                self._log(fault)
+                pause, now = fault.retry_after or 0.0, time.monotonic()
+                if pause >= _WORTH_LOGGING and now + pause > self._logged_until + _WORTH_LOGGING:  # once for all calls
+                    self._logged_until = now + pause
+                    log.warning("%s asks for a pause of %.0f seconds (%s): waiting", self.who, pause, fault)
             self.waited_seconds += delay
             await asyncio.sleep(delay)
         return await attempt()
-
-    def _log(self, fault: Fault) -> None:
-        """Log that the endpoint asks for a pause; once for all calls."""
-        pause, now = fault.retry_after or 0.0, time.monotonic()
-        if pause >= _WORTH_LOGGING and now + pause > self._logged_until + _WORTH_LOGGING:
-            self._logged_until = now + pause
-            log.warning("%s asks for a pause of %.0f seconds (%s): waiting", self.who, pause, fault)
 
     def delay(self, n: int, fault: Fault) -> float:
         """Seconds to wait after attempt ``n`` (from 0): what the provider asked and a little more, or backoff."""
