@@ -40,8 +40,7 @@ class Clean:
         self._paths = sorted(paths.items(), key=lambda item: -len(item[0]))
 
     def __call__(self, text: str) -> str:
-        if "0x" in text:
-            text = _ADDRESS.sub("at 0x...", text)
+        text = _ADDRESS.sub("at 0x...", text) if "0x" in text else text
         for path, name in self._paths:
             text = text.replace(path, name)
         return text

@@ -39,7 +39,7 @@ def flaw(tier: Tier) -> str:
     with tempfile.TemporaryDirectory(prefix="wardround-probe-") as folder:
         secret, outside = Path(folder, "secret"), Path(folder, "outside")
         secret.write_text("secret")
-        source = str(paths.project() / "components" / "core" / "types.py")
+        source = str(paths.PROJECT / "components" / "core" / "types.py")
         cell = _CELL.read_text().format(outside=str(outside), secret=str(secret), parent=os.getpid(), source=source)
         try:
             ran = _run(tier, cell)

@@ -72,8 +72,12 @@ class Episode:
             ran = await self._result(self._pipes, cell)
         except FrameError as error:
             ran = failed("error", "Protocol", f"the worker's reply is not a result: {error}")
-        if ran is None:
-            ran = await self._fate()
+        if ran is None:  # the supervisor reports why the worker ended
+            self._send(fate=self._number)
+            frame: dict[str, Any] = {}
+            while frame.get("verdict") != self._number:
+                frame = await self._next_frame()
+            ran = failed(*frame["why"])
         ran = self._settle(self._pipes, ran, time.perf_counter() - began)
         if self._watched:
             self._finish()
@@ -96,14 +100,6 @@ class Episode:
             if enough and not flooded:
                 flooded = True
                 self._send(flood=self._number)
-
-    async def _fate(self) -> Ran:
-        """Why the worker ended, as the supervisor reports it."""
-        self._send(fate=self._number)
-        frame: dict[str, Any] = {}
-        while frame.get("verdict") != self._number:
-            frame = await self._next_frame()
-        return failed(*frame["why"])
 
     def _settle(self, pipes: WorkerPipes, ran: Ran, seconds: float) -> Ran:
         """The result with its output; the worker stays, or is given up."""

@@ -19,13 +19,13 @@ NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = (
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = (
     1, 2, 4, 8, 32, 4096, 16384, 1 << 18,
 )  # fmt: skip
-PARENT_DEATH_SIGNAL, CHILD_SUBREAPER, NO_NEW_PRIVILEGES = 1, 36, 38  # options of prctl
-_SET_NAME, _DROP_BOUNDING, _AMBIENT, _AMBIENT_CLEAR = 15, 24, 47, 4
+PARENT_DEATH_SIGNAL, SET_NAME, CHILD_SUBREAPER, NO_NEW_PRIVILEGES = 1, 15, 36, 38  # options of prctl
+_DROP_BOUNDING, _AMBIENT, _AMBIENT_CLEAR = 24, 47, 4
 DETACH = 2  # unmount now; what is still open in it stays until it is closed
-_AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
+AT_FDCWD, AT_RECURSIVE = -100, 0x8000
 _CAPSET = {"x86_64": 126, "aarch64": 91}
-_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
-_MOUNT_SETATTR = 442  # the same number on every machine, as are all newer calls
+PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+MOUNT_SETATTR = 442  # the same number on every machine, as are all newer calls; Linux 5.12
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _READ_FILE, _READ_DIR, _WRITE_FILE = 1 << 2, 1 << 3, 1 << 1
 _REMOVE, _MAKE = 0x30, 0x1180  # folders and files; to make folders, files, symbolic links
@@ -51,11 +51,6 @@ mount = partial(call, "mount")  # source, target, type, flags, data
 unmount = partial(call, "umount2")  # target, flags
 
 
-def rename(name: str) -> None:
-    """Set the name under which this process is listed; at most 15 bytes."""
-    prctl(_SET_NAME, name)
-
-
 def drop_capabilities() -> None:
     """Give up all capabilities for good."""
     for number in range(64):
@@ -68,17 +63,6 @@ def drop_capabilities() -> None:
     syscall(_CAPSET[os.uname().machine], head, (ctypes.c_uint32 * 6)())
 
 
-def set_mount(target: str, attributes: int) -> None:
-    """Set attributes (the low bits of mount flags) on a mount and all below it; Linux 5.12."""
-    wanted = (ctypes.c_uint64 * 4)(attributes, 0, 0, 0)
-    syscall(_MOUNT_SETATTR, _AT_FDCWD, target, _AT_RECURSIVE, wanted, ctypes.sizeof(wanted))
-
-
-def pivot_root(new: str, old: str) -> None:
-    """Make ``new`` the root; the previous root is at ``old``."""
-    syscall(_PIVOT_ROOT[os.uname().machine], new, old)
-
-
 def landlock_version() -> int:
     """The version of the kernel's Landlock; 0 where there is none."""
     try:
@@ -88,11 +72,10 @@ def landlock_version() -> int:
 
 
 def restrict_paths(readable: Iterable[str], writable: Iterable[str]) -> None:
-    """Restrict this process and its children for good; needs Landlock of at least ``LEAST_LANDLOCK``. Raises OSError.
+    """Restrict this process and its children for good. Raises OSError.
 
-    Args:
-        readable: files and folders (with all below) that may be read; missing ones are skipped.
-        writable: folders that may be written, without devices and sockets, and device files.
+    Missing files and folders that may be read are skipped. In folders that may be written no device or socket can be
+    made. Needs Landlock of at least ``LEAST_LANDLOCK``.
     """
     version = landlock_version()
     handled = (1 << 13) - 1 | _REFER | _TRUNCATE | (_IOCTL if version >= 5 else 0)

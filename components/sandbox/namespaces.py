@@ -6,6 +6,7 @@ Made here for each episode, or by bubblewrap, a program that the machine trusts 
 
 import os
 import shutil
+import struct
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -32,9 +33,7 @@ def enter() -> None:
 def build_root(readable: Sequence[str], refused: Iterable[str]) -> None:
     """Change the root to one that holds only what may be read, and an empty folder for scratch. Raises OSError.
 
-    Args:
-        readable: absolute paths; they are at the same place inside, read-only.
-        refused: folders that are empty inside although they lie below a readable one.
+    Readable paths are at the same place inside; refused folders below them are empty there.
     """
     k.mount(None, "/", None, k.MS_REC | k.MS_PRIVATE, None)
     k.mount("tmpfs", _ROOT, "tmpfs", _ATTRIBUTES, "size=1m,mode=755")
@@ -49,7 +48,7 @@ def build_root(readable: Sequence[str], refused: Iterable[str]) -> None:
             os.symlink(os.readlink(f"/{name}"), f"{_ROOT}/{name}")
     os.mkdir(_ROOT + paths.SCRATCH)
     os.mkdir(f"{_ROOT}/.old")
-    k.pivot_root(_ROOT, f"{_ROOT}/.old")
+    k.syscall(k.PIVOT_ROOT[os.uname().machine], _ROOT, f"{_ROOT}/.old")
     os.chdir("/")
     k.unmount("/.old", k.DETACH)
     os.rmdir("/.old")
@@ -64,7 +63,8 @@ def _bind(path: str, attributes: int) -> None:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         os.close(os.open(target, os.O_CREAT | os.O_EXCL))
     k.mount(source, target, None, k.MS_BIND | k.MS_REC, None)
-    k.set_mount(target, k.MS_RDONLY | k.MS_NOSUID | attributes)
+    wanted = struct.pack("QQQQ", k.MS_RDONLY | k.MS_NOSUID | attributes, 0, 0, 0)  # for this mount and all below it
+    k.syscall(k.MOUNT_SETATTR, k.AT_FDCWD, target, k.AT_RECURSIVE, wanted, len(wanted))
 
 
 def bwrap_command(
@@ -86,7 +86,7 @@ def bwrap_command(
     ]
     for name, value in environment.items():
         line += ["--setenv", name, value]
-    packages = {str(paths.project() / name) for name in ("components", module.partition(".")[0])}
+    packages = {str(paths.PROJECT / name) for name in ("components", module.partition(".")[0])}
     for path in paths.outermost([*paths.interpreter(), *filter(os.path.isdir, packages), *readable]):
         line += ["--ro-bind", path, path]
     for name in _LINKS:

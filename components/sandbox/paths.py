@@ -14,34 +14,22 @@ from components.sandbox import kernel as k
 
 SCRATCH = "/scratch"
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
-_PACKAGES = ("components", "runner", "conf")
+PROJECT = Path(__file__).resolve().parents[2]  # holds the project's packages: a checkout, or the installed libraries
+HIDDEN = tuple(str(PROJECT / name) for name in ("components", "runner", "conf"))
 _ZONES = "/usr/share/zoneinfo"
 _MOST_FILES = 4096  # in the scratch folder
 _MOST_DEPTH = 100  # of folders in folders; a path may have 4,096 letters
 
 
-def project() -> Path:
-    """The folder in which the project's packages lie: a checkout, or the installed libraries."""
-    return Path(__file__).resolve().parents[2]
-
-
-def hidden() -> tuple[str, ...]:
-    """The project's own packages."""
-    return tuple(str(project() / name) for name in _PACKAGES)
-
-
-def _mapped() -> set[str]:
-    """Folders of the shared libraries that this process has loaded."""
-    lines = Path("/proc/self/maps").read_text().splitlines()
-    files = {line.split(maxsplit=5)[5] for line in lines if " r-xp " in line and "/" in line}
-    return {os.path.dirname(file) for file in files if ".so" in file}
-
-
 def interpreter() -> list[str]:
     """Folders of the interpreter and its libraries, none below another, and the table of time zones."""
+    mapped = [
+        line.split(maxsplit=5)[-1] for line in Path("/proc/self/maps").read_text().splitlines() if " r-xp " in line
+    ]
+    loaded = {os.path.dirname(file) for file in mapped if ".so" in file and file.startswith("/")}
     installed = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
-    folders = {*prefixes, _ZONES, *installed, *_mapped()}
+    folders = {*prefixes, _ZONES, *installed, *loaded}
     return outermost(path for path in folders if path and os.path.isdir(path) and path != "/")
 
 
@@ -75,7 +63,7 @@ def without(paths: Iterable[str], refused: Iterable[str]) -> list[str]:
 
 def leave_project() -> None:
     """Remove the project from where this process looks for modules; what is imported stays."""
-    root = str(project())
+    root = str(PROJECT)
     libraries = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     others = [entry for entry in sys.path if entry in libraries or (entry and os.path.abspath(entry) != root)]
     sys.path[:] = [entry for entry in others if "__editable__" not in entry]
@@ -88,8 +76,8 @@ def leave_project() -> None:
 class Folder:
     """A folder of the machine that cells may write: empty before every cell, gone at the end.
 
-    Its size is checked now and then, so it may be exceeded for a moment. Holds only where files cannot lose their
-    names: components.sandbox.kernel.keep_names.
+    Its size is checked now and then, so it may be exceeded for a moment. That suffices only where files cannot lose
+    their names: components.sandbox.kernel.keep_names.
     """
 
     size: int

@@ -51,7 +51,7 @@ class ZygoteProcess:
         self._base = tempfile.mkdtemp(prefix="wardround-cells-") if needs_folder else None
         self._control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         config = {"control": control.fileno(), "tier": tier, "module": module, "base": self._base}
-        root = str(paths.project())
+        root = str(paths.PROJECT)
         line = [sys.executable, "-s", "-P", "-c", _START, root, json.dumps(config)]
         if tier == "bwrap":
             line = [*bwrap_command(readable, module, _ENVIRONMENT, scratch_bytes), *line]

@@ -37,8 +37,7 @@ class Child:
         """Fork.
 
         Args:
-            live: what the worker does with its descriptors for cells and results, and the one that it closes when it
-                must not run another cell.
+            live: what the worker does with its descriptors for cells, results and the pledge to stay.
             foreign: descriptors that the worker must not have.
         """
         self._ended, self._cpu = False, 0.0
@@ -152,8 +151,12 @@ class Supervisor:
             match frame:
                 case {"want": _}:  # the host has a cell and no worker
                     self._give()
-                case {"begin": cell}:
-                    self._begin(cell)
+                case {"begin": cell}:  # the worker that the host holds has a cell for a moment already
+                    self._cell, self._begun = cell, time.monotonic()
+                    self._tick = _WATCH if self._scratch.watched else _SHORT
+                    self._idle, self._flooded = 0.0, False
+                    if self._given is not None:
+                        self._given.send_signal(signal.SIGCONT)
                 case {"flood": _}:  # the host has all the output that it needs
                     self._flooded = True
                 case {"end": _, "keep": keep, "eager": eager}:
@@ -162,14 +165,6 @@ class Supervisor:
                     self._reported != cell
                 ):  # the worker ended, or closed its pipes, without a result
                     self._report(cell, self._cause(self._given))
-
-    def _begin(self, cell: int) -> None:
-        """The worker that the host holds has a cell for a moment already."""
-        self._cell, self._begun = cell, time.monotonic()
-        self._tick = _WATCH if self._scratch.watched else _SHORT
-        self._idle, self._flooded = 0.0, False
-        if self._given is not None:
-            self._given.send_signal(signal.SIGCONT)
 
     def _end(self, keep: bool, eager: bool) -> None:
         """A cell is over; its worker stays, or there is to be another."""

@@ -94,11 +94,6 @@ def _fresh(settings: Settings) -> None:
         numpy.random.seed(SEED)
 
 
-def _write(descriptor: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]
-
-
 def _read(descriptor: int, reader: Reader) -> dict[str, Any]:
     while (frame := reader.take()) is None:
         data = os.read(descriptor, 1 << 16)
@@ -125,17 +120,16 @@ def live(
 
     Args:
         names: what the cell's namespace holds.
-        settings: limits and other settings.
+        settings: those of the episode.
         rehearse: whether there is time to make the first cell quicker.
         cells: descriptor from which frames with a cell come.
         results: descriptor to which one frame per cell goes.
-        pledge: descriptor that is closed before a cell after which this process must run no other; nobody can open
-            it again.
+        pledge: descriptor that is closed, for good, before a cell after which this process must run no other.
     """
     reader, run = Reader(_CELL_BYTES), Cells(names, settings).run
     packed: Callable[[Ran, str], bytes] = pack_ran
     wait = os.read
-    write, clock, leave, close = _write, time.perf_counter, os._exit, os.close
+    write, clock, leave, close = os.write, time.perf_counter, os._exit, os.close
     lives = True
 
     def last() -> None:
@@ -160,7 +154,9 @@ def live(
             last()
         seconds = clock() - started
         io.TextIOWrapper.flush(output)
-        write(results, packed(Ran(ran.status, ran.answer, "", ran.error, seconds), asked["token"]))
+        data = packed(Ran(ran.status, ran.answer, "", ran.error, seconds), asked["token"])
+        while data:
+            data = data[write(results, data) :]
         if not lives:
             close(results)
             wait(cells, 1)  # until the result has reached the host: ending takes a processor's time

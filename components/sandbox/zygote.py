@@ -121,7 +121,7 @@ class Zygote:
                 leash.close()
                 self._next = waiting
             else:
-                folder = self._folder()
+                folder = self._slots.pop() if self._slots else self._base and tempfile.mkdtemp(dir=self._base)
                 self._running.append(Running(waiting.pid, leash, folder))
                 request = {**json.loads(data), "folder": folder}
                 try:
@@ -132,12 +132,6 @@ class Zygote:
                     channel.sendall(pack({"fatal": f"{type(error).__name__}: {error}"}))
                 waiting.orders.close()
         return True
-
-    def _folder(self) -> str | None:
-        """A scratch folder for an episode; None where the episode has a file system of its own."""
-        if self._slots:
-            return self._slots.pop()
-        return tempfile.mkdtemp(dir=self._base) if self._base else None
 
     def _fork(self) -> Waiting:
         """Fork a process for an episode, in a process group of its own."""
@@ -190,7 +184,7 @@ def _wait_for_episode(tier: Tier, orders: socket.socket, readable: list[str]) ->
     It sends its number through ``orders`` once it leads its process group, or why it cannot; then one request comes,
     with the channel to the host. ``readable``: the folders of the interpreter.
     """
-    kernel.rename("cells-waiting")
+    kernel.prctl(kernel.SET_NAME, "cells-waiting")
     try:
         if not _lead_group(tier, orders):
             return
@@ -202,7 +196,7 @@ def _wait_for_episode(tier: Tier, orders: socket.socket, readable: list[str]) ->
     orders.close()
     if not data:
         return
-    kernel.rename("cells-episode")
+    kernel.prctl(kernel.SET_NAME, "cells-episode")
     channel = socket.socket(fileno=descriptors[0])
     try:
         _supervise(tier, json.loads(data), channel, readable)
@@ -234,14 +228,14 @@ def _lead_group(tier: Tier, orders: socket.socket) -> bool:
 def _confine(tier: Tier, request: _Request, scratch_bytes: int, readable: list[str]) -> paths.Folder:
     own, folder = request["readable"], request["folder"]
     if tier == "namespaces":
-        namespaces.build_root([*readable, *own], paths.hidden())
+        namespaces.build_root([*readable, *own], paths.HIDDEN)
         memory = paths.Memory(scratch_bytes, paths.SCRATCH)
         memory.mount()
         os.chdir(memory.path)
         return memory
     kernel.prctl(kernel.NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     if tier != "rlimits":
-        allowed = paths.without([*readable, *map(os.path.realpath, own)], paths.hidden())
+        allowed = paths.without([*readable, *map(os.path.realpath, own)], paths.HIDDEN)
         kernel.restrict_paths(allowed, [folder, *paths.DEVICES])
     return (paths.Mounted if tier == "bwrap" else paths.Folder)(scratch_bytes, folder)
 
@@ -269,7 +263,7 @@ def start() -> NoReturn:
     """Be the zygote that the last argument of the command line describes, until the host is gone."""
     config = json.loads(sys.argv[-1])
     os.umask(0o077)
-    kernel.rename("cells")
+    kernel.prctl(kernel.SET_NAME, "cells")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     control = socket.socket(fileno=config["control"])
     kernel.prctl(kernel.CHILD_SUBREAPER, 1)

@@ -34,7 +34,7 @@ async def test_the_root_holds_little_and_nothing_of_others():
 def test_only_the_interpreter_the_library_and_its_files_are_bound():
     line = namespaces.bwrap_command(["/data/file.db"], "tests.components.sandbox.library", {"TZ": "UTC0"}, 4096)
     bound = [line[at + 1] for at, word in enumerate(line) if word == "--ro-bind"]
-    root = str(paths.project())
+    root = str(paths.PROJECT)
     assert {"/data/file.db", f"{root}/components", f"{root}/tests"} <= set(bound)
     assert not {root, f"{root}/conf", f"{root}/runner", "/", "/etc", "/home", "/proc"} & set(bound)
     assert line[0].endswith("bwrap") and "--unshare-all" in line and "--bind" not in line

@@ -32,8 +32,8 @@ def test_what_is_refused_is_left_out_however_deep(tmp_path):
 def test_the_interpreter_is_readable_and_the_project_hidden():
     found = paths.interpreter()
     assert any(paths.within(sys.base_prefix, path) for path in found)
-    assert all(Path(path).is_dir() for path in paths.hidden())
-    assert not any(paths.within(path, one) for path in paths.hidden() for one in paths.without(found, paths.hidden()))
+    assert all(Path(path).is_dir() for path in paths.HIDDEN)
+    assert not any(paths.within(path, one) for path in paths.HIDDEN for one in paths.without(found, paths.HIDDEN))
 
 
 def test_everything_inside_is_removed_however_deep_and_however_barred(tmp_path):
