@@ -126,23 +126,17 @@ class Retired:
     offered: bool = True
 
     def __post_init__(self) -> None:
-        if self.since is not None:
-            _day(self.since)
+        try:
+            date.fromisoformat(self.since or "2000-01-01")
+        except ValueError:
+            raise ConfigError(f"retired: since must be a day such as 2026-10-23, found {self.since!r}") from None
 
     def refuse(self, name: str, today: date) -> None:
         """Raise ConfigError if the model cannot be had today."""
-        if self.since is not None and today < _day(self.since):
+        if self.since is not None and today < date.fromisoformat(self.since):
             return
         end = f"{self.by} retired {name!r} on {self.since}" if self.since else f"{self.by} no longer serves {name!r}"
         elsewhere = "; if a server still has it: retired=null, with its address in api_base"
         if not self.offered:
             end, elsewhere = f"{self.by} never offered {name!r} to the public", ""
         raise ConfigError(f"retired: {end}; the nearest choice is model={self.instead}{elsewhere}")
-
-
-def _day(text: str) -> date:
-    """A date of the configuration. Raises ConfigError."""
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise ConfigError(f"retired: since must be a day such as 2026-10-23, found {text!r}") from None

@@ -29,8 +29,8 @@ FINISH = "model_context_window_exceeded"  # the finish reason of a reply that th
 class Fault(Exception):
     """One failed attempt.
 
-    ``detail`` is the provider's own text; it may hold a key or what was asked, so it is shown by
-    ``explain`` only and is no part of ``str(fault)``. ``retry_after``: seconds, as the provider asked.
+    ``detail`` is the provider's own text; it may hold a key or parts of the request, so only ``explain`` shows it.
+    ``retry_after``: seconds, as the provider asked.
     """
 
     def __init__(self, kind: str, summary: str, detail: str = "", retry_after: float | None = None) -> None:
@@ -89,8 +89,9 @@ def from_status(status: int, raw: bytes, headers: Mapping[str, str]) -> Fault:
     """The fault behind a reply whose HTTP status is not a success."""
     try:
         complaint = complaint_in(orjson.loads(raw))
-    except orjson.JSONDecodeError:
-        complaint = Complaint(text=_plain_text(raw))
+    except orjson.JSONDecodeError:  # a server without JSON, or JSON that is cut off; nothing of a web page
+        text = raw[:_LONGEST_DETAIL].decode("utf-8", "replace").strip()
+        complaint = Complaint(text="" if text.startswith("<") else text)
     return from_complaint(status, complaint, headers)
 
 
@@ -112,12 +113,6 @@ def from_error_body(error: object) -> Fault:
     return Fault(kind_of(status, complaint.code, complaint.text), "HTTP 200 with an error in it", complaint.text)
 
 
-def _plain_text(raw: bytes) -> str:
-    """The text of a server without JSON, or in JSON that is cut off; nothing of a web page."""
-    text = raw[:_LONGEST_DETAIL].decode("utf-8", "replace").strip()
-    return "" if text.startswith("<") else text
-
-
 def complaint_in(body: object) -> Complaint:
     """Read the shapes in use: OpenAI's, vLLM's, Ollama's, FastAPI's, OpenRouter's, Gemini's (a list of one)."""
     if isinstance(body, list) and body:
@@ -130,14 +125,9 @@ def complaint_in(body: object) -> Complaint:
     if not isinstance(error, Mapping):
         return Complaint(text=error if isinstance(error, str) else "")
     code = next((str(error[key]) for key in ("code", "type", "status") if error.get(key) is not None), "")
-    text = error.get("message") or error.get("msg") or ""
-    return Complaint(code, " ".join(one for one in (text, _of_upstream(error)) if isinstance(one, str) and one))
-
-
-def _of_upstream(error: Mapping[str, Any]) -> object:
-    """The text of the provider behind a router, where the router's own text only says that it failed."""
-    metadata = error.get("metadata")
-    return metadata.get("raw") if isinstance(metadata, Mapping) else None
+    metadata = error.get("metadata")  # of a router, whose own text only says that a provider failed
+    texts = (error.get("message") or error.get("msg"), metadata.get("raw") if isinstance(metadata, Mapping) else None)
+    return Complaint(code, " ".join(text for text in texts if isinstance(text, str) and text))
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -93,10 +93,8 @@ class Gateway:
         self._key = key_in_environment(self.name, self.api_key_env, self.key_optional)
         if self.price is not None:
             stated(self.price, PriceRow(None, None, None, "model.price"))
-        requests, tokens = self.requests_per_minute, self.tokens_per_minute
-        self._limiter = Limiter(
-            self.max_connections, Minute(requests) if requests else None, Minute(tokens) if tokens else None
-        )
+        requests, tokens = (Minute(n) if n else None for n in (self.requests_per_minute, self.tokens_per_minute))
+        self._limiter = Limiter(self.max_connections, requests, tokens)
         self._retries = Retries(self.retries, f"{self.name} at {self.endpoint}")
         self._deadlines = Deadlines(self.timeout_seconds)
         self._transport: OpenAIChat | LitellmChat | None = None  # opened when the first call needs it

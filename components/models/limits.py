@@ -198,15 +198,6 @@ def estimate(request: Request) -> int:
     return letters // 4 + images * _IMAGE_TOKENS + (request.sampling.max_tokens or _REPLY_TOKENS)
 
 
-@dataclass(eq=False, slots=True)
-class Watch:
-    """A call under a deadline."""
-
-    task: asyncio.Task[object]
-    until: float
-    expired: bool = False
-
-
 @dataclass(eq=False)
 class Deadlines:
     """Calls under one common timeout: the oldest ends first, so one timer that looks at the oldest serves all.
@@ -215,7 +206,7 @@ class Deadlines:
     """
 
     seconds: float
-    _watches: dict[Watch, None] = field(default_factory=dict, repr=False)
+    _until: dict[asyncio.Task[object], float] = field(default_factory=dict, repr=False)
     _timer: asyncio.TimerHandle | None = field(default=None, repr=False)
 
     @contextmanager
@@ -223,34 +214,31 @@ class Deadlines:
         """Raise TimeoutError after ``seconds`` if the deadline, and nothing else, cancelled the current task."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None, "a model is called from within a task"
-        watch, cancelling = Watch(task, loop.time() + self.seconds), task.cancelling()
-        self._watches[watch] = None
+        cancelling, self._until[task] = task.cancelling(), loop.time() + self.seconds
         if self._timer is None:
-            self._timer = loop.call_at(watch.until, self._sweep, loop)
+            self._timer = loop.call_at(self._until[task], self._sweep, loop)
         try:
             yield
         except asyncio.CancelledError as error:
-            if watch.expired and task.cancelling() <= cancelling + 1:
+            if task not in self._until and task.cancelling() <= cancelling + 1:
                 raise TimeoutError from error
             raise
         finally:
-            if watch.expired:
+            if self._until.pop(task, None) is None:  # it expired
                 task.uncancel()
-            self._watches.pop(watch, None)
-            if not self._watches and self._timer is not None:
+            if not self._until and self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
 
     def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = None
         now = loop.time() + 1e-3
-        for watch in list(self._watches):
-            if watch.until > now:
-                self._timer = loop.call_at(watch.until, self._sweep, loop)
+        for task, until in list(self._until.items()):
+            if until > now:
+                self._timer = loop.call_at(until, self._sweep, loop)
                 return
-            del self._watches[watch]
-            watch.expired = True
-            watch.task.cancel()
+            del self._until[task]
+            task.cancel()
 
 
 @dataclass(eq=False)

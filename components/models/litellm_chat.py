@@ -119,7 +119,7 @@ def reply_of(response: Any) -> dict[str, Any]:
         body = {
             "content": message.content,
             "refusal": kept.get("refusal"),
-            "tool_calls": [_call(call) for call in message.tool_calls or ()],
+            "tool_calls": [_plain(call) for call in message.tool_calls or ()],
         }
         if (reasoning := getattr(message, "reasoning_content", None)) is not None:
             body["reasoning_content"] = reasoning
@@ -139,13 +139,6 @@ def _kept(part: Any) -> Mapping[str, Any]:
 
 def _plain(part: Any) -> Any:
     return part if isinstance(part, dict) else part.model_dump()
-
-
-def _call(call: Any) -> dict[str, Any]:
-    function = getattr(call, "function", None)
-    if function is None:
-        return {"id": call.id}
-    return {"id": call.id, "function": {"name": function.name, "arguments": function.arguments}}
 
 
 def fault_of(error: Any) -> Fault:

@@ -93,13 +93,15 @@ class OpenAIChat:
         headers = {"Content-Type": "application/json", "User-Agent": "wardround"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
+        parts = urlsplit(self.api_base)
+        proxy = None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
         self._loop = asyncio.get_running_loop()
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, socket_factory=self._socket),
             timeout=_NO_TIMEOUT,
             headers=headers,
             cookie_jar=aiohttp.DummyCookieJar(),
-            proxy=_proxy(self.api_base),
+            proxy=proxy,
             max_line_size=_HEADER_BYTES,
             max_field_size=_HEADER_BYTES,
         )
@@ -154,12 +156,6 @@ def _not_connected(error: aiohttp.ClientError | OSError) -> Fault:
     number = f", errno {error.errno}" if isinstance(error, OSError) and error.errno else ""
     what = "no connection" if isinstance(error, aiohttp.ClientConnectorError) else "the connection was lost"
     return Fault("connection", f"{what} ({type(error).__name__}{number})")
-
-
-def _proxy(url: str) -> str | None:
-    """The proxy that the environment names for a URL."""
-    parts = urlsplit(url)
-    return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
 
 
 @lru_cache(maxsize=256)

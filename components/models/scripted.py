@@ -53,7 +53,13 @@ class Scripted:
     async def generate(self, request: Request) -> Completion:
         """The next reply."""
         self.requests.append(request)
-        line = self._next(request)
+        if callable(self._replies):
+            line = self._replies(request)
+        elif self._n >= len(self._replies):
+            raise ModelError(f"the script has {len(self._replies)} replies and no more", "script_exhausted")
+        else:
+            line = self._replies[self._n]
+            self._n += 1
         if isinstance(line, ModelError):
             raise line
         message = Message("assistant", line) if isinstance(line, str) else line
@@ -63,11 +69,3 @@ class Scripted:
 
     async def close(self) -> None:
         """Nothing to close."""
-
-    def _next(self, request: Request) -> Line:
-        if callable(self._replies):
-            return self._replies(request)
-        if self._n >= len(self._replies):
-            raise ModelError(f"the script has {len(self._replies)} replies and no more", "script_exhausted")
-        self._n += 1
-        return self._replies[self._n - 1]

@@ -24,11 +24,13 @@ class AnswerKey:
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
         self._by_line: dict[str, list[Sample]] = {}
         self._seen: dict[bytes, tuple[Sample, ...]] = {}
-        held = [*samples]
-        self.digest = _digest(held)
-        for sample in held:
+        digests = []
+        for sample in samples:
+            digests.append(blake2b(_bytes_of(sample), digest_size=8).digest())
             for line in _first_lines(sample.problem.question):
                 self._by_line.setdefault(line, []).append(sample)
+        # Of all that the samples hold, in whatever order they come; empty without any.
+        self.digest = blake2b(b"".join(sorted(digests)), digest_size=8).hexdigest() if digests else ""
 
     def find(self, messages: Sequence[Message]) -> Sample | None:
         """The sample whose question is in the newest message that holds one; None when there is none."""
@@ -64,21 +66,15 @@ def _handed(message: Message) -> Message:
     return Message("user", message.text.partition("\n[Query]\n")[2].partition("\n[Plan]\n")[0])
 
 
-def _digest(samples: Sequence[Sample]) -> str:
-    """16 hexadecimal digits for all that the samples hold, in whatever order they come; empty without any."""
-    parts = sorted(blake2b(_bytes_of(one), digest_size=8).digest() for one in samples)
-    return blake2b(b"".join(parts), digest_size=8).hexdigest() if parts else ""
-
-
 def _bytes_of(sample: Sample) -> bytes:
     """What a sample asks, holds and is answered with, as JSON; without what images show."""
     problem = sample.problem
-    held = [problem.question, dict(problem.choices), problem.context, dict(problem.inputs), sample.target]
-    held.append(dict(sample.metadata))
+    texts = [problem.question, dict(problem.choices), problem.context, dict(problem.inputs)]
+    whole = [*texts, sample.target, dict(sample.metadata)]
     try:
-        return orjson.dumps(held, _plain, orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
+        return orjson.dumps(whole, _plain, orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
     except TypeError:  # half surrogates
-        return json.dumps(held, sort_keys=True, default=_plain).encode()
+        return json.dumps(whole, sort_keys=True, default=_plain).encode()
 
 
 def _plain(value: Any) -> Any:

@@ -74,10 +74,8 @@ def _graded(text: str) -> str:
 def _on_a_scale(texts: Mapping[str, str], categories: Mapping[str, str]) -> str:
     """The category at the place that the share of the reference's words has on the scale."""
     wanted = _words(texts.get("Reference", ""))
-    answers = (
-        [texts["Answer"]] if "Answer" in texts else [text for title, text in texts.items() if title != "Reference"]
-    )
-    there = _words(" ".join(answers))
+    others = " ".join(text for title, text in texts.items() if title != "Reference")
+    there = _words(texts.get("Answer", others))
     share = len(wanted & there) / len(wanted) if wanted else 0.0
     names = list(categories)
     return names[round((1 - share) * (len(names) - 1))]
@@ -101,13 +99,10 @@ def _reflected(text: str) -> str:
     """Advice on the actions of an attempt."""
     used = [name for name, _ in _ACTION.findall(text) if name not in _INNER]
     if not used:
-        return (
-            "No tool was asked. Ask the tool that fits the task, with all the words of the question, before answering."
-        )
-    return (
-        f"{', '.join(dict.fromkeys(used))} should get the whole question, not a few words of it; look at what comes "
-        "back before answering, and give the answer in the form that was asked for."
-    )
+        advice = "Ask the tool that fits the task, with all the words of the question, before answering."
+        return f"No tool was asked. {advice}"
+    advice = "look at what comes back before answering, and give the answer in the form that was asked for."
+    return f"{', '.join(dict.fromkeys(used))} should get the whole question, not a few words of it; {advice}"
 
 
 def _suggested(text: str) -> str:
@@ -166,14 +161,18 @@ class Generic(Responder):
             return "YES"
         if asked.style is None and (form := _form(asked.last)):
             return "\n".join(f"{label}: {_opinion(asked)}" for label in form)
+        if asked.knowledge is None:
+            return "Answer: not known"
+        if asked.voice.opines or asked.knowledge.open_ended:
+            return asked.voice.worded(_opinion(asked), asked.draws)
         reasons = any("step by step" in one.text for one in asked.messages if one.role != "assistant")
-        return _chosen(asked, reasons)
+        return asked.knowledge.marked(asked.rates, reasons, asked.draws)
 
 
 def _form(text: str) -> list[str]:
     """The labels of the lines in which a prompt shows the form of a reply, at its end."""
-    head, _, shown = text.rstrip().rpartition(":\n")
-    found = [_FORM.match(line) for line in shown.split("\n")] if head else []
+    head, _, form = text.rstrip().rpartition(":\n")
+    found = [_FORM.match(line) for line in form.split("\n")] if head else []
     return [one[1] for one in found if one is not None] if all(found) else []
 
 
@@ -182,15 +181,6 @@ def _opinion(asked: Asked) -> str:
         return "not known"
     right = asked.draws.happens("competence", asked.knowledge.by_heart(asked.rates))
     return asked.knowledge.opinion(right, asked.draws)
-
-
-def _chosen(asked: Asked, reasons: bool) -> str:
-    """``Answer: X`` on the last line, with a line of reasoning before it where the prompt asks for one."""
-    if asked.knowledge is None:
-        return "Answer: not known"
-    if asked.voice.opines or asked.knowledge.open_ended:
-        return asked.voice.worded(_opinion(asked), asked.draws)
-    return asked.knowledge.marked(asked.rates, reasons, asked.draws)
 
 
 def _plausible(name: str, schema: Any, asked: Asked) -> Any:

@@ -20,7 +20,7 @@ from components.models.simulated import Simulated
 
 
 class Unreadable(Exception):
-    """The body of a request is none of the API's."""
+    """The body of a request is not one of the API's."""
 
 
 @dataclass(frozen=True)
@@ -136,15 +136,12 @@ class Server:
 
     async def _fault(self, request: web.Request) -> web.StreamResponse | None:
         """Maybe misbehave."""
-        faults, draw = self.faults, self._random.random()
-        for kind in ("status_429", "status_500", "resets", "stalls", "malformed"):
-            share = getattr(faults, kind)
-            if draw < share:
-                self.seen[kind] += 1
-                break
-            draw -= share
-        else:
+        faults, kinds = self.faults, ("status_429", "status_500", "resets", "stalls", "malformed")
+        shares = [vars(faults)[kind] for kind in kinds]
+        kind = self._random.choices([*kinds, None], [*shares, max(0.0, 1 - sum(shares))])[0]
+        if kind is None:
             return None
+        self.seen[kind] += 1
         match kind:
             case "status_429":
                 reply = _error(429, "too many requests", "rate_limit_error")
@@ -174,17 +171,14 @@ class Server:
         if self.latency:
             await asyncio.sleep(max(0.0, self.latency - (time.monotonic() - started)))
         self.seen["answered"] += 1
+        sent, written = usage.input_tokens or 0, usage.output_tokens or 0
         reply = {
             "id": f"chatcmpl-{self.seen['answered']}",
             "object": "chat.completion",
             "created": int(time.time()),
             "model": f"{SIMULATED}{asked.model or self.model.name}",
             "choices": [{"index": 0, "message": said, "finish_reason": completion.finish}],
-            "usage": {
-                "prompt_tokens": usage.input_tokens,
-                "completion_tokens": usage.output_tokens,
-                "total_tokens": (usage.input_tokens or 0) + (usage.output_tokens or 0),
-            },
+            "usage": {"prompt_tokens": sent, "completion_tokens": written, "total_tokens": sent + written},
         }
         return web.Response(body=orjson.dumps(reply), content_type="application/json")
 

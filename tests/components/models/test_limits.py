@@ -224,7 +224,7 @@ async def test_a_cancellation_from_outside_stays_one():
 async def test_nothing_is_left_behind():
     deadlines = Deadlines(5)
     assert await asyncio.gather(*(wait(deadlines, 0.001) for _ in range(50))) == ["done"] * 50
-    assert (len(deadlines._watches), deadlines._timer) == (0, None)
+    assert (len(deadlines._until), deadlines._timer) == (0, None)
 
 
 def test_it_serves_one_loop_after_another():

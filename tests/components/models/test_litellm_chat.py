@@ -25,8 +25,8 @@ def read(choices, **response):
 
 
 def test_what_litellm_moved_is_put_back():
-    function = SimpleNamespace(name="measure", arguments='{"site": "liv')
-    found = read([choice("stop", "eos_token", tool_calls=[SimpleNamespace(id="c1", function=function)], reasoning_content="So.")],
+    function = {"name": "measure", "arguments": '{"site": "liv'}
+    found = read([choice("stop", "eos_token", tool_calls=[{"id": "c1", "function": function}], reasoning_content="So.")],
                  usage={"prompt_tokens": 3, "completion_tokens": 2}, model="m")  # fmt: skip
     assert (found.finish, found.message.reasoning, found.model) == ("tool_calls", "So.", "m")
     assert (found.message.tool_calls[0].arguments, found.usage.input_tokens) == ('{"site": "liv', 3)

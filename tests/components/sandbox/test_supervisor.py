@@ -110,9 +110,9 @@ async def test_what_a_kept_worker_says_between_cells_ends_it(brief):
     opened = brief.open(LIBRARY, keep=True)
     await opened.run(
         "import os, signal\nkept = 1\ndef late(*_):\n    for d in range(3, 20):\n        try: os.write(d, b'late')\n"
-        "        except OSError: pass\nsignal.signal(signal.SIGALRM, late)\nsignal.setitimer(signal.ITIMER_REAL, 0.01)"
+        "        except OSError: pass\nsignal.signal(signal.SIGALRM, late)\nsignal.setitimer(signal.ITIMER_REAL, 0.3)"
     )
-    await asyncio.sleep(0.1)
+    await asyncio.sleep(0.6)
     ran = await opened.run("answer = 'kept' in globals()")
     assert (ran.status, ran.error.type) == ("error", "Protocol") and "it came without a cell" in ran.error.message
     assert (await opened.run("answer = 'kept' in globals()")).answer == "False"
