@@ -267,11 +267,11 @@ def start() -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     control = socket.socket(fileno=config["control"])
     kernel.prctl(kernel.CHILD_SUBREAPER, 1)
+    importlib.import_module(config["module"])
     if config["module"] != "components.sandbox.probe":
         for name in _WARM:
             if importlib.util.find_spec(name.partition(".")[0]) is not None:
                 importlib.import_module(name)
-    importlib.import_module(config["module"])
     worker.warm()
     paths.leave_project()
     gc.collect()

@@ -67,11 +67,11 @@ async def test_faults_happen_at_their_rates(serving):
         except aiohttp.ClientError:
             outcomes.append("cut off")
 
-    for _ in range(20):
+    for _ in range(8):
         await asyncio.gather(*(ask() for _ in range(75)))
     shares = {kind: outcomes.count(kind) / len(outcomes) for kind in (200, 429, 500, "malformed", "cut off")}
     wanted = {200: 0.76, 429: 0.1, 500: 0.05, "malformed": 0.02, "cut off": 0.07}
-    assert shares == pytest.approx(wanted, abs=0.03)
+    assert shares == pytest.approx(wanted, abs=0.05)
     counts = ("answered", "status_429", "status_500", "malformed")
     assert [server.seen[c] for c in counts] == [outcomes.count(k) for k in (200, 429, 500, "malformed")]
     assert server.seen["resets"] + server.seen["stalls"] == outcomes.count("cut off")
