@@ -14,6 +14,7 @@ from components.sandbox import Library, Sandbox
 from components.sandbox.api import Limits
 from components.sandbox.cells import Cells, Clean, Settings, describe, leaves_nothing, remember
 from tests.components.sandbox.processes import below
+from tests.slow import slow
 
 SETTINGS = Settings(Limits(answer_bytes=100), keep=True, tier="namespaces", scratch="/", rehearsal="", clean=Clean({}))
 
@@ -195,6 +196,7 @@ PAIRS = [  # what a harmless cell leaves if it can, and what the next one of the
 ]  # fmt: skip
 
 
+@slow
 async def test_cells_of_one_process_find_nothing_of_each_other(tmp_path):
     with sqlite3.connect(tmp_path / "eicu.db") as made:
         made.execute("create table patient (uniquepid varchar(20), age int)")

@@ -126,8 +126,8 @@ IMPORTS = "import os, resource, socket, sqlite3, threading\n"
 
 
 @pytest.mark.parametrize("name", REFUSED)
-async def test_the_kernel_refuses(session, name):
-    ran = await session.run(IMPORTS + REFUSED[name])
+async def test_the_kernel_refuses(bare, name):
+    ran = await bare.run(IMPORTS + REFUSED[name])
     assert ran.status == "error" and ran.error.line_no > 1
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from components.sandbox import Limits, Sandbox
 from components.sandbox.supervisor import Child
-from tests.components.sandbox.conftest import LIBRARY
+from tests.components.sandbox.conftest import PROBE
 from tests.components.sandbox.processes import below, state
 
 
@@ -99,7 +99,7 @@ LIES = {
 @pytest.mark.parametrize("name", LIES)
 async def test_a_lie_is_a_result_and_the_next_cell_is_right(brief, name, keep):
     cell, status = LIES[name]
-    opened = brief.open(LIBRARY, keep=keep)
+    opened = brief.open(PROBE, keep=keep)
     ran = await opened.run(cell)
     assert ran.status == status and ran.answer == "" and ran.error.type in ("Protocol", "Killed", "Timeout")
     assert (await opened.run("answer = 1")).answer == "1"
@@ -107,7 +107,7 @@ async def test_a_lie_is_a_result_and_the_next_cell_is_right(brief, name, keep):
 
 
 async def test_what_a_kept_worker_says_between_cells_ends_it(brief):
-    opened = brief.open(LIBRARY, keep=True)
+    opened = brief.open(PROBE, keep=True)
     await opened.run(
         "import os, signal\nkept = 1\ndef late(*_):\n    for d in range(3, 20):\n        try: os.write(d, b'late')\n"
         "        except OSError: pass\nsignal.signal(signal.SIGALRM, late)\nsignal.setitimer(signal.ITIMER_REAL, 0.3)"
@@ -120,7 +120,7 @@ async def test_what_a_kept_worker_says_between_cells_ends_it(brief):
 
 
 async def test_a_kept_worker_that_does_not_rest_between_cells_is_held(brief):
-    opened = brief.open(LIBRARY, keep=True)
+    opened = brief.open(PROBE, keep=True)
     await opened.run(
         "import signal\ndef late(*_): sum(range(10**5))\nsignal.signal(signal.SIGALRM, late)\n"
         "signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)"
