@@ -10,7 +10,7 @@ import yaml
 
 from components.core.errors import ConfigError
 from runner.bundle.trust import WORD
-from runner.config.catalogue import resolve_choice
+from runner.config.composed import resolve_choice
 
 REPLAY = "run.replay"
 _FOLDERS = ("hydra.run.dir", "hydra.sweep.dir")

@@ -145,22 +145,3 @@ def describe_choices(catalogue: Catalogue, groups: Sequence[str]) -> Iterator[st
             yield f"  {name:{width}}  {lines[0]}"
             yield from (f"  {'':{width}}  {line}" for line in lines[1:])
         yield ""
-
-
-def resolve_choice(group: str, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """One of our choices without a whole config, resolved and with ``changes`` (key below the group -> value).
-
-    Raises ConfigError for an unknown choice or key, and for an interpolation that cannot be resolved.
-    """
-    from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
-
-    choice = Catalogue().find(group, name)
-    try:
-        content = OmegaConf.to_container(OmegaConf.load(choice.path), resolve=True)
-    except OmegaConfBaseException as error:
-        raise ConfigError(f"{group}={name}: {str(error).partition(chr(10))[0]}") from None
-    assert isinstance(content, dict), "a choice is a mapping"
-    if unknown := next((key for key in changes if key not in content), None):
-        raise ConfigError(f"{group}.{unknown}: no such key; {nearest(unknown, content)}")
-    return {**{str(key): value for key, value in content.items()}, **changes}

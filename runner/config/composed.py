@@ -8,6 +8,7 @@ from hydra.core.config_loader import ConfigLoader
 from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue, OmegaConfBaseException
 
+from components.core.errors import ConfigError
 from components.core.redaction import secret_variables
 from runner.config.catalogue import Catalogue
 from runner.config.errors import ConfigErrors, Finding, nearest
@@ -35,6 +36,22 @@ def resolve(config: DictConfig) -> dict[str, Any]:
     if findings:
         raise ConfigErrors(findings)
     return plain
+
+
+def resolve_choice(group: str, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """One of our choices without a whole config, resolved and with ``changes`` (key below the group -> value).
+
+    Raises ConfigError for an unknown choice or key, and for an interpolation that cannot be resolved.
+    """
+    choice = Catalogue().find(group, name)
+    try:
+        content = OmegaConf.to_container(OmegaConf.load(choice.path), resolve=True)
+    except OmegaConfBaseException as error:
+        raise ConfigError(f"{group}={name}: {str(error).partition(chr(10))[0]}") from None
+    assert isinstance(content, dict), "a choice is a mapping"
+    if unknown := next((key for key in changes if key not in content), None):
+        raise ConfigError(f"{group}.{unknown}: no such key; {nearest(unknown, content)}")
+    return {**{str(key): value for key, value in content.items()}, **changes}
 
 
 def frozen(plain: Mapping[str, Any], config: DictConfig, places: Origins) -> list[Finding]:

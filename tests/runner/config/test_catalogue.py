@@ -8,7 +8,8 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.__main__ import main
-from runner.config.catalogue import Catalogue, describe_choices, resolve_choice
+from runner.config.catalogue import Catalogue, describe_choices
+from runner.config.composed import resolve_choice
 
 GROUPS = Catalogue().groups
 
