@@ -36,12 +36,10 @@ class PromptSet:
 
     def __init__(self, name: str, folder: Path) -> None:
         self.name = name
-        files = sorted(folder.glob("*.jinja"))
-        self.texts = texts = {path.stem: self._read(path) for path in files}
+        self.texts = texts = {path.stem: self._read(path) for path in sorted(folder.glob("*.jinja"))}
         self._data = {path.name: self._read(path) for path in sorted(folder.glob("*.yaml"))}
         self._environment = environment = _environment(ours=folder.resolve().parent == _ROOT)
-        self._refuse_more_than_plain()
-        self._refuse_what_does_not_parse()
+        self._check()
         self._included = included = _included(environment, name, texts)
         environment.loader = jinja2.DictLoader(included)
         whole = "\0".join(f"{k}\0{v}" for k, v in (texts | self._data | included).items())
@@ -60,16 +58,8 @@ class PromptSet:
         except OSError as error:
             raise ConfigError(f"prompt {self.name}/{path.name}: {error.strerror}") from None
 
-    def _refuse_what_does_not_parse(self) -> None:
-        """Raises ConfigError with file and line."""
-        for template, text in self.texts.items():
-            try:
-                self._environment.parse(text)
-            except jinja2.TemplateSyntaxError as error:
-                raise ConfigError(f"prompt {self.source(template)}, line {error.lineno}: {error.message}") from None
-
-    def _refuse_more_than_plain(self) -> None:
-        """Raises ConfigError for a template that a model wrote, as ``written.yaml`` says, and that is not plain."""
+    def _check(self) -> None:
+        """Raises ConfigError for a template by a model that is not plain, and for one that does not parse."""
         try:
             rules = rules_of(self.data(WRITTEN)) if self.holds(WRITTEN) else {}
         except ValueError as error:
@@ -79,6 +69,11 @@ class PromptSet:
                 raise ConfigError(f"prompt {self.source(template)}: the file is missing, which {WRITTEN}.yaml lists")
             if flaw := flaw_in(self.texts[template], names, needs):
                 raise ConfigError(f"prompt {self.source(template)}: {flaw}")
+        for template, text in self.texts.items():
+            try:
+                self._environment.parse(text)
+            except jinja2.TemplateSyntaxError as error:
+                raise ConfigError(f"prompt {self.source(template)}, line {error.lineno}: {error.message}") from None
 
     def plain(self, template: str) -> str | None:
         """A template as text with ``{{ name }}``; None where it does more with what it is given.
@@ -98,9 +93,9 @@ class PromptSet:
 
     def names(self, template: str) -> set[str]:
         """What a template has to be given, also for what it includes."""
-        text = self.texts[template]
-        texts = [text, *_included(self._environment, self.name, {template: text}).values()]
-        return {name for one in texts for name in find_undeclared_variables(self._environment.parse(one))}
+        included = _included(self._environment, self.name, {template: self.texts[template]})
+        trees = map(self._environment.parse, (self.texts[template], *included.values()))
+        return set().union(*map(find_undeclared_variables, trees))
 
     @property
     def written(self) -> Collection[str]:

@@ -59,10 +59,9 @@ class Knowledge:
     def marked(self, rates: Rates, reasons: bool, draws: Draws) -> str:
         """An option or decision by heart, marked on the last line; ``reasons``: below a line of reasoning."""
         options, right = tuple(self.choices) or _DECISIONS, str(self.sample.target)
-        letter = right
-        if not draws.happens("competence", self.by_heart(rates)):
-            others = [option for option in options if option.lower() != right.lower()]
-            letter = draws.pick("wrong option", others) if others else right
+        others = [option for option in options if option.lower() != right.lower()]
+        known = not others or draws.happens("competence", self.by_heart(rates))
+        letter = right if known else draws.pick("wrong option", others)
         lead = f"The findings that the question describes fit {self.choices.get(letter, letter)} best.\n"
         return f"{lead if reasons else ''}Answer: {letter}"
 

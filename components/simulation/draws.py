@@ -54,7 +54,3 @@ class Draws:
     def pick(self, what: str, among: Sequence[T]) -> T:
         """One of them, uniformly."""
         return among[int(self.share(what) * len(among))]
-
-    def number(self, what: str, low: int, high: int) -> int:
-        """A whole number from ``low`` to ``high``."""
-        return low + int(self.share(what) * (high - low + 1))

@@ -1,9 +1,6 @@
 """What the simulated model reads in a dialogue with tools: what is offered, what was done, what a verifier asks; and
-how it answers a verifier: with one of its candidates, or with the proposal, rewritten or not.
-
-It sees what is better with a probability that lessons on the action raise. Where it does not, it takes the first
-candidate, or leaves the proposal. What it has begun to rewrite it mostly rewrites again; a good proposal that was
-rewritten twice it may spoil.
+how it answers a verifier. It sees what is better with a probability that lessons on the action raise; otherwise it
+takes the first candidate, or leaves the proposal. What was rewritten once it mostly rewrites again, or spoils.
 """
 
 import json
@@ -89,10 +86,9 @@ def call_in(text: str) -> Done | None:
     if found is None:
         return None
     try:
-        arguments, _ = _DECODER.raw_decode(text, found.end())
+        return Done(found[1], _DECODER.raw_decode(text, found.end())[0])
     except (ValueError, RecursionError):
         return None
-    return Done(found[1], arguments)
 
 
 def done_in(
@@ -117,8 +113,7 @@ def native_calls(message: Message) -> Sequence[Done]:
 
 def _acted(message: Message) -> Sequence[Done]:
     """The native calls of a reply, else the call that is written in it."""
-    found = None if message.tool_calls else call_in(message.text)
-    return native_calls(message) if found is None else [found]
+    return native_calls(message) or [found for found in [call_in(message.text)] if found is not None]
 
 
 def observed(text: str) -> str:
@@ -143,7 +138,7 @@ def _examples(message: Message) -> Sequence[str]:
     """The actions in the solved tasks and earlier trials that a message shows."""
     text = message.text.partition("\n[Execution]\n")[0]
     starts = [at for mark in ("[Example]\n", "[Previous_Trial]\n") if (at := text.find(mark)) >= 0]
-    return _SHOWN.findall(text, min(starts)) if starts else ()
+    return _SHOWN.findall(text, min(starts, default=len(text)))
 
 
 def _numbered(text: str) -> Sequence[str]:

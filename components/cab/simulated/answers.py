@@ -100,7 +100,7 @@ def _keyed(form: str, answer: Any, right: bool, draws: Draws) -> str:
 
 def _wrong_count(answer: str, draws: Draws) -> str:
     """A number that is not in the answer."""
-    count = draws.number("wrong count", 1, 40)
+    count = draws.pick("wrong count", range(1, 41))
     return str(count if str(count) not in answer else count + 50)
 
 

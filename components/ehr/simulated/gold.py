@@ -57,7 +57,7 @@ class Gold(Knowledge):
         if not self.sql:
             return "no result" if known else "1"
         answer = [*map(str, self.sample.target.get("answer") or ())]
-        return str(answer) if known else str(draws.number("guess", 1, 40))
+        return str(answer) if known else str(draws.pick("guess", range(1, 41)))
 
     def is_right(self, opinion: str) -> bool:
         """Whether an opinion is the key's answer."""
