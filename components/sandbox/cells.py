@@ -16,8 +16,7 @@ from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, NoneType
 from typing import Any
 
-from components.sandbox.api import CellError, Limits, Ran, Tier
-from components.sandbox.frames import MESSAGE_CHARS, plain
+from components.sandbox.api import MESSAGE_CHARS, CellError, Limits, Ran, Tier, plain
 
 _BUILTINS = dict(vars(builtins))
 _CONSTANT = (FunctionType, BuiltinFunctionType, str, bytes, int, float, bool, NoneType)  # types without state to change

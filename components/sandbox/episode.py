@@ -9,9 +9,8 @@ import weakref
 from dataclasses import replace
 from typing import Any
 
-from components.sandbox.api import Library, Limits, Ran, SandboxError, failed
+from components.sandbox.api import FrameError, Library, Limits, Ran, Reader, SandboxError, cap, failed, pack
 from components.sandbox.cells import Clean
-from components.sandbox.frames import FrameError, Reader, cap, pack
 from components.sandbox.pipes import WorkerPipes
 from components.sandbox.process import Gone, ZygoteProcess
 

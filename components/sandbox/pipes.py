@@ -6,8 +6,7 @@ import select
 import signal
 from collections.abc import Sequence
 
-from components.sandbox.api import Limits, Ran
-from components.sandbox.frames import FrameError, Reader, cap, pack, read_ran
+from components.sandbox.api import FrameError, Limits, Ran, Reader, cap, pack, read_ran
 
 _CHUNK = 1 << 16
 _MOST = 1 << 20  # bytes that a pipe may hold

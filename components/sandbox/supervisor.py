@@ -1,9 +1,8 @@
 """The process that watches the workers of one episode. It runs no code of cells, and reads nothing that they write.
 
-It forks workers ahead and hands the host the ends of their pipes, so that a cell and its result take no detour. The
-host reports when a cell takes longer than a moment, and when it is over; meanwhile this process watches wall and CPU
-time and the size of the scratch folder, ends the worker at a limit, and reports why a worker ended. Between two cells
-it ends the worker, or stops it when it stays busy.
+It forks workers ahead and hands the host the ends of their pipes. The host reports when a cell takes longer than a
+moment, and when it is over; meanwhile this process watches wall and CPU time and the scratch folder, ends the worker at
+a limit, and reports why a worker ended. Between two cells it ends the worker, or stops it when it stays busy.
 """
 
 import contextlib
@@ -17,9 +16,8 @@ from functools import partial
 from typing import Any, NoReturn
 
 from components.sandbox import worker
-from components.sandbox.api import Status
+from components.sandbox.api import Reader, Status, pack
 from components.sandbox.cells import Settings
-from components.sandbox.frames import Reader, pack
 from components.sandbox.paths import Folder
 
 _FRAME_BYTES = 4096
@@ -114,7 +112,6 @@ class Supervisor:
         self._many = False  # the first worker was forked: its cell was waited for already
         self._cell = self._reported = 0  # the cell that is watched; the last whose verdict was reported
         self._begun = self._used = 0.0  # when it began; what CPU time its worker had used before
-        self._tick = _WATCH if scratch.watched else _SHORT
         self._flooded = False  # its output is dropped
         self._idle = 0.0  # when to look at a worker that stays between two cells; 0: it is stopped, or there is none
 
@@ -135,7 +132,9 @@ class Supervisor:
         poll.register(self._channel, select.POLLIN)
         waits = [seconds for seconds in (_REAP if self._dying else 0.0, self._idle) if seconds]
         if self._cell:
-            waits.append(min(self._tick, self._begun + self._limits.wall_seconds - time.monotonic()))
+            elapsed = time.monotonic() - self._begun
+            tick = _WATCH if self._scratch.watched else _SHORT if elapsed < _SHORT else _TICK
+            waits.append(min(tick, self._limits.wall_seconds - elapsed))
             if self._given is not None:
                 poll.register(self._given.process, select.POLLIN)
                 if self._flooded:
@@ -153,7 +152,6 @@ class Supervisor:
                     self._give()
                 case {"begin": cell}:  # the worker that the host holds has a cell for a moment already
                     self._cell, self._begun = cell, time.monotonic()
-                    self._tick = _WATCH if self._scratch.watched else _SHORT
                     self._idle, self._flooded = 0.0, False
                     if self._given is not None:
                         self._given.send_signal(signal.SIGCONT)
@@ -161,10 +159,9 @@ class Supervisor:
                     self._flooded = True
                 case {"end": _, "keep": keep, "eager": eager}:
                     self._end(keep, eager)
-                case {"fate": cell} if (
-                    self._reported != cell
-                ):  # the worker ended, or closed its pipes, without a result
-                    self._report(cell, self._cause(self._given))
+                case {"fate": cell}:  # the worker ended, or closed its pipes, without a result
+                    if self._reported != cell:
+                        self._report(cell, self._cause(self._given))
 
     def _end(self, keep: bool, eager: bool) -> None:
         """A cell is over; its worker stays, or there is to be another."""
@@ -230,10 +227,8 @@ class Supervisor:
             self._report(self._cell, self._cause(child))
         elif (verdict := self._exceeded(child)) is not None:
             self._report(self._cell, verdict)
-        elif not events:  # use the time in which the cell runs
-            if self._eager and not self._settings.keep and time.monotonic() - self._begun >= _SHORT:
-                self._fork()
-            self._tick = _WATCH if self._scratch.watched else _TICK
+        elif not (events or self._settings.keep) and self._eager and time.monotonic() - self._begun >= _SHORT:
+            self._fork()  # use the time in which the cell runs
 
     def _rest(self, child: Child) -> None:
         """A worker that stays and does something between two cells is stopped until the next."""

@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from components.sandbox import kernel, seccomp
-from components.sandbox.api import Limits, Ran
+from components.sandbox.api import Limits, Ran, Reader, pack, pack_ran
 from components.sandbox.cells import Cells, Clean, Settings
-from components.sandbox.frames import Reader, pack, pack_ran
 
 SEED = 0
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}

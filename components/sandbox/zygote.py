@@ -25,9 +25,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from components.sandbox import kernel, namespaces, paths, worker
-from components.sandbox.api import Limits, Tier
+from components.sandbox.api import Limits, Tier, pack
 from components.sandbox.cells import Clean, Settings
-from components.sandbox.frames import pack
 from components.sandbox.supervisor import Supervisor
 
 _WARM = (

@@ -5,8 +5,7 @@ import struct
 
 import pytest
 
-from components.sandbox.api import CellError, Ran
-from components.sandbox.frames import FrameError, Reader, cap, pack, pack_ran, plain, read_ran
+from components.sandbox.api import CellError, FrameError, Ran, Reader, cap, pack, pack_ran, plain, read_ran
 
 GOOD = {"status": "ok", "answer": "1", "output": "", "error": None, "seconds": 0.1, "token": "t"}
 ERROR = {"type": "E", "kind": "", "message": "m", "line_no": 1, "line": "x", "traceback": "t"}

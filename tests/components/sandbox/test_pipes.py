@@ -9,8 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from components.sandbox.api import Limits, Ran
-from components.sandbox.frames import FrameError, pack, pack_ran
+from components.sandbox.api import FrameError, Limits, Ran, pack, pack_ran
 from components.sandbox.pipes import WorkerPipes
 from components.sandbox.supervisor import Child
 
