@@ -64,7 +64,7 @@ class Endpoint:
         return self.provider or ("own_endpoint" if self.direct else "")
 
     @property
-    def shown(self) -> str:
+    def address(self) -> str:
         """The address without path and credentials, for messages."""
         if not self.base:
             return f"litellm ({self.provider or self.name.partition('/')[0]})"

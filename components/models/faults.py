@@ -30,7 +30,7 @@ class Fault(Exception):
     """One failed attempt.
 
     ``detail`` is the provider's own text; it may hold a key or parts of the request, so only ``explain`` shows it.
-    ``retry_after``: seconds, as the provider asked.
+    ``retry_after``: seconds, as the provider requests.
     """
 
     def __init__(self, kind: str, summary: str, detail: str = "", retry_after: float | None = None) -> None:

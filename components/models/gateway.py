@@ -105,7 +105,7 @@ class Gateway:
     @property
     def endpoint(self) -> str:
         """Where requests go, without path and credentials."""
-        return self._endpoint.shown
+        return self._endpoint.address
 
     @cached_property
     def price_row(self) -> PriceRow:

@@ -144,7 +144,7 @@ class Limiter:
             self.limit = min(self.ceiling, self.limit + max(1.0, self.ceiling / 20) / self.limit)
 
     def throttled(self, ticket: Ticket, retry_after: float | None) -> None:
-        """Note a 429: halve the limit once per window and pause for as long as was asked."""
+        """Note a 429: halve the limit once per window and pause for as long as requested."""
         self.throttles += 1
         self._refused += ticket.window == self._window
         if self._refused >= max(1, int(self.limit) // 5):
@@ -278,7 +278,7 @@ class Retries:
         return await attempt()
 
     def delay(self, n: int, fault: Fault) -> float:
-        """Seconds to wait after attempt ``n`` (from 0): what the provider asked and a little more, or backoff."""
+        """Seconds to wait after attempt ``n`` (from 0): what the provider requests and a little more, or backoff."""
         if fault.retry_after is not None:
             return fault.retry_after + random.uniform(0, self.first_seconds)
         first = self.first_seconds * (4 if fault.kind == "rate_limit" else 1)

@@ -119,5 +119,5 @@ def _price(row: Mapping[str, Any], suffix: str = "") -> Price | None:
     """The price of a row; with a suffix that of long prompts."""
     stems = ("input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost")
     dollars = (row.get(f"{stem}{suffix}") for stem in stems)
-    asked, written, cached = (round(one * 1e6, 9) if isinstance(one, int | float) else None for one in dollars)
-    return None if asked is None or written is None else Price(asked, written, cached)
+    input_, output, cached = (round(one * 1e6, 9) if isinstance(one, int | float) else None for one in dollars)
+    return None if input_ is None or output is None else Price(input_, output, cached)

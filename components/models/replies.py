@@ -65,17 +65,17 @@ def read_usage(body: Mapping[str, Any], price: Price | None) -> Usage:
     usage = body.get("usage")
     if not isinstance(usage, Mapping):
         return Usage()
-    asked, written = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
-    if not asked and not written:
+    sent, received = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    if not sent and not received:
         return Usage()
     cached = _count(usage.get("prompt_tokens_details"), "cached_tokens")
     if cached is None:
         cached = _count(usage, "prompt_cache_hit_tokens")
     reasoning = _count(usage.get("completion_tokens_details"), "reasoning_tokens")
     cost = None
-    if price is not None and asked is not None and written is not None:
-        cost = price.cost(asked, written, cached or 0)
-    return Usage(asked, written, cost, cached, reasoning)
+    if price is not None and sent is not None and received is not None:
+        cost = price.cost(sent, received, cached or 0)
+    return Usage(sent, received, cost, cached, reasoning)
 
 
 def _texts(message: Mapping[str, Any]) -> tuple[str, str]:

@@ -110,7 +110,7 @@ def cap(answer_bytes: int) -> int:
 
 
 def plain(text: str) -> str:
-    """The same text with what cannot be encoded written out."""
+    """The same text with what cannot be encoded as escapes."""
     return str.encode(text, "utf-8", "backslashreplace").decode()
 
 
@@ -157,10 +157,10 @@ def _constant(text: str) -> Any:
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    value = dict(pairs)
+    if len(value) != len(pairs):
         raise FrameError("a key is duplicated")
-    return found
+    return value
 
 
 def _parse(body: bytes) -> dict[str, Any]:

@@ -51,9 +51,9 @@ def _refuse(number: int = errno.EPERM) -> Instruction:
     return (_RETURN, 0, 0, _ERROR | number)
 
 
-def _one_of(n: int, values: Sequence[int], found: Instruction, other: Instruction) -> list[Instruction]:
+def _one_of(n: int, values: Sequence[int], then: Instruction, other: Instruction) -> list[Instruction]:
     jumps = [(_EQUAL, len(values) - k, 0, value) for k, value in enumerate(values)]
-    return [_argument(n), *jumps, other, found]
+    return [_argument(n), *jumps, other, then]
 
 
 def _null(n: int) -> list[Instruction]:

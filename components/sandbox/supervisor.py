@@ -31,11 +31,11 @@ Verdict = tuple[Status, str, str]
 class Child:
     """A forked worker that waits for a cell; only the host holds its pipes."""
 
-    def __init__(self, live: Callable[[int, int, int], NoReturn], foreign: Iterable[int]) -> None:
+    def __init__(self, work: Callable[[int, int, int], NoReturn], foreign: Iterable[int]) -> None:
         """Fork.
 
         Args:
-            live: what the worker does with its descriptors for cells, results and the pledge to stay.
+            work: what the worker does with its descriptors for cells, results and the pledge to stay.
             foreign: descriptors that the worker must not have.
         """
         self._ended, self._cpu = False, 0.0
@@ -52,7 +52,7 @@ class Child:
                     os.close(descriptor)
                 os.dup2(output, 1)
                 os.close(output)
-                live(cells, results, pledge)
+                work(cells, results, pledge)
             finally:  # nothing unwinds into what was forked from
                 os._exit(1)
         for descriptor in (cells, results, output, pledge):
@@ -105,7 +105,7 @@ class Supervisor:
         self._channel, self._names, self._settings, self._scratch = channel, names, settings, scratch
         self._limits = settings.limits
         self._spare: Child | None = None
-        self._given: Child | None = None  # the host has its ends
+        self._current: Child | None = None  # the host has its ends
         self._dying: list[Child] = []
         self._reader = Reader(_FRAME_BYTES)
         self._eager = True  # whether the host has memory for workers that wait
@@ -122,8 +122,8 @@ class Supervisor:
             events = self._events()
             if self._channel.fileno() in events:
                 self._receive()
-            if self._given is not None:
-                self._look(self._given, events)
+            if self._current is not None:
+                self._look(self._current, events)
             self._tidy()
 
     def _events(self) -> set[int]:
@@ -135,10 +135,10 @@ class Supervisor:
             elapsed = time.monotonic() - self._begun
             tick = _WATCH if self._scratch.watched else _SHORT if elapsed < _SHORT else _TICK
             waits.append(min(tick, self._limits.wall_seconds - elapsed))
-            if self._given is not None:
-                poll.register(self._given.process, select.POLLIN)
+            if self._current is not None:
+                poll.register(self._current.process, select.POLLIN)
                 if self._flooded:
-                    poll.register(self._given.output, select.POLLIN)
+                    poll.register(self._current.output, select.POLLIN)
         return {descriptor for descriptor, _ in poll.poll(1000 * max(0.0, min(waits)) if waits else None)}
 
     def _receive(self) -> None:
@@ -153,22 +153,22 @@ class Supervisor:
                 case {"begin": cell}:  # the worker that the host holds has a cell for a moment already
                     self._cell, self._begun = cell, time.monotonic()
                     self._idle, self._flooded = 0.0, False
-                    if self._given is not None:
-                        self._given.send_signal(signal.SIGCONT)
+                    if self._current is not None:
+                        self._current.send_signal(signal.SIGCONT)
                 case {"flood": _}:  # the host has all the output that it needs
                     self._flooded = True
                 case {"end": _, "keep": keep, "eager": eager}:
                     self._end(keep, eager)
                 case {"fate": cell}:  # the worker ended, or closed its pipes, without a result
                     if self._reported != cell:
-                        self._report(cell, self._cause(self._given))
+                        self._report(cell, self._cause(self._current))
 
     def _end(self, keep: bool, eager: bool) -> None:
         """A cell is over; its worker stays, or there is to be another."""
         self._cell, self._flooded, self._eager = 0, False, eager
         if keep:
-            if self._given is not None:
-                self._idle, self._used = _REAP, self._given.cpu_seconds()
+            if self._current is not None:
+                self._idle, self._used = _REAP, self._current.cpu_seconds()
             return
         self._retire()
         self._tidy()
@@ -183,33 +183,33 @@ class Supervisor:
     def _fork(self) -> None:
         """Fork the worker for the next cell."""
         if self._spare is None:
-            others = [*self._dying, *([self._given] if self._given else [])]
+            others = [*self._dying, *([self._current] if self._current else [])]
             foreign = [self._channel.fileno(), *(descriptor for child in others for descriptor in child.descriptors)]
             rehearse = self._many and self._eager
-            self._spare = Child(partial(worker.live, self._names, self._settings, rehearse), foreign)
+            self._spare = Child(partial(worker.serve, self._names, self._settings, rehearse), foreign)
             self._many = True
 
     def _give(self) -> None:
-        if self._given is None:
+        if self._current is None:
             self._fork()
-            self._given, self._spare = self._spare, None
-            assert self._given is not None, "it was forked just now"
+            self._current, self._spare = self._spare, None
+            assert self._current is not None, "it was forked just now"
             self._used = 0.0
-            self._given.hand_over(self._channel)
+            self._current.hand_over(self._channel)
 
     def _retire(self) -> None:
-        if self._given is not None:
-            self._given.send_signal(signal.SIGKILL)
-            self._dying.append(self._given)
-        self._given, self._idle = None, 0.0
+        if self._current is not None:
+            self._current.send_signal(signal.SIGKILL)
+            self._dying.append(self._current)
+        self._current, self._idle = None, 0.0
 
     def _tidy(self) -> None:
         """Nothing that a cell left reaches the next one."""
-        if self._given is not None and not self._dying:
+        if self._current is not None and not self._dying:
             return
         for child in self._dying:
             child.close()
-        over = self._given is None and not self._settings.keep
+        over = self._current is None and not self._settings.keep
         self._dying = [child for child in self._dying if not child.ended(wait=over)]
         if over and self._scratch.dirty():  # checked when no process is left that could write
             self._scratch.empty()

@@ -112,7 +112,7 @@ def _rehearse(names: Mapping[str, Any], settings: Settings) -> None:
     linecache.clearcache()
 
 
-def live(
+def serve(
     names: Mapping[str, Any], settings: Settings, rehearse: bool, cells: int, results: int, pledge: int
 ) -> NoReturn:
     """Be a worker until the pipe of cells ends, or after a cell that may have left something in the process.
@@ -129,11 +129,11 @@ def live(
     packed: Callable[[Ran, str], bytes] = pack_ran
     wait = os.read
     write, clock, leave, close = os.write, time.perf_counter, os._exit, os.close
-    lives = True
+    stays = True
 
     def last() -> None:
-        nonlocal lives
-        lives = False
+        nonlocal stays
+        stays = False
         close(pledge)
 
     _give_up_rights(settings)
@@ -144,19 +144,19 @@ def live(
     while True:
         output = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), "utf-8", "backslashreplace", write_through=False)
         sys.stdout = output
-        asked = _read(cells, reader)
+        request = _read(cells, reader)
         os.chdir(settings.scratch)
         started = clock()
-        ran = run(asked["cell"], last)
+        ran = run(request["cell"], last)
         spent = time.process_time() > _LONG or (ran.error is not None and ran.error.type == "MemoryError")
-        if lives and not settings.keep and spent:
+        if stays and not settings.keep and spent:
             last()
         seconds = clock() - started
         io.TextIOWrapper.flush(output)
-        data = packed(Ran(ran.status, ran.answer, "", ran.error, seconds), asked["token"])
+        data = packed(Ran(ran.status, ran.answer, "", ran.error, seconds), request["token"])
         while data:
             data = data[write(results, data) :]
-        if not lives:
+        if not stays:
             close(results)
             wait(cells, 1)  # until the result has reached the host: ending takes a processor's time
             leave(0)

@@ -19,10 +19,10 @@ from components.simulation.draws import Draws, Rates
 
 VERSION = "12"  # changes when a reply can
 _TOOL = r"(\w{1,99})"
-# Words of a message, the pattern around them -> what is said. Stale answers and altered numbers show in nothing.
+# Words of a message, the pattern around them -> the sentence. Stale answers and altered numbers cannot be seen.
 _SIGNS = tuple(
-    (words, re.compile(pattern.replace("TOOL", _TOOL)), said)
-    for words, pattern, said in (
+    (words, re.compile(pattern.replace("TOOL", _TOOL)), sentence)
+    for words, pattern, sentence in (
         (" is unavailable: ", "TOOL is unavailable: the service does not respond", "The tool {0} is unavailable."),
         ("Access denied: ", "Access denied: no permission to use TOOL", "The call of {0} was denied."),
         (" timed out: ", "TOOL timed out: no answer within", "The call of {0} timed out."),
@@ -114,9 +114,9 @@ class Core:
 
     def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int) -> Completion:
         """The first reply of the chain; tokens are estimated as a quarter of the bytes."""
-        asked = self._asked(messages, tools, seed)
-        message = next(reply for one in self._chain if (reply := one.reply(asked)) is not None)
-        message = add_doubt(message, messages, self.rates, asked.draws)
+        request = self._asked(messages, tools, seed)
+        message = next(reply for one in self._chain if (reply := one.reply(request)) is not None)
+        message = add_doubt(message, messages, self.rates, request.draws)
         sent = sum(len(m.wire) for m in messages) + sum(len(t.wire) for t in tools)
         usage = Usage(sent // 4, max(1, len(message.wire) // 4), 0.0)
         return Completion(message, usage, "tool_calls" if message.tool_calls else "stop")
@@ -126,12 +126,12 @@ class Core:
         sample = self.key.find(messages)
         draws = Draws(seed, messages, None if sample is None else sample.problem.question)
         known = (one.knowledge(sample) for one in self._chain) if sample is not None else iter(())
-        asked = Asked(messages, tools, self.rates, draws, next((one for one in known if one is not None), None))
-        voices = (one.voice(asked) for one in self._chain)
-        return replace(asked, voice=next((one for one in voices if one is not None), Voice()))
+        request = Asked(messages, tools, self.rates, draws, next((one for one in known if one is not None), None))
+        voices = (one.voice(request) for one in self._chain)
+        return replace(request, voice=next((one for one in voices if one is not None), Voice()))
 
 
-def add_doubt(said: Message, messages: Sequence[Message], rates: Rates, draws: Draws) -> Message:
+def add_doubt(reply: Message, messages: Sequence[Message], rates: Rates, draws: Draws) -> Message:
     """The reply, with a sentence on what the newest messages show of a tool; ``competence`` is how often it is seen."""
     newest: list[str] = []
     for message in reversed(messages):
@@ -139,18 +139,18 @@ def add_doubt(said: Message, messages: Sequence[Message], rates: Rates, draws: D
             break
         newest.append(message.text)
     signs = [
-        said_of.format(*found.groups())
+        sentence.format(*found.groups())
         for text in newest
-        for words, sign, said_of in _SIGNS
+        for words, sign, sentence in _SIGNS
         if words in text and (found := sign.search(text))
     ]
     if not signs or not draws.happens("doubts", rates.competence):
-        return said
+        return reply
     for place in _PLACES:
-        if found := place.search(said.text):
-            return replace(said, content=f"{said.text[: found.end()]}{signs[0]} {said.text[found.end() :]}")
-    if said.text.startswith("Action:"):
-        return replace(said, content=f"Thought: {signs[0]}\n{said.text}")
-    if said.tool_calls:
-        return replace(said, content=f"{signs[0]} {said.text}".strip())
-    return said
+        if found := place.search(reply.text):
+            return replace(reply, content=f"{reply.text[: found.end()]}{signs[0]} {reply.text[found.end() :]}")
+    if reply.text.startswith("Action:"):
+        return replace(reply, content=f"Thought: {signs[0]}\n{reply.text}")
+    if reply.tool_calls:
+        return replace(reply, content=f"{signs[0]} {reply.text}".strip())
+    return reply

@@ -24,8 +24,8 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a request asks; ``model`` is empty where it names none."""
+class ChatRequest:
+    """The body of a request; ``model`` is empty where it names none."""
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...]
@@ -44,14 +44,14 @@ def body_of(raw: bytes) -> Mapping[str, Any]:
     return body
 
 
-def asked_in(body: Mapping[str, Any]) -> Asked:
-    """What a body asks. Raises Unreadable; whatever goes wrong later is the server's fault."""
+def request_of(body: Mapping[str, Any]) -> ChatRequest:
+    """The request in a body. Raises Unreadable; whatever goes wrong later is the server's fault."""
     try:
         messages = tuple(message_of(one) for one in body["messages"])
         tools = tuple(spec_of(one) for one in body.get("tools") or ())
         if not messages:
             raise ValueError("there are no messages")
-        return Asked(messages, tools, int(body.get("seed") or 0), str(body.get("model") or ""))
+        return ChatRequest(messages, tools, int(body.get("seed") or 0), str(body.get("model") or ""))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Unreadable(str(error)) from None
 
@@ -158,16 +158,16 @@ class Server:
         return web.Response(status=500)
 
     async def _answer(self, body: Mapping[str, Any]) -> web.Response:
-        started, asked = time.monotonic(), asked_in(body)
-        completion = self.model.core.reply(asked.messages, asked.tools, asked.seed ^ self.model.seed)
+        started, request = time.monotonic(), request_of(body)
+        completion = self.model.core.reply(request.messages, request.tools, request.seed ^ self.model.seed)
         message, usage = completion.message, completion.usage
         if self.context_tokens is not None and (usage.input_tokens or 0) > self.context_tokens:
             self.seen["too_long"] += 1
             limit = f"This model's maximum context length is {self.context_tokens} tokens"
             return _error(400, f"{limit}. However, the prompt has {usage.input_tokens}.", "BadRequestError")
-        said: dict[str, Any] = {"role": "assistant", "content": message.content}
+        reply_message: dict[str, Any] = {"role": "assistant", "content": message.content}
         if message.tool_calls:
-            said["tool_calls"] = orjson.loads(message.wire)["tool_calls"]
+            reply_message["tool_calls"] = orjson.loads(message.wire)["tool_calls"]
         if self.latency:
             await asyncio.sleep(max(0.0, self.latency - (time.monotonic() - started)))
         self.seen["answered"] += 1
@@ -176,8 +176,8 @@ class Server:
             "id": f"chatcmpl-{self.seen['answered']}",
             "object": "chat.completion",
             "created": int(time.time()),
-            "model": f"{SIMULATED}{asked.model or self.model.name}",
-            "choices": [{"index": 0, "message": said, "finish_reason": completion.finish}],
+            "model": f"{SIMULATED}{request.model or self.model.name}",
+            "choices": [{"index": 0, "message": reply_message, "finish_reason": completion.finish}],
             "usage": {"prompt_tokens": sent, "completion_tokens": written, "total_tokens": sent + written},
         }
         return web.Response(body=orjson.dumps(reply), content_type="application/json")

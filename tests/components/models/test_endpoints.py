@@ -63,9 +63,9 @@ def test_litellm_is_never_left_to_guess_where_a_local_server_is():
 
 
 def test_what_is_shown_holds_no_path():
-    assert endpoint(api_base="https://host:8443/v1/secret-path").shown == "https://host:8443"
-    assert endpoint("anthropic").shown == "litellm (anthropic)"
-    assert endpoint(name="groq/llama").shown == "litellm (groq)"
+    assert endpoint(api_base="https://host:8443/v1/secret-path").address == "https://host:8443"
+    assert endpoint("anthropic").address == "litellm (anthropic)"
+    assert endpoint(name="groq/llama").address == "litellm (groq)"
 
 
 DAY = date(2026, 10, 23)

@@ -138,7 +138,7 @@ async def test_a_file_made_while_a_cell_is_ended_does_not_reach_the_next(sandbox
     leaving = (
         "import sys, os\nframe = sys._getframe()\nwhile 'results' not in frame.f_locals: frame = frame.f_back\n"
         "from_host = frame.f_locals\nreply = from_host['packed'](type(from_host['run'].__self__).run.__globals__['Ran']"
-        "('ok', '1'), from_host['asked']['token'])\nos.write(from_host['results'], reply)\nos.close(from_host['results'])\n"
+        "('ok', '1'), from_host['request']['token'])\nos.write(from_host['results'], reply)\nos.close(from_host['results'])\n"
         "while True: os.close(os.open('./' * 2040 + 'leak', 0o101)); os.unlink('leak')"
     )
     for _ in range(12):

@@ -6,7 +6,7 @@ import pytest
 
 from components.core.messages import Image, Message, ToolCall, ToolSpec
 from components.models.simulated import Core, Simulated
-from components.models.simulated.serve import Faults, Server, Unreadable, asked_in, body_of, message_of, spec_of
+from components.models.simulated.serve import Faults, Server, Unreadable, body_of, message_of, request_of, spec_of
 
 HELLO = {"messages": [{"role": "user", "content": "hello"}]}
 
@@ -111,12 +111,12 @@ def test_what_came_over_the_wire_has_the_same_digest():
 
 
 def test_a_request_is_read_with_what_it_may_leave_out():
-    asked = asked_in(body_of(b'{"messages": [{"role": "user", "content": "x"}]}'))
+    asked = request_of(body_of(b'{"messages": [{"role": "user", "content": "x"}]}'))
     assert (asked.messages, asked.tools, asked.seed, asked.model) == ((Message("user", "x"),), (), 0, "")
-    assert asked_in(body_of(b'{"messages": [{"role": "user"}], "seed": 3, "model": "m"}')).seed == 3
+    assert request_of(body_of(b'{"messages": [{"role": "user"}], "seed": 3, "model": "m"}')).seed == 3
 
 
 @pytest.mark.parametrize("raw", [b"{", b"[]", b"3", b"{}", b'{"messages": []}', b'{"messages": [3]}', b'{"messages": [{"role": "user"}], "seed": "x"}', b'{"messages": [{"role": "user"}], "tools": [1]}'])  # fmt: skip
 def test_what_is_no_request_is_unreadable(raw):
     with pytest.raises(Unreadable):
-        asked_in(body_of(raw))
+        request_of(body_of(raw))
