@@ -20,7 +20,7 @@ from runner.results.sections.methods import FILE, READ
 from runner.results.table import show_section, show_text
 from runner.results.versus import is_one
 from runner.storage.records import FILE as RECORDS
-from runner.terminal.output import exit_code_of
+from runner.terminal.command import exit_code_of
 
 _MLFLOW = "mlflow:"
 

@@ -82,7 +82,7 @@ async def execute(
             errored = record["stop"] == "error"
             progress.finished(errored)
             if errored and outcome.errored == 1:
-                progress.tell(f"sample {record['sample_id']!r} errored: {plain(shortly(record['error']))}")
+                progress.report(f"sample {record['sample_id']!r} errored: {plain(shortly(record['error']))}")
             if stop_rule is not None and (lost := stop_rule.lost(record, outcome.errored)):
                 outcome.halted = lost
                 if stop_rule.silent.is_long:  # what is on its way to nobody would be waited for

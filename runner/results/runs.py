@@ -22,7 +22,7 @@ from runner.storage.records import read, slim
 from runner.storage.resume import setting
 from runner.storage.schema import Record
 from runner.storage.texts import TextReader
-from runner.terminal.output import aside
+from runner.terminal.command import print_note
 
 _NEEDED = {"cluster", "strata", "scores", "usage", "seconds"}
 _PLACES = ("path", "sqlite")  # where data lie: the same are elsewhere on another machine
@@ -251,7 +251,7 @@ def run_folders(folder: Path) -> list[Path]:
             found = sorted(below, key=_place) or found
             for path in begun if below else ():
                 if path not in below:
-                    aside(f"note: {path} has no {RECORDS} and is left out; {setting('run.resume', path)} runs it")
+                    print_note(f"note: {path} has no {RECORDS} and is left out; {setting('run.resume', path)} runs it")
         return [_checked(one) for one in found]
     except (OSError, ValueError) as error:
         raise ConfigError(f"{str(folder)[:200]!r} cannot be read as a folder: {error}") from None
