@@ -103,13 +103,13 @@ def _guarded(task: Task, words: list[str]) -> int:
 
 
 def _replayed(task: Task, words: list[str]) -> int:
-    """Play a bundle again."""
+    """Replay a bundle."""
     from components.core.errors import ConfigError
-    from runner.bundle.again import replay
+    from runner.bundle.replay import replay
     from runner.config.errors import complain
 
     try:
-        return replay(words, task)
+        return replay(words, task.run)
     except ConfigError as error:
         complain(error)
         return 2

@@ -64,15 +64,16 @@ def is_complete(folder: Path) -> bool:
     if notes.get("status") != COMPLETE or counts.get("errored"):
         return False
     finished = counts.get("finished", 0)
-    return not finished or (records.count(folder) >= finished and _has_metrics(folder))
+    return not finished or (records.count(folder) >= finished and bool(metrics_of(folder)))
 
 
-def _has_metrics(folder: Path) -> bool:
+def metrics_of(folder: Path) -> dict[str, Any]:
+    """The content of ``metrics.json``; empty where it is lost or damaged."""
     try:
         found = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return False
-    return isinstance(found, dict) and isinstance(found.get("metrics"), dict)
+        return {}
+    return found if isinstance(found, dict) and isinstance(found.get("metrics"), dict) else {}
 
 
 def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:

@@ -40,7 +40,7 @@ CHANGES = {
     "a reply in the journal": ("single", "journal.jsonl", swap('"content":"', '"content":" '), CALL),
     "a prompt": ("shipped", "prompts/react/problem.jinja", lambda text: text.replace(b"e", b"a", 1), CALL),
     "a prompt that others include": ("shipped", "_shared/conclude.jinja", lambda text: text + b".", re.compile("no call was asked with it")),
-    "the form of the data": ("single", "phrases_no_exclude_test.jsonl", swap("{", "["), re.compile(f"nothing can be played, from {CALL.pattern} on")),
+    "the form of the data": ("single", "phrases_no_exclude_test.jsonl", swap("{", "["), re.compile(f"nothing can be run, from {CALL.pattern} on")),
     "the data": ("single", "phrases_no_exclude_test.jsonl", swap("man of 41", "man of 47"), CALL),
     "a target in the data": ("single", "phrases_no_exclude_test.jsonl", swap('idx": "A"', 'idx": "B"'), re.compile(r"sample 'medqa-test-\d', epoch 0")),
     "the data beside the samples": ("single", "phrases_no_exclude_test.jsonl", swap('": "A"', '":  "A"'), re.compile("the data are others: their fingerprint was .*; every call and record is the same")),
@@ -78,7 +78,7 @@ FORGED = {
     "a reply": ("journal.jsonl", swap('"content":"', '"content":" '), 1, CALL.pattern),
     "a metric by strata": ("metrics.json", lambda text: b"0.99".join(text.rsplit(b"1.0", 1)), 1, "strata differ: strata .* was .*, is "),
     "metrics of another form": ("metrics.json", lambda text: b'{"metrics": [1]}', 1, "metric .* was None, is"),
-    "no journal": ("journal.jsonl", lambda text: None, 2, r"b\.zip cannot be played: it has no journal\.jsonl"),
+    "no journal": ("journal.jsonl", lambda text: None, 2, r"b\.zip cannot be replayed: it has no journal\.jsonl"),
 }  # fmt: skip
 
 
