@@ -97,7 +97,7 @@ def store() -> list[Line]:
 
 def journal() -> list[Line]:
     """The segments of the default journal, read only, and which are damaged, as far as two seconds go."""
-    from runner.storage.journal_segment import has_writer
+    from runner.storage.journal_files import has_writer
 
     folder = Path(_default("config")["run"]["journal"])
     paths = sorted(folder.glob("[0-9]*.segment"), reverse=True)
