@@ -67,11 +67,17 @@ def usage_lines(purposes: Purposes) -> list[str]:
 def _added(one: CallUsage, other: CallUsage) -> CallUsage:
     return {
         "calls": one["calls"] + other["calls"],
-        "input_tokens": _sum(one["input_tokens"], other["input_tokens"]),
-        "output_tokens": _sum(one["output_tokens"], other["output_tokens"]),
-        "cost_usd": _sum(one["cost_usd"], other["cost_usd"]),
+        "input_tokens": sum_of((one["input_tokens"], other["input_tokens"])),
+        "output_tokens": sum_of((one["output_tokens"], other["output_tokens"])),
+        "cost_usd": sum_of((one["cost_usd"], other["cost_usd"])),
     }
 
 
-def _sum(one: N | None, other: N | None) -> N | None:
-    return None if one is None or other is None else one + other
+def sum_of(values: Iterable[N | None]) -> N | None:
+    """The sum; None where a value is not known."""
+    total: N = 0
+    for value in values:
+        if value is None:
+            return None
+        total += value
+    return total
