@@ -135,8 +135,8 @@ def test_a_folder_that_died_before_its_config_goes_on(tmp_path):
     [
         (None, False),
         ('{"status": "running"}', False),
-        ('{"status": "complete", "counts": {"errored": 0}}', True),
-        ('{"status": "complete", "counts": {"errored": 2}}', False),
+        ('{"status": "complete", "counts": {"finished": 0, "errored": 0}}', True),
+        ('{"status": "complete", "counts": {"finished": 0, "errored": 2}}', False),
         ('{"status": "budget"}', False),
     ],
 )
