@@ -54,7 +54,19 @@ CHANGES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", CHANGES)
+SLOW = {
+    "a prompt that others include",
+    "a target in the data",
+    "the seed",
+    "a record's score",
+    "no record any more",
+    "a metric",
+    "a text",
+    "a report",
+}  # their rules are also shown below, or by differences and archive
+
+
+@pytest.mark.parametrize("what", [pytest.param(name, marks=slow) if name in SLOW else name for name in CHANGES])
 def test_what_was_changed_is_named_with_the_first_call_that_it_spoils(site, elsewhere, what):
     name, member, change, wanted = CHANGES[what]
     bundle = changed(site.bundle(name), elsewhere.home / "b.zip", member, change)
@@ -65,7 +77,7 @@ def test_what_was_changed_is_named_with_the_first_call_that_it_spoils(site, else
 
 @pytest.mark.parametrize(
     ("name", "member"),
-    [("single", "journal.jsonl"), ("single", "test.jsonl"), ("shipped", "react/problem.jinja"), ("single", "records.jsonl")],
+    [("single", "journal.jsonl"), ("shipped", "react/problem.jinja")],
 )  # fmt: skip
 def test_a_bit_that_flipped_within_the_zip_is_named(site, elsewhere, name, member):
     told = elsewhere.play(f"run.replay={flipped(site.bundle(name), elsewhere.home / 'b.zip', member)}", code=1)
@@ -82,7 +94,7 @@ FORGED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", FORGED)
+@pytest.mark.parametrize("what", [pytest.param(name, marks=slow) if name == "a reply" else name for name in FORGED])
 def test_what_was_changed_together_with_the_list_is_named(site, elsewhere, what):
     member, change, code, wanted = FORGED[what]
 
