@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from components.core.errors import ConfigError
 from runner.bundle.differences import first_difference
 from runner.bundle.paths import DATA, texts
-from runner.config.described import described
+from runner.config.catalogue import Catalogue
 from runner.episode.door import Door
 from runner.experiment.experiment import study
 from runner.experiment.facts import facts_of
@@ -138,10 +138,10 @@ def may_include(notes: Manifest, privacy: str, with_data: bool, paths: Mapping[s
     if with_data:
         return True, "in the bundle, by --with-data"
     name, root = (notes.get("choices") or {}).get("dataset", ""), os.environ.get(DATA, "")
-    choice = next((one for one in described("dataset") if one.name == name), None)
-    if choice is None or not (licence := _OPEN_LICENCE.search(choice.text)):
+    choice = Catalogue().choices("dataset").get(name)
+    if choice is None or not (licence := _OPEN_LICENCE.search(choice.description)):
         return False, "left out, the choice of the dataset names no licence that allows it; --with-data if yours does"
     meant = {key: Path(text.replace(f"${{oc.env:{DATA}}}", root)) for key, text in texts(choice.node, "dataset")}
     if any(path != meant.get(key) for key, path in paths.items()):
         return False, f"left out, they are others than {name} means; --with-data if their licence allows it"
-    return True, f"in the bundle ({licence[0]}): {choice.text}"
+    return True, f"in the bundle ({licence[0]}): {choice.description}"

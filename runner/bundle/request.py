@@ -11,7 +11,7 @@ import yaml
 from components.core.errors import ConfigError
 from components.core.traits import code_settings
 from runner.bundle.paths import texts
-from runner.config.chosen import chosen
+from runner.config.composed import resolve_choice
 from runner.config.targets import locate
 
 _BUNDLE, _TRUST = "run.replay", "bundle.trust"
@@ -48,7 +48,7 @@ class Request:
             raise ConfigError(f"give one of {' and '.join(_FOLDERS)}")
         keys = [key for key in pairs if key.startswith("tracking.")]
         changes = {key.partition(".")[2]: yaml.safe_load(pairs.pop(key)) for key in keys}
-        tracking = chosen("tracking", pairs.pop("tracking", "off"), changes)
+        tracking = resolve_choice("tracking", pairs.pop("tracking", "off"), changes)
         return cls(bundle, folders[0] if folders else None, tracking, pairs, trusted == "true")
 
 

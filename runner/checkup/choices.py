@@ -13,7 +13,7 @@ from components.core.errors import ConfigError
 from runner.checkup import MISSING, Line, line
 
 if TYPE_CHECKING:
-    from runner.config.described import Described
+    from runner.config.catalogue import Choice
 
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 _TIMEOUT_SECONDS = 1.0
@@ -26,7 +26,7 @@ def keys() -> list[Line]:
     """The variables that the choices of model read: whether they are set."""
     lines = []
     for model in _providers():
-        named = dict.fromkeys([str(model.node.get("api_key_env") or ""), *_VARIABLE.findall(model.text)])
+        named = dict.fromkeys([str(model.node.get("api_key_env") or ""), *_VARIABLE.findall(model.description)])
         for variable in (name for name in named if name.endswith(("_KEY", "_KEY_ID"))):
             optional, is_set = model.node.get("key_optional") is True, bool(os.environ.get(variable))
             hint = "" if optional else f"for model={model.name}: export {variable}=..."
@@ -39,7 +39,7 @@ def endpoints(online: bool) -> list[Line]:
     """Whether the addresses in the choices of model answer; those of other machines only with ``online``."""
     lines = []
     for model in _providers():
-        variables = [name for name in _VARIABLE.findall(model.text) if name.endswith("_BASE")]
+        variables = [name for name in _VARIABLE.findall(model.description) if name.endswith("_BASE")]
         urls = [model.node.get("api_base"), *map(os.environ.get, variables)]
         lines += [_endpoint(f"model={model.name}", str(url), online) for url in urls if url]
     return lines
@@ -64,30 +64,30 @@ def _endpoint(name: str, url: str, online: bool) -> Line:
         return Line(MISSING, name, f"{host}:{port} does not answer", hint)
 
 
-def _providers() -> Iterator[Described]:
+def _providers() -> Iterator[Choice]:
     """The choices of model that dated models are based on, which have the same keys and addresses."""
-    from runner.config.described import described
+    from runner.config.catalogue import Catalogue
 
-    return (model for model in described("model") if "/" not in model.name)
+    return (choice for name, choice in Catalogue().choices("model").items() if "/" not in name)
 
 
 def data() -> list[Line]:
     """The folder of the data, and which choices of dataset have their files, with their class."""
-    from runner.config.described import described
+    from runner.config.catalogue import Catalogue
 
     root = os.environ.get(_DATA, "")
     found = "is a folder" if (exists := os.path.isdir(root)) else "is not a folder" if root else "not set"
     hint = f"export {_DATA}=/path/to/your/data, for data that are not shipped"
     folder = line(exists, _DATA, found, hint)
-    return [folder, *(_dataset(choice, root if exists else "") for choice in described("dataset"))]
+    return [folder, *(_dataset(choice, root if exists else "") for choice in Catalogue().choices("dataset").values())]
 
 
-def _dataset(choice: Described, root: str) -> Line:
+def _dataset(choice: Choice, root: str) -> Line:
     node, privacy = choice.node, choice.node.get("privacy", "open")
     if base := _base(node):
         return line(True, choice.name, f"{privacy}; made of another, {base} if none is named")
     if node.get("path") in (None, "???"):
-        shipped = node.get("shipped") or "shipped" in choice.text or "made by the project" in choice.text
+        shipped = node.get("shipped") or "shipped" in choice.description or "made by the project" in choice.description
         return line(shipped, choice.name, f"{privacy}; {'shipped' if shipped else 'no path'}", "dataset.path=...")
     missing = [
         path for path in _PATH.findall(str(node)) if not root or not os.path.exists(path.replace(_INTERPOLATION, root))

@@ -10,7 +10,6 @@ import time
 import zlib
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 from components.core.errors import ConfigError
 from runner.checkup import BAD, MISSING, OK, Line, line, size
@@ -83,7 +82,9 @@ def _installed(module: str) -> bool:
 
 def store() -> list[Line]:
     """MLflow's database of the default tracking, read only: whether it opens, its schema, its size."""
-    path = Path(str(_default("tracking/mlflow")["uri"]).removeprefix("sqlite:///"))
+    from runner.config.catalogue import Catalogue
+
+    path = Path(str(Catalogue().find("tracking", "mlflow").own["uri"]).removeprefix("sqlite:///"))
     if not path.exists():
         return [Line(MISSING, str(path), "not there yet", "the first tracked run makes it")]
     try:
@@ -97,9 +98,10 @@ def store() -> list[Line]:
 
 def journal() -> list[Line]:
     """The segments of the default journal, read only, and which are damaged, as far as two seconds go."""
+    from runner.config.catalogue import Catalogue
     from runner.storage.journal_files import has_writer
 
-    folder = Path(_default("config")["run"]["journal"])
+    folder = Path(Catalogue().defaults["run"]["journal"])
     paths = sorted(folder.glob("[0-9]*.segment"), reverse=True)
     if not paths:
         return [Line(MISSING, str(folder), "not there yet", "the first run makes it")]
@@ -116,13 +118,6 @@ def journal() -> list[Line]:
     found = f"{len(paths)} segments, {total}, {n_read} looked at, {n_live} being written, {len(damaged)} not whole"
     hint = f"{', '.join(damaged[:3])}: whole entries count, the others are asked again"
     return [line(not damaged, str(folder), found, hint)]
-
-
-def _default(name: str) -> dict[str, Any]:
-    from components.text.yaml_text import read_yaml
-    from runner.config.roots import CONF
-
-    return dict(read_yaml(CONF / f"{name}.yaml"))
 
 
 def _is_whole(path: Path) -> bool:
