@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,6 +27,7 @@ SCHEMA = 1
 _TIME = (1980, 1, 1, 0, 0, 0)
 _MAX_MEMBERS, _MAX_BYTES, _FREE_BYTES, _MAX_RATIO = 100_000, 1 << 36, 1 << 28, 200
 _CHUNK = 1 << 16
+_MAX_LIST_CHUNKS = 1 << 12
 _MAX_LINE = 1 << 28  # bytes of a line of the journal
 
 
@@ -62,13 +64,13 @@ class Archive:
         """Read the directory and the list of members. Raises ConfigError for what is not a bundle, or is hostile."""
         try:
             with zipfile.ZipFile(path) as archive:
-                infos = archive.infolist()
+                members = _checked(path, archive.infolist())
+                if LIST not in members:
+                    raise ConfigError(f"{path} is not a bundle: it has no {LIST}")
+                text = b"".join(islice(_content(archive, members[LIST]), _MAX_LIST_CHUNKS))
         except (OSError, zipfile.BadZipFile, UnicodeDecodeError, NotImplementedError) as error:
             raise ConfigError(f"{path} is not a bundle: {error}") from None
-        members = _checked(path, infos)
-        if LIST not in members:
-            raise ConfigError(f"{path} is not a bundle: it has no {LIST}")
-        head = _head(path, b"".join(_content(path, members[LIST])))
+        head = _head(path, text)
         if odd := sorted((members.keys() - {LIST}) ^ head["members"].keys()):
             where = "is not in its list" if odd[0] in members else "is in its list and not there"
             raise ConfigError(f"{path}: {odd[0]!r} {where}: this is not what was packed")
@@ -77,12 +79,13 @@ class Archive:
     def extract(self, folder: Path) -> list[str]:
         """Write all members below ``folder``. Returns the names of those that are not what was packed."""
         changed = []
-        for name, listed in self.head["members"].items():
-            place = folder / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            with place.open("xb") as out:
-                if _size_and_digest(_content(self.path, self.infos[name]), out) != listed:
-                    changed.append(name)
+        with zipfile.ZipFile(self.path) as archive:
+            for name, listed in self.head["members"].items():
+                place = folder / name
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with place.open("xb") as out:
+                    if _size_and_digest(_content(archive, self.infos[name]), out) != listed:
+                        changed.append(name)
         return changed
 
 
@@ -103,14 +106,14 @@ def _chunks(content: bytes | Path) -> Iterator[bytes]:
             yield chunk
 
 
-def _content(path: Path, info: zipfile.ZipInfo) -> Iterator[bytes]:
+def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     """The content as far as it can be read, at most of the size in the directory."""
     info.CRC = None  # type: ignore[assignment]  # then zipfile does not stop at a changed content: its digest decides
     try:
-        with zipfile.ZipFile(path) as archive, archive.open(info) as file:
+        with archive.open(info) as file:
             while chunk := file.read(_CHUNK):
                 yield chunk
-    except (zipfile.BadZipFile, zlib.error, EOFError):
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError):  # whatever is wrong in it
         return
 
 

@@ -189,26 +189,17 @@ def _head(model: Model, request: Request, n: int) -> dict[str, Any]:
 def _reply(completion: Completion) -> dict[str, Any]:
     """A completion as JSON."""
     message, usage = completion.message, completion.usage
-    reply: dict[str, Any] = {
+    tokens = [usage.input_tokens, usage.output_tokens, usage.cost_usd, usage.cached_tokens, usage.reasoning_tokens]
+    reply = {
         "content": message.content,
         "finish": completion.finish,
-        "usage": [
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.cost_usd,
-            usage.cached_tokens,
-            usage.reasoning_tokens,
-        ],
+        "usage": tokens,
+        "tool_calls": [[c.id, c.name, c.arguments] for c in message.tool_calls] or None,
+        "reasoning": message.reasoning or None,
+        "logprobs": completion.logprobs,
+        "model": completion.model or None,
     }
-    if message.tool_calls:
-        reply["tool_calls"] = [[c.id, c.name, c.arguments] for c in message.tool_calls]
-    if message.reasoning:
-        reply["reasoning"] = message.reasoning
-    if completion.logprobs is not None:
-        reply["logprobs"] = completion.logprobs
-    if completion.model:
-        reply["model"] = completion.model
-    return reply
+    return {name: value for name, value in reply.items() if value is not None}
 
 
 def _completion(reply: Mapping[str, Any]) -> Completion:
