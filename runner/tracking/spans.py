@@ -42,20 +42,21 @@ class Spans:
     def _step(self, step: Step, later: Sequence[Step], steps: Sequence[Step]) -> None:
         """A model call, what was tried and the tools that were called after it."""
         parent = self._branch(step.branch, steps)
-        attributes: dict[str, Any] = {"mlflow.message.format": "openai", "earlier_messages": step.kept}
-        attributes |= self._charges(step)
-        if step.verdict:
-            attributes["verdict"] = self._cut(str(step.verdict), step)
-        if not step.committed:
-            attributes["committed"] = False
-        if step.remarks:
-            attributes["remarks"] = step.remarks
-        failed = None if step.action is None else step.action.error
+        attributes = {
+            "mlflow.message.format": "openai",
+            "earlier_messages": step.kept,
+            "verdict": self._cut(str(step.verdict), step) if step.verdict else None,
+            "committed": None if step.committed else False,
+            "remarks": step.remarks or None,
+            **self._charges(step),
+        }
+        action = step.action
+        error = f"{action.error}: {action.error_text}" if action and action.error else None
         self._add(
             _name(step), "CHAT_MODEL" if step.purpose not in _CHECKS else "GUARDRAIL", parent, step.started, _end(step),
             {"messages": [self._message(message, step) for message in step.asked]},
             {"choices": [{"message": self._message(step.reply, step), "finish_reason": step.finish}]},
-            error=failed and f"{failed}: {step.action.error_text if step.action else ''}", **attributes,
+            error=error, **attributes,
         )  # fmt: skip
         until = min((other.started for other in later if other.branch == step.branch), default=self.end)
         self._tools(step, step.tried, until, "try ", parent)
@@ -118,18 +119,17 @@ class Spans:
         """A message in chat-completions form, images left out."""
         images = 0 if isinstance(message.content, str) else sum(isinstance(part, Image) for part in message.content)
         text = self._cut(message.text, step) + _images(images)
-        out: dict[str, Any] = {"role": message.role, "content": text}
-        if message.tool_calls:
-            out["tool_calls"] = [
-                {"id": call.id, "type": "function",
-                 "function": {"name": call.name, "arguments": self._cut(call.arguments, step)}}
-                for call in message.tool_calls
-            ]  # fmt: skip
-        if message.tool_call_id is not None:
-            out["tool_call_id"] = message.tool_call_id
-        if message.reasoning:
-            out["reasoning_content"] = self._cut(message.reasoning, step)
-        return out
+        calls = [
+            (call.id, {"name": call.name, "arguments": self._cut(call.arguments, step)}) for call in message.tool_calls
+        ]
+        out = {
+            "role": message.role,
+            "content": text,
+            "tool_calls": [{"id": id, "type": "function", "function": function} for id, function in calls] or None,
+            "tool_call_id": message.tool_call_id,
+            "reasoning_content": self._cut(message.reasoning, step) if message.reasoning else None,
+        }
+        return {name: value for name, value in out.items() if value is not None}
 
     def _cut(self, text: str, step: Step) -> str:
         """Head and tail of a long text, and where the whole is."""

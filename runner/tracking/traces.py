@@ -10,6 +10,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
@@ -76,42 +77,37 @@ def send(tracker: Tracker, run_id: str, job: Job, config: Mapping[str, Any]) -> 
     from mlflow.entities import Span
     from mlflow.tracing.client import TracingClient
 
-    client = TracingClient(tracker.uri)
-    chosen = plan(job.folder, str(config["tracking"].get("traces", "none")), config.get("seed"))
-    ids = {_trace_id(job.id, *key): digest for key, digest in chosen.digests.items()}
-    _forget(client, tracker.experiment_id, run_id, ids)
-    done = 0
-    for batch in _batches(job, config, chosen.chosen):
+    client, experiment = TracingClient(tracker.uri), tracker.experiment_id
+    selected = plan(job.folder, str(config["tracking"].get("traces", "none")), config.get("seed"))
+    ids = {_trace_id(job.id, *key): digest for key, digest in selected.digests.items()}
+    _delete_stale(client, experiment, run_id, ids)
+    done, traces = 0, _traces(job, config, selected.chosen)
+    while batch := list(islice(traces, _BATCH)):
         started = time.monotonic()
         for spans, record in batch:
-            client.start_trace(_info(tracker.experiment_id, run_id, spans, record, ids[spans.trace_id], chosen.binary))
-        client.log_spans(tracker.experiment_id, [Span.from_dict(one) for spans, _ in batch for one in spans.spans])
+            info = _info(experiment, run_id, spans, record, ids[spans.trace_id], selected.binary)
+            client.start_trace(info)
+        client.log_spans(experiment, [Span.from_dict(span) for spans, _ in batch for span in spans.spans])
         done += len(batch)
         if time.monotonic() - started > _MAX_SECONDS:
-            raise TimeoutError(f"{done} of {len(chosen.chosen)} traces sent, too slowly to continue")
+            raise TimeoutError(f"{done} of {len(selected.chosen)} traces sent, too slowly to continue")
     return done
 
 
-def _batches(job: Job, config: Mapping[str, Any], wanted: Collection[Key]) -> Iterator[list[tuple[Spans, Record]]]:
-    """Spans and records of the chosen trajectories, a batch at a time."""
-    if not wanted:
+def _traces(job: Job, config: Mapping[str, Any], chosen: Collection[Key]) -> Iterator[tuple[Spans, Record]]:
+    """Spans and records of the chosen trajectories."""
+    if not chosen:
         return
     unpacker, models = Unpacker(TextReader(job.folder)), _models(job, config)
     start = (job.start or time.time() * 1000) / 1000
-    batch: list[tuple[Spans, Record]] = []
     for record in read(job.folder):
-        if (record["sample_id"], record["epoch"]) in wanted:
-            spans = Spans(_trace_id(job.id, record["sample_id"], record["epoch"]), record, models, start)
+        if (key := (record["sample_id"], record["epoch"])) in chosen:
+            spans = Spans(_trace_id(job.id, *key), record, models, start)
             spans.build(unpacker.trajectory(record))
-            batch.append((spans, record))
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+            yield spans, record
 
 
-def _forget(client: Any, experiment_id: str, run_id: str, ids: Mapping[str, str]) -> None:
+def _delete_stale(client: Any, experiment_id: str, run_id: str, ids: Mapping[str, str]) -> None:
     """Delete traces that were sent before, of trajectories that were run again since or are gone."""
     where = f"attribute.run_id = '{run_id}'"
     token: str | None = None
