@@ -115,9 +115,9 @@ def write(folder: Path, manifest: Mapping[str, Any]) -> None:
 def spent(parts: Sequence[Spent]) -> Spent:
     """The sum of sessions or shards; None for what one of them does not know."""
     return {
-        "usd": sum_of(part["usd"] for part in parts),
-        "input_tokens": sum_of(part["input_tokens"] for part in parts),
-        "output_tokens": sum_of(part["output_tokens"] for part in parts),
+        "usd": sum_of([part["usd"] for part in parts], 0),
+        "input_tokens": sum_of([part["input_tokens"] for part in parts], 0),
+        "output_tokens": sum_of([part["output_tokens"] for part in parts], 0),
     }
 
 

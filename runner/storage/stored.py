@@ -38,16 +38,19 @@ class Packer:
         return text if len(text) < _INLINE else {"ref": self._texts.add(text)}
 
     def _message(self, message: Message) -> schema.StoredMessage:
-        content = message.content
-        out: schema.StoredMessage = _present(
-            role=message.role,
-            text=self._text(content) if isinstance(content, str) else None,
-            parts=None if isinstance(content, str) else [self._part(part) for part in content],
-            source=message.source or None,
-            tool_calls=[_call(call) for call in message.tool_calls] or None,
-            tool_call_id=message.tool_call_id,
-            reasoning=self._text(message.reasoning) if message.reasoning else None,
-        )
+        out: schema.StoredMessage = {"role": message.role}
+        if isinstance(message.content, str):
+            out["text"] = self._text(message.content)
+        else:
+            out["parts"] = [self._part(part) for part in message.content]
+        if message.source:
+            out["source"] = message.source
+        if message.tool_calls:
+            out["tool_calls"] = [_call(call) for call in message.tool_calls]
+        if message.tool_call_id is not None:
+            out["tool_call_id"] = message.tool_call_id
+        if message.reasoning:
+            out["reasoning"] = self._text(message.reasoning)
         return out
 
     def _part(self, part: str | Image) -> schema.StoredPart:
