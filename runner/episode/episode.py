@@ -1,19 +1,82 @@
-"""The episode as an agent sees it: all that an agent does is recorded, charged and verified here."""
+"""One sample in, one scored trajectory out, and the episode that its agent sees: all that an agent does is recorded,
+charged and verified here."""
 
+import asyncio
+import re
+import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from components.core.concurrency import together
-from components.core.errors import ActionError, LimitReached, ModelError
+from components.core.errors import ActionError, ConfigError, LimitReached, ModelError, RunLimitReached
 from components.core.messages import Message, Purpose, Sampling, ToolCall
 from components.core.protocols import Agent
+from components.core.redaction import redact
 from components.core.task_text import written_out
 from components.core.tools import Offer
-from components.core.types import Action, Answer, Failure, Observation, Observed, Refusal, Trajectory, Verdict
+from components.core.types import (
+    Action,
+    Answer,
+    Failure,
+    Observation,
+    Observed,
+    Refusal,
+    Sample,
+    Score,
+    Trajectory,
+    Verdict,
+)
+from runner.episode.budget import Budget
 from runner.episode.calls import run_calls, try_calls, use_control
-from runner.episode.ending import decisive, ended, give_up
-from runner.episode.shared import Branch, Shared
+from runner.episode.door import Door
+from runner.episode.ending import JUDGING, decisive, ended, give_up, scored
+from runner.episode.shared import Branch, Parts, Shared
+from runner.storage.disk import Unwritable
+
+_FILE = re.compile(r'File "[^"]*?(?:((?:components|runner)/[^"]+)|([^"/]+))"')
+
+
+async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Trajectory, list[Score]]:
+    """Run and score one sample. Raises RunLimitReached, Unwritable; what ended in ``error`` is not scored.
+
+    A bug costs one sample, not the run, even where a part calls ``sys.exit``.
+    """
+    trajectory = Trajectory()
+
+    def judging() -> Episode:
+        """Where a scorer asks about the finished episode: recorded, without the sample's budget."""
+        shared = Shared(replace(parts, budget=Budget()), door, sample, epoch, trajectory)
+        return Episode(shared, Offer({}), JUDGING)
+
+    try:
+        await solve(Shared(parts, door, sample, epoch, trajectory))
+        return trajectory, await scored(parts.scorers, sample, trajectory, judging)
+    except ModelError as error:
+        if error.kind == "replay_miss":  # a strict replay is refused as a whole, with its first difference
+            raise ConfigError(f"run.replay: {error}") from None
+        trajectory.stop, trajectory.error = "error", redact(f"{error.kind}: {error}")
+    except (RunLimitReached, ConfigError, Unwritable):
+        raise
+    except (SystemExit, asyncio.CancelledError):
+        if is_cancelled():
+            raise
+        _note_bug(trajectory)
+    except Exception:  # noqa: BLE001 - the only broad one: a bug costs one sample, not the run
+        _note_bug(trajectory)
+    return trajectory, []
+
+
+def _note_bug(trajectory: Trajectory) -> None:
+    """Write the current error into the trajectory, without the folders of this machine."""
+    trace = _FILE.sub(lambda match: f'File "{match[1] or match[2]}"', traceback.format_exc())
+    trajectory.stop, trajectory.error = "error", redact(f"bug: {trace}")
+
+
+def is_cancelled() -> bool:
+    """Whether the current task itself is being cancelled, not only what it waits for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 async def solve(shared: Shared) -> None:

@@ -13,7 +13,7 @@ from components.core.traits import toolset_traits
 from components.core.types import Sample, Trajectory
 from runner.episode.door import Door
 from runner.episode.ending import shortly
-from runner.episode.play import is_cancelled, play
+from runner.episode.episode import is_cancelled, play
 from runner.episode.shared import Parts
 from runner.job.slots import Lease
 from runner.job.stopping import StopRule

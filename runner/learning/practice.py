@@ -9,7 +9,7 @@ from components.core.traits import Requirements, requirements_of
 from components.core.types import CONTEXT_LENGTH, Answer, Failure, Played, Refusal, Sample
 from runner.episode.door import Door
 from runner.episode.ending import consults, deciding
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.episode.shared import Parts
 from runner.terminal.progress import Progress
 

@@ -15,7 +15,7 @@ from components.core.types import Sample
 from components.ehr.metadata import metadata
 from components.models.scripted import Scripted
 from runner.episode.door import Door
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.episode.shared import Parts
 from runner.experiment.parts import PartsBuilder
 from runner.job.execute import Outcome, execute

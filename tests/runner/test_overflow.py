@@ -10,7 +10,7 @@ from components.core.traits import ScorerTraits
 from components.core.types import Answer, Score
 from components.models.faults import FINISH
 from runner.episode.budget import Budget
-from runner.episode.play import play
+from runner.episode.episode import play
 from runner.job.execute import Outcome, execute
 from runner.results.metrics import overflow_line, summarise
 from runner.results.pairs import value_of
