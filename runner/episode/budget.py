@@ -131,11 +131,8 @@ class Attempt:
 
     @property
     def _holder(self) -> "tuple[Attempt, Budget]":
-        """The attempt whose budget this one spends."""
-        for one in self._chain:
-            if one.budget is not None:
-                return one, one.budget
-        raise AssertionError("the first attempt of a sample has its budget")
+        """The attempt whose budget this one spends: the first attempt of a sample has one."""
+        return next((one, one.budget) for one in self._chain if one.budget is not None)
 
     @property
     def _chain(self) -> "Iterator[Attempt]":

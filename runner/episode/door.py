@@ -85,17 +85,14 @@ class Door:
         return sha256(digest + place).digest()
 
     async def call(self, role: str, request: Request, key: bytes, n: int) -> tuple[Completion, bool]:
-        """Answer a request. Returns the completion and whether it came from the journal.
-
-        Raises ModelError, RunLimitReached before anything is sent.
-        """
+        """Answer a request from the journal, the same call in flight, or the model. Returns the completion and whether
+        it was sent before. Raises ModelError, RunLimitReached before anything is sent."""
         completion, known = await self._answer(role, request, key, n)
         if len(self.answered_by) < _MAX_NAMES:
             self.answered_by.add((role, completion.model))
         return completion, known
 
     async def _answer(self, role: str, request: Request, key: bytes, n: int) -> tuple[Completion, bool]:
-        """From the journal, from the same call in flight, or from the model."""
         if self.journal is not None and (payload := self.journal.get(key)) is not None:
             self.replayed += 1
             return _completion(orjson.loads(payload)["reply"]), True

@@ -32,14 +32,18 @@ async def scored(
     if trajectory.failure == UNSUPPORTED:
         return scores
     own = before_judging(trajectory)
-    for name, scorer in sorted(scorers.items(), key=lambda one: _order(one[1])):
+    for name, scorer in sorted(scorers.items(), key=lambda one: (consults(one[1]), follows(one[1]))):
         try:
             if follows(scorer):
                 scores += scorer.follow(sample, own, deciding(scorers, scores))
                 continue
             if consults(scorer) and judging is not None:
                 await scorer.consult(sample, own, {score.name: score.value for score in scores}, judging())
-            scores += await _scores(scorer, sample, trajectory if consults(scorer) else own)
+            judged = trajectory if consults(scorer) else own
+            if scorer_traits(scorer).blocking:
+                scores += await asyncio.to_thread(scorer.score, sample, judged)
+            else:
+                scores += scorer.score(sample, judged)
         except ConfigError as error:
             scores.append(Score(f"{name}/unscored", None, redact(str(error))))
     return scores
@@ -65,17 +69,6 @@ def before_judging(trajectory: Trajectory) -> Trajectory:
 
 def _is_judging(step: Step) -> bool:
     return step.branch.startswith(f"{JUDGING}/")
-
-
-def _order(scorer: Scorer) -> int:
-    return 2 if consults(scorer) else int(follows(scorer))
-
-
-async def _scores(scorer: Scorer, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
-    """The scores of one scorer; one that blocks leaves the loop."""
-    if scorer_traits(scorer).blocking:
-        return await asyncio.to_thread(scorer.score, sample, trajectory)
-    return scorer.score(sample, trajectory)
 
 
 def deciding(scorers: Scorers, scores: Sequence[Score]) -> float | None:

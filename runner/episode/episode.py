@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import orjson
+
 from components.core.concurrency import together
 from components.core.errors import ActionError, ConfigError, LimitReached, ModelError, RunLimitReached
 from components.core.messages import Message, Purpose, Sampling, ToolCall
@@ -15,6 +17,7 @@ from components.core.protocols import Agent
 from components.core.redaction import redact
 from components.core.task_text import written_out
 from components.core.tools import Offer
+from components.core.traits import tool_traits
 from components.core.types import (
     Action,
     Answer,
@@ -28,9 +31,9 @@ from components.core.types import (
     Verdict,
 )
 from runner.episode.budget import Budget
-from runner.episode.calls import run_calls, try_calls, use_control
+from runner.episode.calls import Context, apply, run_calls
 from runner.episode.door import Door
-from runner.episode.ending import JUDGING, decisive, ended, give_up, scored
+from runner.episode.ending import JUDGING, deciding, decisive, ended, give_up, scored
 from runner.episode.shared import Branch, Parts, Shared
 from runner.storage.disk import Unwritable
 
@@ -137,15 +140,37 @@ class Episode(Branch):
 
     async def try_(self, action: Action) -> list[Observation] | None:
         """Run the action on a fork of the offer; None when one of its tools cannot be tried."""
-        return await try_calls(self, action)
+        offer, shared = self.offer, self.shared
+        tools = [tool for call in action.calls if (tool := offer.tools.get(call.name)) is not None]
+        effects = {tool.effect for tool in tools}
+        if "external" in effects or not all(tool_traits(tool).triable for tool in tools):
+            return None
+        step, fork = shared.step_of(action), offer.fork()
+        assert step is not None, "a candidate was proposed"
+        try:
+            seen = await run_calls(self.branch(f"try/{step.index}"), step.index, action.calls, fork, self.name)
+        finally:
+            if fork.state is not offer.state:
+                fork.state.close()
+        step.tried += seen
+        if action.calls and "episode" not in effects:
+            shared.tried[id(action)] = seen
+        return [one.observation for one in seen]
 
     def note(self, action: Action, verdict: Verdict | str) -> None:
         """Write the verifier's verdict to the step that proposed an action."""
-        self.shared.note(action, verdict)
+        if (step := self.shared.step_of(action)) is not None:
+            step.verdict = verdict
 
     async def control(self, name: str, /, **arguments: Any) -> Observation:
-        """Use a control of the offer, or a tool as one. Raises ToolError."""
-        observation = await use_control(self, name, arguments)
+        """Use a control of the offer, or a tool as one. Raises ConfigError, ToolError."""
+        used = self.offer.controls.get(name) or self.offer.tools.get(name)
+        if used is None:
+            have = ", ".join(self.offer.controls) or "none"
+            raise ConfigError(f"the agent needs the control {name!r}; this toolset and condition have {have}")
+        call = ToolCall("control", name, orjson.dumps(arguments).decode())
+        context = Context(self.offer.state, self.problem, self, call, self.name)
+        observation = await apply(used, context, arguments)
         if self._last is not None and observation.data:
             # The text of a control reaches the model in prompts, which are recorded; its facts only here.
             facts = Observation("", observation.data)
@@ -183,7 +208,9 @@ class Episode(Branch):
 
     async def correct(self, outcome: Answer | Refusal | Failure) -> bool:
         """Whether an outcome is right: only for agents with a true ``oracle``, which results name."""
-        return await self.shared.correct(outcome)
+        trial, scorers = replace(self.trajectory), self.shared.parts.scorers
+        ended(trial, outcome)
+        return deciding(scorers, await scored(scorers, self.shared.sample, trial)) == 1.0
 
     def remark(self, **facts: Any) -> None:
         """Write facts to the newest step of this branch."""

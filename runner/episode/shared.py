@@ -15,21 +15,9 @@ from components.core.messages import Message, Purpose, Request, Sampling, ToolSp
 from components.core.protocols import Agent, ByTask, Condition, Grammar, Memory, Scorer, Toolset, Verifier
 from components.core.tools import Offer, Tool
 from components.core.traits import model_traits, requirements_of
-from components.core.types import (
-    Action,
-    Answer,
-    Failure,
-    Observed,
-    Problem,
-    Refusal,
-    Sample,
-    Step,
-    Trajectory,
-    Verdict,
-)
+from components.core.types import Action, Observed, Problem, Sample, Step, Trajectory
 from runner.episode.budget import Attempt, Budget, Spent
 from runner.episode.door import Door, check_whole, common_prefix, padded, place_of, seed_of
-from runner.episode.ending import deciding, ended, scored
 
 T = TypeVar("T")
 
@@ -79,20 +67,9 @@ class Shared:
     tried: dict[int, list[Observed]] = field(default_factory=dict)
     closed: bool = False
 
-    @property
-    def memory(self) -> Memory | None:
-        """What was learnt before the evaluation: for the sample's own task, where the memory has parts for tasks."""
-        memory = self.parts.memory
-        return memory.for_task(task_of(self.sample)) if isinstance(memory, ByTask) else memory
-
     def step_of(self, action: Action) -> Step | None:
         """The step that proposed an action, whatever was asked since."""
         return next((step for step in reversed(self.trajectory.steps) if step.action is action), None)
-
-    def note(self, action: Action, verdict: Verdict | str) -> None:
-        """Write a verdict to the step that proposed an action."""
-        if (step := self.step_of(action)) is not None:
-            step.verdict = verdict
 
     def open(self, above: str | None = None) -> Offer:
         """What the sample offers, with a fresh state, and the tools added on a branch ``above`` or below it."""
@@ -132,13 +109,6 @@ class Shared:
                 return await call
         except TimeoutError:
             raise LimitReached(f"budget.sample.seconds={limit}") from None
-
-    async def correct(self, outcome: Answer | Refusal | Failure) -> bool:
-        """Whether the score that decides is at its best, as if the episode ended with an outcome."""
-        trial = replace(self.trajectory)
-        ended(trial, outcome)
-        scorers = self.parts.scorers
-        return deciding(scorers, await scored(scorers, self.sample, trial)) == 1.0
 
 
 class Branch:
@@ -184,8 +154,9 @@ class Branch:
 
     @property
     def memory(self) -> Memory | None:
-        """What was learnt before the evaluation."""
-        return self.shared.memory
+        """What was learnt before the evaluation: for the sample's own task, where the memory has parts for tasks."""
+        memory = self.shared.parts.memory
+        return memory.for_task(task_of(self.shared.sample)) if isinstance(memory, ByTask) else memory
 
     @property
     def sees_images(self) -> bool:

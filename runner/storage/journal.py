@@ -12,7 +12,6 @@ import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock, Thread
 from typing import Self
@@ -44,27 +43,18 @@ _LISTINGS = 50
 _LEFTOVER_SECONDS = 3600.0
 
 
-@dataclass
-class Stats:
-    """Counts since opening. ``repaired``: segments of killed processes that were sealed here."""
-
-    written: int = 0
-    hits: int = 0
-    misses: int = 0
-    repaired: int = 0
-
-
 class Journal:
     """See the module; ``read_only`` creates nothing. For one thread; indices are merged in another.
 
     A process writes a segment of its own, sealed after 16,384 entries and on ``close``. An entry survives
     kill -9 once ``put`` returned. What can be read: our own entries, what was sealed or dead when the journal
     was opened (or last sealed a segment), and the first 512 kB, in all, of what other processes were writing
-    when it was opened. Where several segments hold a key, the oldest one's entry counts.
+    when it was opened. Where several segments hold a key, the oldest one's entry counts. ``repaired``: segments of
+    killed processes that were sealed here.
     """
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
-        self.folder, self.read_only, self.stats = folder, read_only, Stats()
+        self.folder, self.read_only, self.repaired = folder, read_only, 0
         self._writer: Writer | None = None
         self._members: dict[tuple[str, int], list[Entry]] = {}
         self._segments: dict[str, int] = {}  # name -> size
@@ -84,16 +74,15 @@ class Journal:
     def get(self, key: bytes) -> bytes | None:
         """The payload that was first written under ``key`` (32 bytes), or None."""
         word = word_of(_checked(key))
-        places = sorted(place for index in self._indices for place in index.find(word))
+        places = [place for index in self._indices for place in index.find(word)]
         if key in self._live:
-            places = sorted([*places, self._live[key]])
+            places.append(self._live[key])
+        places.sort()
         if self._writer is not None and key in self._writer.places:
             places.append(Place(self._writer.path.name, self._writer.places[key]))
         for place in places:
             if (payload := self._read(place, key)) is not None:
-                self.stats.hits += 1
                 return payload
-        self.stats.misses += 1
         return None
 
     def put(self, key: bytes, payload: bytes) -> None:
@@ -106,7 +95,6 @@ class Journal:
             if _checked(key) in self._writer.places:
                 return
             self._writer.put(key, payload)
-            self.stats.written += 1
             if len(self._writer.places) >= _SEGMENT_ENTRIES:
                 self._seal()
         except OSError as error:
@@ -117,11 +105,6 @@ class Journal:
         for path in sorted(self.folder.glob("[0-9]*.segment")):
             for entry in scan(path):
                 yield entry.key, entry.payload
-
-    def flush(self) -> None:
-        """Wait until the disk has what was put. Only power loss needs it."""
-        if self._writer is not None:
-            self._writer.sync()
 
     def close(self) -> None:
         """Seal our segment and wait for indices that are being merged. The journal can still be read."""
@@ -162,14 +145,15 @@ class Journal:
         self._update()
         dead, live = self._unsealed()
         if dead and self.read_only:
-            self._indices += (_in_memory(self._sizes(dead), [self._rows(dead)]),)
+            write(index := io.BytesIO(), self._sizes(dead), [self._rows(dead)])
+            self._indices += (Index(index.getvalue()),)
         elif dead:
             with self._locked():
                 self._update()
                 dead, live = self._unsealed()
                 if dead:
                     self._save(self._sizes(dead), [self._rows(dead)])
-                    self.stats.repaired += len(dead)
+                    self.repaired += len(dead)
                     self._update()
         self._merge_in_background()
         return dict(self._scan_live(live))
@@ -250,21 +234,20 @@ class Journal:
                 fcntl.flock(file, fcntl.LOCK_UN)  # explicitly: a child forked meanwhile has the file open too
 
     def _merge_in_background(self) -> None:
-        if len(self._indices) > _MAX_INDICES and (self._merging is None or not self._merging.is_alive()):
+        merging = self.read_only or (self._merging is not None and self._merging.is_alive())
+        if len(self._indices) > _MAX_INDICES and not merging:
             self._merging = Thread(target=self._merge, name="journal-merge", daemon=True)
             self._merging.start()
 
     def _merge(self) -> None:
         """Merge indices, so that a miss searches few of them. It may fail: they stay as they are."""
         try:
-            if self.read_only:
-                self._indices = (_in_memory(segments := _segments_of(self._indices), merge(self._indices, segments)),)
-                return
             with self._locked():
                 self._update()
                 if len(self._indices) > _MAX_INDICES:
                     due = _due(self._indices)
-                    self._save(segments := _segments_of(due), merge(due, segments))
+                    segments = dict(sorted(item for index in due for item in index.segments.items()))  # oldest first
+                    self._save(segments, merge(due, segments))
                 for path in self._update():
                     path.unlink(missing_ok=True)
         except OSError as error:
@@ -287,14 +270,3 @@ def _due(indices: Iterable[Index]) -> tuple[Index, ...]:
         due.append(index)
         total += index.size
     return tuple(due)
-
-
-def _segments_of(indices: Iterable[Index]) -> dict[str, int]:
-    """What several indices cover, oldest first."""
-    return dict(sorted(item for index in indices for item in index.segments.items()))
-
-
-def _in_memory(segments: Mapping[str, int], runs: Iterable[Rows]) -> Index:
-    out = io.BytesIO()
-    write(out, segments, runs)
-    return Index(out.getvalue())
