@@ -164,11 +164,6 @@ class BudgetPool:
         bounded = self.budget.usd is not None or self.budget.tokens is not None
         return bounded and any(one.pending > 0 and one.calls == 0 for one in (spent, self.total))
 
-    async def call_done(self) -> None:
-        """Wait until a call comes back."""
-        self.back.clear()
-        await self.back.wait()
-
     def limit(self, spent: Spent) -> str | None:
         """Which limit leaves a job that has ``spent`` so much no room for one more call, or None."""
         if whole := _full(self.total, self.budget):

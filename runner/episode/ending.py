@@ -11,7 +11,7 @@ from components.core.overflow import as_failure
 from components.core.protocols import Episode, Scorer
 from components.core.redaction import redact
 from components.core.traits import scorer_traits
-from components.core.types import Answer, Failure, Refusal, Sample, Score, Step, Trajectory
+from components.core.types import Answer, Failure, Refusal, Sample, Score, Trajectory
 from runner.storage.disk import Unwritable
 
 Scorers = Mapping[str, Scorer]
@@ -61,14 +61,8 @@ def follows(scorer: Scorer) -> TypeGuard[Following]:
 
 def before_judging(trajectory: Trajectory) -> Trajectory:
     """The trajectory as its agent left it, without the steps of scorers at its end."""
-    steps = trajectory.steps
-    if not steps or not _is_judging(steps[-1]):
-        return trajectory
-    return replace(trajectory, steps=[step for step in steps if not _is_judging(step)])
-
-
-def _is_judging(step: Step) -> bool:
-    return step.branch.startswith(f"{JUDGING}/")
+    steps = [step for step in trajectory.steps if not step.branch.startswith(f"{JUDGING}/")]
+    return trajectory if len(steps) == len(trajectory.steps) else replace(trajectory, steps=steps)
 
 
 def deciding(scorers: Scorers, scores: Sequence[Score]) -> float | None:

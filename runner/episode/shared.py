@@ -17,7 +17,8 @@ from components.core.tools import Offer, Tool
 from components.core.traits import model_traits, requirements_of
 from components.core.types import Action, Observed, Problem, Sample, Step, Trajectory
 from runner.episode.budget import Attempt, Budget, Spent
-from runner.episode.door import Door, check_whole, common_prefix, padded, place_of, seed_of
+from runner.episode.door import Door, check_whole, padded, place_of, seed_of
+from runner.storage.replay_miss import n_common
 
 T = TypeVar("T")
 
@@ -122,7 +123,7 @@ class Branch:
         self.attempt = attempt or Attempt(shared.parts.budget, shared.spent)
         self.shared, self._place, self._sampling, self._role = shared, place, sampling, role
         self._counts: dict[bytes, int] = {}
-        self._previous: tuple[Message, ...] = ()
+        self._previous: list[bytes] = []
         self._branches: dict[str, Self] = {}
         self._last: Step | None = None
         self._n = 0
@@ -203,8 +204,8 @@ class Branch:
             messages, tools, merged, purpose, role, self.problem.id, shared.epoch, self.name, occurrence, seed_of(place)
         )
         n, self._n = self._n, self._n + 1
-        kept = common_prefix(self._previous, messages)
-        self._previous = messages
+        digests = [message.digest for message in messages]
+        kept, self._previous = n_common(self._previous, digests), digests
         started, clock = time.time(), time.monotonic()
         try:
             call = door.call(role, request, door.key(model, digest, request, place), n)
@@ -219,16 +220,12 @@ class Branch:
             purpose, role, self.name, n, kept, messages[kept:], completion.message, completion.usage,
             completion.finish, started, time.monotonic() - clock, replayed,
         )  # fmt: skip
-        self._record(step)
+        shared.trajectory.steps.append(step)
+        shared.order[id(step)] = (*self._place, (n, 1, ""))
+        if purpose != "tool":  # a tool's own question belongs to the step that called the tool
+            self._last = step
         check_whole(completion)
         return step
-
-    def _record(self, step: Step) -> None:
-        """Add a step to the trajectory; a tool's own question belongs to the step that called the tool."""
-        self.shared.trajectory.steps.append(step)
-        self.shared.order[id(step)] = (*self._place, (step.index, 1, ""))
-        if step.purpose != "tool":
-            self._last = step
 
     def branch(
         self, name: str, tools: Literal["shared", "fresh"] = "shared", sampling: Sampling | None = None,

@@ -5,18 +5,16 @@ lock, and dead otherwise: its process was killed, and the next process that open
 found by what they cover; a process that replaces them holds ``.lock``.
 """
 
-import fcntl
 import io
 import logging
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock, Thread
 from typing import Self
 
-from runner.storage.disk import Unwritable
+from runner.storage import disk
 from runner.storage.journal_files import (
     MEMBER_ENTRIES,
     Entry,
@@ -98,7 +96,7 @@ class Journal:
             if len(self._writer.places) >= _SEGMENT_ENTRIES:
                 self._seal()
         except OSError as error:
-            raise Unwritable(self.folder, error) from None
+            raise disk.Unwritable(self.folder, error) from None
 
     def entries(self) -> Iterator[tuple[bytes, bytes]]:
         """All whole entries (key, payload), oldest segment first; a key may come more than once."""
@@ -145,14 +143,14 @@ class Journal:
         self._update()
         dead, live = self._unsealed()
         if dead and self.read_only:
-            write(index := io.BytesIO(), self._sizes(dead), [self._rows(dead)])
+            write(index := io.BytesIO(), *self._contents(dead))
             self._indices += (Index(index.getvalue()),)
         elif dead:
-            with self._locked():
+            with disk.locked(self.folder / ".lock"):
                 self._update()
                 dead, live = self._unsealed()
                 if dead:
-                    self._save(self._sizes(dead), [self._rows(dead)])
+                    self._save(*self._contents(dead))
                     self.repaired += len(dead)
                     self._update()
         self._merge_in_background()
@@ -203,12 +201,11 @@ class Journal:
             (live if has_writer(self.folder / name) else dead).append(name)
         return dead, live
 
-    def _sizes(self, dead: Iterable[str]) -> dict[str, int]:
-        """Read again: a writer may have continued after it was listed and before it died."""
-        return {name: (self.folder / name).stat().st_size for name in dead}
-
-    def _rows(self, names: Iterable[str]) -> Rows:
-        return rows_of((n, entry.key, entry.at) for n, name in enumerate(names) for entry in scan(self.folder / name))
+    def _contents(self, dead: Iterable[str]) -> tuple[dict[str, int], list[Rows]]:
+        """Sizes and rows, read again: a writer may have continued after it was listed and before it died."""
+        sizes = {name: (self.folder / name).stat().st_size for name in dead}
+        rows = rows_of((n, entry.key, entry.at) for n, name in enumerate(sizes) for entry in scan(self.folder / name))
+        return sizes, [rows]
 
     def _scan_live(self, names: Iterable[str]) -> Iterator[tuple[bytes, Place]]:
         """What other processes are writing, as far as can be read without delay; of one key the oldest comes last."""
@@ -224,15 +221,6 @@ class Journal:
             write(out, segments, runs)
         path.with_suffix(".tmp").replace(path)
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        with (self.folder / ".lock").open("wb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            try:
-                yield
-            finally:
-                fcntl.flock(file, fcntl.LOCK_UN)  # explicitly: a child forked meanwhile has the file open too
-
     def _merge_in_background(self) -> None:
         merging = self.read_only or (self._merging is not None and self._merging.is_alive())
         if len(self._indices) > _MAX_INDICES and not merging:
@@ -242,7 +230,7 @@ class Journal:
     def _merge(self) -> None:
         """Merge indices, so that a miss searches few of them. It may fail: they stay as they are."""
         try:
-            with self._locked():
+            with disk.locked(self.folder / ".lock"):
                 self._update()
                 if len(self._indices) > _MAX_INDICES:
                     due = _due(self._indices)

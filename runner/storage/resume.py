@@ -34,7 +34,10 @@ def folder_for(cfg: Mapping[str, Any], wanted: Path, given: bool) -> Path:
     """
     resume = cfg["run"]["resume"]
     if resume is None:
-        return _new(wanted, given)
+        if given and (wanted / records.FILE).exists():
+            how = setting("run.resume", wanted)
+            raise ConfigError(f"{wanted} holds a run already; resume it with {how}, or name another folder")
+        return wanted if given else unused(wanted)
     folder = _last(wanted.parent) if resume == "last" else Path(resume)
     if not folder.is_dir():
         raise ConfigError(f"run.resume={resume}: there is no run folder {folder}")
@@ -79,8 +82,7 @@ def metrics_of(folder: Path) -> dict[str, Any]:
 
 def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:
     """Raises ConfigError, naming the differences, when the folder was begun with another config."""
-    path = folder / CONFIG
-    if path.exists() and (changes := differences(_stored_config(folder), cfg)):
+    if (folder / CONFIG).exists() and (changes := differences(_stored_config(folder), cfg)):
         more = f" and {len(changes) - 3} more" if len(changes) > 3 else ""
         raise ConfigError(f"{folder} was begun with another config: {'; '.join(changes[:3])}{more}")
 
@@ -167,14 +169,6 @@ def _is_free(key: str) -> bool:
         inner = inner[group == "models" :]
         return bool(inner) and inner[0] in _FREE_OF_A_MODEL
     return False
-
-
-def _new(wanted: Path, given: bool) -> Path:
-    """A folder without a run: the next free one for the default name; one that was ``given`` may hold no records."""
-    if given and (wanted / records.FILE).exists():
-        how = setting("run.resume", wanted)
-        raise ConfigError(f"{wanted} holds a run already; resume it with {how}, or name another folder")
-    return wanted if given else unused(wanted)
 
 
 def unused(wanted: Path) -> Path:

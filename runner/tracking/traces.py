@@ -47,10 +47,8 @@ class Plan:
 
 def plan(folder: Path, mode: str, seed: Any) -> Plan:
     """Choose by ``tracking.traces``: failures first, then a seeded sample that does not depend on order."""
-    ranks: dict[Key, tuple[bool, bytes]] = {}
-    digests: dict[Key, str] = {}
-    graded: set[str] = set()
-    names: set[str] = set()
+    ranks, digests = dict[Key, tuple[bool, bytes]](), dict[Key, str]()
+    graded, names = set[str](), set[str]()
     for record in read(folder):
         key = record["sample_id"], record["epoch"]
         ranks[key] = record["stop"] not in _FAILED, sha256(f"{seed}/{key[0]}/{key[1]}/traces".encode()).digest()
@@ -102,9 +100,7 @@ def _traces(job: Job, config: Mapping[str, Any], chosen: Collection[Key]) -> Ite
     start = (job.start or time.time() * 1000) / 1000
     for record in read(job.folder):
         if (key := (record["sample_id"], record["epoch"])) in chosen:
-            spans = Spans(_trace_id(job.id, *key), record, models, start)
-            spans.build(unpacker.trajectory(record))
-            yield spans, record
+            yield Spans(_trace_id(job.id, *key), record, unpacker.trajectory(record), models, start), record
 
 
 def _delete_stale(client: Any, experiment_id: str, run_id: str, ids: Mapping[str, str]) -> None:
