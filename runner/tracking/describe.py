@@ -37,7 +37,7 @@ class Job:
 
     @property
     def id(self) -> str:
-        """The folder's own id (see ``identify``)."""
+        """The folder's own id (see ``remember``)."""
         return (self.manifest["mlflow"] or {})["id"]
 
     @property
@@ -89,25 +89,23 @@ class Job:
         return sorted(self.metrics, key=lambda name: (name != decides, name.split("/")[0] in _LATE))
 
 
-def identify(folder: Path) -> str:
-    """The id that the folder has wherever it is sent, stored in its manifest on first use. Raises OSError, without a
-    manifest."""
-    entry = manifest.read(folder).get("mlflow") or {}
-    return entry.get("id") or remember(folder, {"id": uuid4().hex})["id"]
-
-
 def remember(folder: Path, facts: MlflowEntry) -> MlflowEntry:
-    """Add facts to the manifest's ``mlflow`` entry. Returns the entry. Raises OSError, without a manifest."""
+    """Add facts to the manifest's ``mlflow`` entry, whose id the folder has wherever it is sent. Returns the entry.
+
+    Raises OSError, without a manifest.
+    """
     if not (notes := manifest.read(folder)):
         raise FileNotFoundError(f"{folder / manifest.FILE} does not exist")
-    notes["mlflow"] = entry = (notes.get("mlflow") or {}) | facts
-    manifest.write(folder, notes)
+    old = notes.get("mlflow") or {}
+    notes["mlflow"] = entry = MlflowEntry(id=uuid4().hex) | old | facts
+    if entry != old:
+        manifest.write(folder, notes)
     return entry
 
 
 def job_of(folder: Path) -> Job:
     """Read a run folder. Raises OSError, without a manifest."""
-    identify(folder)
+    remember(folder, {})
     return Job(folder, manifest.read(folder), stored_metrics(folder).get("metrics", {}))
 
 
