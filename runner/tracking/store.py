@@ -126,23 +126,21 @@ def connect(config: Mapping[str, Any]) -> Tracker:
 
 
 def load(with_database: bool = False) -> None:
-    """Import MLflow under a lock, before anything of it is used: threads that import it at once see parts of it."""
+    """Import MLflow under a lock, before anything of it is used: threads that import it at once see parts of it.
+
+    It is silenced and its waiting bounded before; a user's own bounds count.
+    """
     with _LOADING:
-        quiet()
+        os.environ.update(_ENVIRONMENT)
+        for name, value in _TIMEOUTS.items():
+            os.environ.setdefault(name, value)
+        logging.getLogger("mlflow").setLevel(logging.CRITICAL)
+        logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
+        warnings.filterwarnings("ignore", module=r"mlflow|sqlalchemy|alembic|pydantic")
         import mlflow
 
         if with_database:
             import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
-
-
-def quiet() -> None:
-    """Silence MLflow and bound its waiting, before it is imported; a user's own bounds count."""
-    os.environ.update(_ENVIRONMENT)
-    for name, value in _TIMEOUTS.items():
-        os.environ.setdefault(name, value)
-    logging.getLogger("mlflow").setLevel(logging.CRITICAL)
-    logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
-    warnings.filterwarnings("ignore", module=r"mlflow|sqlalchemy|alembic|pydantic")
 
 
 def failures() -> tuple[type[Exception], ...]:
