@@ -42,8 +42,11 @@ class Context:
         return len(self.past) + self.ahead
 
     async def use(self, tool: Tool) -> Observation:
-        """Run another tool in this one's place, journalled as if it had been called itself."""
-        return await _through(self.branch, tool, self)
+        """Run a tool on this call, journalled where it is external: also another one, in place of the tool that was
+        called, and such a wrapping tool reaches nothing but through this."""
+        if tool.effect == "external" and tool_traits(tool).wrapped is None:
+            return await _external(tool, self)
+        return await apply(tool, self, self.call.parsed)
 
     async def wait(self, seconds: float) -> None:
         """Wait, unless this is a replay."""
@@ -98,7 +101,7 @@ async def _run_one(branch: Branch, call: ToolCall, offer: Offer, line: str, ahea
     started = time.monotonic()
     context = Context(offer.state, branch.problem, branch, call, line, ahead)
     try:
-        observation, error = _encodable_observation(await _through(branch, tool_of(offer, call)[0], context)), None
+        observation, error = _encodable_observation(await context.use(tool_of(offer, call)[0])), None
     except ToolError as failure:
         observation, error = _encodable_observation(Observation(str(failure), data=failure.data)), failure.label
     return Observed(call, observation, error, time.monotonic() - started)
@@ -131,19 +134,13 @@ def _encodable(value: Any) -> Any:
     return without_surrogates(value) if isinstance(value, str) else value
 
 
-async def _through(branch: Branch, tool: Tool, context: Context) -> Observation:
-    """Run a tool on the context's call. One in place of another reaches nothing but through ``Context.use``."""
-    if tool.effect == "external" and tool_traits(tool).wrapped is None:
-        return await _external(branch, tool, context)
-    return await apply(tool, context, context.call.parsed)
-
-
-async def _external(branch: Branch, tool: Tool, context: Context) -> Observation:
+async def _external(tool: Tool, context: Context) -> Observation:
     """Answer a tool call from the journal, or run it and record its result or its error there.
 
     Raises ToolError as the tool did. The key includes the tool's spec and its ``identity``.
     """
-    shared, call = branch.shared, context.call
+    branch, call = context.branch, context.call
+    shared = branch.shared
     door, sample, seen = shared.door, shared.sample, shared.externals
     what = f"tool\0{tool.spec.digest.hex()}\0{tool_traits(tool).identity}\0{call.arguments}"
     base = f"{what}\0{door.run_seed}\0{sample.problem.id}\0{shared.epoch}\0{branch.name}"
