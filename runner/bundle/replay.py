@@ -75,12 +75,6 @@ class _Run:
         except ConfigError:
             return ""
 
-    @property
-    def own_prompts(self) -> dict[str, str]:
-        """Path here of each custom prompt set -> what it was called."""
-        home = self.packed.parent.parent / "prompts"
-        return {str((home / name).resolve()): was for name, was in self.entry.own.items()}
-
 
 def replay(words: Sequence[str], run: Callable[[Coroutine[Any, Any, int]], int]) -> int:
     """Replay a bundle; ``run`` runs a coroutine. Returns 0 where all is the same, 1 where something differs.
@@ -142,7 +136,9 @@ def _compare(one: _Run, jobs: int, run: Callable[[Coroutine[Any, Any, int]], int
         experiment = _experiment(one, jobs > 1)
         inputs = _changed_inputs(one, experiment)
         run(_execute(experiment, one.folder, jobs))
-        difference = first_difference(one.records(), list(read(one.folder)), one.own_prompts)
+        prompts = one.packed.parent.parent / "prompts"
+        renamed = {str((prompts / name).resolve()): was for name, was in one.entry.own.items()}
+        difference = first_difference(one.records(), list(read(one.folder)), renamed)
         difference = difference or metrics_difference(metrics_of(one.packed), metrics_of(one.folder))
     except ConfigError as error:  # a call that the journal has no answer for, or a member that cannot be read
         first = "" if (one.folder / manifest.FILE).exists() else one.first_call()

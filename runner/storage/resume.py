@@ -38,7 +38,12 @@ def folder_for(cfg: Mapping[str, Any], wanted: Path, given: bool) -> Path:
             how = setting("run.resume", wanted)
             raise ConfigError(f"{wanted} holds a run already; resume it with {how}, or name another folder")
         return wanted if given else unused(wanted)
-    folder = _last(wanted.parent) if resume == "last" else Path(resume)
+    folder = Path(resume)
+    if resume == "last":
+        runs = [path.parent for path in wanted.parent.glob(f"*/{CONFIG}")] if wanted.parent.is_dir() else []
+        if not runs:
+            raise ConfigError(f"run.resume=last: there is no run folder below {wanted.parent}")
+        folder = max(runs, key=lambda run: ((run / CONFIG).stat().st_mtime_ns, run.name))
     if not folder.is_dir():
         raise ConfigError(f"run.resume={resume}: there is no run folder {folder}")
     if not any((folder / name).is_file() for name in (CONFIG, manifest.FILE, records.FILE)):
@@ -182,11 +187,3 @@ def unused(wanted: Path) -> Path:
         except FileExistsError:
             n += 1
             folder = wanted.with_name(f"{wanted.name}-{n}")
-
-
-def _last(parent: Path) -> Path:
-    """The newest run folder in ``parent``."""
-    runs = [path.parent for path in parent.glob(f"*/{CONFIG}")] if parent.is_dir() else []
-    if not runs:
-        raise ConfigError(f"run.resume=last: there is no run folder below {parent}")
-    return max(runs, key=lambda folder: ((folder / CONFIG).stat().st_mtime_ns, folder.name))

@@ -24,6 +24,7 @@ _LATE = ("errors", "cost", "tokens", "calls", "time")  # groups that are never t
 _STATUS = {"running": "KILLED", "interrupted": "KILLED", "budget": "KILLED", "partial": "KILLED", "failed": "FAILED",
            "errors": "FAILED"}  # fmt: skip
 _EXTRA = ("seed", "limit", "epochs", "model.name", "model.temperature", "agent.grammar", "agent.prompts", "verifier.n")
+_VALUE = re.compile(r"[-+.\deE/]+|true|false|null|", flags=re.IGNORECASE)
 _COLUMNS = 7  # that fit next to each other in the table of runs
 
 
@@ -76,9 +77,10 @@ class Job:
 
     @property
     def name(self) -> str:
-        """What varies, short; without variation the agent and the model."""
+        """What varies, a choice by its name, a number with its field; without variation the agent and the model."""
         choices = self.manifest.get("choices") or {}
-        words = [_word(key, value) for key, value in self.varied.items()]
+        texts = [(key.rpartition(".")[2], _text(value)) for key, value in self.varied.items()]
+        words = [f"{key}={text}" if _VALUE.fullmatch(text) else text for key, text in texts]
         words = words or [_text(choices[group]) for group in ("agent", "model") if choices.get(group)]
         return " ".join(words)[:80] or self.manifest.get("name", "run")
 
@@ -144,12 +146,9 @@ def metrics_of(job: Job) -> dict[str, float]:
     for name, metric in metrics:
         values[safe(f"uncertainty/{name}_low")] = metric.get("ci_low")
         values[safe(f"uncertainty/{name}_high")] = metric.get("ci_high")
-    return {name: _rounded(value) for name, value in values.items() if value is not None and math.isfinite(value)}
-
-
-def _rounded(value: float) -> float:
-    """Six digits, since MLflow's tables show all they get; metrics.json has the whole."""
-    return float(f"{value:.6g}") if abs(value) < 1e5 else round(float(value), 1)
+    finite = {name: float(value) for name, value in values.items() if value is not None and math.isfinite(value)}
+    # six digits, since MLflow's tables show all they get; metrics.json has the whole
+    return {name: float(f"{value:.6g}") if abs(value) < 1e5 else round(value, 1) for name, value in finite.items()}
 
 
 def _milliseconds(value: str | float | None) -> int | None:
@@ -229,13 +228,6 @@ def _cell(metric: MetricJSON) -> str:
     if low is None or high is None:
         return f"{value:.4g} ({metric['no_interval']})" if metric.get("no_interval") else f"{value:.4g}"
     return f"{value:.3g} [{low:.3g}, {high:.3g}]"
-
-
-def _word(key: str, value: Any) -> str:
-    """A choice by its name, a number with its field: ``verifier.n=3`` -> n=3."""
-    text = _text(value)
-    is_value = re.fullmatch(r"[-+.\deE/]+|true|false|null|", text, flags=re.IGNORECASE)
-    return f"{key.rsplit('.', 1)[-1]}={text}" if is_value else text
 
 
 def _text(value: Any) -> str:
