@@ -14,7 +14,7 @@ import yaml
 from components.core.errors import ConfigError
 from components.core.redaction import secret_variables
 from components.prompts import load, place_of
-from runner.bundle import archive, paths
+from runner.bundle import archive, settings
 from runner.bundle.differences import HOME
 from runner.storage import manifest
 from runner.storage.records import FILE as RECORDS
@@ -71,16 +71,18 @@ class _Contents:
             self.members |= {f"runs/{label}/{path.name}": path for path in sorted(folder.glob(pattern))}
         custom = sorted(name for name in set(inputs.prompts) if is_custom(name))
         self.members |= prompt_files(inputs.prompts)
-        named = paths.texts(cfg)
+        named = settings.texts(cfg)
         packed = {k: f"prompts/{packed_name(name)}" for k, name in named if k.endswith("prompts") and name in custom}
-        config = paths.portable(cfg, packed | self._add_data(cfg, notes, inputs))
+        config = settings.portable(cfg, packed | self._add_data(cfg, notes, inputs))
         if inputs.memory is not None:
             digest, files = inputs.memory.name, [path for path in inputs.memory.rglob("*") if path.is_file()]
             self.members |= {f"memory/{digest}/{path.relative_to(inputs.memory).as_posix()}": path for path in files}
-            config["memory"] = {**config["memory"], "path": f"{paths.BUNDLE}memory/{digest}"}
+            config["memory"] = {**config["memory"], "path": f"{settings.BUNDLE}memory/{digest}"}
         config |= {"run": {**cfg["run"], **_RUN}, "tracking": _TRACKING}
         self.members[f"runs/{label}/{CONFIG}"] = yaml.safe_dump(config, sort_keys=False, allow_unicode=True).encode()
-        self.required |= {k: text for k, text in paths.texts(config) if text.startswith((paths.BELOW, paths.NAMED))}
+        self.required |= {
+            k: text for k, text in settings.texts(config) if text.startswith((settings.BELOW, settings.NAMED))
+        }
         self.runs.append({
             "label": label,
             "fingerprint": (notes.get("dataset") or {}).get("fingerprint"),
@@ -92,7 +94,7 @@ class _Contents:
         """Add the dataset's files that may be passed on. Returns where in the bundle they are, by key."""
         from runner.bundle.inputs import may_include
 
-        found = paths.local_paths(cfg).items()
+        found = settings.local_paths(cfg).items()
         named = {key: path for key, path in found if key.startswith("dataset.") and path.exists()}
         if not named:
             return {}
@@ -168,7 +170,7 @@ def labels_of(folders: Sequence[Path]) -> list[str]:
 def refuse_keys(members: Mapping[str, bytes | Path], configs: Sequence[Mapping[str, Any]]) -> None:
     """Raises ConfigError where a member contains the value of a secret variable, or of one that a config takes a key
     from, whatever it is called."""
-    variables = {text for cfg in configs for key, text in paths.texts(cfg) if key.endswith(".api_key_env")}
+    variables = {text for cfg in configs for key, text in settings.texts(cfg) if key.endswith(".api_key_env")}
     secrets = {name: value.encode() for name, value in secret_variables(variables).items()}
     for name, content in members.items() if secrets else ():
         text = content if isinstance(content, bytes) else content.read_bytes()

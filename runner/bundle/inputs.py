@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from components.core.errors import ConfigError
 from runner.bundle.differences import first_difference
-from runner.bundle.paths import DATA, texts
+from runner.bundle.settings import DATA, texts
 from runner.config.catalogue import Catalogue
 from runner.episode.door import Door
 from runner.experiment.experiment import study

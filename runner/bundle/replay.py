@@ -5,22 +5,23 @@ Everything comes from the file and no model is asked; at the end records and met
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import yaml
 
 from components.core.errors import ConfigError
 from components.core.moved import renewed
-from runner.bundle import archive, paths
+from runner.bundle import archive, settings
 from runner.bundle.archive import Archive, RunEntry
 from runner.bundle.differences import changed_prompts, first_call, first_difference, metrics_difference, sources_of
-from runner.bundle.request import Request, refuse_foreign_code
+from runner.config.composed import resolve_choice
 from runner.experiment.facts import facts_of
 from runner.job.run import run_job
 from runner.storage import manifest
@@ -34,8 +35,49 @@ if TYPE_CHECKING:
 SAME, DIFFERS = 0, 1
 UNPACKED = ".bundle"
 _JOURNAL = "journal"
+_FOLDERS = ("hydra.run.dir", "hydra.sweep.dir")
+_KEY = re.compile(r"[A-Za-z_]\w*([.\[][\w\].-]+)*")
 _PARTS = {archive.JOURNAL, "runs", "prompts", "memory", "data"}
 _MAPPINGS = ("choices", "varied", "dataset", "scorers")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line names. ``paths``: key of the config -> path on this machine."""
+
+    bundle: Path
+    folder: Path | None = None
+    tracking: Mapping[str, Any] = field(default_factory=dict)
+    paths: Mapping[str, str] = field(default_factory=dict)
+    trusted: bool = False
+
+    @classmethod
+    def parse(cls, words: Sequence[str]) -> Self:
+        """Read a command line: folders, tracking and paths. Raises ConfigError for any other word."""
+        pairs: dict[str, str] = {}
+        for word in words:
+            key, equals, value = word.partition("=")
+            if not equals or not _KEY.fullmatch(key):
+                raise ConfigError(f"{word}: a bundle is replayed as it is, all of its runs; leave this out")
+            if key in pairs:
+                raise ConfigError(f"{key} is given twice")
+            pairs[key] = _unquoted(value)
+        bundle, trusted = Path(pairs.pop("run.replay")), pairs.pop(settings.TRUST, "false")
+        if trusted not in ("true", "false"):
+            raise ConfigError(f"{settings.TRUST}: found {trusted!r}, it should be true or false")
+        folders = [Path(folder) for key in _FOLDERS if (folder := pairs.pop(key, None)) is not None]
+        if len(folders) > 1:
+            raise ConfigError(f"give one of {' and '.join(_FOLDERS)}")
+        keys = [key for key in pairs if key.startswith("tracking.")]
+        changes = {key.partition(".")[2]: yaml.safe_load(pairs.pop(key)) for key in keys}
+        tracking = resolve_choice("tracking", pairs.pop("tracking", "off"), changes)
+        return cls(bundle, folders[0] if folders else None, tracking, pairs, trusted == "true")
+
+
+def _unquoted(value: str) -> str:
+    """A value without the quotes of Hydra's grammar."""
+    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+    return value[1:-1].replace(f"\\{value[0]}", value[0]) if quoted else value
 
 
 class _Loader(yaml.SafeLoader):
@@ -120,9 +162,9 @@ def _runs(bundle: Archive, unpacked: Path, home: Path, request: Request) -> list
             cfg = {**cfg, "run": {**cfg["run"], **own}, "tracking": request.tracking}
         except (OSError, yaml.YAMLError, UnicodeDecodeError, TypeError, KeyError, RecursionError) as error:
             raise ConfigError(f"{bundle.path}: the config of {entry.label} cannot be read: {error}") from None
-        cfg = paths.resolved(cfg, unpacked, request.paths)
+        cfg = settings.resolved(cfg, unpacked, request.paths)
         if not request.trusted:
-            refuse_foreign_code(cfg, bool(entry.own))
+            settings.refuse_foreign_code(cfg, bool(entry.own))
         runs.append(_Run(entry, cfg, packed, home / entry.label if len(entries) > 1 else home))
     (unpacked / _JOURNAL).mkdir()
     (unpacked / "memory").mkdir(exist_ok=True)

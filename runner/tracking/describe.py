@@ -2,9 +2,11 @@
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -14,6 +16,7 @@ import orjson
 from runner.results.directions import better, improved
 from runner.results.intervals import MetricJSON
 from runner.results.run_metrics import headline
+from runner.results.table import markdown
 from runner.storage import manifest
 from runner.storage.records import FILE
 from runner.storage.resume import metrics_of as stored_metrics
@@ -201,24 +204,19 @@ def table(jobs: Sequence[Job], named: Sequence[str] = ()) -> str:
         value = job.metrics.get(best, {}).get("value")
         return -improved(value, direction) if value is not None and math.isfinite(value) else math.inf
 
-    lines = [_warning(jobs) + _row(["run", *metrics, "status"]), _row(["---"] * (len(metrics) + 2))]
-    for n, job in enumerate(sorted(jobs, key=rank)):
+    rows = []
+    for job in sorted(jobs, key=rank):
         name = f"{job.name} (simulated)" if job.simulated else job.name
-        line = _row([name, *(_cell(job.metrics.get(metric, {})) for metric in metrics), job.status.lower()])
-        if sum(map(len, lines)) + len(lines) + len(line) > MAX_NOTE:
-            lines.append(f"\n... and {len(jobs) - n} more runs")
-            break
-        lines.append(line)
-    return "\n".join(lines)
+        rows.append([name, *(_cell(job.metrics.get(metric, {})) for metric in metrics), job.status.lower()])
+    lines = markdown(["run", *metrics, "status"], rows).splitlines()
+    n = bisect_right([*accumulate(len(line) + 1 for line in lines)], MAX_NOTE)
+    more = f"\n\n... and {len(lines) - n} more runs" if n < len(lines) else ""
+    return _warning(jobs) + "\n".join(lines[:n]) + more
 
 
 def _warning(jobs: Iterable[Job]) -> str:
     simulated = any(job.simulated for job in jobs)
     return "**Simulated model: such figures say nothing about a real one.**\n\n" if simulated else ""
-
-
-def _row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _cell(metric: MetricJSON) -> str:
