@@ -191,7 +191,7 @@ def _head(path: Path, text: bytes) -> Head:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise ConfigError(f"{path}: {LIST} is not what was packed: {where:.120}: {first['msg']}") from None
+        raise ConfigError(f"{path}: {LIST} is not what was packed: {where!r:.120}: {first['msg']}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigError(f"{path}: {LIST} is not what was packed: {error}") from None
     labels = [one.label for one in checked.runs]
