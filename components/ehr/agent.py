@@ -22,7 +22,7 @@ from components.core.protocols import Episode
 from components.core.tools import Offer
 from components.core.traits import PromptSetName, Requirements
 from components.core.types import Action, Answer, Demonstration, Failure, Observed, Refusal
-from components.ehr.export import exported
+from components.ehr.outcome import exported
 from components.ehr.toolset import Overview
 from components.prompts import load
 

@@ -5,23 +5,73 @@ Source: Shi et al. 2024 (EHRAgent), EMNLP, arXiv 2401.07128; docs/papers/ehragen
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from components.core.errors import ConfigError
+from components.core.errors import ConfigError, ModelError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect, Offer, Tool
 from components.core.traits import ToolsetTraits
 from components.core.types import Observation, Sample
 from components.ehr.metadata import Metadata, metadata
-from components.ehr.state import EhrState
-from components.sandbox import Library, Sandbox, Session
+from components.sandbox import Library, Ran, Sandbox, SandboxError, Session
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from components.ehr.tables import Tables
+
+
+@dataclass
+class EhrState:
+    """The state behind an offer of EHR tools (``components.core.types.State``).
+
+    ``tables`` are shared by all questions of a process and only read; ``table`` is what ``LoadDB`` and ``FilterDB``
+    leave for the next action. ``begin`` opens a session of the sandbox; ``keep``: variables survive from cell to cell.
+    """
+
+    metadata: Metadata
+    file: Path
+    tables: Tables
+    begin: Callable[[], Session]
+    keep: bool = False
+    table: DataFrame | None = None
+    _session: Session | None = None
+    _cells: list[str] = field(default_factory=list)
+
+    @property
+    def database(self) -> str:
+        """The database's name, as its metadata has it."""
+        return self.metadata.database
+
+    async def run(self, cell: str) -> Ran:
+        """Run a cell in the question's own process, begun when it is first needed. Raises ModelError (sandbox)
+        where the machine gives no process: that is not an answer."""
+        try:
+            if self._session is None:
+                self._session = self.begin()
+                for earlier in self._cells:  # of the state that this one was forked from
+                    await self._session.run(earlier)
+            if self.keep:
+                self._cells.append(cell)
+            return await self._session.run(cell)
+        except SandboxError as error:
+            raise ModelError(f"no process for the code: {error}", "sandbox") from None
+
+    def fork(self) -> EhrState:
+        """A copy with a process of its own, in which kept cells run again."""
+        return EhrState(
+            self.metadata, self.file, self.tables, self.begin, self.keep, self.table, None, list(self._cells)
+        )
+
+    def close(self) -> None:
+        """End the process."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,15 @@
 Gold answers of questions whose files hold SQL only are worked out on the user's database once, then kept.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
 
 from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
+from components.ehr.datasets.questions import EhrQuestion, Wording
 from components.ehr.metadata import Metadata, metadata
 from components.ehr.statements import MAX_VALUE, filled
 from components.files.cache import content_key, keep_json
@@ -39,21 +40,14 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Complexity:
-    """How hard an answer is to find. ``n_slots`` is None where no template is known."""
-
-    n_tables: int
-    n_columns: int
-    n_slots: int | None
-
-
-@dataclass(frozen=True)
 class Gold:
-    """The SQL of the right answer, its cells, and its complexity."""
+    """The SQL of the right answer, its cells, and its complexity; ``n_slots`` is None where no template is known."""
 
     sql: str
     answer: Sequence[str]
-    complexity: Complexity
+    n_tables: int
+    n_columns: int
+    n_slots: int | None
 
 
 def database_file(path: str | Path, how: str) -> Path:
@@ -90,17 +84,27 @@ def _size(file: Path, changed: int, n_bytes: int) -> str:
     return f"{len(rows)} tables, {fmean(rows):,.1f} rows per table"
 
 
-def make_gold(row: Row, key: str, sql: str, answer: Sequence[str], tag: str | None, joins: bool) -> Gold:
-    """Make the gold answer with the complexity of its SQL, ``row[key]``.
+def make_gold(question: EhrQuestion, key: str, answer: Sequence[str], joins: bool) -> Gold:
+    """Make the gold answer with the complexity of its SQL, ``question.row[key]``.
 
-    ``tag`` is the template with its slots; ``joins``: tables after ``join`` count too, as in the project's own data,
-    else only those after a lower-case ``from``, as in the published levels. Raises ConfigError when there are none.
+    ``joins``: tables after ``join`` count too, as in the project's own data, else only those after a lower-case
+    ``from``, as in the published levels. Raises ConfigError when there are none.
     """
+    sql, tag = question.sql or "", question.tag
     tables = tables_of(sql, joins=joins)
     if not tables:
         hint = "" if joins else " (dataset.count_joins=true counts those in capitals too)"
-        raise row.error(key, f"names no table after 'from', so the question has no level{hint}: {sql!r:.200}")
-    return Gold(sql, answer, Complexity(len(tables), n_columns(sql), None if tag is None else n_slots(tag)))
+        raise question.row.error(key, f"names no table after 'from', so the question has no level{hint}: {sql!r:.200}")
+    return Gold(sql, answer, len(tables), n_columns(sql), None if tag is None else n_slots(tag))
+
+
+def answered(
+    questions: Sequence[EhrQuestion], key: str, source: Source, *, cache: str, seconds: float
+) -> Iterator[tuple[EhrQuestion, Rows | None]]:
+    """Pair questions with the rows of ``gold_rows``, which are there at once; None for those without SQL."""
+    asked = [(one.row, one.sql) for one in questions if one.sql is not None]
+    results = iter(gold_rows(asked, key, source, cache=cache, seconds=seconds))
+    return ((one, None if one.sql is None else next(results)) for one in questions)
 
 
 def gold_rows(asked: Sequence[tuple[Row, str]], key: str, source: Source, *, cache: str, seconds: float) -> list[Rows]:
@@ -129,6 +133,24 @@ def _run(row: Row, key: str, sql: str, reader: ReadOnly) -> Rows:
     return found
 
 
+def question_sample(
+    source: Source, prefix: str, question: EhrQuestion, wording: Wording, gold: Gold | None, may_abstain: bool
+) -> Sample:
+    """Make a question of EHRSQL's form; ``prefix`` begins its id."""
+    database = source.metadata.database
+    return ehr_sample(
+        source,
+        f"{prefix}-{database}-{question.id}",
+        question.text(wording),
+        gold,
+        template=question.template,
+        paraphrase=question.question,
+        strata=question.strata,
+        cluster=question.patient_of(database),
+        may_abstain=may_abstain,
+    )
+
+
 def ehr_sample(
     source: Source,
     name: str,
@@ -149,7 +171,7 @@ def ehr_sample(
     for tables of success against complexity. Gold is in target and metadata only.
     """
     database = source.metadata.database
-    counts = {"n_tables": None, "n_columns": None, "n_slots": None} if gold is None else asdict(gold.complexity)
+    counts = {name: getattr(gold, name, None) for name in ("n_tables", "n_columns", "n_slots")}
     facts = {
         "sql": None if gold is None else gold.sql,
         "sql_dialect": database,
@@ -161,7 +183,7 @@ def ehr_sample(
     }
     levels = {
         "database": database,
-        "level": UNANSWERABLE if gold is None else level(gold.complexity.n_tables),
+        "level": UNANSWERABLE if gold is None else level(gold.n_tables),
         **{count: str(value) for count, value in counts.items() if value is not None},
     }
     return Sample(
@@ -172,7 +194,7 @@ def ehr_sample(
         strata={**levels, **(strata or {})},
         card={
             "database (size), samples of each": source.size,
-            **({} if gold is None else {"tables per question": gold.complexity.n_tables}),
+            **({} if gold is None else {"tables per question": gold.n_tables}),
         },
         files={"database": str(source.file)},
     )

@@ -7,11 +7,10 @@ from components.acting.action_lines import action_lines
 from components.core.messages import Message
 from components.core.types import Sample
 from components.ehr.simulated.actions import act, module, module_names, whole_plan
-from components.ehr.simulated.case import LOOKS_OVER, OPEN, RECALLS, Case
+from components.ehr.simulated.case import BY_HEART, LOOKS_OVER, OPEN, RECALLS, Case, Gold, gold_of, is_records
 from components.ehr.simulated.cells import code
-from components.ehr.simulated.gold import BY_HEART, Gold, gold_of, is_records
+from components.ehr.simulated.mistakes import fault_in, repaired, turned_back, unlisted
 from components.ehr.simulated.prompt import PROSE, done, prompt_of
-from components.ehr.simulated.repairs import fault_in, repaired, turned_back, unlisted
 from components.simulation.asked import Asked, Responder
 from components.simulation.grammar import said
 from components.simulation.review import review

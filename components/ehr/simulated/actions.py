@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from components.acting.action_lines import action_lines
 from components.core.messages import Message
 from components.ehr.simulated.case import BY_HAND, GIVES_WAY, NO_CODE, OPEN, Case
+from components.ehr.simulated.mistakes import fault_in, repaired
 from components.ehr.simulated.programs import FUNCTIONS, plan
 from components.ehr.simulated.prompt import argument, done
-from components.ehr.simulated.repairs import fault_in, repaired
 from components.ehr.simulated.translate import translated
 from components.simulation.grammar import said
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from components.core.messages import Message
 from components.ehr.simulated.case import GIVES_WAY, LOOKS_OVER, Case
+from components.ehr.simulated.mistakes import fault_in, repaired, turned_back
 from components.ehr.simulated.programs import functions_in, program, sql_cell
 from components.ehr.simulated.prompt import argument, done, words_of
-from components.ehr.simulated.repairs import fault_in, repaired, turned_back
 from components.ehr.simulated.translate import translated
 from components.simulation.grammar import CODE_TOOL, said
 

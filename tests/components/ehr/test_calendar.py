@@ -1,6 +1,6 @@
 import pytest
 
-from components.ehr.calendar import calendar
+from components.ehr.calculating import calendar
 from components.ehr.errors import EhrError
 from tests.components.ehr.ward import CLOCK
 

@@ -1,6 +1,6 @@
 import pytest
 
-from components.ehr.literals import as_kind, is_null, members, unquoted
+from components.ehr.filtering import as_kind, is_null, members, unquoted
 
 
 @pytest.mark.parametrize(

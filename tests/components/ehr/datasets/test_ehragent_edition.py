@@ -9,7 +9,7 @@ from components.ehr.metadata import metadata
 from components.ehr.statements import run_sql
 from components.text.values import strict
 from tests.components.cab_files import DATA, database, needs, refused, without, write
-from tests.components.ehr.datasets.test_ehrsql_questions import ASKED, UNASKED
+from tests.components.ehr.datasets.test_questions import ASKED, UNASKED
 from tests.slow import slow
 
 RECORD = {**without(ASKED, "is_impossible"), "answer": ["po", "iv"], "q_tag": "intake of {drug_name} [time]?"}

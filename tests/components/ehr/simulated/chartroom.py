@@ -23,8 +23,7 @@ from components.ehr import actions as actions
 from components.ehr.agent import EhrAgent
 from components.ehr.datasets.ehragent_edition import EhrAgentEdition
 from components.ehr.scorer import Ehr as Scorer
-from components.ehr.simulated.case import Case
-from components.ehr.simulated.gold import Gold
+from components.ehr.simulated.case import Case, Gold
 from components.ehr.simulated.prompt import prompt_of
 from components.ehr.toolset import Ehr
 from components.grammars.bracket_json import BracketJson

@@ -8,8 +8,8 @@ from components.core.messages import ToolCall
 from components.ehr.metadata import metadata
 from components.ehr.simulated.programs import functions_in, plan, program, sql_cell
 from components.ehr.simulated.translate import translated
-from components.ehr.state import EhrState
 from components.ehr.tables import Tables
+from components.ehr.toolset import EhrState
 from components.text.values import strict
 from runner.episode.calls import Context
 from tests.components.ehr.simulated.chartroom import DATABASES, SIX, questions, toolset

@@ -1,6 +1,6 @@
 import pytest
 
-from components.ehr.simulated.repairs import (
+from components.ehr.simulated.mistakes import (
     Fault,
     fault_in,
     is_caused,

@@ -6,9 +6,9 @@ import pytest
 from components.core.messages import Message
 from components.ehr.errors import EhrError
 from components.ehr.metadata import metadata
-from components.ehr.simulated.gold import gold_of
+from components.ehr.simulated.case import gold_of
+from components.ehr.simulated.mistakes import loud, silent, wrong
 from components.ehr.simulated.programs import plan, program, sql_cell
-from components.ehr.simulated.slips import loud, silent, wrong
 from components.ehr.simulated.translate import translated
 from components.ehr.statements import run_sql
 from components.simulation.draws import Draws
