@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pandas import ArrowDtype, DataFrame, RangeIndex
+from pandas import DataFrame, RangeIndex
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import extract
 
 from components.ehr.errors import EhrError, quoted
-from components.ehr.tables import Columns, checked, column, framed, texts
+from components.ehr.tables import ARROW_TYPES, Columns, checked, column, texts
 
 Atom = str | int | float
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
@@ -28,6 +28,27 @@ _WHOLE = re.compile(r"([+-]?\d{1,19})(?:\.0*)?", re.ASCII)
 _LARGEST = 2**63
 _NULLS = {"null", "none", "nan"}
 _LINE = re.compile("\r\n|[\r\n]")  # as Python counts lines
+_NAME = r"\s*([^\W\d]\w*)\s*"
+_EXTREME = re.compile(rf"\s*(max|min)\s*\({_NAME}\)\s*")
+_COUNT = re.compile(rf"\s*count\s*\({_NAME}\)\s*(>=|<=|!=|==|>|<|=)(.*)", re.S)
+_MEMBER = re.compile(r"\s*([^\W\d]\w*)\s+in\b(.*)", re.S)
+_COMPARED = re.compile(rf"{_NAME}(>=|<=|!=|==|>|<|=)(.*)", re.S)
+_ORDERED: Mapping[str, Callable[[Any, Any], Any]] = {
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    "=": pc.equal,
+    "==": pc.equal,
+    "!=": pc.not_equal,
+}
+_NOWHERE = pa.array([], pa.uint64())
+_MOST = 100  # conditions in one call
+_HELD: Mapping[str, type] = {"int": int, "float": float, "text": str}  # what a column of a kind can hold
+_PROPOSED, _COMPARABLE = 5, 1000  # existing values that an error names; characters of a value that are compared
+_FORMS = (
+    "write COLUMN=value (or != < <= > >=), COLUMN in [value, value], max(COLUMN) or min(COLUMN); || stands between two"
+)
 
 
 def unquoted(text: str) -> str:
@@ -48,69 +69,36 @@ def as_kind(text: str, kind: str) -> Atom | None:
     if kind == "text":
         return text
     text = text.strip()
-    if (whole := _WHOLE.fullmatch(text)) and kind == "int":
-        number = int(whole[1])
-        return number if -_LARGEST <= number < _LARGEST else float(number)
     if not _NUMBER.fullmatch(text):
         return None
-    value = float(text)
-    if kind == "float":
-        return value
-    if not value.is_integer():
-        return value if abs(value) >= _LARGEST else None
-    return int(value) if -_LARGEST <= value < _LARGEST else value
+    whole = _WHOLE.fullmatch(text) if kind == "int" else None
+    value = int(whole[1]) if whole else float(text)
+    if kind == "int" and -_LARGEST <= value < _LARGEST:
+        return int(value) if value == int(value) else None
+    return float(value)
 
 
 def members(written: str) -> list[str]:
-    """The members of a list as texts: of a Python literal, else of what stands between commas. Bare numbers are as
-    written, since in a column of texts they are codes (``250.10``)."""
+    """The members of a list as texts: of a Python literal, else what commas separate. Bare numbers are as written,
+    since in a column of texts they are codes (``250.10``)."""
     text = written.strip()
     with warnings.catch_warnings(), suppress(ValueError, SyntaxError, RecursionError, MemoryError):  # no literal
         warnings.simplefilter("ignore")  # of odd escapes in texts
         node = ast.parse(text, mode="eval").body
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
             ast.literal_eval(node)
-            lines = [line.encode() for line in _LINE.split(text)]
+            lines = [line.encode() for line in _LINE.split(text)]  # once: ast.get_source_segment does it per member
             return [member for one in node.elts if (member := _member(one, lines)) is not None]
     parts = (part.strip() for part in text.strip("[](){} \t\r\n").split(","))
     return [unquoted(part) for part in parts if part]
 
 
 def _member(node: ast.expr, lines: list[bytes]) -> str | None:
-    """A text of a literal's content, a number as it is written; None for what is neither.
-
-    The lines are split once for all members: ``ast.get_source_segment`` does it for each, which takes the square.
-    """
+    """The content of a text, or a number as it is written; None for what is neither."""
     value = ast.literal_eval(node)
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, int | float) or node.end_lineno is None:
-        return None
-    written = lines[node.lineno - 1 : node.end_lineno]
-    written[-1] = written[-1][: node.end_col_offset]
-    written[0] = written[0][node.col_offset :]
-    return b"\n".join(written).decode()
-
-
-_NAME = r"\s*([^\W\d]\w*)\s*"
-_EXTREME = re.compile(rf"\s*(max|min)\s*\({_NAME}\)\s*")
-_COUNT = re.compile(rf"\s*count\s*\({_NAME}\)\s*(>=|<=|!=|==|>|<|=)(.*)", re.S)
-_MEMBER = re.compile(r"\s*([^\W\d]\w*)\s+in\b(.*)", re.S)
-_COMPARED = re.compile(rf"{_NAME}(>=|<=|!=|==|>|<|=)(.*)", re.S)
-_ORDERED: Mapping[str, Callable[[Any, Any], Any]] = {
-    ">": pc.greater,
-    ">=": pc.greater_equal,
-    "<": pc.less,
-    "<=": pc.less_equal,
-    "=": pc.equal,
-    "!=": pc.not_equal,
-}
-_MOST = 100  # conditions in one call
-_MANY = 0.8  # share of rows above which leaving out is quicker than picking
-_PROPOSED, _COMPARABLE = 5, 1000  # existing values that an error names; characters of a value that are compared
-_FORMS = (
-    "write COLUMN=value (or != < <= > >=), COLUMN in [value, value], max(COLUMN) or min(COLUMN); || stands between two"
-)
+    if isinstance(value, int | float):
+        return lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode()
+    return value if isinstance(value, str) else None
 
 
 def filter_rows(table: DataFrame, conditions: str, groups: bool = True) -> DataFrame:
@@ -155,14 +143,7 @@ class _Rows:
         """These rows as a table of their own."""
         if self.places is None:
             return self.table
-        kept, n_rows = self.places.to_numpy(), len(self.table)
-        plain = self.table.columns.is_unique and all(isinstance(kind, ArrowDtype) for kind in self.table.dtypes)
-        if plain and _MANY * n_rows < len(kept) < n_rows:
-            mask = np.zeros(n_rows, bool)
-            mask[kept] = True
-            chosen = pa.array(mask)
-            return framed({str(name): pa.array(cells.array).filter(chosen) for name, cells in self.table.items()})
-        taken = self.table.take(kept)
+        taken = self.table.take(self.places.to_numpy())
         taken.index = RangeIndex(len(taken))
         return taken
 
@@ -180,8 +161,9 @@ def _applied(condition: str, rows: _Rows, groups: bool) -> _Rows:
         if not listed[2].strip():
             raise _bad(condition, "the list is missing")
         kind = _kind(values)
-        wanted = [atom for text in members(listed[2]) if (atom := as_kind(text, kind)) is not None]
-        return rows.where(pc.is_in(values, value_set=_array(wanted, kind)))
+        atoms = (as_kind(text, kind) for text in members(listed[2]))
+        wanted = [atom for atom in atoms if isinstance(atom, _HELD[kind])]
+        return rows.where(pc.is_in(values, value_set=pa.array(wanted, ARROW_TYPES[kind])))
     if compared := _COMPARED.fullmatch(condition):
         return _compared(rows, compared[1], compared[2].replace("==", "="), compared[3].strip(), condition)
     raise _bad(condition, f"it cannot be read; {_FORMS}")
@@ -210,9 +192,6 @@ def _compared(rows: _Rows, name: str, sign: str, written: str, condition: str) -
     return found
 
 
-_NOWHERE = pa.array([], pa.uint64())
-
-
 def _refuse_unknown(table: DataFrame, name: str, text: str, atom: Atom | None, condition: str) -> None:
     """Raise EhrError (no_such_value) where the whole column lacks a value, with the nearest that it has."""
     whole = column(table, name, condition)
@@ -235,7 +214,7 @@ def _in_groups(values: Columns, sign: str, written: str, condition: str) -> Any:
     codes = pc.dictionary_encode(flat).indices
     known = codes.drop_null().to_numpy()
     sizes = pa.array(np.bincount(known) if len(known) else np.zeros(0, np.int64)).cast(pa.int64())
-    return _ORDERED[sign.replace("==", "=")](*_comparable(sizes.take(codes), bound))
+    return _ORDERED[sign](*_comparable(sizes.take(codes), bound))
 
 
 def _comparable(values: Columns, atom: Atom) -> tuple[Any, Any]:
@@ -243,16 +222,6 @@ def _comparable(values: Columns, atom: Atom) -> tuple[Any, Any]:
     if isinstance(atom, float) and pa.types.is_integer(values.type):
         return values.cast(pa.float64(), safe=False), atom
     return values, pa.scalar(atom)
-
-
-def _array(atoms: list[Atom], kind: str) -> pa.Array:
-    """The members of a list that a column of this kind can hold."""
-    if kind == "text":
-        return pa.array(atoms, pa.string())
-    whole = kind == "int"
-    return pa.array(
-        [atom for atom in atoms if not whole or isinstance(atom, int)], pa.int64() if whole else pa.float64()
-    )
 
 
 def _kind(values: Columns) -> str:

@@ -87,7 +87,9 @@ def run(sample):
 
 
 @needs("ehragent_demo")
-@pytest.mark.parametrize(("split", "sizes"), [pytest.param("test", (90, 159), marks=slow), ("valid", (40, 40))])
+@pytest.mark.parametrize(
+    ("split", "sizes"), [pytest.param("test", (90, 159), marks=slow), pytest.param("valid", (40, 40), marks=slow)]
+)
 def test_every_question_of_the_demo_is_answered_by_its_sql(split, sizes):
     samples = list(demo().load(split))
     assert Counter(s.strata["database"] for s in samples) == dict(zip(("mimic_iii", "eicu"), sizes, strict=True))

@@ -6,6 +6,7 @@ import pytest
 from components.ehr.datasets.treqs import Treqs, standard_sql, treqs_questions
 from components.ehr.metadata import metadata
 from tests.components.cab_files import DATA, needs, refused, write
+from tests.slow import slow
 
 TREQS = {
     "key": "k1",
@@ -118,7 +119,7 @@ def test_fingerprint_follows_wording_and_content(tmp_path):
 
 
 @needs("mimicsql_treqs")
-@pytest.mark.parametrize(("split", "least"), [("test", 300), ("dev", 50)])
+@pytest.mark.parametrize(("split", "least"), [("dev", 50), pytest.param("test", 300, marks=slow)])
 @pytest.mark.parametrize("wording", ["template", "question"])
 def test_sql_of_every_question_of_the_data_runs_on_the_five_tables(tmp_path, wording, split, least):
     dataset = Treqs(
