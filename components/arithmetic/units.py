@@ -103,7 +103,7 @@ def convert(value: float, start: str, end: str, substance: str = "") -> float:
     return value * from_.factor / to.factor
 
 
-def spoken(text: str) -> str:
+def as_call(text: str) -> str:
     """'110 mg/dL glucose to mmol/L' as a call of convert; any other text as it is."""
     found = _SPOKEN.match(text.strip())
     if not found or "'" in text or '"' in text:

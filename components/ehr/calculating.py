@@ -15,7 +15,7 @@ from contextlib import closing
 from components.arithmetic.evaluate import evaluate, parse
 from components.arithmetic.functions import FUNCTIONS, Function, Value, invalid, number, numbers
 from components.core.errors import ToolError
-from components.ehr.errors import EhrError, quoted
+from components.ehr.errors import EhrError, quote
 
 LENGTH, BASE, EXPONENT = 500, 1e6, 64
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.UAdd, ast.USub)
@@ -24,18 +24,18 @@ _NODES = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Call, ast.List, ast.Tuple,
 
 def calculate(expression: str) -> float:
     """The number that an expression gives. Raises EhrError (bad_expression)."""
-    said = expression if isinstance(expression, str) else str(expression)
+    text = expression if isinstance(expression, str) else str(expression)
     try:
-        if len(said) > LENGTH:
-            raise invalid(f"the expression has {len(said)} characters; at most {LENGTH} are allowed")
-        _check(parse(said))
-        return number(evaluate(said, {**_FUNCTIONS, "pow": _power}), "the result")
+        if len(text) > LENGTH:
+            raise invalid(f"the expression has {len(text)} characters; at most {LENGTH} are allowed")
+        _check(parse(text))
+        return number(evaluate(text, {**_FUNCTIONS, "pow": _power}), "the result")
     except ToolError as error:
-        raise EhrError(f"{quoted(said)} cannot be calculated: {error}.", "bad_expression") from None
+        raise EhrError(f"{quote(text)} cannot be calculated: {error}.", "bad_expression") from None
 
 
 def _check(tree: ast.Expression) -> None:
-    """Raise ToolError for whatever is no number, list, operator or call of a known function."""
+    """Raise ToolError for whatever is not a number, list, operator or call of a known function."""
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call) and not node.keywords}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
@@ -114,4 +114,4 @@ def _modifier(part: str, duration: str) -> str:
 
 
 def _bad(duration: object, why: str) -> EhrError:
-    return EhrError(f"The duration {quoted(duration)} cannot be used: {why}.", "bad_duration")
+    return EhrError(f"The duration {quote(duration)} cannot be used: {why}.", "bad_duration")

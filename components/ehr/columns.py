@@ -18,12 +18,12 @@ from components.core.errors import ConfigError
 from components.ehr.metadata import Kind, Metadata
 from components.ehr.tables import ARROW_TYPES, SUFFIX
 from components.sql import SqlError
-from components.sql.reading import opened, readable
+from components.sql.reading import open_database, require_readable
 from components.sql.schema import Database
 
 _FORMAT = "2"  # goes up when what is written changes
 _DIGESTS = "digests.json"  # table -> SHA-256 of its file
-_BATCH = 200_000  # rows that are held as Python's objects at once
+_BATCH = 200_000  # rows in memory as Python's objects at once
 _WHOLE, _NUMBER = re.compile(r"[+-]?\d{1,18}", re.ASCII), re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 _PYTHON: Mapping[Kind, type] = {"int": int, "float": float, "text": str}
 _WORDS: tuple[tuple[Kind, tuple[str, ...]], ...] = (  # of declared types, in the order in which they count
@@ -47,7 +47,7 @@ def prepare(file: Path, metadata: Metadata, folder: Path) -> Path:
         if _is_whole(home):
             return home
         shutil.rmtree(home, ignore_errors=True)  # damaged since: written again
-    readable(file)
+    require_readable(file)
     draft = folder / f".{home.name}.{secrets.token_hex(8)}"
     try:
         draft.mkdir(parents=True)
@@ -79,7 +79,7 @@ def _key(file: Path, metadata: Metadata) -> str:
 def _write(file: Path, metadata: Metadata, folder: Path) -> None:
     """Write all tables of a file. Raises ConfigError, SqlError, sqlite3.Error."""
     known = {name.lower(): name for name in metadata.tables}
-    with closing(opened(file)) as connection:
+    with closing(open_database(file)) as connection:
         tables = Database(metadata.database, file).schema().tables
         if known and known.keys().isdisjoint(table.name.lower() for table in tables):
             raise ConfigError(f"{file}: holds none of the tables of {metadata.database}, such as {next(iter(known))}")

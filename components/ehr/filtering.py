@@ -19,8 +19,8 @@ from pandas import DataFrame, RangeIndex
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import extract
 
-from components.ehr.errors import EhrError, quoted
-from components.ehr.tables import ARROW_TYPES, Columns, checked, column, texts
+from components.ehr.errors import EhrError, quote
+from components.ehr.tables import ARROW_TYPES, Columns, column, require_table, texts
 
 Atom = str | int | float
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
@@ -51,7 +51,7 @@ _FORMS = (
 )
 
 
-def unquoted(text: str) -> str:
+def unquote(text: str) -> str:
     """The text without one pair of matching quotes."""
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
 
@@ -90,7 +90,7 @@ def members(written: str) -> list[str]:
             lines = [line.encode() for line in _LINE.split(text)]  # once: ast.get_source_segment does it per member
             return [member for one in node.elts if (member := _member(one, lines)) is not None]
     parts = (part.strip() for part in text.strip("[](){} \t\r\n").split(","))
-    return [unquoted(part) for part in parts if part]
+    return [unquote(part) for part in parts if part]
 
 
 def _member(node: ast.expr, lines: list[bytes]) -> str | None:
@@ -107,7 +107,7 @@ def filter_rows(table: DataFrame, conditions: str, groups: bool = True) -> DataF
     ``groups``: whether ``count(COLUMN) op number`` is offered. Raises EhrError: bad_condition, unknown_column,
     type_mismatch, no_such_value (an equality that no row of ``table`` meets, with the nearest values).
     """
-    checked(table, "FilterDB")
+    require_table(table, "FilterDB")
     rows = _Rows(table)
     parts = str(conditions).split("||")
     if len(parts) > _MOST:
@@ -129,9 +129,9 @@ class _Rows:
     def __len__(self) -> int:
         return len(self.table) if self.places is None else len(self.places)
 
-    def column(self, name: str, said: str) -> Columns:
+    def column(self, name: str, request: str) -> Columns:
         """A column of these rows. Raises EhrError."""
-        whole = column(self.table, name, said)
+        whole = column(self.table, name, request)
         return whole if self.places is None else whole.take(self.places)
 
     def where(self, mask: Any) -> "_Rows":
@@ -140,7 +140,7 @@ class _Rows:
         return _Rows(self.table, found if self.places is None else self.places.take(found))
 
     def frame(self) -> DataFrame:
-        """These rows as a table of their own."""
+        """These rows as a new table."""
         if self.places is None:
             return self.table
         taken = self.table.take(self.places.to_numpy())
@@ -170,18 +170,18 @@ def _applied(condition: str, rows: _Rows, groups: bool) -> _Rows:
 
 
 def _compared(rows: _Rows, name: str, sign: str, written: str, condition: str) -> _Rows:
-    """The rows whose value stands so to the one that was written. Raises EhrError."""
+    """The rows whose value compares so to the one that was written. Raises EhrError."""
     values = rows.column(name, condition)
     if not written:
         raise _bad(condition, "the value is missing")
     if sign in ("=", "!=") and is_null(written):
         return rows.where(pc.is_null(values) if sign == "=" else pc.is_valid(values))
-    text, kind = unquoted(written), _kind(values)
+    text, kind = unquote(written), _kind(values)
     atom = as_kind(text, kind)
     if atom is None and sign not in ("=", "!="):
         kinds = "whole numbers" if kind == "int" else "numbers"
         raise EhrError(
-            f"{quoted(condition)} compares {quoted(text)} with the column {name}, which holds {kinds}.",
+            f"{quote(condition)} compares {quote(text)} with the column {name}, which holds {kinds}.",
             "type_mismatch",
         )
     if sign == "!=" and atom is None:
@@ -199,15 +199,15 @@ def _refuse_unknown(table: DataFrame, name: str, text: str, atom: Atom | None, c
         return
     have = texts(pc.unique(whole).drop_null())
     near = extract(text[:_COMPARABLE], have, scorer=Levenshtein.distance, processor=None, limit=_PROPOSED)
-    hint = f"the nearest values are {', '.join(quoted(value) for value, *_ in near)}" if near else "it has none"
+    hint = f"the nearest values are {', '.join(quote(value) for value, *_ in near)}" if near else "it has none"
     raise EhrError(
-        f"There is no value {quoted(text)} in the column {name} (in {quoted(condition)}); {hint}.", "no_such_value"
+        f"There is no value {quote(text)} in the column {name} (in {quote(condition)}); {hint}.", "no_such_value"
     )
 
 
 def _in_groups(values: Columns, sign: str, written: str, condition: str) -> Any:
     """Where a value occurs in a number of rows that meets the comparison. Raises EhrError for a bad bound."""
-    bound = as_kind(unquoted(written.strip()), "int")
+    bound = as_kind(unquote(written.strip()), "int")
     if bound is None:
         raise _bad(condition, "the number of rows must be a whole number")
     flat = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
@@ -232,4 +232,4 @@ def _kind(values: Columns) -> str:
 
 
 def _bad(condition: str, why: str) -> EhrError:
-    return EhrError(f"The condition {quoted(condition)} cannot be used: {why}.", "bad_condition")
+    return EhrError(f"The condition {quote(condition)} cannot be used: {why}.", "bad_condition")

@@ -2,8 +2,8 @@
 
 A cell leaves ``{"status", "answer", ...}`` in ``Observed.observation.data``, an action its error's label. Agents may
 remark ``terminated`` (whether they ended on their own), ``executions`` and ``sql`` (the statement they answer with).
-``exported`` gives an episode as one object: the trajectory record of EHRAgent's specification; settings and scores are
-stored with the run.
+``export_episode`` gives an episode as one object: the trajectory record of EHRAgent's specification; settings and
+scores are stored with the run.
 """
 
 from collections import Counter
@@ -42,8 +42,8 @@ class Outcome:
     @cached
     def ended(self) -> bool:
         """Whether the agent ended by its own: as it remarked, else whether it gave an answer or refused."""
-        said = self.remarked("terminated")
-        return bool(said) if said is not None else self.trajectory.stop in ("answered", "refused")
+        remark = self.remarked("terminated")
+        return bool(remark) if remark is not None else self.trajectory.stop in ("answered", "refused")
 
     @cached
     def completed(self) -> bool:
@@ -61,8 +61,8 @@ class Outcome:
     @property
     def executions(self) -> int:
         """How many cells and actions, by the agent's own count where it remarked one."""
-        said = [step.remarks["executions"] for step in self._steps if isinstance(step.remarks.get("executions"), int)]
-        return sum(said) if said else len(self.executed) + self._unread
+        counts = [step.remarks["executions"] for step in self._steps if isinstance(step.remarks.get("executions"), int)]
+        return sum(counts) if counts else len(self.executed) + self._unread
 
     @property
     def failed(self) -> int:
@@ -142,7 +142,7 @@ def _ran(one: Observed) -> bool:
     return one.error is None if status is None else status in _RAN
 
 
-def exported(sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
+def export_episode(sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
     """The record of an episode."""
     outcome, steps, metadata = Outcome(trajectory), trajectory.steps, sample.metadata
     return {

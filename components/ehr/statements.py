@@ -18,7 +18,7 @@ _SHOWN = 300  # characters of the engine's message
 _PARTS = re.compile(
     r"""(?P<clock>\bcurrent_time\b|'\s*(?:now|current_time)\s*')
     | (?P<format>\bstrftime\s*\(\s*'[^']*')
-    | (?P<kept>'(?:[^']|'')*(?:'|\Z)|"(?:[^"]|"")*(?:"|\Z)|`[^`]*(?:`|\Z)|\[[^]]*(?:]|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z))
+    | (?P<literal>'(?:[^']|'')*(?:'|\Z)|"(?:[^"]|"")*(?:"|\Z)|`[^`]*(?:`|\Z)|\[[^]]*(?:]|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z))
     | (?P<vital>\b(?:VITALS)_(?:lower|upper)\b)
     | (?P<split>[<>!]\ =)
     """.replace("VITALS", "|".join(name.replace(" ", "_") for name in VITAL_BOUNDS)),
@@ -34,16 +34,16 @@ def run_sql(file: Path, sql: str, clock: str | None, *, seconds: float = SECONDS
     Raises EhrError: forbidden_sql for any other statement, sql_error with SQLite's message or the limit that was
     passed (10,000 rows, a megabyte in one value); UnreadableDatabase where it is the file.
     """
-    said = sql if isinstance(sql, str) else str(sql)
-    if len(said) > MAX_SQL:
-        raise EhrError(f"The statement has {len(said)} characters; at most {MAX_SQL} are allowed.", "sql_error")
+    text = sql if isinstance(sql, str) else str(sql)
+    if len(text) > MAX_SQL:
+        raise EhrError(f"The statement has {len(text)} characters; at most {MAX_SQL} are allowed.", "sql_error")
     start = 0
-    while comment := _COMMENTS.match(said, start):
+    while comment := _COMMENTS.match(text, start):
         start = comment.end()
-    if not _FIRST.match(said, start):
+    if not _FIRST.match(text, start):
         raise EhrError("Only reading is allowed here: one SELECT, or WITH followed by SELECT.", "forbidden_sql")
     try:
-        return ReadOnly(file, seconds, max_rows=MAX_ROWS, max_value=MAX_VALUE).run(filled(said, clock))
+        return ReadOnly(file, seconds, max_rows=MAX_ROWS, max_value=MAX_VALUE).run(fill_placeholders(text, clock))
     except UnreadableDatabase:
         raise
     except ForbiddenSql as error:
@@ -58,7 +58,7 @@ def _short(error: SqlError) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} ..."
 
 
-def filled(sql: str, clock: str | None) -> str:
+def fill_placeholders(sql: str, clock: str | None) -> str:
     """The statement with the clock, the ranges of vital signs and the benchmark's spellings filled in.
 
     Without a clock, words that ask for it stay as they are.

@@ -62,7 +62,7 @@ class EhrState:
             raise ModelError(f"no process for the code: {error}", "sandbox") from None
 
     def fork(self) -> EhrState:
-        """A copy with a process of its own, in which kept cells run again."""
+        """A copy with a separate process, in which kept cells run again."""
         return EhrState(
             self.metadata, self.file, self.tables, self.begin, self.keep, self.table, None, list(self._cells)
         )

@@ -54,7 +54,7 @@ class Calculator:
 
     async def __call__(self, context: Context, expression: Any) -> Observation:
         """Evaluate. Raises ToolError."""
-        plain = units.spoken(given_text(self.spec, expression))
+        plain = units.as_call(given_text(self.spec, expression))
         value = evaluate(plain, _ALL if self.clinical else _PLAIN)
         text = as_text(value)
         return Observation(text, {"value": value if isinstance(value, int | float) else text})

@@ -22,7 +22,7 @@ from components.core.overflow import as_failure
 from components.core.protocols import Episode
 from components.core.traits import PromptSetName, Requirements
 from components.core.types import Answer, Failure, Problem, Refusal
-from components.panel.export import exported
+from components.panel.export import export_episode
 from components.panel.published import READERS, UnreadableReport
 from components.panel.replies import NO_ANALYSIS, clean_analysis
 from components.prompts import PromptSet, load
@@ -73,7 +73,7 @@ class MedAgents:
     @property
     def requirements(self) -> Requirements:
         """Nothing; an episode can be exported in the layout of the published records."""
-        return Requirements(export=exported)
+        return Requirements(export=export_episode)
 
     async def solve(self, episode: Episode) -> Answer | Failure:
         """The decision; Failure ``unsupported_input`` for images that no model can see, ``unreadable_report`` only

@@ -11,7 +11,7 @@ from components.core.messages import Message
 from components.core.types import Sample, Step, Trajectory
 
 
-def exported(sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
+def export_episode(sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
     """The record of an episode; what a level leaves out is empty."""
     problem, steps = sample.problem, trajectory.steps
     votes, reports = _rounds(steps, "vote"), [step.reply.text for step in _of(steps, "report")]

@@ -49,7 +49,7 @@ _READ_ONLY = "only reading is allowed here: one SELECT, or WITH followed by SELE
 class ReadOnly:
     """A SQLite file of which statements can only read.
 
-    Every statement has a connection of its own, so calls from several threads do not meet. ``seconds`` limits one
+    Every statement has a separate connection, so calls from several threads do not meet. ``seconds`` limits one
     statement, ``max_rows`` its result, as do 50 MB of text and blobs, ``max_value`` (bytes) one value: more is refused,
     never cut.
     """
@@ -62,7 +62,7 @@ class ReadOnly:
     def run(self, sql: str) -> list[Row]:
         """The rows of one statement.
 
-        Raises SqlError with SQLite's message or the limit that was passed, ForbiddenSql for what is no reading,
+        Raises SqlError with SQLite's message or the limit that was passed, ForbiddenSql for what does more than read,
         UnreadableDatabase where it is the file.
         """
         if _CLOCK.search(sql):
@@ -70,7 +70,7 @@ class ReadOnly:
         denied: list[str] = []
         deadline = monotonic() + self.seconds
         try:
-            with closing(opened(self.path)) as connection, closing(sqlite3.connect(":memory:")) as plain:
+            with closing(open_database(self.path)) as connection, closing(sqlite3.connect(":memory:")) as plain:
                 _guard(connection, plain, denied, self.max_value)
                 connection.set_progress_handler(lambda: monotonic() > deadline, _STEPS_BETWEEN_CHECKS)
                 cursor = connection.execute(sql)
@@ -104,7 +104,7 @@ class ReadOnly:
         return found
 
 
-def opened(path: Path) -> sqlite3.Connection:
+def open_database(path: Path) -> sqlite3.Connection:
     """Open a file for reading; as immutable when it may not be written to, so that its folder may be read-only too.
 
     Raises UnreadableDatabase when there is none, sqlite3.Error.
@@ -119,7 +119,7 @@ def opened(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def readable(file: Path) -> Path:
+def require_readable(file: Path) -> Path:
     """The file, which must be a whole database with tables: looked at before a run. Raises ConfigError."""
     try:
         ((n_tables,),) = ReadOnly(file).run("SELECT count(*) FROM sqlite_master WHERE type = 'table'")

@@ -19,7 +19,7 @@ from components.ehr.datasets.samples import database_file
 from components.files.attachments import attach
 from components.files.file_dataset import Part
 from components.files.samples import NO_RESULT, add_request, task_sample
-from components.sql.reading import readable
+from components.sql.reading import require_readable
 
 _Source = Literal["mimic_iv", "mimic_iii", "eicu"]
 _HOW_DATABASE = "name a SQLite file of the same tables in dataset.sqlite, or leave the source out of dataset.sources"
@@ -90,4 +90,4 @@ class EhrHalt(RecordDataset):
             return database_2024(self._newer)
         if name not in self.sqlite:
             raise ConfigError(f"dataset.sqlite: names no database for {name}; {_HOW_DATABASE}")
-        return readable(database_file(self.sqlite[name], _HOW_DATABASE))
+        return require_readable(database_file(self.sqlite[name], _HOW_DATABASE))

@@ -26,7 +26,7 @@ from components.files.attachments import Attached, attach
 from components.files.cache import content_key
 from components.files.file_dataset import Part
 from components.files.samples import task_sample
-from components.sql.reading import readable
+from components.sql.reading import require_readable
 
 _SHIPPED = Path(__file__).parent
 _Database = Literal["mimic_iii", "eicu", "treqs"]
@@ -147,4 +147,4 @@ class CabEhrAgentDemo(RecordDataset):
 
     def sqlite_of(self, name: str) -> Path:
         """Return a database's file, which must be readable. Raises ConfigError."""
-        return readable(database_file(Path(self.path) / name / f"{name}.db", self.how))
+        return require_readable(database_file(Path(self.path) / name / f"{name}.db", self.how))

@@ -30,7 +30,7 @@ from components.files.rows import files_digest
 from components.files.samples import NO_RESULT, add_request, task_sample
 from components.sql import SqlError
 from components.sql.cleaning import clean_sql
-from components.sql.reading import ReadOnly, readable
+from components.sql.reading import ReadOnly, require_readable
 from components.text.values import cells
 
 _SPLITS = ("test", "valid", "train")
@@ -165,7 +165,7 @@ class CabEhrsql2022(RecordDataset):
         how = (
             f"{_BUILD} give dataset.sqlite=...; without credentials use dataset=cab_ehragent_demo or dataset=cab_ehrsql"
         )
-        return readable(database_file(self.sqlite, how))
+        return require_readable(database_file(self.sqlite, how))
 
 
 def ehrsql_file(path: str, database: str, split: str) -> Path:

@@ -22,7 +22,7 @@ from components.files.cache import content_key
 from components.files.file_dataset import Part
 from components.files.rows import Row, existing, json_mapping, json_records
 from components.files.samples import NO_RESULT, add_request, task_sample
-from components.sql.reading import readable
+from components.sql.reading import require_readable
 from components.text.values import cells
 
 _FOLDER = "data/mimic_iv"
@@ -186,7 +186,7 @@ class CabEhrsql(Files2024):
     def read(self, part: Part) -> Iterable[Sample]:
         """Read the answerable questions. Raises ConfigError."""
         split_files(self.path, part.split)
-        database = attach(database=readable(self.sqlite_of(part.name)))
+        database = attach(database=require_readable(self.sqlite_of(part.name)))
         return (self._sample(one, part, database) for one in questions_2024(part.file) if one.sql is not None)
 
     def _sample(self, one: EhrQuestion, part: Part, database: Attached) -> Sample:

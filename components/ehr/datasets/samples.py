@@ -1,6 +1,6 @@
 """Samples of questions about health records: the database asked, the gold answer, and what every loader puts in.
 
-Gold answers of questions whose files hold SQL only are worked out on the user's database once, then kept.
+Gold answers of questions whose files hold SQL only are computed on the user's database once, then cached.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,17 +13,17 @@ from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
 from components.ehr.datasets.questions import EhrQuestion, Wording
 from components.ehr.metadata import Metadata, metadata
-from components.ehr.statements import MAX_VALUE, filled
+from components.ehr.statements import MAX_VALUE, fill_placeholders
 from components.files.cache import content_key, keep_json
 from components.files.rows import Row, files_digest
 from components.sql import SqlError
 from components.sql.complexity import level, n_columns, n_slots, tables_of
-from components.sql.reading import ReadOnly, readable
+from components.sql.reading import ReadOnly, require_readable
 
 UNANSWERABLE = "unanswerable"  # the stratum ``level`` of questions that no table answers
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
 _COUNTING = 120.0  # seconds for the rows of one table
-_RULES = "1"  # goes up when the conventions change by which SQL is run, so that kept results are made again
+_RULES = "1"  # goes up when the conventions change by which SQL is run, so that cached results are computed again
 _MAX_ROWS = 1_000_000  # more than agents may read at once: a right answer may need them
 Rows = list[list[object]]
 
@@ -67,7 +67,7 @@ def describe(known: Metadata) -> str:
 def open_source(database: str, file: Path) -> Source:
     """Read about the database in ``file``. Raises ConfigError for an unknown one and for a file that cannot be read."""
     known = metadata(database)
-    place, stat = readable(file).resolve(), file.stat()
+    place, stat = require_readable(file).resolve(), file.stat()
     return Source(known, place, describe(known), f"{database} ({_size(place, stat.st_mtime_ns, stat.st_size)})")
 
 
@@ -108,7 +108,7 @@ def answered(
 
 
 def gold_rows(asked: Sequence[tuple[Row, str]], key: str, source: Source, *, cache: str, seconds: float) -> list[Rows]:
-    """Run each statement, or take what is kept in ``cache`` by the content of statements and database.
+    """Run each statement, or take what is in ``cache`` by the content of statements and database.
 
     ``key`` is where a question's row has its SQL; ``seconds`` limits one statement. Raises ConfigError when one fails.
     """
@@ -117,7 +117,7 @@ def gold_rows(asked: Sequence[tuple[Row, str]], key: str, source: Source, *, cac
 
     def run_all() -> list[Rows]:
         reader = ReadOnly(source.file, seconds, max_rows=_MAX_ROWS, max_value=MAX_VALUE)
-        return [_run(row, key, filled(sql, clock), reader) for row, sql in asked]
+        return [_run(row, key, fill_placeholders(sql, clock), reader) for row, sql in asked]
 
     return keep_json(Path(cache), name, run_all)
 

@@ -9,7 +9,7 @@ from components.core.types import Sample
 from components.ehr.simulated.actions import act, module, module_names, whole_plan
 from components.ehr.simulated.case import BY_HEART, LOOKS_OVER, OPEN, RECALLS, Case, Gold, gold_of, is_records
 from components.ehr.simulated.cells import code
-from components.ehr.simulated.mistakes import fault_in, repaired, turned_back, unlisted
+from components.ehr.simulated.mistakes import fault_in, find_unlisted, repair, turn_back
 from components.ehr.simulated.prompt import PROSE, done, prompt_of
 from components.simulation.asked import Asked, Responder
 from components.simulation.grammar import said
@@ -99,8 +99,8 @@ def _statement(case: Case) -> str:
     if draft := _DRAFT.search(case.asked.last):
         sql = draft[1].strip()
         if case.happens("looks over", LOOKS_OVER):
-            mended = repaired(sql, unlisted(sql, prompt.tables))
-            sql = mended if mended != sql else turned_back(sql, gold.question)
+            better = repair(sql, find_unlisted(sql, prompt.tables))
+            sql = better if better != sql else turn_back(sql, gold.question)
     else:
         sql = gold.sql if case.happens("right", case.facts(OPEN)) else case.wrong(gold.sql)
     return f"```sql\n{sql}\n```"

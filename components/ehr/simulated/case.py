@@ -98,18 +98,18 @@ def _names(sql: str, database: str) -> tuple[frozenset[str], frozenset[str], fro
         made = {one.lower() for one in _ALIAS.findall(plain)}
         columns = frozenset(one.lower() for one in _COLUMN.findall(plain)) - made
         return tables, columns, columns
-    held = frozenset(one.lower() for columns in schema.values() for one in columns)
+    known = frozenset(one.lower() for columns in schema.values() for one in columns)
     dotted = {one.lower() for one in _COLUMN.findall(plain)}
-    return tables, held & (dotted | {one.lower() for one in _WORD.findall(plain)} - tables), held
+    return tables, known & (dotted | {one.lower() for one in _WORD.findall(plain)} - tables), known
 
 
 def _schema(database: str, tables: frozenset[str]) -> Mapping[str, Sequence[str]]:
     """These tables of a database with their columns; none of an unknown one."""
     try:
-        held = metadata(database).tables
+        listed = metadata(database).tables
     except ConfigError:
         return {}
-    return {table: tuple(columns) for table, columns in held.items() if table.lower() in tables}
+    return {table: tuple(columns) for table, columns in listed.items() if table.lower() in tables}
 
 
 FACTS, FACTS_TABLE = 2.0, 0.6  # that a cell takes, and more for each table after the first
@@ -160,7 +160,7 @@ class Case:
         return facts + UNSEEN * (not self.gold.names <= self.prompt.words)
 
     def facts_to_mend(self, text: str, failed: str, more: float = 0.0) -> float:
-        """How many facts mending takes, by what is said of the failure."""
+        """How many facts a repair takes, by what is reported of the failure."""
         if is_caused(text, failed):
             facts = CAUSE
         elif failed.startswith(TRACE):

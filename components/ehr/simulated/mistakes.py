@@ -44,12 +44,12 @@ _TURNED = (
 class Fault:
     """A piece of a text, and what is meant in its place."""
 
-    stands: str
+    wrong: str
     meant: str
 
     def __str__(self) -> str:
         """As a cause words it."""
-        return MEANT.format(meant=self.meant, stands=self.stands)
+        return MEANT.format(meant=self.meant, stands=self.wrong)
 
 
 def fault_in(text: str, failed: str, names: Iterable[str]) -> Fault | None:
@@ -71,16 +71,16 @@ def is_named(text: str, failed: str) -> bool:
     return _by_error(text, error, _names_in(error)) is not None
 
 
-def repaired(text: str, fault: Fault | None) -> str:
+def repair(text: str, fault: Fault | None) -> str:
     """The text with what is meant in the place of the fault."""
     if fault is None:
         return text
-    once = 1 if fault.stands.startswith("'") else 0
-    return re.sub(rf"(?<!\w){re.escape(fault.stands)}(?![\w'])" if once else rf"\b{re.escape(fault.stands)}\b",
+    once = 1 if fault.wrong.startswith("'") else 0
+    return re.sub(rf"(?<!\w){re.escape(fault.wrong)}(?![\w'])" if once else rf"\b{re.escape(fault.wrong)}\b",
                   lambda _: fault.meant, text, count=once)  # fmt: skip
 
 
-def turned_back(text: str, question: str) -> str:
+def turn_back(text: str, question: str) -> str:
     """The text with the first comparison turned that its question does not speak of; as it is where there is none."""
     asked = words_of(question)
     for pattern, called_for, meant in _TURNED:
@@ -89,9 +89,9 @@ def turned_back(text: str, question: str) -> str:
     return text
 
 
-def unlisted(sql: str, tables: Mapping[str, Sequence[str]]) -> Fault | None:
+def find_unlisted(sql: str, tables: Mapping[str, Sequence[str]]) -> Fault | None:
     """The first name of a table or column in a statement that a schema lacks; None without a schema."""
-    columns = {one.lower() for held in tables.values() for one in held}
+    columns = {one.lower() for names in tables.values() for one in names}
     own = {one.lower() for one in re.findall(r"\bas +\"?(\w+)", sql, re.IGNORECASE)}
     for found in re.finditer(r"\bfrom +(\w+)|\bjoin +(\w+)|\b\w+\.\"?(\w+)", sql, re.IGNORECASE):
         known = columns if found[3] else {one.lower() for one in tables}
@@ -110,7 +110,7 @@ def _names_in(error: str) -> Sequence[str]:
 def _by_cause(text: str, error: str, reasons: str) -> Fault | None:
     """What a cause names that is in the text; or the quoted names that do not, for what the error names."""
     for meant, stands in _MEANT.findall(reasons):
-        if repaired(text, Fault(stands, meant)) != text:
+        if repair(text, Fault(stands, meant)) != text:
             return Fault(stands, meant)
     here = words_of(text)
     quoted = [one for part in _QUOTED.findall(reasons) for one in re.findall(r"\w+", part) if one.lower() not in here]
@@ -124,8 +124,8 @@ def _by_error(text: str, error: str, names: Sequence[str]) -> Fault | None:
         meant = _nearest(stands, [one for one in names if one != stands])
         return Fault(stands, meant) if meant and re.search(rf"\b{re.escape(stands)}\b", text) else None
     if (found := _UNDEFINED.search(error)) or (found := _UNASSIGNED.search(error)):
-        held = [one for one in _ASSIGNED.findall(text) if one not in ("answer", found[1])]
-        ends = (found[1], held[-1]) if held else ()
+        assigned = [one for one in _ASSIGNED.findall(text) if one not in ("answer", found[1])]
+        ends = (found[1], assigned[-1]) if assigned else ()
         return Fault(*(ends if "defined" in found[0] else ends[::-1])) if ends else None
     return _unclosed(text) if _UNCLOSED.search(error) else None
 
@@ -180,21 +180,21 @@ _TURNS: tuple[tuple[str, str], ...] = (
 
 def wrong(text: str, columns: frozenset[str], rate: float, draws: Draws) -> str:
     """Another text than this one, with a slip; with ``rate`` one that does not fail, where it can have one."""
-    turned = silent(text) if draws.happens("silent", rate) else text
-    return turned if turned != text else loud(text, columns, draws)
+    turned = silent_mistake(text) if draws.happens("silent", rate) else text
+    return turned if turned != text else loud_mistake(text, columns, draws)
 
 
-def loud(text: str, columns: frozenset[str], draws: Draws) -> str:
+def loud_mistake(text: str, columns: frozenset[str], draws: Draws) -> str:
     """The text with a slip that is noticed when it is run; ``columns`` are those it may misspell. What can have none
     has a silent one, or an end that does not belong there."""
     kinds = [one for one in LOUD if _slipped(text, one, columns) != text]
     if kinds:
         return _slipped(text, draws.pick("slip", kinds), columns)
-    turned = silent(text)
+    turned = silent_mistake(text)
     return turned if turned != text else f"{text[:-1]} ?]" if text.endswith("]") else f"{text}\nresult"
 
 
-def silent(text: str) -> str:
+def silent_mistake(text: str) -> str:
     """The text with a comparison turned round: it runs, and is wrong."""
     for pattern, turned in _TURNS:
         if re.search(pattern, text):

@@ -19,7 +19,7 @@ def sql_cell(sql: str) -> str:
     return f'answer = SQLInterpreter("""{sql.strip()}""")'
 
 
-def functions_in(text: str) -> frozenset[str]:
+def called_functions(text: str) -> frozenset[str]:
     """The tools' functions that a cell calls."""
     return frozenset(one for one in FUNCTIONS if f"{one}(" in text)
 

@@ -70,7 +70,7 @@ class Query:
 
 
 @lru_cache(maxsize=4096)
-def translated(sql: str, database: str) -> Query | None:
+def translate(sql: str, database: str) -> Query | None:
     """The statement with names as the tables of this database have them; None where it is not simple."""
     try:
         return _query(sql.strip(), metadata(database).tables)

@@ -98,7 +98,7 @@ async def test_failures_of_cells_are_told_from_values_and_mended_where_they_tell
     for call, mended in zip(found, CELLS.values(), strict=True):
         assert bool(FAILED.match(call.saw)) == (mended != "sound"), call
         fault = fault_in(call.arguments["cell"], call.saw, NAMES)
-        assert (fault and (fault.stands, fault.meant)) == (None if mended == "sound" else mended), call
+        assert (fault and (fault.wrong, fault.meant)) == (None if mended == "sound" else mended), call
 
 
 @pytest.mark.parametrize("status", ["error", "timeout", "killed", "too_large", "no_answer"])
