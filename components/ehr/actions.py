@@ -18,9 +18,8 @@ from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
 from components.core.types import Observation
-from components.ehr.calculating import calculate, calendar
 from components.ehr.errors import EhrError
-from components.ehr.statements import run_sql
+from components.ehr.interpreters import calculate, calendar, run_sql
 from components.ehr.toolset import EhrState
 from components.text.yaml_text import read_yaml
 

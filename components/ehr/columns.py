@@ -124,7 +124,10 @@ def _table(
     while True:
         try:
             cursor = connection.execute(f'SELECT {listed} FROM "{name}"')
-            batches = [_batch(rows, kinds) for rows in iter(partial(cursor.fetchmany, _BATCH), [])]
+            batches = [
+                [_part(cells, kinds[number], number) for number, cells in enumerate(zip(*rows, strict=True))]
+                for rows in iter(partial(cursor.fetchmany, _BATCH), [])
+            ]
             schema = pa.schema([(shown, ARROW_TYPES[kind]) for shown, kind in zip(chosen.values(), kinds, strict=True)])
             return pa.Table.from_batches([pa.record_batch(arrays, schema=schema) for arrays in batches], schema)
         except _Misfit as misfit:
@@ -146,11 +149,6 @@ class _Misfit(Exception):
 def _declared(type_name: str) -> Kind:
     """The type that a column was declared with; text for any other and for none, because text holds everything."""
     return next((kind for kind, words in _WORDS if any(word in type_name.lower() for word in words)), "text")
-
-
-def _batch(rows: list[tuple[Any, ...]], kinds: list[Kind]) -> list[pa.Array]:
-    """Some rows in columns. Raises _Misfit."""
-    return [_part(cells, kinds[number], number) for number, cells in enumerate(zip(*rows, strict=True))]
 
 
 def _part(cells: tuple[Any, ...], kind: Kind, number: int) -> pa.Array:

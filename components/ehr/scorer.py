@@ -15,9 +15,9 @@ from annotated_types import Ge, Gt
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, ScoreKind, Trajectory
 from components.ehr.errors import EhrError
+from components.ehr.interpreters import run_sql
 from components.ehr.metadata import metadata
 from components.ehr.outcome import FAILURES, Outcome
-from components.ehr.statements import run_sql
 from components.sql import UnreadableDatabase
 from components.text.stated_answers import conclusion
 from components.text.values import lenient, strict

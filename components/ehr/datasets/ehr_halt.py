@@ -14,8 +14,7 @@ from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.ehr.datasets.ehrsql import ehrsql_file
 from components.ehr.datasets.ehrsql2024 import database_2024, questions_2024, split_files
-from components.ehr.datasets.questions import RecordDataset, ehr_questions, require_some
-from components.ehr.datasets.samples import database_file
+from components.ehr.datasets.samples import RecordDataset, database_file, ehr_questions, require_some
 from components.files.attachments import attach
 from components.files.file_dataset import Part
 from components.files.samples import NO_RESULT, add_request, task_sample

@@ -13,15 +13,19 @@ from typing import Literal
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
-from components.ehr.datasets.questions import (
+from components.ehr.datasets.samples import (
     EhrDatabase,
     EhrQuestion,
+    Gold,
     RecordDataset,
     Wording,
+    database_file,
     ehr_questions,
+    make_gold,
+    open_source,
+    question_sample,
     require_some,
 )
-from components.ehr.datasets.samples import Gold, database_file, make_gold, open_source, question_sample
 from components.files.attachments import Attached, attach
 from components.files.cache import content_key
 from components.files.file_dataset import Part

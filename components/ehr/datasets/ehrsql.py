@@ -14,15 +14,20 @@ from annotated_types import Gt
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
-from components.ehr.datasets.questions import (
+from components.ehr.datasets.samples import (
     EhrDatabase,
     EhrQuestion,
     RecordDataset,
+    Source,
     Wording,
+    answered,
+    database_file,
     ehr_questions,
+    make_gold,
+    open_source,
+    question_sample,
     require_some,
 )
-from components.ehr.datasets.samples import Source, answered, database_file, make_gold, open_source, question_sample
 from components.files.attachments import attach
 from components.files.cache import content_key, keep_json
 from components.files.file_dataset import Part

@@ -15,8 +15,16 @@ from typing import Annotated
 from annotated_types import Gt
 
 from components.core.types import Sample
-from components.ehr.datasets.questions import EhrQuestion, RecordDataset
-from components.ehr.datasets.samples import Rows, Source, answered, ehr_sample, make_gold, open_source
+from components.ehr.datasets.samples import (
+    EhrQuestion,
+    RecordDataset,
+    Rows,
+    Source,
+    answered,
+    ehr_sample,
+    make_gold,
+    open_source,
+)
 from components.files.attachments import Attached, attach
 from components.files.cache import content_key
 from components.files.file_dataset import Part

@@ -14,8 +14,15 @@ from typing import Annotated, Any, Literal, NamedTuple
 from annotated_types import Gt
 
 from components.core.types import Privacy, Sample
-from components.ehr.datasets.questions import RecordDataset, Wording
-from components.ehr.datasets.samples import Gold, database_file, ehr_sample, gold_rows, open_source
+from components.ehr.datasets.samples import (
+    Gold,
+    RecordDataset,
+    Wording,
+    database_file,
+    ehr_sample,
+    gold_rows,
+    open_source,
+)
 from components.ehr.metadata import metadata
 from components.files.cache import content_key
 from components.files.file_dataset import Part

@@ -7,7 +7,7 @@ from time import perf_counter
 import pytest
 
 from components.ehr.errors import EhrError
-from components.ehr.statements import fill_placeholders, run_sql
+from components.ehr.interpreters import fill_placeholders, run_sql
 from components.sql import UnreadableDatabase
 from components.sql.cleaning import VITAL_BOUNDS
 from tests.components.ehr.ward import CLOCK, ward_file

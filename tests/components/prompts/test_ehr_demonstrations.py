@@ -11,8 +11,8 @@ from components.agents.cot_plan import CotPlan
 from components.core.types import Answer
 from components.ehr.cell import functions
 from components.ehr.columns import prepare
+from components.ehr.interpreters import run_sql
 from components.ehr.metadata import metadata
-from components.ehr.statements import run_sql
 from components.ehr.tables import Tables
 from components.ehr.toolset import EhrState
 from components.prompts import load

@@ -5,8 +5,8 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.ehr.datasets.ehragent_edition import CabEhrAgentDemo, EhrAgentEdition
+from components.ehr.interpreters import run_sql
 from components.ehr.metadata import metadata
-from components.ehr.statements import run_sql
 from components.text.values import strict
 from tests.components.cab_files import DATA, database, needs, refused, without, write
 from tests.components.ehr.datasets.test_questions import ASKED, UNASKED

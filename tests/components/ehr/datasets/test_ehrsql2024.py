@@ -6,8 +6,8 @@ import pytest
 
 from components.core.errors import ConfigError
 from components.ehr.datasets.ehrsql2024 import CabEhrsql, Ehrsql2024, questions_2024, split_files
+from components.ehr.interpreters import run_sql
 from components.ehr.metadata import metadata
-from components.ehr.statements import run_sql
 from components.text.values import strict
 from tests.components.cab_files import DATA, database, needs, refused, write
 from tests.slow import slow

@@ -1,4 +1,4 @@
-from components.ehr.datasets.questions import ehr_questions
+from components.ehr.datasets.samples import ehr_questions
 from tests.components.cab_files import write
 
 ASKED = {

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from components.core.errors import ConfigError
-from components.ehr.datasets.questions import EhrQuestion
-from components.ehr.datasets.samples import Source, describe, ehr_sample, gold_rows, make_gold, open_source
+from components.ehr.datasets.samples import EhrQuestion, Source, describe, ehr_sample, gold_rows, make_gold, open_source
 from components.ehr.metadata import metadata
 from components.files.rows import Row
 from tests.components.cab_files import database, write
