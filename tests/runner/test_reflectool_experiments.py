@@ -7,7 +7,7 @@ import pytest
 import yaml
 from hydra import compose
 
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.storage import records
 from runner.storage.texts import TextReader
 from tests.acceptance.command import here
