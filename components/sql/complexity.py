@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-TREQS_TABLES = ("DEMOGRAPHIC", "DIAGNOSES", "PROCEDURES", "PRESCRIPTIONS", "LAB")
 _PUBLISHED_TABLE = re.compile(r"\bfrom\s+(\w+)")
 _TOKEN = re.compile(
     r"--[^\n]*|/\*.*?\*/|\s+"  # not a token

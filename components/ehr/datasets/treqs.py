@@ -27,7 +27,7 @@ from components.ehr.metadata import metadata
 from components.files.cache import content_key
 from components.files.file_dataset import Part
 from components.files.rows import Row, json_lines
-from components.sql.complexity import TREQS_TABLES, n_columns
+from components.sql.complexity import n_columns
 from components.text.values import cells
 
 _HOW_DATABASE = (
@@ -121,8 +121,8 @@ class Treqs(RecordDataset):
 
 def treqs_questions(path: Path) -> Iterator[TreqsQuestion]:
     """Read the questions of a file. Raises ConfigError with line and key."""
-    known = {table.upper(): tuple(columns) for table, columns in metadata("treqs").tables.items()}
-    columns = [known[table] for table in TREQS_TABLES]
+    tables_by_number = list(metadata("treqs").tables)
+    columns = [tuple(names) for names in metadata("treqs").tables.values()]
     for row in json_lines(path):
         parts = row.values.get("format")
         if not isinstance(parts, dict):
@@ -139,7 +139,7 @@ def treqs_questions(path: Path) -> Iterator[TreqsQuestion]:
         sql = _statement(row)
         for one in conditions:
             _check_condition(row, one, columns)
-        names = tuple(dict.fromkeys(TREQS_TABLES[one] for one in tables))
+        names = tuple(dict.fromkeys(tables_by_number[one] for one in tables))
         text = row.text("question_refine").strip()
         yield TreqsQuestion(row, row.text("key"), text, sql, names, len(conditions), OPERATIONS[operation])
 
