@@ -22,7 +22,7 @@ from components.core.types import Action, Demonstration, Problem
 from components.prompts import load
 from components.radiology.tasks import PLANNING_NAMES, REFUSAL_FIELDS
 from components.rubrics.rubric import Field, Rubric
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 from components.verifiers.select import Candidate
 
 ROOT = Path(__file__).resolve().parent.parent

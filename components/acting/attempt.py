@@ -16,12 +16,11 @@ from components.acting.action_lines import line_text
 from components.acting.demonstrations import shown_plans, shown_tasks
 from components.acting.solved import SEEDS, TASKS
 from components.core.errors import ConfigError
-from components.core.messages import Image, Message, Sampling
+from components.core.messages import Image, Message, Sampling, continued
 from components.core.protocols import Agent, Episode
 from components.core.task_text import Chain, action_text, task_text
 from components.core.tools import Offer
 from components.core.traits import PromptSetName, agents_in
-from components.core.turns import continued
 from components.core.types import Action, Answer, Demonstration, Failure, Refusal
 from components.prompts import PromptSet, load
 

@@ -1,11 +1,15 @@
-"""What is wrong with a call before it runs: its name, its arguments, and what the tool itself foresees."""
+"""What can be checked before a call runs: its name, its arguments, what the tool foresees, and the reflection on it.
 
+Source of the block ``<Reflection>``, in which a reply thinks before it acts: Zheng et al. 2024, arXiv 2412.09529; it
+holds ``<Candidates>``, ``<Reasoning>`` and ``<Constraints>``.
+"""
+
+import re
 from typing import Any, Protocol, runtime_checkable
 
 from components.core.errors import ToolError
-from components.core.tools import Offer, State, tool_of
+from components.core.tools import Offer, State, innermost, tool_of
 from components.core.types import Action
-from components.core.wrapping import innermost
 
 
 @runtime_checkable
@@ -29,3 +33,13 @@ def foreseen(offer: Offer, action: Action) -> ToolError | None:
         except ToolError as error:
             return error
     return None
+
+
+OPENS, CLOSES = "<Reflection>", "</Reflection>"
+_TAG = re.compile(r"</?\w+>")
+
+
+def reflection_in(text: str) -> str:
+    """What the first block says, without the tags inside it; empty where there is no block or nothing in it."""
+    inside, closed, _ = text.partition(OPENS)[2].partition(CLOSES)
+    return " ".join(_TAG.sub(" ", inside).split()) if closed else ""

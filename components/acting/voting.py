@@ -4,17 +4,16 @@ Source: Wang et al. 2023, ICLR, arXiv 2203.11171. Readings: letters of choices b
 answers as their words without case and punctuation at the ends, numbers and lists by what they hold, refusals as such.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from annotated_types import Interval
 
-from components.acting.majority import majority
 from components.core.concurrency import together
-from components.core.errors import AttemptOver, ConfigError, ModelError
+from components.core.errors import AttemptOver, ConfigError, ModelError, as_failure
 from components.core.messages import Sampling
-from components.core.overflow import as_failure
 from components.core.protocols import Agent, Episode
 from components.core.traits import Requirements, requirements_of
 from components.core.types import Answer, Failure, Problem, Refusal, Trajectory
@@ -110,3 +109,22 @@ def spent(trajectory: Trajectory, unit: Unit, branch: str = "") -> int:
     if any(step.usage.input_tokens is None and step.usage.output_tokens is None for step in steps):
         raise ConfigError("by=tokens: the endpoint does not say how many tokens its replies took; use by=calls")
     return sum((step.usage.input_tokens or 0) + (step.usage.output_tokens or 0) for step in steps)
+
+
+@dataclass(frozen=True)
+class Majority:
+    """``winner`` is None where no draw could be read. ``tie``: others have as many of the ``votes``."""
+
+    winner: str | None
+    tie: bool
+    votes: Mapping[str, int]
+
+
+def majority(samples: Sequence[str | None]) -> Majority:
+    """Count what was read of each draw, in the order of drawing; None is a draw that could not be read."""
+    votes = Counter(sample for sample in samples if sample is not None)
+    if not votes:
+        return Majority(None, False, {})
+    most = max(votes.values())
+    best = [sample for sample, n in votes.items() if n == most]  # in order of appearance
+    return Majority(best[0], len(best) > 1, dict(votes))

@@ -12,8 +12,7 @@ from typing import Annotated, Any
 from annotated_types import Ge
 
 from components.acting.action_lines import FINISH, REFUSE, ActionLine, action_lines, described
-from components.acting.demonstrations import shown_plans
-from components.acting.planned_actions import Carrying
+from components.acting.demonstrations import Carrying, shown_plans
 from components.acting.solved import SEEDS
 from components.core.errors import ActionError
 from components.core.protocols import Episode

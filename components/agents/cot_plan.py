@@ -10,8 +10,7 @@ from typing import Annotated
 from annotated_types import Ge
 
 from components.acting.action_lines import action_lines, described
-from components.acting.demonstrations import shown_plans
-from components.acting.planned_actions import Carrying
+from components.acting.demonstrations import Carrying, shown_plans
 from components.acting.solved import SEEDS
 from components.core.protocols import Episode
 from components.core.traits import PromptSetName, Requirements

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
+from components.core.types import CONTEXT_LENGTH, Failure
+
 OVERFLOW = "context_window"  # the kind of a ModelError: a request was longer than the model takes
 
 
@@ -65,3 +67,10 @@ def missing_extra(subject: str, module: str, extra: str) -> str:
     return (
         "" if find_spec(module) else f"{subject} needs the optional extra {extra!r}: pip install 'wardround[{extra}]'"
     )
+
+
+def as_failure(error: ModelError) -> Failure:
+    """The failure that an overflow of the context window is. Raises the error where it is another one."""
+    if error.kind != OVERFLOW:
+        raise error
+    return Failure(CONTEXT_LENGTH, str(error))

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from components.core.errors import ConfigError
 from components.core.messages import Image, Message, Role
 from components.prompts.plain import WRITTEN, flaw_in, is_plain, rules_of, shown_by
+from components.text.structured import parsed
 from components.text.words import meant
-from components.text.yaml_text import parsed
 
 if TYPE_CHECKING:
     from jinja2 import Environment

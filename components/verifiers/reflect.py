@@ -11,13 +11,11 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from components.acting.foreseen import foreseen
-from components.acting.reflection import reflection_in
-from components.core.messages import Message
+from components.acting.foreseen import foreseen, reflection_in
+from components.core.messages import Message, continued
 from components.core.protocols import Episode, Propose
 from components.core.task_text import action_text
 from components.core.traits import PromptSetName
-from components.core.turns import continued
 from components.core.types import Action
 from components.prompts import load
 

@@ -12,11 +12,10 @@ from typing import Annotated
 
 from annotated_types import Interval
 
-from components.core.messages import Message, Purpose, Sampling
+from components.core.messages import Message, Purpose, Sampling, continued
 from components.core.protocols import Episode, Propose
 from components.core.task_text import action_text
 from components.core.traits import PromptSetName
-from components.core.turns import continued
 from components.core.types import Action, Verdict
 from components.prompts import load
 from components.verifiers.trying import Guided, guide, tried

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 from runner.config.choices import choices
 from runner.config.roots import CONF
 
