@@ -15,7 +15,7 @@ LOADING = Lock()  # held while an optional library is imported and its model is 
 
 
 def text_argument(spec: ToolSpec, parameter: str, value: object, longest: int = LONGEST) -> str:
-    """An argument that must be a text. Raises ToolError when it is none, empty, or above ``longest`` characters."""
+    """An argument that must be a text. Raises ToolError for any other, for an empty one and above ``longest``."""
     problem = ""
     if not isinstance(value, str):
         problem = f"needs {parameter!r} as a text, found {type(value).__name__}"
@@ -42,7 +42,7 @@ def _is_writable(text: str) -> bool:
 
 
 def given_text(spec: ToolSpec, value: object) -> str:
-    """The tool's one text argument. Raises ToolError when it is no text, empty, or too long (100,000)."""
+    """The tool's one text argument. Raises ToolError when it is not a text, empty, or too long (100,000)."""
     return text_argument(spec, next(iter(spec.parameters["properties"])), value, LONGEST_ALONE)
 
 

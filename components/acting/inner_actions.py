@@ -31,7 +31,7 @@ class InnerAction:
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model is told."""
+        """The description that the model reads."""
         properties = {"response": {"type": "string", "description": self.response}}
         parameters = {"type": "object", "properties": properties, "additionalProperties": True}
         return ToolSpec(self.name, self.description, parameters, facts={"dimension": "inner"})

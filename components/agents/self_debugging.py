@@ -26,7 +26,7 @@ class _Run:
     """A cell that ran, what the model sees of it, and its value (None: it gave none)."""
 
     cell: str
-    told: str
+    shown: str
     value: str | None
 
 
@@ -64,10 +64,10 @@ class SelfDebugging(ShowsSolved):
             seen = await episode.observe(action)
             if action.error is None:
                 run = _ran(episode)
-                told = prompts.user("review", told=run.told)
+                result = prompts.user("review", told=run.shown)
             else:
-                told = Message("user", seen[-1].text)
-            messages += [_said(prompts, action), told]
+                result = Message("user", seen[-1].text)
+            messages += [_said(prompts, action), result]
             action = episode.parse(await episode.ask(messages, "reflect"))
             ended = _ended(action, run)
         episode.remark(executions=executions, terminated=ended is not None)

@@ -1,6 +1,6 @@
 """The verbs: structural, nothing to inherit; ``_target_`` is the registry.
 
-What a part declares beside its verb is in ``components.core.traits``. Verbs for learning are in
+What a part declares besides its verb is in ``components.core.traits``. Verbs for learning are in
 ``components.core.learning``, those of scorers that ask models in ``components.core.protocols``.
 """
 

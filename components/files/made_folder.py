@@ -1,4 +1,4 @@
-"""The folder that a stage of its own makes and goes on with: one process at a time, each file in one move."""
+"""The folder that a stage of its own makes and resumes: one process at a time, each file in one move."""
 
 import fcntl
 import json
@@ -25,7 +25,7 @@ class MadeFolder:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Nobody else works in it meanwhile. Raises ConfigError when somebody does, or it cannot be written."""
+        """Lock it for this process. Raises ConfigError when another one holds it, or it cannot be written."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)

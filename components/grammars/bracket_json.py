@@ -10,7 +10,7 @@ parameters is reported to the model and does not end the episode; ``Refuse[{...}
 import json
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from components.core.errors import ActionError
 from components.core.messages import Message, ToolCall, ToolSpec
@@ -49,8 +49,23 @@ class _Payload:
     end: int
 
 
+class TextGrammar:
+    """A grammar whose tools stand in the text; an observation is the next user message, in the form ``observed``."""
+
+    observed: ClassVar[str] = "Observation: {}"
+
+    def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
+        """Nothing: the tools stand in the text."""
+        return ()
+
+    def render(self, call: ToolCall, observation: Observation) -> Message:
+        """The observation as the next user message."""
+        text = self.observed.format(observation.text)
+        return Message("user", (text, *observation.images) if observation.images else text)
+
+
 @dataclass(frozen=True)
-class BracketJson:
+class BracketJson(TextGrammar):
     """Actions in the text of the reply; one per reply, what follows the first is ignored."""
 
     prompts: PromptSetName = "bracket_json"
@@ -59,10 +74,6 @@ class BracketJson:
         """The form of an action, the tools as one line of JSON each, how to finish and, where it is open, to refuse."""
         cards = [tool.spec.card_text for tool in offer.tools.values()]
         return load(self.prompts).render("instructions", cards=cards, refusal_fields=offer.refusal_fields)
-
-    def specs(self, offer: Offer) -> tuple[ToolSpec, ...]:
-        """Nothing: the tools stand in the text."""
-        return ()
 
     def parse(self, message: Message, offer: Offer) -> Action:
         """Read the reply's first action. Raises ActionError when there is none that can be read."""
@@ -75,11 +86,6 @@ class BracketJson:
         purpose = call.params.get("purpose", "")
         calls = (ToolCall("call", call.name, _text(call.params)),)
         return Action(message, calls=calls, purpose=purpose if isinstance(purpose, str) else "")
-
-    def render(self, call: ToolCall, observation: Observation) -> Message:
-        """The observation as the next user message."""
-        text = f"Observation: {observation.text}"
-        return Message("user", (text, *observation.images) if observation.images else text)
 
 
 def read_call(raw: str) -> Call:
@@ -177,10 +183,11 @@ def _response(params: dict[str, Any]) -> str:
     return _text(params["response"])
 
 
-def refusal_of(call: Call, offer: Offer) -> Refusal:
+def refusal_of(call: Call, offer: Offer, call_id: str | None = None) -> Refusal:
     """The grounds of a refusal. Raises ActionError when one is missing."""
     params = call.params
     missing = [name for name in offer.refusal_fields if name not in params]
     if missing:
-        raise ActionError(f"Refuse needs {', '.join(offer.refusal_fields)}; {missing[0]!r} is missing", "bad_arguments")
+        needs = ", ".join(offer.refusal_fields)
+        raise ActionError(f"{call.name} needs {needs}; {missing[0]!r} is missing", "bad_arguments", call_id)
     return Refusal({name: _text(params[name]) for name in offer.refusal_fields})

@@ -22,6 +22,7 @@ from components.core.protocols import Memory
 from components.core.task_text import task_text
 from components.core.traits import MemoryTraits, SourceTraits
 from components.core.types import Demonstration
+from components.files.rows import read_json
 from components.text.bm25 import Bm25
 
 
@@ -131,9 +132,6 @@ def _shown(one: Example, own: bool) -> Demonstration:
 
 def _read(path: Path) -> tuple[Example, ...]:
     try:
-        values = orjson.loads(path.read_bytes())
+        return as_examples(read_json(path), str(path))
     except FileNotFoundError:
         raise ConfigError(f"memory.path: {path.parent} holds no {path.name}; memory=examples makes it") from None
-    except ValueError as error:
-        raise ConfigError(f"{path}: not JSON, perhaps cut off: {error}") from None
-    return as_examples(values, str(path))

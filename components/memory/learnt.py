@@ -23,6 +23,7 @@ from components.core.protocols import Memory
 from components.core.task_text import Chain
 from components.core.traits import MemoryTraits, SourceTraits
 from components.core.types import Demonstration
+from components.files.rows import read_json
 from components.text.bm25 import Bm25
 
 
@@ -156,7 +157,7 @@ def read_items(folder: Path) -> list[Mapping[str, Any]]:
         raise ConfigError(f"memory: there is no folder {folder}; it should hold example_1.json and so on")
     items: list[Mapping[str, Any]] = []
     for path in sorted(folder.glob("example_*.json"), key=lambda path: _number(path)):
-        item = _read(path)
+        item = read_json(path)
         if not _is_item(item):
             raise ConfigError(f"{path}: an item of a memory has the texts id and contents, task, and pairs in act_obs")
         items.append(item)
@@ -171,7 +172,7 @@ def read_experience(folder: Path, step: int | None) -> Mapping[str, Sequence[str
     reached = [n for n in snapshots if step is None or n <= step]
     if not reached:
         raise ConfigError(f"memory.step={step}: {folder} begins with step {min(snapshots)}")
-    found = _read(snapshots[max(reached)])
+    found = read_json(snapshots[max(reached)])
     if not isinstance(found, dict):
         raise ConfigError(f"{snapshots[max(reached)]}: must be an object, action -> list of texts")
     return found
@@ -204,16 +205,9 @@ def _number(path: Path) -> int:
 
 def _counts(path: Path) -> dict[str, dict[str, int]]:
     """Task -> how many training samples were tried and solved. Raises ConfigError."""
-    found = _read(path)
+    found = read_json(path)
     rows = found.values() if isinstance(found, dict) else [None]
     if not all(isinstance(row, dict) and {"tried", "solved"} <= row.keys() for row in rows):
         raise ConfigError(f"{path}: should hold, for each task, the numbers tried and solved")
     counts: dict[str, dict[str, int]] = found
     return counts
-
-
-def _read(path: Path) -> Any:
-    try:
-        return orjson.loads(path.read_bytes())
-    except ValueError as error:
-        raise ConfigError(f"{path}: not JSON, perhaps cut off: {error}") from None

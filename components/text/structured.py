@@ -8,13 +8,13 @@ from typing import Any
 
 
 def object_in(text: str) -> dict[str, Any] | None:
-    """What stands from the first brace to the last; None when that is no JSON object."""
+    """What stands from the first brace to the last; None when that is not a JSON object."""
     value = _decoded(text, "{", "}")
     return value if isinstance(value, dict) else None
 
 
 def array_in(text: str) -> list[Any] | None:
-    """What stands from the first square bracket to the last; None when that is no JSON array."""
+    """What stands from the first square bracket to the last; None when that is not a JSON array."""
     value = _decoded(text, "[", "]")
     return value if isinstance(value, list) else None
 

@@ -38,7 +38,7 @@ class Select(Guided):
     """``n`` candidates at ``temperature`` (0 to 2) and one choice: n + 1 calls, or n when all are equal.
 
     ``curve``: also ask which of the first 2 to n - 1 would have been chosen, with calls of purpose judge that
-    the sample's budget does not count; the verdict of the step tells.
+    the sample's budget does not count; the verdict of the step records it.
     """
 
     n: Annotated[int, Interval(ge=1, le=64)] = 2
