@@ -15,8 +15,8 @@ from typing import Any
 import yaml
 
 from components.core.errors import ConfigError
-from components.core.usage import summed
-from components.files.made_folder import MANIFEST, NEW, MadeFolder
+from components.core.types import summed
+from components.files.folders import MANIFEST, NEW, MadeFolder
 from components.prompts import PromptSet, place_of
 from components.prompts.plain import WRITTEN, flaw_in, rules_of, slots
 from components.text.structured import parsed

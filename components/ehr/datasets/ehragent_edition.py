@@ -16,8 +16,8 @@ from components.core.types import Privacy, Sample
 from components.ehr.datasets.ehrsql_questions import EhrDatabase, EhrQuestion, ehr_questions
 from components.ehr.datasets.samples import Gold, Source, database_file, ehr_sample, make_gold, open_source
 from components.files.attachments import Attached, attach
-from components.files.cache import content_key
 from components.files.file_dataset import FileDataset, Part
+from components.files.folders import content_key
 from components.files.samples import task_sample
 from components.sql.reading import readable
 

@@ -17,8 +17,8 @@ from components.core.types import Privacy, Sample
 from components.ehr.datasets.ehrsql_questions import EhrDatabase, EhrQuestion, ehr_questions
 from components.ehr.datasets.samples import Gold, Source, database_file, ehr_sample, gold_rows, make_gold, open_source
 from components.files.attachments import attach
-from components.files.cache import content_key, keep_json
 from components.files.file_dataset import FileDataset, Part
+from components.files.folders import content_key, keep_json
 from components.files.rows import files_digest
 from components.files.samples import NO_RESULT, add_request, task_sample
 from components.sql import SqlError

@@ -17,8 +17,8 @@ from annotated_types import Gt
 from components.core.types import Sample
 from components.ehr.datasets.samples import Rows, Source, ehr_sample, gold_rows, make_gold, open_source
 from components.files.attachments import Attached, attach
-from components.files.cache import content_key
 from components.files.file_dataset import FileDataset, Item, Part
+from components.files.folders import content_key
 from components.files.rows import Row, existing, json_mapping, json_records
 from components.files.samples import NO_RESULT, add_request, task_sample
 from components.sql.reading import readable

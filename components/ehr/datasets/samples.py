@@ -13,7 +13,7 @@ from components.core.errors import ConfigError
 from components.core.types import Problem, Sample
 from components.ehr.metadata import Metadata, metadata
 from components.ehr.statements import MAX_VALUE, filled
-from components.files.cache import content_key, keep_json
+from components.files.folders import content_key, keep_json
 from components.files.rows import Row, files_digest
 from components.sql import SqlError
 from components.sql.complexity import level, n_columns, n_slots, tables_of
