@@ -41,14 +41,6 @@ class Call:
     params: dict[str, Any]
 
 
-@dataclass(frozen=True)
-class _Payload:
-    """A decoded object and where it ends in the text."""
-
-    params: dict[str, Any]
-    end: int
-
-
 class TextGrammar:
     """A grammar whose tools stand in the text; an observation is the next user message, in the form ``observed``."""
 
@@ -104,9 +96,10 @@ def read_call(raw: str) -> Call:
     payload = _json(text, head.end()) or _literal(text, head.end())
     if payload is None:
         return Call(head[1], _pair(text, head.end(), bracketed))
-    if bracketed and not _CLOSE.match(text, payload.end):
+    params, end = payload
+    if bracketed and not _CLOSE.match(text, end):
         raise ActionError(f"the bracket after {head[1]!r} is not closed; the form is {FORM}")
-    return Call(head[1], payload.params)
+    return Call(head[1], params)
 
 
 def _lead(text: str) -> int:
@@ -123,16 +116,16 @@ def _without_thought(text: str) -> str:
     return text[marker.start() :] if marker else text
 
 
-def _json(text: str, start: int) -> _Payload | None:
-    """Decode a JSON object; raw line breaks inside its strings are kept."""
+def _json(text: str, start: int) -> tuple[dict[str, Any], int] | None:
+    """Decode a JSON object, with where it ends in the text; raw line breaks inside its strings are kept."""
     try:
         value, end = _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
         return None
-    return _Payload(value, end)
+    return value, end
 
 
-def _literal(text: str, start: int) -> _Payload | None:
+def _literal(text: str, start: int) -> tuple[dict[str, Any], int] | None:
     """Read a Python literal by writing it as JSON, token by token; nothing is evaluated."""
     written: list[str] = []
     depth, position = 0, start
@@ -146,7 +139,7 @@ def _literal(text: str, start: int) -> _Payload | None:
         written.append(_quoted(token) if token[0] in "'\"" else _WORDS.get(token, token))
         if depth == 0:
             payload = _json(" ".join(written), 0)
-            return payload and _Payload(payload.params, position)
+            return payload and (payload[0], position)
     return None
 
 

@@ -35,6 +35,8 @@ class Examples:
     """
 
     traits: ClassVar[SourceTraits] = SourceTraits(holds=("examples",))
+    prefers = ("train5", "dev", "train", "pool")  # made for demonstrations first; a pool is cut from what is evaluated
+    needed = True  # an agent that asks for examples shows some
 
     stage: Stage
     path: str | None = None
@@ -42,16 +44,6 @@ class Examples:
     samples: Annotated[int, Ge(1)] | None = None
     reason: bool = False
     prompts: str = "few_shot"
-
-    @property
-    def prefers(self) -> Sequence[str]:
-        """Splits that are made for demonstrations first; a pool is cut from what is otherwise evaluated."""
-        return ("train5", "dev", "train", "pool")
-
-    @property
-    def needed(self) -> bool:
-        """Always: an agent that asks for examples shows some."""
-        return True
 
     def open(self, folder: Path | None, digest: str) -> Memory:
         """The examples that can be shown. Raises ConfigError for a folder that holds none of them."""

@@ -38,6 +38,7 @@ class Learnt:
     """
 
     traits: ClassVar[SourceTraits] = SourceTraits(holds=(TASKS,))
+    prefers = ("train",)
 
     stage: Stage
     path: str | None = None
@@ -50,11 +51,6 @@ class Learnt:
     max_items: Annotated[int, Ge(0)] | None = None
     step: Annotated[int, Ge(0)] | None = None
     prompts: str | None = None
-
-    @property
-    def prefers(self) -> Sequence[str]:
-        """Learnt on what is meant for training."""
-        return ("train",)
 
     @property
     def needed(self) -> bool:
