@@ -47,16 +47,16 @@ class Shown:
 
 
 @runtime_checkable
-class Attempting(Protocol):
+class Retries(Protocol):
     """An agent that can try a task again, shown what it did before."""
 
     async def attempt(self, episode: Episode, shown: Shown | None = None) -> Trial: ...
 
 
-def acting_one(agent: Agent) -> Agent:
+def retrying_agent(agent: Agent) -> Agent:
     """The agent that can try again: the first such one among those that an agent holds, else the agent itself."""
     own, *held = agents_in(agent)
-    return next((one for one in (*held, own) if isinstance(one, Attempting)), held[0] if held else own)
+    return next((one for one in (*held, own) if isinstance(one, Retries)), held[0] if held else own)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ action and what came back. Of solved questions of a database (``components.actin
 ``Observation: ...``, what came back. Plans are shown without results; of what was done step by step, results stand in
 the place of references.
 
-``Carrying`` runs a plan that was made before anything was seen: its actions in order, up to the first that fails
+``PlanRun`` runs a plan that was made before anything was seen: its actions in order, up to the first that fails
 (docs/papers/ehragent.md, baselines of Shi et al. 2024, EMNLP, arXiv 2401.07128, without a code interface).
 """
 
@@ -162,14 +162,14 @@ FAILED = "plan_failed"
 
 
 @dataclass
-class Carrying:
+class PlanRun:
     """What was done of a plan so far: each action as it was run, and its result (None: too long to be handed on)."""
 
     episode: Episode
     done: list[tuple[str, str]] = field(default_factory=list)
     results: list[str | None] = field(default_factory=list)
 
-    async def run(self, line: ActionLine, reply: Message) -> Answer | Refusal | Failure | None:
+    async def act(self, line: ActionLine, reply: Message) -> Answer | Refusal | Failure | None:
         """Run the next action, which stands in ``reply``; what it returns ends the plan."""
         try:
             argument = None if line.argument is None else self._filled(line.argument)

@@ -13,7 +13,7 @@ from components.core.types import Action
 
 
 @runtime_checkable
-class Foreseeing(Protocol):
+class ForeseesErrors(Protocol):
     """A tool that can say that a call would be refused, without running it and without telling what it would give."""
 
     def foresee(self, state: State, **arguments: Any) -> None:
@@ -28,7 +28,7 @@ def foreseen(offer: Offer, action: Action) -> ToolError | None:
     for number, call in enumerate(action.calls):
         try:
             tool, arguments = tool_of(offer, call)
-            if number == 0 and isinstance(inner := innermost(tool), Foreseeing):
+            if number == 0 and isinstance(inner := innermost(tool), ForeseesErrors):
                 inner.foresee(offer.state, **arguments)
         except ToolError as error:
             return error

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from annotated_types import Ge
 
 from components.acting.action_lines import FINISH, REFUSE, ActionLine, action_lines, described
-from components.acting.demonstrations import Carrying, shown_plans
+from components.acting.demonstrations import PlanRun, shown_plans
 from components.acting.solved import ShowsSolved
 from components.core.errors import ActionError
 from components.core.protocols import Episode
@@ -62,13 +62,13 @@ class CotPlan(Planned):
         episode.remark(label=f"plan: {', '.join(line.name for line in plan) or 'unreadable'}")
         if not plan:
             return Failure("unparsable_reply", "the plan holds no action")
-        carrying = Carrying(episode)
+        run = PlanRun(episode)
         for line in plan[: self.max_steps]:
-            if (outcome := await carrying.run(line, reply)) is not None:
+            if (outcome := await run.act(line, reply)) is not None:
                 return outcome
         if len(plan) > self.max_steps:
             return Failure("step_limit", f"no answer within {self.max_steps} actions")
-        return carrying.last_result()
+        return run.last_result()
 
 
 @dataclass(frozen=True)
@@ -87,15 +87,15 @@ class Chameleon(Planned):
         except ActionError as error:
             return Failure(error.label, str(error))
         episode.remark(label=f"plan: {', '.join(plan)}")
-        carrying = Carrying(episode)
+        run = PlanRun(episode)
         for name in plan[: self.max_steps]:
-            ask = prompts.user("module", name=name, plan=plan, done=carrying.done, **values)
+            ask = prompts.user("module", name=name, plan=plan, done=run.done, **values)
             reply = await episode.ask([system, ask], "act")
-            if (outcome := await carrying.run(written_for(name, reply.text), reply)) is not None:
+            if (outcome := await run.act(written_for(name, reply.text), reply)) is not None:
                 return outcome
         if len(plan) > self.max_steps:
             return Failure("step_limit", f"no answer within {self.max_steps} modules")
-        return carrying.last_result()
+        return run.last_result()
 
 
 def modules_of(text: str, known: Collection[str]) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Annotated
 
 from annotated_types import Ge
 
-from components.acting.voting import Drawn, Outcome, Temperature, Unit, Wrapping, draw, settle, spent
+from components.acting.voting import Outcome, Temperature, Unit, Vote, Wrapping, draw, settle, spent
 from components.core.protocols import Agent, Episode
 
 
@@ -46,17 +46,17 @@ class Matched(Wrapping):
     async def solve(self, episode: Episode) -> Outcome:
         """The most frequent answer; of a tie the first."""
         allowed = spent(await episode.beside(self.to), self.by)
-        drawn: list[Drawn] = []
+        votes: list[Vote] = []
         number = 1
         while number:
-            numbers = range(len(drawn) + 1, len(drawn) + number + 1)
-            drawn += await draw(episode, self.inner, numbers, self.temperature)
-            number = self._more(episode, drawn, allowed)
+            numbers = range(len(votes) + 1, len(votes) + number + 1)
+            votes += await draw(episode, self.inner, numbers, self.temperature)
+            number = self._more(episode, votes, allowed)
         episode.branch("draw/1").remark(matched=self.by, allowed=allowed)
-        return settle(drawn)
+        return settle(votes)
 
-    def _more(self, episode: Episode, drawn: Sequence[Drawn], allowed: int) -> int:
+    def _more(self, episode: Episode, votes: Sequence[Vote], allowed: int) -> int:
         """How many more attempts fit."""
-        costs = [spent(episode.trajectory, self.by, one.branch) for one in drawn]
+        costs = [spent(episode.trajectory, self.by, one.branch) for one in votes]
         left, dearest = allowed - sum(costs), max(costs)
-        return min(max(left // dearest, 0), self.most - len(drawn)) if dearest else 0
+        return min(max(left // dearest, 0), self.most - len(votes)) if dearest else 0

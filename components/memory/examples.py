@@ -55,11 +55,11 @@ class Examples:
         notes = [f"few-shot examples: {why}; the project's own are shown"] if why else []
         if few := _few(shown, getattr(self.stage, "n", 0)):
             notes.append(f"few-shot examples: only {few} can be shown")
-        return Shown(whole, shown, own, tuple(notes))
+        return ExampleMemory(whole, shown, own, tuple(notes))
 
 
 @dataclass(frozen=True)
-class Shown:
+class ExampleMemory:
     """A memory that is only read (``components.core.protocols.Memory``); ``own`` stand in where no example fits."""
 
     digest: str

@@ -70,12 +70,12 @@ class Learnt:
         return replace(whole, tasks={task: self._read(place, digest, fixed) for task, place in places.items()},
                        notes=self._notes(folder, places))  # fmt: skip
 
-    def _read(self, folder: Path | None, digest: str, fixed: Sequence[Demonstration]) -> "Recalled":
+    def _read(self, folder: Path | None, digest: str, fixed: Sequence[Demonstration]) -> "LearntMemory":
         """What one folder of solved tasks and lessons holds."""
         items = read_items(folder / "long_term") if folder is not None and (folder / "long_term").is_dir() else []
         lessons = read_experience(folder / "experience", self.step) if self.experience and folder is not None else {}
         shown = items[: self.max_items] if self.long_term else ()
-        return Recalled(digest, tuple(shown), lessons, self.reflected, fixed)
+        return LearntMemory(digest, tuple(shown), lessons, self.reflected, fixed)
 
     def _notes(self, folder: Path | None, places: Mapping[str, Path]) -> Sequence[str]:
         """How much was learnt for each task, and where that was less than ``step``."""
@@ -92,7 +92,7 @@ class Learnt:
 
 
 @dataclass(frozen=True)
-class Recalled:
+class LearntMemory:
     """A memory that is only read (``components.core.protocols.Memory``): the nearest solved tasks, else the ``fixed``
     demonstrations. ``tasks``: task -> what was learnt for it alone."""
 
@@ -101,7 +101,7 @@ class Recalled:
     lessons: Mapping[str, Sequence[str]]
     reflected: bool
     fixed: Sequence[Demonstration] = ()
-    tasks: "Mapping[str, Recalled]" = field(default_factory=dict)
+    tasks: "Mapping[str, LearntMemory]" = field(default_factory=dict)
     notes: Sequence[str] = ()
     _found: dict[str, Sequence[Demonstration]] = field(default_factory=dict, repr=False, compare=False)
 

@@ -13,7 +13,8 @@ from components.core.errors import ConfigError
 from components.core.learning import Solve, StageContext
 from components.core.protocols import Episode
 from components.core.task_text import task_text
-from components.core.types import CONTEXT_LENGTH, Answer, Played, Purposes, Sample, summed, usage_of
+from components.core.types import CONTEXT_LENGTH, Answer, Played, Sample
+from components.core.usage import Purposes, summed, usage_of
 from components.prompts import load
 from components.prompts.plain import visible
 from components.stages.gold import gold_refusal, gold_text

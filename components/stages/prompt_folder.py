@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from components.core.errors import ConfigError
-from components.core.types import summed
+from components.core.usage import summed
 from components.files.folders import MANIFEST, NEW, MadeFolder
 from components.prompts import PromptSet, place_of
 from components.prompts.plain import WRITTEN, flaw_in, rules_of, slots

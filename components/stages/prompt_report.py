@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Any
 from xml.sax.saxutils import escape
 
-from components.core.types import usage_lines
+from components.core.usage import usage_lines
 
 _SIZE, _EDGE = 360, 50  # of the plot, in pixels
 

@@ -17,7 +17,8 @@ from components.core.errors import ConfigError
 from components.core.learning import StageContext
 from components.core.protocols import Agent
 from components.core.task_text import task_text
-from components.core.types import Played, Purposes, Sample, summed, usage_of
+from components.core.types import Played, Sample
+from components.core.usage import Purposes, summed, usage_of
 from components.files.samples import draw
 from components.stages.prompt_report import number
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist, fmean, stdev, variance
 
-from components.core.types import CONTEXT_LENGTH, Step, Trajectory, usage_of
+from components.core.types import CONTEXT_LENGTH, Step, Trajectory
+from components.core.usage import usage_of
 
 COUNTED = ("calls", "input_tokens", "output_tokens", "cost_usd")
 

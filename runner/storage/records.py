@@ -11,7 +11,8 @@ from typing import Any
 import orjson
 
 from components.core.errors import ConfigError
-from components.core.types import Sample, Score, Trajectory, usage_of
+from components.core.types import Sample, Score, Trajectory
+from components.core.usage import usage_of
 from runner.storage import disk
 from runner.storage.stored import Packer
 from runner.storage.texts import TextWriter

@@ -15,7 +15,8 @@ import orjson
 from components.core.errors import ConfigError
 from components.core.learning import StageContext
 from components.core.protocols import Episode
-from components.core.types import Answer, Purposes, usage_of
+from components.core.types import Answer
+from components.core.usage import Purposes, usage_of
 from components.files.samples import draw
 from components.prompts import PromptSet, load
 from components.radiology.synthesis.question_checks import needed_in_answer, nouns_of, question_flaws

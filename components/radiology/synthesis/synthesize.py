@@ -22,7 +22,7 @@ from components.core.concurrency import together
 from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.learning import Made, StageContext
 from components.core.traits import PromptSetName
-from components.core.types import Purposes, summed, usage_lines
+from components.core.usage import Purposes, summed, usage_lines
 from components.files.folders import NEW, MadeFolder
 from components.radiology.records import parse_records
 from components.radiology.study import LISTS

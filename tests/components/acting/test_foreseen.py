@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from components.acting.foreseen import Foreseeing, foreseen, reflection_in
+from components.acting.foreseen import ForeseesErrors, foreseen, reflection_in
 from components.core.errors import ToolError
 from components.core.messages import Message, ToolCall
 from components.core.tools import Offer
@@ -36,7 +36,7 @@ def test_what_would_be_refused_is_known_before_anything_runs(name, arguments, la
 
 
 def test_a_tool_without_foresight_is_checked_by_name_and_arguments_alone():
-    assert isinstance(Wary(), Foreseeing) and not isinstance(Echo(), Foreseeing)
+    assert isinstance(Wary(), ForeseesErrors) and not isinstance(Echo(), ForeseesErrors)
     assert why(Echo(), ("echo", '{"query": "no"}')) is None and why(Echo(), ("echo", "{}")) == "bad_arguments"
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from components.acting.voting import Drawn, Majority, majority, reading, settle, spent
+from components.acting.voting import Majority, Vote, majority, reading, settle, spent
 from components.core.messages import Message, Usage
 from components.core.types import Answer, Failure, Problem, Refusal, Step, Trajectory
 
@@ -24,15 +24,15 @@ def test_equal_answers_are_read_alike(problem, outcome, read):
 
 
 def drawn(*texts):
-    return [Drawn(Answer(text), reading(CHOICE, Answer(text))) for text in texts]
+    return [Vote(Answer(text), reading(CHOICE, Answer(text))) for text in texts]
 
 
 def test_the_majority_wins_ties_go_to_the_first_and_unreadable_draws_do_not_vote():
     assert settle(drawn("A", "B. scurvy", "B")) == Answer("B. scurvy")
     assert settle(drawn("?", "B", "A", "A", "B")) == Answer("B")
     assert settle(drawn("?", "??")) == Answer("?")
-    assert settle([Drawn(Failure("x"), None), *drawn("?")]) == Answer("?")
-    assert settle([Drawn(Failure("x"), None), Drawn(Failure("y"), None)]) == Failure("x")
+    assert settle([Vote(Failure("x"), None), *drawn("?")]) == Answer("?")
+    assert settle([Vote(Failure("x"), None), Vote(Failure("y"), None)]) == Failure("x")
 
 
 def test_what_a_draw_spent_is_that_of_its_branches_only():

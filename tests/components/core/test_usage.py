@@ -1,5 +1,6 @@
 from components.core.messages import Message, Usage
-from components.core.types import Step, Trajectory, summed, usage_lines, usage_of
+from components.core.types import Step, Trajectory
+from components.core.usage import summed, usage_lines, usage_of
 
 
 def played(*calls):
