@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from components.arithmetic.functions import Function, invalid, number
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 
 
 @dataclass(frozen=True)

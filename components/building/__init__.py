@@ -11,11 +11,10 @@ from components.building.specification import written
 from components.building.tools import FIELDS, NAME, BuildTool
 from components.building.workshop import Building, Mode
 from components.core.errors import ConfigError, ToolError
-from components.core.messages import Message
+from components.core.messages import Message, continued
 from components.core.protocols import Episode
 from components.core.tools import Offer
 from components.core.traits import Requirements
-from components.core.turns import continued
 from components.core.types import Action, Observation
 from components.prompts import load
 

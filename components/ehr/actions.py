@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from components.acting.text_arguments import given_text, text_spec
+from components.acting.arguments import given_text, text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
@@ -21,7 +21,7 @@ from components.core.types import Observation
 from components.ehr.errors import EhrError
 from components.ehr.interpreters import calculate, calendar, run_sql
 from components.ehr.toolset import EhrState
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 
 SHOWN, CARRIED = 4_000, 65_536  # characters of a result: what a model sees, and what a plan may pass on
 

@@ -19,7 +19,7 @@ from components.ehr.interpreters import run_sql
 from components.ehr.metadata import metadata
 from components.ehr.outcome import FAILURES, Outcome
 from components.sql import UnreadableDatabase
-from components.text.stated_answers import conclusion
+from components.text.answers import conclusion
 from components.text.values import lenient, strict
 
 STRICT, OFFICIAL = "score/strict", "score/official"

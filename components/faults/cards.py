@@ -7,10 +7,9 @@ from typing import Any
 
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
-from components.core.tools import Context, Effect, Offer, Tool
+from components.core.tools import Context, Effect, Offer, Tool, own_name
 from components.core.traits import ToolTraits, tool_traits
 from components.core.types import Observation
-from components.core.wrapping import own_name
 from components.faults.marks import marked, with_mark
 from components.faults.wrapping import OnTools, call_context, fallible, with_fault
 

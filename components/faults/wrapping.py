@@ -16,10 +16,9 @@ from annotated_types import Ge, Le
 from components.acting.tool_names import category_of, named
 from components.core.errors import ConfigError
 from components.core.messages import ToolCall, ToolSpec
-from components.core.tools import Context, Effect, Offer, Tool
+from components.core.tools import Context, Effect, Offer, Tool, own_name
 from components.core.traits import ToolTraits, tool_traits
 from components.core.types import Observation, Observed, Sample
-from components.core.wrapping import own_name
 from components.faults.marks import KEY
 
 Share = Annotated[float, Ge(0), Le(1)]

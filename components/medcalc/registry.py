@@ -14,7 +14,7 @@ from components.arithmetic.functions import Function, Value, invalid
 from components.medcalc import formulas, scores
 from components.medcalc.arguments import QUANTITIES, Kind
 from components.medcalc.calculator import Calculator
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 
 _FORMULAS: Mapping[str, Any] = {**vars(formulas), **vars(scores)}
 

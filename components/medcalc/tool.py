@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.acting.text_arguments import given_text, text_spec
+from components.acting.arguments import given_text, text_spec
 from components.arithmetic import functions, units
 from components.arithmetic.evaluate import as_text, evaluate
 from components.arithmetic.functions import Function

@@ -15,7 +15,7 @@ import orjson
 from components.core.errors import OVERFLOW
 from components.core.messages import Request
 from components.core.redaction import redact, without_echo
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 
 RETRYABLE = frozenset({"rate_limit", "server", "connection", "timeout", "unreadable"})
 LONGEST_PAUSE = 600.0  # seconds; who asks for more is not waited for

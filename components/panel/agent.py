@@ -16,9 +16,8 @@ from annotated_types import Ge
 
 from components.acting.attempt import Acting, ActsInSteps, Shown, blind, held_by, shown_images, stated
 from components.core.concurrency import together
-from components.core.errors import AttemptOver, ModelError
+from components.core.errors import AttemptOver, ModelError, as_failure
 from components.core.messages import Message, Sampling
-from components.core.overflow import as_failure
 from components.core.protocols import Episode
 from components.core.traits import PromptSetName, Requirements
 from components.core.types import Answer, Failure, Problem, Refusal

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from textwrap import shorten
 
-from components.acting.majority import majority
+from components.acting.voting import majority
 from components.core.messages import Message
 from components.prompts.recognition import rendered_from
 from components.simulation.asked import Asked, Knowledge, Responder, Voice

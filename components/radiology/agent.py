@@ -16,15 +16,13 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Literal, get_args
 
-from components.acting.foreseen import foreseen
-from components.acting.reflection import reflection_in
+from components.acting.foreseen import foreseen, reflection_in
 from components.building import BuildsTools, beside_memory
 from components.core.errors import ConfigError, ToolError
-from components.core.messages import Message
+from components.core.messages import Message, continued
 from components.core.protocols import Episode, Verifier
 from components.core.tools import Offer
 from components.core.traits import PromptSetName, Requirements
-from components.core.turns import continued
 from components.core.types import Action, Answer, Failure, Refusal
 from components.prompts import PromptSet, load
 from components.radiology.plan import read_plan

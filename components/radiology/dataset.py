@@ -18,12 +18,12 @@ from annotated_types import Ge
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Problem, Sample
-from components.files.draws import draw
+from components.files.samples import draw
 from components.radiology.records import Entry, RecordFile, parse_records
 from components.radiology.study import LISTS, Vocabulary
 from components.radiology.switches import Switches
 from components.radiology.tasks import TASKS
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 
 _MANIFEST = "manifest.json"  # of a synthesis, next to its records
 _SHIPPED = Path(__file__).parent

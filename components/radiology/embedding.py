@@ -22,7 +22,7 @@ from pydantic import StringConstraints
 from components.core.errors import ConfigError, missing_extra
 from components.core.learning import Made, StageContext
 from components.core.types import Sample
-from components.files.made_folder import NEW, MadeFolder
+from components.files.folders import NEW, MadeFolder
 
 _LIBRARY = "sentence_transformers"
 

@@ -27,8 +27,8 @@ from components.ehr.datasets.samples import (
     require_some,
 )
 from components.files.attachments import Attached, attach
-from components.files.cache import content_key
 from components.files.file_dataset import Part
+from components.files.folders import content_key
 from components.files.samples import task_sample
 from components.sql.reading import require_readable
 

@@ -29,8 +29,8 @@ from components.ehr.datasets.samples import (
     require_some,
 )
 from components.files.attachments import attach
-from components.files.cache import content_key, keep_json
 from components.files.file_dataset import Part
+from components.files.folders import content_key, keep_json
 from components.files.rows import files_digest
 from components.files.samples import NO_RESULT, add_request, task_sample
 from components.sql import SqlError

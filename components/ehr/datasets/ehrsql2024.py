@@ -26,8 +26,8 @@ from components.ehr.datasets.samples import (
     open_source,
 )
 from components.files.attachments import Attached, attach
-from components.files.cache import content_key
 from components.files.file_dataset import Part
+from components.files.folders import content_key
 from components.files.rows import Row, existing, json_mapping, json_records
 from components.files.samples import NO_RESULT, add_request, task_sample
 from components.sql.reading import require_readable

@@ -24,8 +24,8 @@ from components.ehr.datasets.samples import (
     open_source,
 )
 from components.ehr.metadata import metadata
-from components.files.cache import content_key
 from components.files.file_dataset import Part
+from components.files.folders import content_key
 from components.files.rows import Row, json_lines
 from components.sql.complexity import n_columns
 from components.text.values import cells

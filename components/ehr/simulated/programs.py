@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from components.ehr.simulated.translate import Ago, Query, Where
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 
 FUNCTIONS = ("LoadDB", "FilterDB", "GetValue", "SQLInterpreter", "Calendar", "Calculate")
 MOST_ACTIONS = 9  # without the answer

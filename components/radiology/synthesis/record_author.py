@@ -17,7 +17,7 @@ from components.core.learning import StageContext
 from components.core.protocols import Episode
 from components.core.types import Answer
 from components.core.usage import Purposes, usage_of
-from components.files.draws import draw
+from components.files.samples import draw
 from components.prompts import PromptSet, load
 from components.radiology.synthesis.question_checks import needed_in_answer, nouns_of, question_flaws
 from components.radiology.synthesis.record_checks import LAYOUT, record_flaws

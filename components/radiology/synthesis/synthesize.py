@@ -23,7 +23,7 @@ from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.learning import Made, StageContext
 from components.core.traits import PromptSetName
 from components.core.usage import Purposes, summed, usage_lines
-from components.files.made_folder import NEW, MadeFolder
+from components.files.folders import NEW, MadeFolder
 from components.radiology.records import parse_records
 from components.radiology.study import LISTS
 from components.radiology.synthesis.record_author import Author, Cell, Draft, cells_of

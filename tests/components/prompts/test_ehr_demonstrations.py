@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from components.acting.demonstrations import steps_of
-from components.agents.cot_plan import CotPlan
+from components.agents.planned import CotPlan
 from components.core.types import Answer
 from components.ehr.cell import functions
 from components.ehr.columns import prepare

@@ -7,9 +7,8 @@ from typing import Any
 import orjson
 import pytest
 
-from components.agents.cot import Cot
 from components.agents.critic import Critic
-from components.agents.direct import Direct
+from components.agents.direct import Cot, Direct
 from components.agents.react import ReAct
 from components.agents.reflectool import ReflecTool
 from components.agents.reflexion import Reflexion

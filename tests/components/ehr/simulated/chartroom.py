@@ -9,10 +9,9 @@ from typing import Any
 
 from components.acting.python_cell import PythonCell
 from components.acting.solved import Entry, SolvedQuestions, own_seeds
-from components.agents.chameleon import Chameleon
-from components.agents.cot_plan import CotPlan
 from components.agents.din_sql import DinSql
 from components.agents.llm2sql import Llm2Sql
+from components.agents.planned import Chameleon, CotPlan
 from components.agents.react import ReAct
 from components.agents.reflexion import Reflexion
 from components.agents.self_debugging import SelfDebugging
@@ -32,7 +31,7 @@ from components.grammars.code_block import CodeBlock
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.models.simulated import Simulated
-from components.stages.solve import Solve
+from components.stages.collect import Solve
 from runner.episode.door import Door
 from runner.episode.play import play
 from runner.episode.shared import Parts

@@ -9,8 +9,7 @@ import aiohttp
 import orjson
 import pytest
 
-from components.agents.cot import Cot
-from components.agents.direct import Direct
+from components.agents.direct import Cot, Direct
 from components.agents.react import ReAct
 from components.ehr.agent import EhrAgent
 from components.grammars.bracket_json import BracketJson

@@ -1,7 +1,6 @@
 import pytest
 
-from components.core.errors import OVERFLOW, ModelError
-from components.core.overflow import as_failure
+from components.core.errors import OVERFLOW, ModelError, as_failure
 from components.core.types import CONTEXT_LENGTH, Failure
 
 

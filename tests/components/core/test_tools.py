@@ -3,7 +3,7 @@ from random import Random
 from components.conditions.cards import Renamed
 from components.conditions.failing import Denied
 from components.conditions.offered import Both
-from components.core.wrapping import TimeLimited, Wrapper, innermost, own_name
+from components.core.tools import TimeLimited, Wrapper, innermost, own_name
 from components.tools.sql_coder import SQLCoder
 from tests.failing import SAMPLE, Tools
 

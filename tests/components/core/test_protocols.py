@@ -1,4 +1,4 @@
-from components.core.consulting import Consulting
+from components.core.protocols import Consulting
 from components.rubrics.rubric import Field, Rubric
 from components.scorers.choice import Choice
 from components.scorers.judged import Judged
