@@ -19,8 +19,7 @@ from annotated_types import Ge
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Problem, Sample
 from components.files.draws import draw
-from components.radiology.records import Entry, RecordFile, parse_records
-from components.radiology.study import LISTS, Vocabulary
+from components.radiology.study import LISTS, Entry, RecordFile, Vocabulary, parse_records
 from components.radiology.switches import Switches
 from components.radiology.tasks import TASKS
 from components.text.yaml_text import read_yaml

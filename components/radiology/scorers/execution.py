@@ -17,10 +17,9 @@ from components.building.reading import may_build
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import Execution, from_log, ground_truth, is_scored, kind_of
-from components.radiology.grading import Attempt, grade
-from components.radiology.perfect import Suitable
+from components.radiology.perfect import Attempt, Suitable, grade
 from components.radiology.switches import Switches
-from components.radiology.tasks import BQ, IE, Task
+from components.radiology.tasks import BQ, IE, TASKS, Task
 
 RUN_NAMES = ("execution/ecr", "execution/pfsp")
 
@@ -111,23 +110,6 @@ class Completion:
 TARGET, MILESTONE, TOOLS = CHOICE_NAMES = ("execution/thr", "execution/mhr", "execution/ots")
 BEST = "execution/ots_best"
 
-# The reference's lists of tool numbers per chain, from worst to best; they fit its own order of tools only.
-_SEGMENTORS, _DETECTORS, _INFERENCERS = (3, 4, 5), (5, 6, 7), (7, 8, 10, 9, 11)
-_EVALUATORS = (12, 14, 13, 15)
-_LISTS: Mapping[str, tuple[int, ...]] = {
-    "012": _SEGMENTORS,
-    "0123": _SEGMENTORS,
-    "013": _DETECTORS,
-    "01348": _DETECTORS,
-    "014": (9, 11, 7, 8, 10),
-    "01235": _INFERENCERS,
-    "0123568": _INFERENCERS,
-    "0126": (10, 11),
-    "0136": (11, 12),
-    "01235678": _EVALUATORS,
-    "012356789": _EVALUATORS,
-}
-
 
 def target_hit(task: Task, execution: Execution, switches: Switches) -> bool:
     """Whether the episode ended well with the category that the task asks for.
@@ -148,7 +130,7 @@ def milestone_hit(task: Task, execution: Execution, switches: Switches) -> bool:
 
 def list_score(chain: str, names: Collection[str]) -> float:
     """Position of the best listed tool that was called, by the reference's fixed lists; 0 when there is none."""
-    listed = _LISTS[chain]
+    listed = TASKS[chain].best_code
     return max((place for place, number in enumerate(listed, 1) if f"TOOL{number}" in names), default=0) / len(listed)
 
 
@@ -164,16 +146,10 @@ def optimal_tools(execution: Execution, suitable: Suitable, single: bool) -> flo
         variant = call.variant if call.category in (BQ, IE) else None
         tools = suitable.tools(call.category, variant)
         if len(tools) > 1 or single:
-            scores.append(_rank_score(name, {tool.name: tool.facts["upper"] for tool in tools}))
+            upper = {tool.name: tool.facts["upper"] for tool in tools}
+            n_not_better = sum(one <= upper.get(name, -1) for one in upper.values())
+            scores.append(n_not_better / len(tools) if tools else 0.0)
     return sum(scores) / len(scores) if scores else None
-
-
-def _rank_score(name: str, choice: Mapping[str, float]) -> float:
-    """The score of one choice; 0 for an unsuitable tool."""
-    if name not in choice:
-        return 0.0
-    n_better = sum(upper > choice[name] for upper in choice.values())
-    return (len(choice) - n_better) / len(choice)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from Levenshtein import distance
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import Execution, decided, ground_truth, kind_of
-from components.radiology.grading import Attempt, grade
+from components.radiology.perfect import Attempt, grade
 from components.radiology.switches import Switches
 from components.radiology.tasks import AD, BQ, OS
 

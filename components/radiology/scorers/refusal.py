@@ -15,7 +15,7 @@ from components.building.reading import first_refusal
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
 from components.radiology.execution import kind_of, task_of
-from components.radiology.grading import unscored
+from components.radiology.perfect import unscored
 from components.radiology.switches import Switches
 
 AWARE, GROUNDED = NAMES = ("refusal/uar", "refusal/ugr")

@@ -24,7 +24,7 @@ from components.core.errors import ConfigError
 from components.core.traits import ScorerTraits
 from components.core.types import CONTEXT_LENGTH, Sample, Score, Trajectory
 from components.radiology.execution import from_log, is_scored, kind_of
-from components.radiology.grading import attempt, unscored
+from components.radiology.perfect import attempt, unscored
 from components.radiology.switches import Switches
 from components.text.overlap import bleu, bleu_unigram, rouge_l, rouge_l_summary, word_f1
 

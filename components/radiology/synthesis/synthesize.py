@@ -24,8 +24,7 @@ from components.core.learning import Made, StageContext
 from components.core.traits import PromptSetName
 from components.core.usage import Purposes, summed, usage_lines
 from components.files.made_folder import NEW, MadeFolder
-from components.radiology.records import parse_records
-from components.radiology.study import LISTS
+from components.radiology.study import LISTS, parse_records
 from components.radiology.synthesis.record_author import Author, Cell, Draft, cells_of
 from components.radiology.synthesis.words import words
 from components.radiology.tasks import ANATOMIES, MODALITIES

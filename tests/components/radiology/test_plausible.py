@@ -2,7 +2,7 @@ from random import Random
 
 import pytest
 
-from components.radiology.plausible import plausible as plausible_value
+from components.radiology.memory import plausible as plausible_value
 from components.radiology.study import recorded, study_of
 from components.radiology.tasks import ANATOMIES, MODALITIES, PAIRS, VARIABLES, var
 from components.text.words import stands_in
