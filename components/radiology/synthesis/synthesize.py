@@ -26,7 +26,7 @@ from components.core.usage import Purposes, summed, usage_lines
 from components.files.made_folder import NEW, MadeFolder
 from components.radiology.study import LISTS, parse_records
 from components.radiology.synthesis.record_author import Author, Cell, Draft, cells_of
-from components.radiology.synthesis.words import words
+from components.radiology.synthesis.record_checks import words
 from components.radiology.tasks import ANATOMIES, MODALITIES
 from components.text.words import meant
 
