@@ -5,9 +5,8 @@ from dataclasses import replace
 
 from components.core.messages import Message
 from components.core.types import Sample
-from components.radiology.simulated import advice, authoring
-from components.radiology.simulated.moves import Move, decide, missing_tool, written
-from components.radiology.simulated.planning import concluded, planned, validated
+from components.radiology.simulated import stages
+from components.radiology.simulated.moves import Move, concluded, decide, missing_tool, planned, validated, written
 from components.radiology.simulated.reading import AS_OBJECT, HANDED, REFLECTS, Situation, read
 from components.simulation.asked import CONCLUDES, Asked, Responder
 from components.simulation.draws import Rates
@@ -35,8 +34,7 @@ class Radiology(Responder):
     def reply(self, asked: Asked) -> Message | None:
         """A plan, a call, a refusal, an answer; a stage's critique, template or record."""
         if len(asked.messages) == 1:
-            text = advice.replied(asked) or authoring.replied(asked)
-            if text is not None:
+            if (text := stages.replied(asked)) is not None:
                 return said(text)
         if asked.sample is not None and not _is_task(asked.sample):
             return None
@@ -62,7 +60,7 @@ class _Turn:
         self.proposal = asked.last.rpartition(_PROPOSAL)[2].partition("\n\n")[0] if _PROPOSAL in asked.last else None
         n = sum(message.role == "assistant" for message in asked.messages)
         self.draws = asked.draws if self.reviewed or self.proposal is not None else asked.draws.in_turn(n)
-        self.rates = advice.eased(asked.rates, situation.marks)
+        self.rates = stages.eased(asked.rates, situation.marks)
 
     def reply(self) -> Message:
         """By the form that the prompt asks for."""

@@ -9,10 +9,9 @@ from typing import Any
 import orjson
 
 from components.core.messages import Message, ToolSpec
-from components.radiology.simulated.advice import MARKS as ADVISED
-from components.radiology.tasks import BQ, CATEGORIES, PLANNING_NAMES
+from components.radiology.simulated.stages import MARKS as ADVISED
+from components.radiology.tasks import BQ, CATEGORIES, PLANNING_NAMES, Step
 
-Step = tuple[str, str | None]  # category and type
 QUANTIFICATION = "Biomarker Quantification Tool"  # one planning name for both kinds of measurement
 NOTES, REFLECTS = "Use when:", "<Reflection>"
 EVIDENCE, ALIGNS = "supporting evidence", "align with the plan"  # what a conclusion is to hold after the answer

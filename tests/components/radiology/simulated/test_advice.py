@@ -7,7 +7,7 @@ import pytest
 from components.core.messages import Message
 from components.prompts import load
 from components.radiology.agent import Radagent
-from components.radiology.simulated.advice import ADVICE, LEFT, MARKS, eased, replied, spared
+from components.radiology.simulated.stages import ADVICE, LEFT, MARKS, eased, replied, spared
 from components.radiology.tasks import PLANNING_NAMES, TASKS
 from components.simulation.draws import Draws, Rates
 from tests.golden.vectors import PAPER

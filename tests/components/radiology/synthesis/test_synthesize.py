@@ -78,7 +78,10 @@ def test_a_table_that_is_none_is_refused(tmp_path, text, said):
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"anatomy,modality,disease\nChest,CT,\xe9\n", "diseases.csv cannot be read: 'utf-8' codec can't decode byte 0xe9 in position 34"),
+        (
+            b"anatomy,modality,disease\nChest,CT,\xe9\n",
+            "diseases.csv cannot be read: 'utf-8' codec can't decode byte 0xe9 in position 34",
+        ),
         (b'anatomy,modality,disease\nChest,CT,"' + b"x" * 200_000, "diseases.csv cannot be read: field larger than"),
     ],
 )
