@@ -29,9 +29,13 @@ RESTRICTED: Mapping[str, Sequence[str]] = TABLES["restricted"]
 def _facts(argument: str, accepted: Sequence[str], place: Pair, ability: str) -> dict[str, Any]:
     """The facts of an offer that should be refused."""
     return {
-        "argument": argument, "accepted": [*accepted], "anatomy": place[0], "modality": place[1], "ability": ability,
+        "argument": argument,
+        "accepted": [*accepted],
+        "anatomy": place[0],
+        "modality": place[1],
+        "ability": ability,
         "ground_truth_code": accepted[0],
-    }  # fmt: skip
+    }
 
 
 def config1_facts(study: Study) -> dict[str, Any]:

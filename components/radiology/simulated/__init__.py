@@ -33,9 +33,8 @@ class Radiology(Responder):
 
     def reply(self, asked: Asked) -> Message | None:
         """A plan, a call, a refusal, an answer; a stage's critique, template or record."""
-        if len(asked.messages) == 1:
-            if (text := stages.replied(asked)) is not None:
-                return said(text)
+        if len(asked.messages) == 1 and (text := stages.replied(asked)) is not None:
+            return said(text)
         if asked.sample is not None and not _is_task(asked.sample):
             return None
         situation = read(asked.messages, asked.tools)

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal
 
 import orjson
@@ -19,24 +20,12 @@ import orjson
 from components.radiology.tasks import PLANNING_NAMES
 from components.simulation.asked import Asked
 from components.simulation.draws import Draws, Rates
+from components.text.yaml_text import read_yaml
 
 Slip = Literal["drop", "add", "swap", "tool", "form", "refuse"]
 LEFT = 0.2  # of the slips that the instructions warn of
-# What went wrong -> the words that an agent goes by, and the sentence around them.
-ADVICE: Mapping[Slip, tuple[str, str]] = {
-    "drop": ("no step is missing", "Before you write the chain, see that no step is missing that the answer rests on."),
-    "add": ("no step is idle", "Before you write the chain, see that no step is idle: each must feed the answer."),
-    "swap": ("after those that feed it", "Put each step after those that feed it, and organ before abnormality."),
-    "tool": (
-        "category in its card is that of the step",
-        "See that the tool's category in its card is that of the step.",
-    ),
-    "refuse": (
-        "refuse before the first call",
-        "Where no tool that is offered can do one of the steps, refuse before the first call and name that category.",
-    ),
-    "form": ("every tag that you opened is closed", "See that every tag that you opened is closed before you reply."),
-}
+_TEXTS: Mapping[str, Any] = read_yaml(Path(__file__).with_name("sentences.yaml"))
+ADVICE: Mapping[Slip, tuple[str, str]] = {kind: (mark, sentence) for kind, (mark, sentence) in _TEXTS["advice"].items()}
 MARKS = tuple(mark for mark, _ in ADVICE.values())
 _TEMPLATE = re.compile(r'<template name="(\w+)">\n(.*?)\n</template>', re.DOTALL)
 _ATTEMPT = re.compile(r"<attempt>\n(.*?)\n</attempt>", re.DOTALL)
@@ -80,15 +69,14 @@ def _mistakes(attempt: str) -> set[Slip]:
     if right and at >= 0:
         chain = attempt[at:].partition("]")[0]
         steps = [PLANNING_NAMES[name] for name in _PLANNED.findall(chain)]
-        planned = Counter(f"{kind or ''} {category}".strip() for category, kind in steps)
-        needed = Counter(right[1].split(" -> "))
-        order = [f"{kind or ''} {category}".strip() for category, kind in steps]
+        order, wanted = [f"{kind or ''} {category}".strip() for category, kind in steps], right[1].split(" -> ")
+        planned, needed = Counter(order), Counter(wanted)
         kinds: dict[Slip, bool] = {
             "drop": bool(needed - planned),
             "add": bool(planned - needed),
-            "swap": needed == planned and order != right[1].split(" -> "),
+            "swap": needed == planned and order != wanted,
         }
-        found |= {kind for kind, so in kinds.items() if so}
+        found |= {kind for kind, made in kinds.items() if made}
     if _REFUSABLE.search(attempt) and "\nIt ended: refused" not in attempt:
         found.add("refuse")
     ended = _ENDED.search(attempt)
@@ -117,14 +105,9 @@ def spared(kind: Slip, marks: Collection[str], draws: Draws) -> bool:
 
 def eased(rates: Rates, marks: Collection[str]) -> Rates:
     """The rates of slips while acting, under these instructions."""
-    slips: tuple[Slip, ...] = ("tool", "form", "refuse")
-    tool, form, blind = (LEFT if ADVICE[kind][0] in marks else 1.0 for kind in slips)
-    return replace(
-        rates,
-        wrong_tool=rates.wrong_tool * tool,
-        malformed=rates.malformed * form,
-        ignored_refusal=rates.ignored_refusal * blind,
-    )
+    fields: dict[Slip, str] = {"tool": "wrong_tool", "form": "malformed", "refuse": "ignored_refusal"}
+    warned = [name for kind, name in fields.items() if ADVICE[kind][0] in marks]
+    return replace(rates, **{name: getattr(rates, name) * LEFT for name in warned})
 
 
 def _authored(asked: Asked) -> str | None:
@@ -141,10 +124,11 @@ def _authored(asked: Asked) -> str | None:
 def _listed(text: str, head: str) -> list[str]:
     """The lines of the list whose head begins so."""
     found = re.search(rf"^{head}.*:\n((?:- .*\n)+)", text, re.MULTILINE)
-    return [line.removeprefix("- ") for line in found[1].splitlines()] if found else []
+    return _lines(found[1]) if found else []
 
 
-def _told(text: str, label: str) -> str:
+def _labelled(text: str, label: str) -> str:
+    """The rest of the line that begins with a label."""
     found = re.search(rf"^{label}: (.*)$", text, re.MULTILINE)
     return found[1] if found else ""
 
@@ -166,39 +150,28 @@ def _record(text: str, slips: bool, draws: Draws) -> str:
     organ, organ_dim, organ_unit, organ_range = picked["Structures"].split("; ")
     dim, unit, reach = picked["Measures of"].split("; ")
     score, _, levels = picked["Scores"].partition("; ")
-    disease, symptom, site = _told(text, "Disease"), picked["Abnormal findings"], picked["Sites"]
-    quantities = [
-        f"{_between(organ_range, 'organ size', draws)} {organ_unit}",
-        f"{_between(reach, 'size', draws)} {unit}",
-    ]
     first = draws.pick("first step", range(len(steps)))
-    record = {
-        "Information": _patient(_told(text, "Patient"), draws)
-        | {"History": picked["Histories"], "Complaint": picked["Complaints"]},
-        "Anatomy": _told(text, "Region"),
-        "Modality": _told(text, "Technique"),
-        "Anomaly": {"Part": _capital(site), "Symptom": _capital(symptom)},
-        "Disease": _capital(disease),
-        "OrganBiomarker": {"OrganObject": _capital(organ), "OrganDim": organ_dim, "OrganQuant": quantities[0]},
-        "AnomalyBiomarker": {"AnomalyObject": _capital(symptom), "AnomalyDim": dim, "AnomalyQuant": quantities[1]},
-        "Indicator": {"Name": score, "Value": draws.pick("level", levels.split(" / "))},
-        "Report": {
-            "Finding": f"At the site called {site} there is one {symptom}; its {dim} is {quantities[1]}. The {organ} "
-            f"has a {organ_dim} of {quantities[0]}. Nothing else stands out.",
-            "Impression": f"{_capital(symptom)}, in keeping with {disease}.",
-        },
-        "Treatment": " ".join([f"The plan for {disease} has three steps.", *(steps + steps)[first : first + 3]]),
+    sexes, _, ages = _labelled(text, "Patient").removesuffix(" years").partition(", ")
+    sex = draws.pick("sex", sexes.split(" or "))
+    height, weight = ("156 to 174", "52 to 78") if sex == "Female" else ("168 to 188", "66 to 94")
+    labels = {label: _labelled(text, label) for label in ("Region", "Technique", "Disease")}
+    names = {"organ": organ, "disease": labels["Disease"], "symptom": picked["Abnormal findings"]}
+    values = {
+        **{key: _between(reach, key, draws) for key, reach in (("age", ages), ("height", height), ("weight", weight))},
+        **{_capital(key): _capital(name) for key, name in (*names.items(), ("site", picked["Sites"]))},
+        "organ_size": f"{_between(organ_range, 'organ size', draws)} {organ_unit}",
+        "size": f"{_between(reach, 'size', draws)} {unit}",
+        "level": draws.pick("level", levels.split(" / ")),
+        "steps": " ".join((steps + steps)[first : first + 3]),
     }
+    fixed = {"sex": sex, "organ_dim": organ_dim, "dim": dim, "score": score}
+    record = _filled(_TEXTS["record"], {**picked, **labels, **names, **values, **fixed})
     return orjson.dumps(_slipped(record, draws) if slips else record).decode()
 
 
-def _patient(told: str, draws: Draws) -> dict[str, str]:
-    """Age, sex, height and weight within what is said of the patient."""
-    sexes, _, ages = told.removesuffix(" years").partition(", ")
-    sex = draws.pick("sex", sexes.split(" or "))
-    height, weight = ("156 to 174", "52 to 78") if sex == "Female" else ("168 to 188", "66 to 94")
-    sizes = {"Height": str(_between(height, "height", draws)), "Weight": str(_between(weight, "weight", draws))}
-    return {"Age": str(_between(ages, "age", draws)), "Sex": sex, **sizes}
+def _filled(form: Any, values: Mapping[str, Any]) -> Any:
+    """A form, which may be nested, with the values in its texts."""
+    return form.format(**values) if isinstance(form, str) else {key: _filled(one, values) for key, one in form.items()}
 
 
 def _slipped(record: dict[str, Any], draws: Draws) -> dict[str, Any]:
@@ -221,24 +194,20 @@ def _exercises(text: str, slips: bool, draws: Draws) -> str:
     """The exercises in JSON: a way to begin, a way to ask, and what the answer has to hold."""
     openers = _listed(text, "Ways to begin") or [""]
     person = found[1] if (found := _PERSON.search(text)) else "patient"
-    told: dict[str, Mapping[str, str]] = {}
+    written: dict[str, Mapping[str, str]] = {}
     for chain, asks, holds in _TASK.findall(text):
         opener = draws.pick(f"begin {chain}"[-16:], openers).replace("PERSON", person)
         ask = draws.pick(f"ask {chain}"[-16:], _lines(asks))
-        told[chain] = {"Q": f"{opener} {ask}".strip(), "A": _joined(_lines(holds))}
-    if slips and told:
-        chain = draws.pick("exercise slip", list(told))
-        where = str(orjson.loads(_record_line(text)).get("Modality"))
-        told[chain] = {**told[chain], "Q": f"{told[chain]['Q']} It is {where}, by the way."}
-    return orjson.dumps(told).decode()
+        written[chain] = {"Q": f"{opener} {ask}".strip(), "A": _joined(_lines(holds))}
+    if slips and written:
+        chain = draws.pick("exercise slip", list(written))
+        record = next((line for line in text.splitlines() if line.startswith('{"Information"')), "{}")
+        where = str(orjson.loads(record).get("Modality"))
+        written[chain] = {**written[chain], "Q": f"{written[chain]['Q']} It is {where}, by the way."}
+    return orjson.dumps(written).decode()
 
 
-def _record_line(text: str) -> str:
-    """The record as it stands in the prompt."""
-    return next((line for line in text.splitlines() if line.startswith('{"Information"')), "{}")
-
-
-def _lines(text: str) -> Sequence[str]:
+def _lines(text: str) -> list[str]:
     return [line.removeprefix("- ") for line in text.splitlines()]
 
 
