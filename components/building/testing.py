@@ -1,22 +1,21 @@
 """Whether a builder's code is the tool that was specified.
 
-It runs in the sandbox only, and its own claims do not count: this process compares its outputs with the
-specification.
+It runs in the sandbox only, and its own claims do not count: this process compares its outputs with the specification.
 """
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from components.building.specification import Example, Specification, is_finite, is_plain, kind
-from components.building.trials import trials
+from components.building.specification import Example, Specification, fault, is_finite, is_plain, kind
 from components.core.errors import ModelError
 from components.sandbox import Library, Ran, Sandbox, SandboxError, Session
 
 LIBRARY = Library("components.sandbox.probe", {})  # the namespace holds Python's own names only
+MOST = 40  # inputs besides the examples
 CLOSE = 0.005  # of a number: as far off as an expected output may be written
 _ROUNDING = 1e-12  # what is left of 0 after additions
 _CALLS = """
@@ -37,15 +36,24 @@ answer = _called({name}, {given!r})
 
 @dataclass(frozen=True)
 class Verdict:
-    """``reason``: what is wrong, for the builder; empty when the code passed. ``checked``: so many inputs."""
+    """``reason``: the first error, for the builder; empty when the code passed. ``checked``: the number of inputs.
+
+    ``code`` is the one that was written last, after so many ``attempts``.
+    """
 
     reason: str = ""
     checked: int = 0
+    code: str = ""
+    attempts: int = 0
 
     @property
     def passed(self) -> bool:
         """Whether nothing is wrong."""
         return not self.reason
+
+    def facts(self, name: str, specified: bool = True) -> Mapping[str, Any]:
+        """The same for records; ``specified``: whether the specification was good enough to build."""
+        return {"mode": "code", "name": name, "specified": specified, "passed": self.passed, **asdict(self)}
 
 
 class Broken(Exception):
@@ -76,7 +84,7 @@ async def called(code: str, name: str, given: Mapping[str, Any], sandbox: Sandbo
 
 
 def _results_of(ran: Ran, wanted: int) -> Sequence[Mapping[str, Any]]:
-    """The results in what a cell answered. Raises Broken."""
+    """The results in the answer of a cell. Raises Broken."""
     if ran.status != "ok":
         raise Broken(_failure(ran))
     try:
@@ -93,7 +101,7 @@ def _is_result(one: Any) -> bool:
 
 
 def _failure(ran: Ran) -> str:
-    """What a cell died of."""
+    """Why a cell ended without an answer."""
     error = ran.error
     if error is None:
         return "the code ended before its calls were made"
@@ -102,9 +110,9 @@ def _failure(ran: Ran) -> str:
 
 
 async def verdict_on(code: str, spec: Specification, sandbox: Sandbox, held_back: int = 0) -> Verdict:
-    """Hold code against the examples, of which the builder has not seen the last ``held_back``, and against the schema:
-    no exception on valid input, outputs of the examples' kind, the same with a default as without the parameter, the
-    same in another process and order.
+    """Check code against the examples, of which the builder has not seen the last ``held_back``, and the schema: no
+    exception on valid input, outputs of the examples' kind, the same with a default as without the parameter, the same
+    in another process and order.
 
     Raises ModelError (sandbox) where the machine gives no process.
     """
@@ -139,9 +147,9 @@ def _faults(
 
 def _ignored(spec: Specification, inputs: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]]) -> str:
     """A default that is not used where its parameter is missing; empty for none."""
-    defaults = [(name, schema["default"]) for name, schema in spec.properties.items() if "default" in schema]
+    defaults = {name: schema["default"] for name, schema in spec.properties.items() if "default" in schema}
     pairs = list(zip(inputs, results, strict=True))
-    for name, default in defaults:
+    for name, default in defaults.items():
         for given, was in pairs:
             other = next((one for full, one in pairs if name not in given and full == {**given, name: default}), was)
             if other != was:
@@ -184,7 +192,8 @@ def is_close(found: Any, expected: Any) -> bool:
         return False
     if kind(expected) == "number":
         written = 0 if "e" in repr(expected) else len(repr(expected).partition(".")[2])
-        return is_finite(found) and (_is_near(found, expected) or (written > 0 and round(found, written) == expected))
+        near = is_finite(found) and math.isclose(found, expected, rel_tol=CLOSE, abs_tol=_ROUNDING)
+        return near or (is_finite(found) and written > 0 and round(found, written) == expected)
     if isinstance(expected, str):
         return bool(found.strip() == expected.strip())
     if isinstance(expected, list):
@@ -194,9 +203,54 @@ def is_close(found: Any, expected: Any) -> bool:
     return bool(found == expected)
 
 
-def _is_near(found: float, expected: float) -> bool:
-    return math.isclose(found, expected, rel_tol=CLOSE, abs_tol=_ROUNDING)
-
-
 def _shown(value: Any) -> str:
     return json.dumps(value, default=str)[:300]
+
+
+def trials(spec: Specification) -> Sequence[Mapping[str, Any]]:
+    """At most 40 valid inputs that no example shows: those of the examples with one parameter changed or left out.
+
+    Changed values are the ends of ranges, their middle, each allowed value and the default.
+    """
+    shown = [one.input for one in spec.examples]
+    found: list[Mapping[str, Any]] = []
+    for given in _variants(spec):
+        if given not in (*shown, *found) and not fault(spec.parameters, given):
+            found.append(given)
+        if len(found) == MOST:
+            break
+    return found
+
+
+def _variants(spec: Specification) -> Iterator[Mapping[str, Any]]:
+    for base in (one.input for one in spec.examples):
+        for name, schema in spec.properties.items():
+            for value in _edges(schema):
+                yield {**base, name: value}
+            if name in base and name not in spec.required:
+                yield {key: value for key, value in base.items() if key != name}
+
+
+def _edges(schema: Mapping[str, Any]) -> Iterator[Any]:
+    if "default" in schema:
+        yield schema["default"]
+    if "enum" in schema:
+        yield from schema["enum"]
+    elif schema["type"] == "boolean":
+        yield from (False, True)
+    elif schema["type"] in ("number", "integer"):
+        yield from _ends(schema)
+
+
+def _ends(schema: Mapping[str, Any]) -> Iterator[float]:
+    """The ends of a range, or just inside of them where they are excluded, and its middle."""
+    low = schema.get("minimum", schema.get("exclusiveMinimum"))
+    high = schema.get("maximum", schema.get("exclusiveMaximum"))
+    whole = schema["type"] == "integer"
+    inside = 1 if whole or low is None or high is None else (high - low) / 100
+    if low is not None:
+        yield low + inside if low == schema.get("exclusiveMinimum") else low
+    if high is not None:
+        yield high - inside if high == schema.get("exclusiveMaximum") else high
+    if low is not None and high is not None:
+        yield (low + high) // 2 if whole else (low + high) / 2

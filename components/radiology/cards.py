@@ -34,15 +34,12 @@ TOOLS: Mapping[Step, ToolRow] = {(row["category"], row["variant"]): row for row 
 VARIANTS = ("Basic", "Text", "Mask", "Text and Mask")
 BINDABLE = frozenset({OS, AD, DD, RG})
 RESTRICTABLE = frozenset({OS, AD, DD, DI, BQ, IE})
+_INPUT = {"type": "array", "items": {"type": "string"}}
 _PARAMETERS: Mapping[str, Any] = {
     "type": "object",
     "properties": {
         "purpose": {"type": "string", "description": "what this call is for, in one sentence"},
-        "input": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": 'names of the memory variables handed over, such as "$Image$"',
-        },
+        "input": {**_INPUT, "description": 'names of the memory variables handed over, such as "$Image$"'},
     },
     "required": ["purpose", "input"],
 }
@@ -80,7 +77,7 @@ class Card:
         if self.category == RG:
             kind = "image only" if self.variant == "Basic" else f"takes {str(self.variant).lower()}"
             return f"{self.category} ({place}; {kind})"
-        return f"{self.variant + ' ' if self.variant else ''}{self.category} ({place})"
+        return f"{self.variant or ''} {self.category} ({place})".lstrip()
 
     @cached_property
     def ability(self) -> str:

@@ -12,7 +12,7 @@ higher upper bound is better.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
@@ -137,31 +137,28 @@ class Attempt:
 Values = Callable[[Attempt, Execution], Mapping[str, float | None]]
 
 
-@dataclass(frozen=True, eq=False)
-class _Same:
-    """A sample and an episode by identity, since they cannot be hashed, and the switches."""
+class _Same(NamedTuple):
+    """A sample and an episode by identity, since they cannot be hashed."""
 
     sample: Sample
     trajectory: Trajectory
-    switches: Switches
 
     def __hash__(self) -> int:
         return id(self.trajectory)
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, _Same) and self.trajectory is other.trajectory and self.sample is other.sample
-        return same and isinstance(other, _Same) and self.switches == other.switches
+        return isinstance(other, _Same) and all(mine is its for mine, its in zip(self, other, strict=True))
 
 
 def attempt(sample: Sample, trajectory: Trajectory, switches: Switches) -> Attempt | None:
     """The attempt of a finished episode; None when the sample is not of this benchmark."""
-    return _attempt(_Same(sample, trajectory, switches))
+    return _attempt(_Same(sample, trajectory), switches)
 
 
 @lru_cache(maxsize=1)  # scorers come one after the other
-def _attempt(same: _Same) -> Attempt | None:
+def _attempt(same: _Same, switches: Switches) -> Attempt | None:
     task = task_of(same.sample)
-    return None if task is None else Attempt(same.sample, same.trajectory, task, same.switches)
+    return None if task is None else Attempt(same.sample, same.trajectory, task, switches)
 
 
 def unscored(names: Sequence[str]) -> Sequence[Score]:
