@@ -173,7 +173,7 @@ def _methods(given: Given) -> None:
 
 
 def _paper(given: Given) -> None:
-    from runner.config.roots import CONF
+    from runner.config.catalogue import CONF
     from runner.results.publications.paper import load
     from runner.results.sections.papers import paper_section
     from runner.results.table import show_section

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from components.core.errors import ConfigError
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.rating.agreement import Agreement
 from runner.rating.drawing import draw
 from runner.rating.reading import read_sheets, text_of

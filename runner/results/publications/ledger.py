@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.results.intervals import Metric
 from runner.results.publications.comparison import PublishedComparison
 from runner.results.publications.deviations import of_runs

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.results.publications.gains import Gains, GainTable, load_gains, tables_of
 from runner.results.runs import Run
 from runner.results.sheets import PERCENT, Cell, Column, Section, Sheet, Value
