@@ -32,6 +32,7 @@ _BOUNDS: Mapping[str, tuple[Callable[[float, float], bool], str]] = {
     "exclusiveMaximum": (operator.lt, "is not below"),
 }
 _WORDS = {"type", "description", "title", "default", "enum", "items", *_BOUNDS}
+_KINDS = {"boolean": bool, "number": int | float, "string": str, "array": list | tuple, "object": dict}
 _TYPES = ("number", "integer", "string", "boolean", "array")
 
 
@@ -115,13 +116,7 @@ def fault(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> str:
 
 def kind(value: Any) -> str:
     """The JSON type of a value; whole numbers are numbers."""
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int | float):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return "array" if isinstance(value, list | tuple) else "object" if isinstance(value, dict) else "null"
+    return next((name for name, types in _KINDS.items() if isinstance(value, types)), "null")
 
 
 def is_finite(value: Any) -> bool:

@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from components.building.specification import Example, Specification, fault, is_finite, is_plain, kind
+from components.building.specification import Specification, fault, is_finite, is_plain, kind
 from components.core.errors import ModelError
 from components.sandbox import Library, Ran, Sandbox, SandboxError, Session
 
@@ -32,6 +32,10 @@ def _called(function, inputs):  # no specification asks for a name like this one
 
 answer = _called({name}, {given!r})
 """
+
+
+Inputs = Mapping[str, Any]
+Result = Mapping[str, Any]  # an ``output`` or an ``error``
 
 
 @dataclass(frozen=True)
@@ -60,9 +64,7 @@ class Broken(Exception):
     """The code gave no outputs at all."""
 
 
-async def outputs(
-    code: str, name: str, inputs: Sequence[Mapping[str, Any]], session: Session
-) -> Sequence[Mapping[str, Any]]:
+async def outputs(code: str, name: str, inputs: Sequence[Inputs], session: Session) -> Sequence[Result]:
     """Call a function of the code on inputs, in one fresh process: an ``output`` or an ``error`` for each.
 
     Raises Broken for what the code does wrong, ModelError (sandbox) where the machine gives no process.
@@ -74,7 +76,7 @@ async def outputs(
     return _results_of(ran, len(inputs))
 
 
-async def called(code: str, name: str, given: Mapping[str, Any], sandbox: Sandbox) -> Mapping[str, Any]:
+async def called(code: str, name: str, given: Inputs, sandbox: Sandbox) -> Result:
     """One call: its ``output`` or its ``error``. Raises ModelError (sandbox)."""
     with closing(sandbox.open(LIBRARY)) as session:
         try:
@@ -83,7 +85,7 @@ async def called(code: str, name: str, given: Mapping[str, Any], sandbox: Sandbo
             return {"error": str(broken)}
 
 
-def _results_of(ran: Ran, wanted: int) -> Sequence[Mapping[str, Any]]:
+def _results_of(ran: Ran, wanted: int) -> Sequence[Result]:
     """The results in the answer of a cell. Raises Broken."""
     if ran.status != "ok":
         raise Broken(_failure(ran))
@@ -120,10 +122,11 @@ async def verdict_on(code: str, spec: Specification, sandbox: Sandbox, held_back
     with closing(sandbox.open(LIBRARY)) as session:
         try:
             first = await outputs(code, spec.name, inputs, session)
-            wrong = _faults(spec, inputs, first, held_back) or _ignored(spec, inputs, first)
+            wrong = next(_errors(spec, list(zip(inputs, first, strict=True)), held_back), "")
             if not wrong:
                 again = await outputs(code, spec.name, inputs[::-1], session)
-                wrong = _changed(inputs, first, again[::-1])
+                runs = zip(inputs, first, again[::-1], strict=True)
+                wrong = next((_varies(*run) for run in runs if run[1] != run[2]), "")
         except Broken as broken:
             wrong = str(broken)
         except RecursionError:
@@ -131,59 +134,35 @@ async def verdict_on(code: str, spec: Specification, sandbox: Sandbox, held_back
     return Verdict(wrong, len(inputs))
 
 
-def _faults(
-    spec: Specification, inputs: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]], held_back: int
-) -> str:
-    """The first thing that is wrong with the results; empty for nothing."""
-    for given, result in zip(inputs, results, strict=True):
-        if wrong := _unfit(given, result, spec):
-            return wrong
-    shown = len(spec.examples) - held_back
-    for number, (one, result) in enumerate(zip(spec.examples, results, strict=False)):
-        if not is_close(result["output"], one.output):
-            return _differs(one, result["output"], number < shown)
-    return ""
-
-
-def _ignored(spec: Specification, inputs: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]]) -> str:
-    """A default that is not used where its parameter is missing; empty for none."""
-    defaults = {name: schema["default"] for name, schema in spec.properties.items() if "default" in schema}
-    pairs = list(zip(inputs, results, strict=True))
-    for name, default in defaults.items():
-        for given, was in pairs:
-            other = next((one for full, one in pairs if name not in given and full == {**given, name: default}), was)
+def _errors(spec: Specification, runs: Sequence[tuple[Inputs, Result]], held_back: int) -> Iterator[str]:
+    """The errors of the results; only the first one is certain."""
+    for given, result in runs:
+        if "error" in result:
+            yield f"for the valid input {_shown(given)} it raised {result['error']}"
+        elif not fits(found := result["output"], spec):
+            yield f"for the valid input {_shown(given)} it gave {_shown(found)}, which is no {spec.output}"
+    for number, (example, (_, result)) in enumerate(zip(spec.examples, runs, strict=False)):
+        if not is_close(found := result["output"], example.output):
+            shown = number < len(spec.examples) - held_back
+            expected = (
+                f"expected was {_shown(example.output)}" if shown else "which is wrong; this example was not shown"
+            )
+            yield f"for the input {_shown(example.input)} it gave {_shown(found)}, {expected}"
+    for name, schema in spec.properties.items():
+        for given, was in runs if "default" in schema else ():
+            full = {**given, name: schema["default"]}
+            other = next((one for inputs, one in runs if name not in given and inputs == full), was)
             if other != was:
-                return f"for {_shown(given)} it gave {_shown(was)}, with the default of {name} {_shown(other)}"
-    return ""
+                yield f"for {_shown(given)} it gave {_shown(was)}, with the default of {name} {_shown(other)}"
 
 
-def _changed(
-    inputs: Sequence[Mapping[str, Any]], first: Sequence[Mapping[str, Any]], again: Sequence[Mapping[str, Any]]
-) -> str:
-    """What was another result the second time; empty for nothing."""
-    for given, was, now in zip(inputs, first, again, strict=True):
-        if was != now:
-            return f"it is not deterministic: for {_shown(given)} it gave {_shown(was)}, then {_shown(now)}"
-    return ""
-
-
-def _unfit(given: Mapping[str, Any], result: Mapping[str, Any], spec: Specification) -> str:
-    """Why a result on valid input cannot be right, whatever the formula; empty when it can."""
-    if "error" in result:
-        return f"for the valid input {_shown(given)} it raised {result['error']}"
-    if not fits(found := result["output"], spec):
-        return f"for the valid input {_shown(given)} it gave {_shown(found)}, which is no {spec.output}"
-    return ""
+def _varies(given: Inputs, was: Result, now: Result) -> str:
+    return f"it is not deterministic: for {_shown(given)} it gave {_shown(was)}, then {_shown(now)}"
 
 
 def fits(found: Any, spec: Specification) -> bool:
     """Whether an output is of the examples' kind and can be written down."""
     return kind(found) == spec.output and is_plain(found)
-
-
-def _differs(one: Example, found: Any, shown: bool) -> str:
-    expected = f", expected was {_shown(one.output)}" if shown else ", which is wrong; this example was not shown"
-    return f"for the input {_shown(one.input)} it gave {_shown(found)}{expected}"
 
 
 def is_close(found: Any, expected: Any) -> bool:

@@ -14,7 +14,7 @@ executor and concluder, each on its own branch with its own system prompt).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from components.acting.foreseen import foreseen
 from components.acting.reflection import reflection_in
@@ -135,7 +135,10 @@ class Radagent(BuildsTools):
             start = await planner.control("start", plan=plan.text if read is None else read.claims)
         except ToolError as error:
             return Failure(error.label, str(error))
-        replies = {"instructions": episode.instructions(), "examples": self._shots.replies(episode, self.reflects)}
+        replies: dict[str, Any] = {
+            "instructions": episode.instructions(),
+            "examples": self._shots.replies(episode, self.reflects),
+        }
         if self.parted:
             handed = plan.text if read is None else read.text
             system = prompts.system("executor", reflects=self.reflects, query=query.text, plan=handed, **replies)

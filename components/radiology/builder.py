@@ -64,8 +64,8 @@ def read_request(text: str) -> Request:
     before = line[: named.end()] if named else ""
     kinds = [kind for kind in _TYPES if category in _TYPED and re.search(rf"\b{kind}\b", before, re.IGNORECASE)]
     anatomy, modality = _ANATOMY.search(_line(text, "Anatomy")), _MODALITY.search(_line(text, "Modality"))
-    place = (found[0].lower() if found else "" for found in (anatomy, modality))
-    return Request(category, kinds[0] if len(kinds) == 1 else None, *place, text)
+    place, image = (found[0].lower() if found else "" for found in (anatomy, modality))
+    return Request(category, kinds[0] if len(kinds) == 1 else None, place, image, text)
 
 
 def _line(text: str, point: str) -> str:

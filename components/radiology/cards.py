@@ -167,8 +167,9 @@ def _card(
         inputs, lower, upper = ["Image"], bound_lower, bound_upper
     if supported:
         lower, upper = bounds(lower, upper, len(supported))
-    variables = (tuple(var(name) for name in names) for names in (inputs, optional, row["outputs"]))
-    return Card(category, variant, *(pair or (None, None)), supported, *variables, lower, upper, step)
+    anatomy, modality = pair or (None, None)
+    compulsory, extra, outputs = (tuple(map(var, names)) for names in (inputs, optional, row["outputs"]))
+    return Card(category, variant, anatomy, modality, supported, compulsory, extra, outputs, lower, upper, step)
 
 
 @lru_cache(maxsize=4096)  # the redundant conditions have 28,000 pairs of card and name

@@ -9,7 +9,9 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from importlib import import_module
+from itertools import count, cycle
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
@@ -154,13 +156,14 @@ def _table(samples: Sequence[Sample], points: Sequence[tuple[float, float]]) -> 
 
 def _picture(samples: Sequence[Sample], points: Sequence[tuple[float, float]], by: str) -> str:
     """The points with a legend, as SVG; the title of each is its record."""
-    from jinja2 import Template
-
-    values = [*dict.fromkeys(one.strata[by] for one in samples)]
-    colours = {value: _COLOURS[n % len(_COLOURS)] for n, value in enumerate(values)}
-    drawn = [
-        (x, y, colours[one.strata[by]], f"{one.cluster}: {one.metadata['record']['Disease']}")
+    colours = dict(zip(dict.fromkeys(one.strata[by] for one in samples), cycle(_COLOURS), strict=False))
+    parts = [
+        f'<circle cx="{20 + 600 * x:.1f}" cy="{20 + 600 * (1 - y):.1f}" r="4" fill="{colours[one.strata[by]]}">'
+        f"<title>{escape(str(one.cluster))}: {escape(one.metadata['record']['Disease'])}</title></circle>"
         for one, (x, y) in zip(samples, points, strict=True)
     ]
-    template = Path(__file__).with_name("records.svg.jinja").read_text(encoding="utf-8")
-    return Template(template, autoescape=True, keep_trailing_newline=True).render(points=drawn, colours=colours)
+    for top, (value, colour) in zip(count(20, 20), colours.items(), strict=False):
+        parts.append(f'<circle cx="648" cy="{top}" r="5" fill="{colour}"/>')
+        parts.append(f'<text x="660" y="{top + 4}">{escape(value)}</text>')
+    head = '<svg xmlns="http://www.w3.org/2000/svg" width="840" height="640" font-family="sans-serif" font-size="12">'
+    return f"{head}{''.join(parts)}</svg>\n"

@@ -103,8 +103,9 @@ def plan_of(chain: str) -> str:
 
 def card_of(tool: ToolSpec) -> Card:
     """The card of an offered tool."""
-    values = {one.name: tool.facts[one.name] for one in fields(Card)}
-    return Card(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+    values: dict[str, Any] = {one.name: tool.facts[one.name] for one in fields(Card)}
+    lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+    return Card(**{**values, **lists})
 
 
 @dataclass(frozen=True)

@@ -196,8 +196,8 @@ def planned(sample: Sample | None, rates: Rates, draws: Draws, marks: Collection
     if QUANTIFICATION in marks and f"Organ {QUANTIFICATION}" not in marks:  # the prompt has one name for both kinds
         names = [QUANTIFICATION if name.endswith(QUANTIFICATION) else name for name in names]
     if AS_OBJECT in marks:
-        chain = " -> ".join(f"*{name}*" for name in names)
-        return _OBJECT.format(known=", ".join(known), thought=_THOUGHT, chain=chain)
+        arrows = " -> ".join(f"*{name}*" for name in names)
+        return _OBJECT.format(known=", ".join(known), thought=_THOUGHT, chain=arrows)
     return (f"Self-Reflection: {_THOUGHT}\n" if THINKS in marks else "") + plan_text(known, names)
 
 

@@ -147,14 +147,17 @@ def _make(name: str, label: str, ability: str, performance: str, *variables: str
     """A card from its texts. ``label`` is the Property: category and what the tool is bound to."""
     found, listed, upper = _LABEL.match(label), _LISTED.search(ability), _UPPER.search(performance)
     place = [part.strip() for part in found[3].split(",")] if found else []
+    compulsory, optional, outputs = (tuple(_VARIABLES.findall(text)) for text in variables)
     return Card(
         name,
         found[2] if found and found[2] in CATEGORIES else "",
         found[1] if found else None,
         (place[0], place[1]) if len(place) == 2 else None,
         tuple(entry.strip() for entry in listed[1].split(";")) if listed else None,
-        *(tuple(_VARIABLES.findall(text)) for text in variables),
-        upper=float(upper[1].rstrip(".")) if upper else 0.0,
+        compulsory,
+        optional,
+        outputs,
+        float(upper[1].rstrip(".")) if upper else 0.0,
     )
 
 
