@@ -44,7 +44,7 @@ class BuildsTools:
         writes = self.build_tools == "code"
         return Requirements(
             tools=(BuildTool(self.building),) if writes else (),
-            sandbox=self.building.held if writes else None,
+            sandbox=self.building.limited_sandbox if writes else None,
             prompts=(self.building.prompts,),
             roles=("builder",),
             facts={"build_tools": self.build_tools},

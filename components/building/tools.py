@@ -56,7 +56,7 @@ class Building:
     seconds: Annotated[float, Gt(0)] = 5.0
 
     @cached_property
-    def held(self) -> Sandbox:
+    def limited_sandbox(self) -> Sandbox:
         """The sandbox with the time limits of built tools."""
         limits = self.sandbox.limits
         wall, cpu = (min(most, self.seconds) for most in (limits.wall_seconds, limits.cpu_seconds))
@@ -65,7 +65,7 @@ class Building:
     async def build(self, spec: Specification, context: Context) -> Verdict:
         """Have a tool written until it passes or no repair is left. Raises LimitReached, ModelError."""
         prompts = load(self.prompts)
-        hidden = max(0, min(self.held_back, len(spec.examples) - 2))
+        hidden = max(0, min(self.limited_sandbox_back, len(spec.examples) - 2))
         shown = spec.examples[: len(spec.examples) - hidden]
         cases = [(json.dumps(one.input), json.dumps(one.output)) for one in shown]
         schema = json.dumps(spec.parameters)
@@ -74,7 +74,11 @@ class Building:
         for attempts in count(1):
             reply = await context.ask(messages, "build", role=ROLE)
             code = code_in(reply.text)
-            verdict = await verdict_on(code, spec, self.held, hidden) if code else Verdict("the reply holds no code")
+            verdict = (
+                await verdict_on(code, spec, self.limited_sandbox, hidden)
+                if code
+                else Verdict("the reply holds no code")
+            )
             if verdict.passed or attempts > self.repairs:
                 break
             messages += [reply, prompts.user("repair", reason=verdict.reason)]
@@ -155,7 +159,7 @@ class BuildTool:
         facts = verdict.facts(asked.name)
         if not verdict.passed:
             return Observation(prompts.render("refused", name=asked.name, reason=verdict.reason), {"build": facts})
-        tool = BuiltTool(asked, verdict.code, self.building.held)
+        tool = BuiltTool(asked, verdict.code, self.building.limited_sandbox)
         context.add(tool)
         card = tool.spec.card_text
         return Observation(prompts.render("built", card=card), {"build": {**facts, "card": card}})

@@ -14,7 +14,7 @@ from components.core.types import Observation
 from components.faults.marks import marked
 
 Change = Callable[[str, Any], Any]  # (variable, right value) -> what is shown in its place
-# A number that stands alone: no part of a word, a date, a time, an identifier or a version.
+# A separate number: not part of a word, a date, a time, an identifier or a version.
 _ALONE = re.compile(r"(?<![\w.:/-])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w:/]|[.-]\d)")
 _MORE_DIGITS = 30  # than a number has: those of the share, and of what comes of both
 _ANY = re.compile(r"\d+(?:\.\d+)?")

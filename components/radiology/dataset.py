@@ -51,7 +51,7 @@ class RadABench:
 
     @property
     def splits(self) -> Sequence[str]:
-        """The splits there are. Raises ConfigError when there is no data."""
+        """The names of the splits. Raises ConfigError when there is no data."""
         return ("test", "train") if self._on_hub else tuple(self._files())
 
     @property

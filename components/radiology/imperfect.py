@@ -15,7 +15,7 @@ from components.core.wrapping import innermost
 from components.faults.altering import change_values
 from components.faults.wrapping import Share, Striking, Struck
 from components.radiology.cards import Card
-from components.radiology.memory import RadiologyMemory, inputs_of
+from components.radiology.memory import RadiologyMemory, read_inputs
 from components.radiology.tool import RadiologyTool, memory_of
 from components.radiology.toolset import study_behind
 
@@ -45,7 +45,7 @@ class Imperfect(Striking):
             return False
         if any(name in memory.wrong for name in tool.card.compulsory):
             return True
-        given = inputs_of(call.context.call.parsed.get("input", ""))
+        given = read_inputs(call.context.call.parsed.get("input", ""))
         return call.rng.random() < self.rate * (1 - certainty(tool.card, memory, given))
 
     async def strike(self, call: Struck) -> Observation:

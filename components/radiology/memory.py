@@ -85,8 +85,35 @@ class RadiologyMemory:
         self.values.update(values)
 
     def plausible(self, name: str, wrong: Mapping[str, Any], rng: Random) -> Any:
-        """A wrong value of a variable that could be right; ``wrong`` holds those that are wrong already."""
-        return plausible(self.record, self.vocabulary, name, wrong, rng)
+        """A wrong value of a variable (with dollar signs); ``wrong`` holds those that are wrong already.
+
+        Of the same type, and not the record's own: entities come from the vocabulary, numbers are put off by a fifth to two
+        fifths. A report and a treatment repeat what is wrong already, and take another disease where nothing is. A mask
+        stays the placeholder that it is.
+        """
+        right = recorded(self.record, name)
+        if name in _ENTITY_OF:
+            return rng.choice(self.vocabulary.others(_ENTITY_OF[name], str(right)) or [f"no {right}"])
+        if name in (_ANATOMY, _MODALITY):
+            part, fixed = (0, self.record["Modality"]) if name == _ANATOMY else (1, self.record["Anatomy"])
+            near = [pair[part] for pair in PAIRS if pair[1 - part] == fixed and pair[part] != right]
+            return rng.choice(near or [pair[part] for pair in PAIRS])
+        if name in _FREE:
+            return self._rewritten(str(right), wrong, rng)
+        if name.endswith("Mask$"):
+            return right
+        text = shifted(str(right), rng.uniform(0.2, 0.4), rng, whole=True)
+        return text.text if text.n else f"not {str(right)[:1].lower()}{str(right)[1:]}"
+
+    def _rewritten(self, text: str, wrong: Mapping[str, Any], rng: Random) -> str:
+        """A text with what is wrong in the record's place."""
+        swaps = {str(recorded(self.record, name)): str(value) for name, value in wrong.items() if name not in _FREE}
+        changed = replaced(text, {right: shown for right, shown in swaps.items() if right != shown})
+        if changed != text:
+            return changed
+        other = str(wrong.get(_DISEASE) or self.plausible(_DISEASE, {}, rng))
+        changed = replaced(text, {str(recorded(self.record, _DISEASE)): other})
+        return changed if changed != text else f"As for {other}. {text.partition('. ')[0].rstrip('.')}."
 
     def text(self, information: bool = False) -> str:
         """The values as one line of JSON; with ``information`` the patient's in place of its placeholder."""
@@ -95,7 +122,7 @@ class RadiologyMemory:
 
 
 def start_memory(record: Mapping[str, Any], known: Iterable[str] = ()) -> RadiologyMemory:
-    """The memory before the first call: image, information, and variables (with dollar signs) held known.
+    """The memory before the first call: image, information, and known variables (with dollar signs).
 
     Raises ToolError ``unknown_initial_info`` when the record lacks one, as it lacks the masks.
     """
@@ -121,48 +148,7 @@ def open_memory(
     return replace(start_memory(record, given), given=given, vocabulary=vocabulary)
 
 
-def inputs_of(value: str | Sequence[str]) -> list[str]:
-    """The variables named in the ``input`` of a call, a text or a list, with dollar signs."""
-    return read_inputs(value if isinstance(value, str) else orjson.dumps(value, default=str).decode())
-
-
-def read_inputs(text: str) -> list[str]:
-    """The variables named anywhere in a call's input, in canonical order, with dollar signs."""
+def read_inputs(value: str | Sequence[str]) -> list[str]:
+    """The variables named anywhere in a call's ``input``, a text or a list, in canonical order, with dollar signs."""
+    text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
     return [name for bare, name in _PATTERNS if bare in text]
-
-
-def plausible(
-    record: Mapping[str, Any], vocabulary: Vocabulary, name: str, wrong: Mapping[str, Any], rng: Random
-) -> Any:
-    """A wrong value of a variable (with dollar signs); ``wrong`` holds those that are wrong already.
-
-    Of the same type, and not the record's own: entities come from the vocabulary, numbers are put off by a fifth to two
-    fifths. A report and a treatment repeat what is wrong already, and take another disease where nothing is. A mask
-    stays the placeholder that it is.
-    """
-    right = recorded(record, name)
-    if name in _ENTITY_OF:
-        return rng.choice(vocabulary.others(_ENTITY_OF[name], str(right)) or [f"no {right}"])
-    if name in (_ANATOMY, _MODALITY):
-        part, fixed = (0, record["Modality"]) if name == _ANATOMY else (1, record["Anatomy"])
-        near = [pair[part] for pair in PAIRS if pair[1 - part] == fixed and pair[part] != right]
-        return rng.choice(near or [pair[part] for pair in PAIRS])
-    if name in _FREE:
-        return _rewritten(record, vocabulary, str(right), wrong, rng)
-    if name.endswith("Mask$"):
-        return right
-    text = shifted(str(right), rng.uniform(0.2, 0.4), rng, whole=True)
-    return text.text if text.n else f"not {str(right)[:1].lower()}{str(right)[1:]}"
-
-
-def _rewritten(
-    record: Mapping[str, Any], vocabulary: Vocabulary, text: str, wrong: Mapping[str, Any], rng: Random
-) -> str:
-    """A text with what is wrong in the record's place."""
-    swaps = {str(recorded(record, name)): str(value) for name, value in wrong.items() if name not in _FREE}
-    changed = replaced(text, {right: shown for right, shown in swaps.items() if right != shown})
-    if changed != text:
-        return changed
-    other = str(wrong.get(_DISEASE) or plausible(record, vocabulary, _DISEASE, {}, rng))
-    changed = replaced(text, {str(recorded(record, _DISEASE)): other})
-    return changed if changed != text else f"As for {other}. {text.partition('. ')[0].rstrip('.')}."

@@ -135,7 +135,7 @@ def read_plan(reply: str) -> PlanObject | None:
 
 
 def _parts(reply: str) -> dict[str, str]:
-    """Key in lower case -> the text after it up to the next key; of a key that comes twice the first."""
+    """Key in lower case -> the text after it up to the next key; of a repeated key the first."""
     found = list(_FIELD.finditer(reply))
     ends = [*(one.start() for one in found[1:]), len(reply)]
     return {one[1].lower(): reply[one.end() : end] for one, end in reversed([*zip(found, ends, strict=False)])}

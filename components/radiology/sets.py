@@ -178,7 +178,7 @@ def _restricted(one: Card, listed: Sequence[str], switches: Switches) -> Card:
 
 
 def _drawn(study: Study, entity: str, counts: tuple[int, int], rng: Random, switches: Switches) -> list[str]:
-    """So many entries (uniform in ``counts``) of the entity's vocabulary besides the record's own."""
+    """Entries of the entity's vocabulary other than the record's own; ``counts``: the range of their number."""
     exact = switches.enforce_restriction == "off"
     pool = study.vocabulary.others(entity, study.own(entity), exact)
     return rng.sample(pool, min(rng.randint(*counts), len(pool)))
@@ -198,12 +198,12 @@ def differentiated(study: Study, rng: Random, switches: Switches) -> list[Card]:
     listed = [study.own(entity), *_drawn(study, entity, (3, 4), rng, switches)]
     reports = [card(RG, FULL, place, switches=switches) for place in (None, study.pair)]
     found: list[Card] = []
-    held: list[Card] = []
+    pending: list[Card] = []
     for one in _layout(study.pair, reports, switches):
         found.append(one)
         if _restrictable(one, entity) and (one.anatomy is not None or one.category not in BINDABLE):
-            held.append(_restricted(one, listed, switches))
-        if held and not (entity == "Disease" and one.category == DD):
-            found += held
-            held.clear()
+            pending.append(_restricted(one, listed, switches))
+        if pending and not (entity == "Disease" and one.category == DD):
+            found += pending
+            pending.clear()
     return found

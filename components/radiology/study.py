@@ -39,7 +39,7 @@ class Vocabulary:
     terms: Mapping[str, Sequence[str]]
 
     def others(self, entity: str, own: str, exact: bool = False) -> list[str]:
-        """The entries that do not stand for the record's ``own`` value; at least 20 where the terms allow.
+        """The entries that do not mean the record's ``own`` value; at least 20 where the terms allow.
 
         ``exact`` drops equal strings only; otherwise equal ones ignoring case, those that contain the value or are
         contained in it, and second spellings.

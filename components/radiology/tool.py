@@ -16,7 +16,7 @@ from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect, State
 from components.core.types import Observation
 from components.radiology.cards import Card
-from components.radiology.memory import RadiologyMemory, inputs_of
+from components.radiology.memory import RadiologyMemory, read_inputs
 from components.radiology.switches import Switches
 from components.radiology.tasks import AD, CATEGORIES, OS, supports, var
 
@@ -107,7 +107,7 @@ class RadiologyTool:
     ) -> Observation:
         """Run the tool. Raises ToolError when the call is not allowed."""
         card, memory = self._ready(), memory_of(context.state)
-        score = run(card, memory, inputs_of(input), self.switches)
+        score = run(card, memory, read_inputs(input), self.switches)
         names = [*card.outputs, _DIMENSION[card.category]] if card.category in _DIMENSION else card.outputs
         outputs = {name: memory.values[name] for name in names}
         data = {"category": card.category, "variant": card.variant, "score": score, "outputs": outputs}
@@ -115,7 +115,7 @@ class RadiologyTool:
 
     def foresee(self, state: State, input: str | Sequence[str] = "", **_: Any) -> None:
         """Check binding and inputs as a call would, without running it. Raises ToolError."""
-        _check(self._ready(), memory_of(state), inputs_of(input))
+        _check(self._ready(), memory_of(state), read_inputs(input))
 
     def _ready(self) -> Card:
         """The card of a tool that can be called. Raises ToolError."""

@@ -33,7 +33,7 @@ def prefailure(execution: Execution, n_steps: int, switches: Switches) -> float:
 
 
 def io(switches: Switches, task: Task, execution: Execution) -> Mapping[str, float | None]:
-    """Both metrics; the second is None unless the episode failed. A refusal is no failure.
+    """Both metrics; the second is None unless the episode failed. A refusal is not a failure.
 
     Departure from the article: an answer without any call says nothing of the calls and is not scored.
     """

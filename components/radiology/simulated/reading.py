@@ -26,7 +26,7 @@ _LABEL = re.compile(r"(?:(Organ|Anomaly) )?([A-Z]\w+ [A-Z]\w+) \(([^;)]*)")
 _STEPS = {**PLANNING_NAMES, QUANTIFICATION: (BQ, None)}
 _PLANNED = re.compile("|".join(re.escape(name) for name in sorted(_STEPS, key=len, reverse=True)))
 _XML_TOOL = re.compile(r"<(?:Call|EndCall)>.*?<Tool>\s*(.*?)\s*</Tool>", re.DOTALL)
-# What tells the format of the reply that a prompt asks for, and the advice it gives.
+# Marks of the format of the reply that a prompt asks for, and of its advice.
 _MARKS = (
     "<NoCall>", "Refuse[", "Tool Chain:", *ADVISED,
     NOTES, REFLECTS, EVIDENCE, ALIGNS, AS_OBJECT, THINKS, HANDED, f"Organ {QUANTIFICATION}", QUANTIFICATION,

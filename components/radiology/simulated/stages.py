@@ -56,14 +56,14 @@ def _critique(text: str) -> str:
     for kind, n in seen.most_common():
         mark, sentence = ADVICE[kind]
         wanted = "Tool Chain: [" if kind in ("drop", "add", "swap") else "{{ instructions }}"
-        home = next((name for name, held in templates.items() if wanted in held), None)
+        home = next((name for name, text in templates.items() if wanted in text), None)
         if home is not None and mark not in templates[home]:
             lines.append(f"- In {home}: {n} of these attempts went wrong so; it should say: {sentence}")
     return "\n".join(lines) or "The instructions say what is needed; these attempts have nothing in common."
 
 
 def _mistakes(attempt: str) -> set[Slip]:
-    """What went wrong in an attempt, by what stands there."""
+    """The mistakes of an attempt."""
     found: set[Slip] = set()
     right, at = _RIGHT.search(attempt), attempt.find("Tool Chain:")
     if right and at >= 0:
@@ -91,11 +91,11 @@ def _rewritten(text: str) -> str:
     """The template with the sentences that the critique wants in it, at its end."""
     if (named := _NAMED.search(text)) is None:
         return "There is no template here."
-    name, held = named.groups()
+    name, template = named.groups()
     critique = text[named.end() :]
     wanted = re.findall(rf"^- In {re.escape(name)}: .*?it should say: (.*)$", critique, re.MULTILINE)
-    fresh = [sentence for sentence in dict.fromkeys(wanted) if sentence not in held]
-    return "<rewritten>\n" + "\n".join([held, *fresh]) + "\n</rewritten>"
+    fresh = [sentence for sentence in dict.fromkeys(wanted) if sentence not in template]
+    return "<rewritten>\n" + "\n".join([template, *fresh]) + "\n</rewritten>"
 
 
 def spared(kind: Slip, marks: Collection[str], draws: Draws) -> bool:

@@ -93,7 +93,7 @@ def answers(record: Record, questions: Questions) -> Iterator[str]:
 
 
 def masks(record: Record, questions: Questions) -> Iterator[str]:
-    """Masks stand only where they are asked for."""
+    """Masks occur only where they are asked for."""
     for mask, chains in (("[Organ Mask]", _ORGAN_MASKS), ("[Anomaly Mask]", _ANOMALY_MASKS)):
         for chain, pair in questions.items():
             if mask in pair["A"] and chain not in chains:

@@ -210,7 +210,7 @@ def treatment(record: Record) -> Iterator[str]:
 
 
 def place_of_score(record: Record) -> Iterator[str]:
-    """A score stands where it is used."""
+    """A score belongs to the anatomy and modality."""
     name, pair = record["Indicator"]["Name"], (record["Anatomy"], record["Modality"])
     for word, (anatomy, modalities) in TABLES["score_places"].items():
         if word.lower() in name.lower() and (pair[0] != anatomy or pair[1] not in modalities.split()):

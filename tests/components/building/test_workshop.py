@@ -42,8 +42,8 @@ async def test_no_more_repairs_than_allowed(building):
 
 
 def test_a_call_has_less_time_than_a_question(building):
-    assert building.held.limits.wall_seconds == 1.0 == building.held.limits.cpu_seconds
-    assert building.sandbox.limits.wall_seconds == 30.0 and building.held is building.held
+    assert building.limited_sandbox.limits.wall_seconds == 1.0 == building.limited_sandbox.limits.cpu_seconds
+    assert building.sandbox.limits.wall_seconds == 30.0 and building.limited_sandbox is building.limited_sandbox
 
 
 CODE = {
