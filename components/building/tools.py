@@ -65,7 +65,7 @@ class Building:
     async def build(self, spec: Specification, context: Context) -> Verdict:
         """Have a tool written until it passes or no repair is left. Raises LimitReached, ModelError."""
         prompts = load(self.prompts)
-        hidden = max(0, min(self.limited_sandbox_back, len(spec.examples) - 2))
+        hidden = max(0, min(self.held_back, len(spec.examples) - 2))
         shown = spec.examples[: len(spec.examples) - hidden]
         cases = [(json.dumps(one.input), json.dumps(one.output)) for one in shown]
         schema = json.dumps(spec.parameters)

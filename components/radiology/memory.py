@@ -87,9 +87,9 @@ class RadiologyMemory:
     def plausible(self, name: str, wrong: Mapping[str, Any], rng: Random) -> Any:
         """A wrong value of a variable (with dollar signs); ``wrong`` holds those that are wrong already.
 
-        Of the same type, and not the record's own: entities come from the vocabulary, numbers are put off by a fifth to two
-        fifths. A report and a treatment repeat what is wrong already, and take another disease where nothing is. A mask
-        stays the placeholder that it is.
+        Of the same type, and not the record's own: entities come from the vocabulary, numbers are put off by a fifth to
+        two fifths. A report and a treatment repeat what is wrong already, and take another disease where nothing is. A
+        mask stays the placeholder that it is.
         """
         right = recorded(self.record, name)
         if name in _ENTITY_OF:
