@@ -1,6 +1,6 @@
 """Tools whose cards say less for a whole episode: names without meaning, or no documentation."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, ClassVar
@@ -11,7 +11,7 @@ from components.core.tools import Context, Offer, Tool
 from components.core.types import Observation, Sample
 from components.core.wrapping import own_name
 from components.faults.marks import marked, with_mark
-from components.faults.wrapping import OnTools, Share, Wrapper, call_context, fallible, with_fault
+from components.faults.wrapping import OnTools, Wrapper, call_context, fallible, with_fault
 
 Change = Callable[[ToolSpec, Random], ToolSpec]
 _INTERFACE = ("Category", "Compulsory Input", "Optional Input", "Output")  # of a radiology card; the rest is prose
@@ -49,14 +49,12 @@ def change_cards(fault: OnTools, offer: Offer, rng: Random, change: Change) -> O
 
 
 @dataclass(frozen=True)
-class Renamed:
+class Renamed(OnTools):
     """The share ``rate`` of tools is offered under a random name (``tool_3fa9``).
 
     The rest of a card stays, and what the tool does. The old name is unknown. Each call of such a tool is marked.
     """
 
-    rate: Share = 0.3
-    tools: Sequence[str] = ()
     kind: ClassVar[str] = "renamed"
 
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
@@ -73,14 +71,12 @@ class Renamed:
 
 
 @dataclass(frozen=True)
-class Undocumented:
+class Undocumented(OnTools):
     """The share ``rate`` of tools is offered without prose: with the name, and the names and types of parameters.
 
     A radiology card keeps its category, inputs and outputs. Each call of such a tool is marked.
     """
 
-    rate: Share = 0.3
-    tools: Sequence[str] = ()
     kind: ClassVar[str] = "undocumented"
 
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:

@@ -76,29 +76,18 @@ class Struck:
         return await self.context.use(self.tool)
 
 
-class OnTools(Protocol):
-    """A condition on some tools. ``tools`` are names or categories, all where it is empty."""
-
-    @property
-    def kind(self) -> str: ...
-
-    @property
-    def rate(self) -> float: ...
-
-    @property
-    def tools(self) -> Sequence[str]: ...
-
-
 @dataclass(frozen=True)
-class Striking(ABC):
-    """A condition that strikes every call of its tools with probability ``rate``.
-
-    ``tools``: names of tools, or categories where their cards have such; all where it is empty.
-    """
+class OnTools:
+    """A condition on some tools, by names, or categories where their cards have such; all where ``tools`` is empty."""
 
     rate: Share = 0.3
     tools: Sequence[str] = ()
     kind: ClassVar[str] = ""
+
+
+@dataclass(frozen=True)
+class Striking(OnTools, ABC):
+    """A condition that strikes every call of its tools with probability ``rate``."""
 
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
         """Put the fault on the tools. Raises ConfigError when there is no such tool, or none at all."""

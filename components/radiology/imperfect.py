@@ -30,7 +30,6 @@ class Imperfect(Striking):
     """
 
     rate: Share = 1.0
-    tools: Sequence[str] = ()
     kind: ClassVar[str] = "imperfect"
 
     def offer(self, offer: Offer, sample: Sample, rng: Random) -> Offer:
