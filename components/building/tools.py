@@ -2,9 +2,11 @@
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt
@@ -19,26 +21,13 @@ from components.core.types import Observation
 from components.prompts import load
 from components.sandbox import Sandbox
 
-NAME, FIELDS = "BuildTool", ("name", "description", "parameters", "examples")
+NAME = "BuildTool"
+_PARAMETERS: Mapping[str, Any] = json.loads(Path(__file__).with_name("build_tool.json").read_text(encoding="utf-8"))
+FIELDS: Sequence[str] = _PARAMETERS["required"]
 Mode = Literal["none", "simulated", "code"]
 ROLE = "builder"
 _FENCE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 _ENDS = ("finish", "refuse")  # what grammars call the actions that end an episode
-_EXAMPLE = {
-    "type": "object",
-    "properties": {"input": {"type": "object"}, "output": {}},
-    "required": ["input", "output"],
-}
-_PARAMETERS = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string", "description": "its name: letters, digits and _"},
-        "description": {"type": "string", "description": "what it does, with formula and units"},
-        "parameters": {"type": "object", "description": "a JSON schema of type object"},
-        "examples": {"type": "array", "items": _EXAMPLE, "description": "inputs with the outputs that are right"},
-    },
-    "required": [*FIELDS],
-}
 
 
 @dataclass(frozen=True)
