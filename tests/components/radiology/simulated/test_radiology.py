@@ -98,10 +98,10 @@ async def test_malformed_replies_come_at_their_rate(perform, samples):
 
 
 async def test_planning_slips_come_at_their_rate(perform, samples):
-    found = await perform(samples[:110], planning_slip_rate=0.4)
+    found = await perform(samples[:55], planning_slip_rate=0.4)
     right = (list(TASKS[sample.metadata["chain"]].categories) for sample in samples)
     changed = [decision_chain(a.steps[0].reply.text, "tolerant") != b for a, b in zip(found, right, strict=False)]
-    assert fmean(changed) == pytest.approx(0.4, abs=0.12)
+    assert fmean(changed) == pytest.approx(0.4, abs=0.15)
 
 
 async def test_answers_are_right_at_the_rate_of_competence(perform, samples):

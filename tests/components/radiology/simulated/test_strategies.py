@@ -89,6 +89,7 @@ async def test_examples_lower_malformed_replies_and_not_without_their_replies(pe
     assert shown < plain == untold and len(shown) < len(plain) / 2
 
 
+@slow
 async def test_notes_on_each_kind_of_tool_lower_planning_slips_and_not_without_them(perform, samples, forgetful):
     bare = {'"_shared/radagent_kinds_noted.jinja"': '"_shared/radagent_kinds.jinja"'}
     emptied = agent("refined_prompts", refined=forgetful("radagent_refined", "plan", bare))
@@ -99,6 +100,7 @@ async def test_notes_on_each_kind_of_tool_lower_planning_slips_and_not_without_t
     assert noted < plain == untold and len(noted) < 0.6 * len(plain)
 
 
+@slow
 async def test_a_plan_handed_to_an_executor_lowers_wrong_tools_and_not_without_the_plan(perform, samples, forgetful):
     emptied = agent("multi_agent", prompts=forgetful("radagent", "executor", {"\n\n[Plan]\n{{ plan }}": ""}))
     plain, handed, untold = [
