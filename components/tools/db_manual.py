@@ -5,9 +5,11 @@ which the model writes hints; here the manual comes from the live schema and not
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge
 
@@ -20,9 +22,84 @@ from components.core.types import Observation
 from components.prompts import load
 from components.sql import SqlError
 from components.sql.cleaning import CURRENT_TIMES
-from components.sql.schema import Schema
-from components.tools.databases import database_spec, opened
-from components.tools.manuals import SHIPPED, Notes, described, fitting_tables, mentioned, notes_of
+from components.sql.schema import Schema, Table
+from components.text.bm25 import Bm25
+from components.text.yaml_text import parsed
+from components.tools.sql_coder import database_spec, opened
+
+_SENTENCE = re.compile(r"(?<=\.) ")
+SHIPPED = Path(__file__).parent / "data" / "manuals"
+
+
+@dataclass(frozen=True)
+class Example:
+    """A worked example of hints for a question."""
+
+    __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
+    question: str
+    hints: str
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What is known of a database besides its schema: lines on all of it, table -> line, and worked examples."""
+
+    __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
+    general: Sequence[str] = ()
+    tables: Mapping[str, str] = field(default_factory=dict)
+    examples: Sequence[Example] = ()
+
+
+def notes_of(id: str, folder: Path = SHIPPED) -> Notes:
+    """The notes in ``<id>.yaml``; without any when there is no such file. Raises ConfigError."""
+    path = folder / f"{id}.yaml"
+    return _read(path, path.stat().st_mtime_ns) if path.is_file() else Notes()
+
+
+@lru_cache(maxsize=32)
+def _read(path: Path, _changed: int) -> Notes:
+    import yaml  # only databases with notes need these
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(Notes).validate_python(parsed(path.read_bytes()))
+    except ValidationError as error:
+        places = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise ConfigError(f"{path}: must be a mapping with general, tables, examples: {places}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: {' '.join(str(error).split())}") from None
+
+
+def fitting_tables(schema: Schema, notes: Notes, query: str, k: int) -> list[Table]:
+    """The at most ``k`` tables that fit a query best, best first, by their names, columns and notes."""
+    texts = []
+    for table in schema.tables:
+        names = " ".join((table.name, *table.columns))
+        texts.append((table.name, f"{names} {names.replace('_', ' ')} {_note(table, notes)}"))
+    tables = {table.name: table for table in schema.tables}
+    return [tables[hit.id] for hit in Bm25.over(texts).search(query, k)]
+
+
+def described(table: Table, notes: Notes) -> str:
+    """One line on a table, its names in lower case: columns with their types, and its note."""
+    columns = ", ".join(
+        f"{name} {kind}{' key' if name in table.primary_key else ''}" for name, kind in table.columns.items()
+    )
+    return _noted(f"{table.name}({columns})".lower(), _note(table, notes))
+
+
+def mentioned(table: Table, notes: Notes) -> str:
+    """The table's name in lower case, and the first sentence of its note."""
+    return _noted(table.name.lower(), _SENTENCE.split(_note(table, notes), maxsplit=1)[0])
+
+
+def _note(table: Table, notes: Notes) -> str:
+    return notes.tables.get(table.name.lower(), "")
+
+
+def _noted(text: str, note: str) -> str:
+    return f"{text}: {note}" if note else text
+
 
 _SPEC = database_spec(
     "DBManual",
@@ -39,7 +116,7 @@ class DBManual:
     """The part of a database's manual that fits a query: at most ``n_tables`` tables by BM25, and the general notes.
 
     ``hints``: the model (``role``) is given that part with worked examples and writes hints, which are returned in its
-    place. ``notes``: a folder with ``<database>.yaml`` files of one's own; empty for those of this project
+    place. ``notes``: a folder with custom ``<database>.yaml`` files; empty for those of this project
     (mimic_iii, mimic_iv, eicu). Any other database has a manual from its schema alone. ``dataset_id`` chooses notes and
     time where the database's base name does not. Output: text; data: ``database``, ``tables``. Raises ToolError:
     not_found, unavailable (a schema that cannot be read), empty (no hints), bad_arguments.
@@ -51,17 +128,13 @@ class DBManual:
     hints: bool = False
     notes: str = ""
     dataset_id: str = ""
-    effect: Effect = "pure"
+    spec: ClassVar[ToolSpec] = _SPEC
+    effect: ClassVar[Effect] = "pure"
 
     def __post_init__(self) -> None:
         """Raises ConfigError when there is no folder of notes."""
         if self.notes and not Path(self.notes).is_dir():
             raise ConfigError(f"DBManual: notes must be a folder with YAML files, found {self.notes!r}")
-
-    @property
-    def spec(self) -> ToolSpec:
-        """What the model is told."""
-        return _SPEC
 
     async def __call__(self, context: Context, sql_database: Any = "", query: Any = "", **_: Any) -> Observation:
         """Find what fits. Raises ToolError, ConfigError for notes that cannot be read."""
@@ -95,7 +168,7 @@ class DBManual:
         return names, text
 
     async def _hints(self, context: Context, manual: str, notes: Notes, question: str) -> str:
-        """What the model makes of it, up to the next question that it makes up."""
+        """Hints that the model writes, up to the next question that it makes up."""
         message = load(self.prompts).user("hints", manual=manual, examples=list(notes.examples), question=question)
         reply = (await context.ask([message], "tool", role=self.role)).text
         if not (text := _NEXT.split(_LABEL.sub("", reply))[0].strip()):

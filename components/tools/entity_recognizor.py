@@ -11,20 +11,45 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import orjson
 from annotated_types import MinLen
 
-from components.acting.text_arguments import LOADING, given_text, missing_model, text_spec
-from components.core.errors import ToolError
+from components.acting.text_arguments import LOADING, missing_model, text_spec
 from components.core.messages import ToolSpec
-from components.core.tools import Context, Effect
-from components.core.traits import ToolTraits
 from components.core.types import Observation
-from components.tools.data_files import Shipped, Stamp, lacking, located, stamp
+from components.files.rows import json_lines
+from components.tools.backends import Shipped, Stamp, TextTool, lacking, located, stamp
 from components.tools.entity_rules import Word, abbreviations, phrases, rules, split
-from components.tools.entity_terms import Entry, entries
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of a vocabulary."""
+
+    cui: str
+    name: str
+    semantic_type: str
+
+
+@lru_cache(maxsize=4)
+def entries(files: tuple[Stamp, ...]) -> Mapping[str, Entry]:
+    """Lower-cased term -> its entry, from JSON Lines with cui, name, synonyms and semantic_type.
+
+    Plurals in -s are added; the first entry of a term counts. Raises ConfigError, naming line and key, for a row that
+    is not as it should be.
+    """
+    found: dict[str, Entry] = {}
+    for file in files:
+        for row in json_lines(Path(file.path)):
+            entry = Entry(row.text("cui"), row.text("name"), row.text("semantic_type"))
+            for term in (entry.name, *row.texts("synonyms")):
+                found.setdefault(term.strip().lower(), entry)
+    for term in [term for term in found if not term.endswith("s")]:
+        found.setdefault(f"{term}s", found[term])
+    return found
+
 
 _SPEC = text_spec(
     "EntityRecognizor",
@@ -57,7 +82,7 @@ class Mention:
 
 
 @dataclass(frozen=True)
-class EntityRecognizor:
+class EntityRecognizor(TextTool):
     """The medical mentions in a text.
 
     ``shipped`` names a vocabulary that ships with the tools, ``vocabulary`` files of one's own in the same form
@@ -69,21 +94,11 @@ class EntityRecognizor:
     shipped: Shipped | None = None
     vocabulary: Sequence[str] = ()
     model: Annotated[str, MinLen(1)] | None = None
-    effect: Effect = "pure"
+    spec: ClassVar[ToolSpec] = _SPEC
 
     def __post_init__(self) -> None:
         if not self._lacking:
             entries(self._stamps)
-
-    @property
-    def spec(self) -> ToolSpec:
-        """What the model sees of the tool."""
-        return _SPEC
-
-    @property
-    def traits(self) -> ToolTraits:
-        """What identifies its answers, and what it lacks."""
-        return ToolTraits(missing=self.missing)
 
     @property
     def missing(self) -> str:
@@ -107,11 +122,8 @@ class EntityRecognizor:
         """The vocabularies as they are now."""
         return tuple(map(stamp, self._files))
 
-    async def __call__(self, context: Context, sentence: Any) -> Observation:
+    async def answer(self, text: str) -> Observation:
         """Find the mentions. Raises ToolError."""
-        text = given_text(_SPEC, sentence)
-        if self.missing:
-            raise ToolError(self.missing, "unavailable")
         mentions = await asyncio.to_thread(self._find, text)
         shown = [mention.as_dict(text) for mention in mentions]
         listed = [one | {"origin": mention.origin} for one, mention in zip(shown, mentions, strict=True)]

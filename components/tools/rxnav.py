@@ -5,15 +5,14 @@ Source: https://lhncbc.nlm.nih.gov/RxNav/APIs/RxNormAPIs.html; no key, 20 reques
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from annotated_types import Ge
 from yarl import URL
 
-from components.core.tools import Effect
-from components.tools.drugs import Drug, Found, closest, fitting, not_found
-from components.tools.web import Web, base, unavailable
+from components.tools.drugbank import Drug, Found, closest, fitting, not_found
+from components.tools.web import Service, unavailable
 
 _BEST_MATCH = "2"  # exact, else normalised
 _CANDIDATES = "20"
@@ -21,22 +20,16 @@ _FORM = re.compile(r"(?P<strength>[\d.,]+ [A-Z%][\w%/.]*) (?P<form>[^\d/]+)$")
 
 
 @dataclass(frozen=True)
-class RxNav:
+class RxNav(Service):
     """The RxNorm concept of a name, with its brands as synonyms and its clinical drugs as dosages.
 
-    RxNorm holds neither descriptions nor indications. At most ``dosages`` forms are told, ``closest`` names
-    when no concept has the name.
+    RxNorm holds neither descriptions nor indications. At most ``dosages`` forms are reported, or ``closest``
+    names when no concept has the name.
     """
 
     base_url: str = "https://rxnav.nlm.nih.gov/REST"
     dosages: Annotated[int, Ge(0)] = 10
     closest: Annotated[int, Ge(0)] = 5
-    web: Web = field(default_factory=Web)
-    effect: ClassVar[Effect] = "external"
-    missing: ClassVar[str] = ""
-
-    def __post_init__(self) -> None:
-        base(self.base_url)
 
     @property
     def identity(self) -> str:
@@ -66,11 +59,10 @@ class RxNav:
 
     async def _ask(self, path: str, group: str, parameters: Mapping[str, str]) -> Mapping[str, Any]:
         """The named object of an answer. Raises ToolError."""
-        url = URL(f"{base(self.base_url)}/{path}")
-        answer = (await self.web.get(url, parameters)).json()
-        found = answer.get(group) if isinstance(answer, dict) else None
-        if not isinstance(found, dict):
-            raise unavailable(url.host, f"its answer has no {group}")
+        reply = await self.web.get(URL(f"{self.address}/{path}"), parameters)
+        found = reply.find(dict, group)
+        if found is None:
+            raise unavailable(self.address.host, f"its answer has no {group}")
         return found
 
 

@@ -9,7 +9,8 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Gt
 
@@ -19,12 +20,39 @@ from components.core.messages import Message, ToolSpec
 from components.core.tools import Context, Effect
 from components.core.traits import PromptSetName
 from components.core.types import Observation
+from components.files.attachments import SampleFiles
 from components.prompts import load
 from components.sql import SqlError, UnreadableDatabase
 from components.sql.cleaning import CURRENT_TIMES, clean_sql, result_text
 from components.sql.reading import ReadOnly, Row
-from components.sql.schema import Database
-from components.tools.databases import database_spec, opened
+from components.sql.schema import Database, database_of
+
+
+def database_spec(name: str, description: str, query: str) -> ToolSpec:
+    """The spec of a tool that takes the name of a database and a query; ``query`` says what that is."""
+    properties = {
+        "sql_database": {"type": "string", "description": "The database, by the name that the task shows."},
+        "query": {"type": "string", "description": query},
+    }
+    parameters = {"type": "object", "properties": properties, "required": list(properties)}
+    return ToolSpec(name, description, parameters, facts={"dimension": "numerical", "needs": "sql_database"})
+
+
+def input_path(context: Context, name: str) -> Path:
+    """The path of an input of the task. Raises ToolError when it has no such input, TypeError without files."""
+    if not isinstance(context.state, SampleFiles):
+        raise TypeError(f"this tool runs on SampleFiles, found {type(context.state).__name__}")
+    return context.state.path(name)
+
+
+def opened(context: Context, name: str) -> Database:
+    """The database that the task shows by this name. Raises ToolError when there is none."""
+    path = input_path(context, name)
+    try:
+        return database_of(path)
+    except SqlError as error:
+        raise ToolError(f"The input {name!r} is not a database: {error}.", "not_found") from None
+
 
 _SPEC = database_spec(
     "SQLCoder",
@@ -67,12 +95,8 @@ class SQLCoder:
     seconds: Annotated[float, Gt(0)] = 5.0
     max_rows: Annotated[int, Ge(1)] = 100_000
     shown_rows: Annotated[int, Ge(1)] = 100
-    effect: Effect = "pure"
-
-    @property
-    def spec(self) -> ToolSpec:
-        """What the model is told."""
-        return _SPEC
+    spec: ClassVar[ToolSpec] = _SPEC
+    effect: ClassVar[Effect] = "pure"
 
     @property
     def timeout_seconds(self) -> float:

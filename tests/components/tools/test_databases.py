@@ -3,7 +3,7 @@ import pytest
 from components.core.errors import ToolError
 from components.core.tools import NoState
 from components.files.attachments import SampleFiles
-from components.tools.databases import database_spec, input_path, opened
+from components.tools.sql_coder import database_spec, input_path, opened
 from tests.components.tools.ward import Speaking, ward
 
 SPEC = database_spec("Reader", "Reads.", "A question.")
