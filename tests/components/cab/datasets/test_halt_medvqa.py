@@ -1,6 +1,6 @@
 import pytest
 
-from components.cab.datasets.halt_medvqa import HaltMedVqa
+from components.cab.datasets.hallucination import HaltMedVqa
 from components.core.errors import ConfigError
 from tests.components.cab_files import png, refused, write
 

@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from components.cab.datasets.mmlu_med import MmluMed
+from components.cab.datasets.knowledge import MmluMed
 from components.core.errors import ConfigError
 from tests.components.cab_files import DATA, needs, refused, write
 
