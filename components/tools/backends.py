@@ -4,7 +4,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
@@ -16,12 +16,23 @@ from components.core.tools import Context, Effect
 from components.core.traits import ToolTraits
 from components.core.types import Observation
 from components.files.rows import Row, json_lines
+from components.text.yaml_text import read_yaml
 
 Shipped = Literal["corpus", "drugs", "vocabulary", "web"]
 _FILES: dict[Shipped, str] = {
     "corpus": "corpus", "drugs": "drugs.jsonl", "vocabulary": "vocabulary.jsonl", "web": "web.jsonl",
 }  # fmt: skip
 DATA = Path(__file__).parent / "data"
+
+
+@lru_cache(maxsize=32)
+def spec_of(name: str) -> ToolSpec:
+    """The spec of a clinical tool, as ``data/specs.yaml`` describes it to models."""
+    entry = read_yaml(DATA / "specs.yaml")[name]
+    texts = {parameter: {"type": "string", "description": about} for parameter, about in entry["parameters"].items()}
+    parameters = {"type": "object", "properties": texts, "required": list(texts)}
+    facts = {key: entry[key] for key in ("dimension", "needs") if key in entry}
+    return ToolSpec(name, entry["description"], parameters, facts=facts)
 
 
 @runtime_checkable

@@ -7,12 +7,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from annotated_types import Ge, Interval
+from annotated_types import Interval
 
 from components.files.rows import Row, json_lines
 from components.tools.backends import FileBackend, Stamp, plain, stamp
 from components.tools.drugbank import Drug, Found, alike, closest, not_found, similarity
 
+_N_CLOSEST = 5
 _SHORTEST_PREFIX = 3
 
 
@@ -21,11 +22,10 @@ class DrugTable(FileBackend):
     """A table of drugs. Raises ConfigError for a row of another form.
 
     An exact name (in any case) is taken first, then one that begins so (3 letters or more), then the most similar one
-    when its similarity (0-1) reaches ``threshold``; otherwise the ``closest`` names are reported.
+    when its similarity (0-1) reaches ``threshold``; otherwise the 5 closest names are reported.
     """
 
     threshold: Annotated[float, Interval(ge=0, le=1)] = 0.6
-    closest: Annotated[int, Ge(0)] = 5
     how: ClassVar[str] = (
         "give a .jsonl file with name, description, state, indication, dosages and synonyms in each line, made from"
         " DrugBank's open vocabulary, openFDA's labels or RxNorm"
@@ -53,7 +53,7 @@ class DrugTable(FileBackend):
         if fitting := alike(asked, table.exact.keys(), self.threshold):
             score, best = fitting[0]
             return Found(table.exact[best], "fuzzy", score)
-        raise not_found(name, closest(name, table.names, self.closest))
+        raise not_found(name, closest(name, table.names, _N_CLOSEST))
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,10 @@ from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 import orjson
 
-from components.acting.text_arguments import text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.types import Observation
-from components.tools.backends import Backend, LookupTool, plain
+from components.tools.backends import Backend, LookupTool, plain, spec_of
 
 Match = Literal["exact", "prefix", "fuzzy"]
 _FAR = 30  # percent of letters in common, below which a name is no hint
@@ -95,15 +94,6 @@ def closest(name: str, names: Iterable[str], n: int) -> list[str]:
     return [other for other, _, _ in found]
 
 
-_SPEC = text_spec(
-    "DrugBank",
-    "Look up a drug: description, state, indication, dosage forms with route and strength, and synonyms.",
-    "drug_name",
-    "Generic name, brand name or synonym of one drug.",
-    "knowledge",
-)
-
-
 @dataclass(frozen=True)
 class DrugBank(LookupTool):
     """One drug as a JSON object on its own line, with a warning where only a similar name was found.
@@ -112,7 +102,7 @@ class DrugBank(LookupTool):
     """
 
     backend: Drugs
-    spec: ClassVar[ToolSpec] = _SPEC
+    spec: ClassVar[ToolSpec] = spec_of("DrugBank")
 
     async def answer(self, text: str) -> Observation:
         """Look up a drug. Raises ToolError."""

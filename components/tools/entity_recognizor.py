@@ -16,11 +16,11 @@ from typing import Annotated, Any, ClassVar, Literal
 import orjson
 from annotated_types import MinLen
 
-from components.acting.text_arguments import LOADING, missing_model, text_spec
+from components.acting.text_arguments import LOADING, missing_model
 from components.core.messages import ToolSpec
 from components.core.types import Observation
 from components.files.rows import json_lines
-from components.tools.backends import Shipped, Stamp, TextTool, lacking, located, stamp
+from components.tools.backends import Shipped, Stamp, TextTool, lacking, located, spec_of, stamp
 from components.tools.entity_rules import Word, abbreviations, phrases, rules, split
 
 
@@ -51,14 +51,6 @@ def entries(files: tuple[Stamp, ...]) -> Mapping[str, Entry]:
     return found
 
 
-_SPEC = text_spec(
-    "EntityRecognizor",
-    "Find the medical entities (diseases, symptoms, drugs, anatomy, procedures, tests, genes) that a text mentions,"
-    " with their places in it.",
-    "sentence",
-    "The text to search.",
-    "data",
-)
 Origin = Literal["vocabulary", "abbreviation", "model", "phrase"]
 _ORDER: Sequence[Origin] = ("vocabulary", "abbreviation", "model", "phrase")
 
@@ -94,7 +86,7 @@ class EntityRecognizor(TextTool):
     shipped: Shipped | None = None
     vocabulary: Sequence[str] = ()
     model: Annotated[str, MinLen(1)] | None = None
-    spec: ClassVar[ToolSpec] = _SPEC
+    spec: ClassVar[ToolSpec] = spec_of("EntityRecognizor")
 
     def __post_init__(self) -> None:
         if not self._lacking:
@@ -103,7 +95,7 @@ class EntityRecognizor(TextTool):
     @property
     def missing(self) -> str:
         """What must be installed, or given, first."""
-        return self._lacking or missing_model(_SPEC.name, self.model)
+        return self._lacking or missing_model(self.spec.name, self.model)
 
     @property
     def _lacking(self) -> str:
@@ -115,7 +107,7 @@ class EntityRecognizor(TextTool):
     def _files(self) -> list[Path]:
         """The vocabularies, the shipped one last: of two entries for a term the user's counts."""
         own = [Path(path).expanduser() for path in self.vocabulary]
-        return own if self.shipped is None else [*own, located(self.shipped, None, _SPEC.name)]
+        return own if self.shipped is None else [*own, located(self.shipped, None, self.spec.name)]
 
     @property
     def _stamps(self) -> tuple[Stamp, ...]:

@@ -15,22 +15,13 @@ from typing import Annotated, ClassVar
 import orjson
 from annotated_types import Ge
 
-from components.acting.text_arguments import text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Effect
 from components.core.types import Observation
 from components.files.rows import Row, json_lines
-from components.tools.backends import TextTool, first_rows, lacking, plain
+from components.tools.backends import TextTool, first_rows, lacking, plain, spec_of
 from components.tools.web_snapshot import WebPage, WebSource, page_of
-
-_SPEC = text_spec(
-    "GoogleSearch",
-    "Search the web and read the beginning of the pages that come first.",
-    "query",
-    "What to search for, as one would type it into a search engine.",
-    "knowledge",
-)
 
 
 @dataclass(frozen=True)
@@ -99,7 +90,7 @@ class GoogleSearch(TextTool):
     pages: Annotated[int, Ge(1)] = 2
     paragraphs: Annotated[int, Ge(1)] = 10
     least_paragraphs: Annotated[int, Ge(1)] = 1
-    spec: ClassVar[ToolSpec] = _SPEC
+    spec: ClassVar[ToolSpec] = spec_of("GoogleSearch")
 
     @property
     def effect(self) -> Effect:

@@ -22,6 +22,7 @@ from components.core.traits import PromptSetName
 from components.core.types import Observation
 from components.prompts import load
 from components.text.bm25 import Bm25
+from components.tools.backends import spec_of
 from components.tools.sql_coder import input_path
 
 _WORD = re.compile(r"\S+")
@@ -123,21 +124,6 @@ def index_documents(documents: tuple[Document, ...], size: int, overlap: int) ->
     return DocumentIndex(found, Bm25.over((f"{n:0{width}d}", window.text) for n, window in enumerate(found)))
 
 
-_SPEC = ToolSpec(
-    "LongDocRAG",
-    "Search the documents that come with the task and read the passages that fit the question best.",
-    {
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": "The documents, by the name that the task shows."},
-            "query": {"type": "string", "description": "What to find in them, in the words of such documents."},
-        },
-        "required": ["path", "query"],
-    },
-    facts={"dimension": "data", "needs": "upload_files"},
-)
-
-
 @dataclass(frozen=True)
 class LongDocRAG:
     """The ``k`` best windows of ``window_words`` words, neighbours sharing ``overlap_words``.
@@ -152,7 +138,7 @@ class LongDocRAG:
     overlap_words: Annotated[int, Ge(0)] = 50
     synthesis: bool = False
     prompts: PromptSetName = "long_doc_rag"
-    spec: ClassVar[ToolSpec] = _SPEC
+    spec: ClassVar[ToolSpec] = spec_of("LongDocRAG")
     effect: ClassVar[Effect] = "pure"
     missing: ClassVar[str] = ""
 

@@ -9,20 +9,11 @@ from typing import Annotated, ClassVar
 
 from annotated_types import Ge
 
-from components.acting.text_arguments import text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.types import Observation
-from components.tools.backends import LookupTool
+from components.tools.backends import LookupTool, spec_of
 from components.tools.passages import Passages
-
-_SPEC = text_spec(
-    "Medrag",
-    "Search medical literature (textbooks, reviews, abstracts) and read the passages that fit best.",
-    "query",
-    "What to look for, in words that such a text would use.",
-    "knowledge",
-)
 
 
 @dataclass(frozen=True)
@@ -35,7 +26,7 @@ class Medrag(LookupTool):
     backend: Passages
     k: Annotated[int, Ge(1)] = 5
     longest: Annotated[int, Ge(1)] = 2048
-    spec: ClassVar[ToolSpec] = _SPEC
+    spec: ClassVar[ToolSpec] = spec_of("Medrag")
 
     @property
     def identity(self) -> str:

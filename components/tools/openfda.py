@@ -5,13 +5,12 @@ Source: https://open.fda.gov/apis/drug/label/; 240 requests a minute, 1,000 a da
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
-
-from annotated_types import Ge
+from typing import Any
 
 from components.tools.drugbank import Drug, Found, fitting, not_found
 from components.tools.web import Service, key, unavailable
 
+_LONGEST = 1500  # characters of a section
 _NAMES = ("generic_name", "brand_name", "substance_name")
 
 
@@ -19,17 +18,16 @@ _NAMES = ("generic_name", "brand_name", "substance_name")
 class OpenFda(Service):
     """The first label whose generic, brand or substance name is the requested one. A key is optional.
 
-    A section of a label is cut at ``longest`` characters. A label does not give the state of matter.
+    A section of a label is cut at 1,500 characters. A label does not give the state of matter.
     """
 
     base_url: str = "https://api.fda.gov"
     key_variable: str = "OPENFDA_API_KEY"
-    longest: Annotated[int, Ge(1)] = 1500
 
     @property
     def identity(self) -> str:
         """The service."""
-        return f"openfda {self.base_url} {self.longest}"
+        return f"openfda {self.base_url} {_LONGEST}"
 
     async def find(self, name: str) -> Found:
         """The drug of a label. Raises ToolError."""
@@ -65,7 +63,7 @@ class OpenFda(Service):
     def _section(self, label: Mapping[str, Any], section: str) -> str | None:
         """A section's text on one line, cut."""
         text = " ".join(" ".join(_texts(label.get(section))).split())
-        return (text if len(text) <= self.longest else text[: self.longest] + " ...") or None
+        return (text if len(text) <= _LONGEST else text[:_LONGEST] + " ...") or None
 
 
 def _texts(value: object) -> list[str]:

@@ -14,24 +14,16 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import orjson
 import regex  # type: ignore[import-untyped]  # it ships no types
-from annotated_types import Interval, MinLen
+from annotated_types import MinLen
 
-from components.acting.text_arguments import LOADING, missing_model, text_spec
+from components.acting.text_arguments import LOADING, missing_model
 from components.core.errors import ConfigError, missing_extra
 from components.core.messages import ToolSpec
 from components.core.types import Observation
 from components.text.yaml_text import read_yaml
-from components.tools.backends import DATA, TextTool
+from components.tools.backends import DATA, TextTool, spec_of
 
-_SPEC = text_spec(
-    "PrivacyDetector",
-    "Find what identifies a person in a text (names, dates, addresses, phone and record numbers, e-mail) and"
-    " return the text without it, with a list of what was found.",
-    "response",
-    "The text to check.",
-    "trust",
-)
-_REGIONS = ("US", "GB")
+_THRESHOLD = 0.4  # the least score of a finding
 
 
 class Finding(NamedTuple):
@@ -57,29 +49,26 @@ class PrivacyDetector(TextTool):
     """Identifiers of a person in a text.
 
     Output: JSON with ``text``, where ``<KIND>`` stands for each identifier, and ``findings`` with offsets into the
-    text that was given. ``threshold`` is the least score of a finding. ``engine``: the rules alone, or presidio (the
-    extra ``text``), which checks domains and digits too; with it, ``regions`` are those whose phone numbers are known
-    without a country's prefix, and ``model`` is an installed spaCy pipeline that finds further names, by its package.
+    text that was given. ``engine``: the rules alone, or presidio (the extra ``text``), which checks domains and digits
+    too; with it, ``model`` is an installed spaCy pipeline that finds further names, by its package.
     Limits: without a model, names are found after titles and labels (and wherever they are repeated) only.
-    Raises: ConfigError for ``regions`` or ``model`` without presidio.
+    Raises: ConfigError for ``model`` without presidio.
     """
 
-    threshold: Annotated[float, Interval(ge=0, le=1)] = 0.4
     engine: Literal["rules", "presidio"] = "rules"
-    regions: Sequence[str] = _REGIONS
     model: Annotated[str, MinLen(1)] | None = None
-    spec: ClassVar[ToolSpec] = _SPEC
+    spec: ClassVar[ToolSpec] = spec_of("PrivacyDetector")
 
     def __post_init__(self) -> None:
-        if self.engine == "rules" and (self.model is not None or tuple(self.regions) != _REGIONS):
-            raise ConfigError("PrivacyDetector: regions and model need engine: presidio; found engine: rules")
+        if self.engine == "rules" and self.model is not None:
+            raise ConfigError("PrivacyDetector: model needs engine: presidio; found engine: rules")
 
     @property
     def missing(self) -> str:
         """What must be installed first."""
         if self.engine == "rules":
             return ""
-        return missing_extra(_SPEC.name, "presidio_analyzer", "text") or missing_model(_SPEC.name, self.model)
+        return missing_extra(self.spec.name, "presidio_analyzer", "text") or missing_model(self.spec.name, self.model)
 
     async def answer(self, text: str) -> Observation:
         """Remove what identifies a person. Raises ToolError."""
@@ -91,13 +80,13 @@ class PrivacyDetector(TextTool):
     def _find(self, text: str) -> list[Finding]:
         """The findings in the order of the text, none overlapping."""
         if self.engine == "rules":
-            found = find(text, self.threshold)
+            found = find(text, _THRESHOLD)
         else:
             with LOADING:
                 from components.tools.privacy_presidio import analyze, engine
 
-                analyzer = engine(self.model, tuple(self.regions), rules("notes"))
-            found = [Finding(*one) for one in analyze(analyzer, text, self.threshold)]
+                analyzer = engine(self.model, rules("notes"))
+            found = [Finding(*one) for one in analyze(analyzer, text, _THRESHOLD)]
         return joined([*found, *_repeated(text, found)])
 
 

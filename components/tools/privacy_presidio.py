@@ -32,6 +32,7 @@ _KINDS = {"DATE_TIME": "DATE", "PHONE_NUMBER": "PHONE", "EMAIL_ADDRESS": "EMAIL"
     kind: "RECORD_NUMBER" for kind in ("US_SSN", "UK_NHS", "CREDIT_CARD", "IBAN_CODE")
 }
 Rule = tuple[str, str, float, bool]  # kind, pattern, score, whether the case of letters counts
+_REGIONS = ("US", "GB")  # whose phone numbers are known without a country's prefix
 _TRAINED = ("PERSON", "LOCATION")  # what an installed pipeline is asked for
 
 
@@ -62,10 +63,10 @@ class _Pipeline(SpacyNlpEngine):
 
 
 @lru_cache(maxsize=2)
-def engine(model: str | None, regions: Sequence[str], rules: Sequence[Rule]) -> AnalyzerEngine:
+def engine(model: str | None, rules: Sequence[Rule]) -> AnalyzerEngine:
     """Presidio with rules of our own; ``model`` is an installed spaCy pipeline that finds names."""
     numbers = [CreditCardRecognizer(), IbanRecognizer(), NhsRecognizer(), UsSsnRecognizer()]
-    phones = PhoneRecognizer(supported_regions=regions)
+    phones = PhoneRecognizer(supported_regions=_REGIONS)
     links = UrlRecognizer(patterns=[one for one in UrlRecognizer.PATTERNS if "Non schema" not in one.name])
     electronic = [_Email(), links, IpRecognizer(), MacAddressRecognizer()]
     own = [_recognizer(f"{rule[0].lower()}_{number}", *rule) for number, rule in enumerate(rules)]

@@ -14,14 +14,13 @@ from components.tools.web import Service, key, unavailable
 
 @dataclass(frozen=True)
 class PubMed(Service):
-    """The abstracts that PubMed ranks first. A key is optional; ``email`` is what NCBI asks heavy users for.
+    """The abstracts that PubMed ranks first. A key is optional.
 
     A passage's score falls from 1 with its rank, since PubMed gives none.
     """
 
     base_url: str = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
     key_variable: str = "NCBI_API_KEY"
-    email: str | None = None
 
     @property
     def identity(self) -> str:
@@ -56,8 +55,6 @@ class PubMed(Service):
     def _who(self) -> dict[str, str]:
         """What NCBI asks of every request."""
         who = {"db": "pubmed", "tool": "wardround"}
-        if self.email:
-            who["email"] = self.email
         if found := key(self.key_variable):
             who["api_key"] = found
         return who

@@ -15,22 +15,14 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import orjson
 
-from components.acting.text_arguments import LOADING, text_spec
+from components.acting.text_arguments import LOADING
 from components.core.errors import ConfigError, missing_extra
 from components.core.messages import ToolSpec
 from components.core.tools import Effect
 from components.core.types import Observation
 from components.text.yaml_text import read_yaml
-from components.tools.backends import DATA, Backend, TextTool
+from components.tools.backends import DATA, Backend, TextTool, spec_of
 
-_SPEC = text_spec(
-    "ToxicityDetector",
-    "Judge how abusive, threatening or demeaning a text is: a score from 0 (harmless) to 1, and the terms that"
-    " were recognised.",
-    "sentence",
-    "The text to judge.",
-    "trust",
-)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
@@ -63,7 +55,7 @@ class ToxicityDetector(TextTool):
 
     backend: ToxicityService | None = None
     classifier: bool = False
-    spec: ClassVar[ToolSpec] = _SPEC
+    spec: ClassVar[ToolSpec] = spec_of("ToxicityDetector")
 
     def __post_init__(self) -> None:
         if self.classifier and self.backend is not None:
@@ -84,7 +76,7 @@ class ToxicityDetector(TextTool):
         """What the service or the linear model needs first."""
         if self.backend is not None:
             return self.backend.missing
-        what = f"{_SPEC.name} with classifier: true"
+        what = f"{self.spec.name} with classifier: true"
         return missing_extra(what, "profanity_check", "text") if self.classifier else ""
 
     async def answer(self, text: str) -> Observation:

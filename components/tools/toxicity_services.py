@@ -6,30 +6,25 @@ Texts leave this machine: for open data only, unless the service may receive you
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from components.core.errors import ConfigError
 from components.tools.web import Reply, Service, key, no_key, unavailable
+
+_ATTRIBUTE = "TOXICITY"
 
 
 @dataclass(frozen=True)
 class Perspective(Service):
-    """The Perspective API or one of its form; ``attributes`` are the kinds of abuse it is asked for.
+    """The Perspective API or one of its form.
 
     Source: Perspective API reference, method ``comments:analyze`` of version v1alpha1 (Jigsaw).
     """
 
     base_url: str = "https://commentanalyzer.googleapis.com/v1alpha1"
     key_variable: str = "PERSPECTIVE_API_KEY"
-    attributes: tuple[str, ...] = ("TOXICITY",)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.attributes:
-            raise ConfigError("attributes of Perspective: found none; name at least one, such as TOXICITY")
 
     @property
     def identity(self) -> str:
         """What the answers depend on."""
-        return f"perspective {self.address} {','.join(self.attributes)}"
+        return f"perspective {self.address} {_ATTRIBUTE}"
 
     @property
     def missing(self) -> str:
@@ -41,11 +36,11 @@ class Perspective(Service):
         body = {
             "comment": {"text": text},
             "languages": ["en"],
-            "requestedAttributes": {name: {} for name in self.attributes},
+            "requestedAttributes": {_ATTRIBUTE: {}},
             "doNotStore": True,
         }
         reply = await self.web.post(self.address / "comments:analyze", body, {"x-goog-api-key": key(self.key_variable)})
-        return {name: _number(reply, "attributeScores", name, "summaryScore", "value") for name in self.attributes}
+        return {_ATTRIBUTE: _number(reply, "attributeScores", _ATTRIBUTE, "summaryScore", "value")}
 
 
 @dataclass(frozen=True)

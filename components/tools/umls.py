@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
-from components.acting.text_arguments import text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.types import Observation
-from components.tools.backends import Backend, LookupTool
+from components.tools.backends import Backend, LookupTool, spec_of
 
 PREFERRED_SOURCES = ("MSH", "NCI", "ICF", "CSP", "HPO")
 N_RELATIONS = 5
@@ -66,21 +65,12 @@ def no_concept(term: str) -> ToolError:
     return ToolError(f"There is no information on {term!r:.200}: no concept has such a name.", "empty")
 
 
-_SPEC = text_spec(
-    "UMLS",
-    "Look up a medical term: the concept it names, its definition and how it is related to other concepts.",
-    "medical_terminology",
-    "One medical term, such as a disease, finding, drug or procedure.",
-    "knowledge",
-)
-
-
 @dataclass(frozen=True)
 class UMLS(LookupTool):
     """One concept as lines of text. Raises ToolError: empty when no concept is found, or unavailable."""
 
     backend: Concepts
-    spec: ClassVar[ToolSpec] = _SPEC
+    spec: ClassVar[ToolSpec] = spec_of("UMLS")
 
     async def answer(self, text: str) -> Observation:
         """Look up a term. Raises ToolError."""

@@ -21,6 +21,7 @@ from components.core.traits import PromptSetName, ToolTraits
 from components.core.types import Observation, Problem
 from components.files.attachments import MAX_PIXELS, SampleFiles
 from components.prompts import load
+from components.tools.backends import spec_of
 
 # DICOM keyword -> how it is called here.
 TAGS: Mapping[str, str] = {
@@ -106,23 +107,6 @@ def _statistics(picture: Any) -> dict[str, Any]:
 
 
 VisionName = Literal["HuatuoGPT", "MedCaptioner", "MiniCPM"]
-_IMAGE = {"type": "string", "description": "The image, by the name that the task shows."}
-_QUERY = {"type": "string", "description": "What you want to know of the image, in plain words."}
-
-
-def _spec(name: VisionName, description: str, parameters: Mapping[str, Any]) -> ToolSpec:
-    """The spec of an image tool."""
-    schema = {"type": "object", "properties": dict(parameters), "required": list(parameters)}
-    text = f"{description} Use it only when the task gives an image."
-    return ToolSpec(name, text, schema, facts={"dimension": "multimodal", "needs": "image"})
-
-
-_ASKED = {"query": _QUERY, "image": _IMAGE}
-_SPECS: Mapping[VisionName, ToolSpec] = {
-    "HuatuoGPT": _spec("HuatuoGPT", "Answers a question on a medical image: a model with medical training.", _ASKED),
-    "MedCaptioner": _spec("MedCaptioner", "Describes a medical image: its kind and what it shows.", {"image": _IMAGE}),
-    "MiniCPM": _spec("MiniCPM", "Answers a question on any image: a model for general pictures and texts.", _ASKED),
-}
 _METADATA = "Metadata of the image. No model has looked at it, so this says nothing of what it shows:"
 
 
@@ -153,7 +137,7 @@ class VisionTool:
     @property
     def spec(self) -> ToolSpec:
         """What the model is told."""
-        return _SPECS[self.name]
+        return spec_of(self.name)
 
     async def __call__(self, context: Context, image: Any = "", query: Any = "", **_: Any) -> Observation:
         """Look at the image. Raises ToolError."""

@@ -11,7 +11,7 @@ def found(engine, text, **settings):
         results = find(text, 0.4)
     else:
         presidio = pytest.importorskip("components.tools.privacy_presidio", reason="needs the extra text")
-        results = presidio.analyze(presidio.engine(settings.get("model"), ("US", "GB"), rules("notes")), text, 0.4)
+        results = presidio.analyze(presidio.engine(settings.get("model"), rules("notes")), text, 0.4)
         results = [Finding(*one) for one in results]
     return {(one.kind, text[one.start : one.end]) for one in joined(results)}
 

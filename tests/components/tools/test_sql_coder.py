@@ -127,7 +127,8 @@ async def test_the_dataset_chooses_the_time(tmp_path):
     query = "SELECT current_time"
     with pytest.raises(ToolError, match="'ward' has no fixed current_time"):
         await SQLCoder(attempts=0)(context, sql_database="ward", query=query)
-    found = await SQLCoder(attempts=0, dataset_id="eicu")(context, sql_database="ward", query=query)
+    context = speaking(tmp_path / "x", name="eicu", script=SCRIPT)
+    found = await SQLCoder(attempts=0)(context, sql_database="eicu", query=query)
     assert found.text == "[['2105-12-31 23:59:00']]"
 
 
