@@ -3,8 +3,7 @@
 import re
 
 from components.cab.simulated import answers
-from components.cab.simulated.answers import ClinicalKnowledge, Step, is_clinical
-from components.cab.simulated.calculator import BUILD, code
+from components.cab.simulated.answers import BUILD, ClinicalKnowledge, Step, code, is_clinical
 from components.core.messages import Message
 from components.core.types import Sample
 from components.prompts.recognition import rendered_from

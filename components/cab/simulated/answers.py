@@ -3,14 +3,35 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
-from components.cab.simulated.calculator import BUILD, BUILT, SPECIFICATION
 from components.cab.tasks import TASKS
+from components.core.messages import Message
 from components.core.types import Sample
+from components.prompts.recognition import rendered_from
 from components.simulation.draws import Draws, Rates
 from components.simulation.history import Done, History
 from components.simulation.knowledge import Knowledge
+from components.text.yaml_text import read_yaml
+
+BUILD, BUILT = "BuildTool", "Arithmetic"
+_NAME = re.compile(r"^Name: (\w+)$", re.MULTILINE)
+_BUILT = read_yaml(Path(__file__).parent / "built_calculator.yaml")
+SPECIFICATION: Mapping[str, Any] = _BUILT["specification"]
+_SLIP = ("ast.Mult: operator.mul", "ast.Mult: operator.add")
+
+
+def code(messages: Sequence[Message], rates: Rates, draws: Draws) -> str:
+    """The code of the one tool that the model can write; a slip is mostly fixed when the reason is given."""
+    named = _NAME.findall(messages[1].text) if len(messages) > 1 else []
+    if named != [BUILT]:
+        return "I cannot write this."
+    tried = rendered_from(messages[-1].text, "building/repair")
+    right = str(_BUILT["code"]).replace("NAME", BUILT)
+    knows = rates.competence ** (0.5 if tried else 1.0)
+    return right if draws.happens("writes it right", knows) else right.replace(*_SLIP)
+
 
 FACTS = {"knowledge": 3, "trust": 4, "multimodal": 6, "data": 5, "numerical": 8}  # that an answer by heart takes
 FACTS_READ = 2  # where the task's own text holds the answer, and on second thought

@@ -5,6 +5,7 @@ import pytest
 from components.core.errors import ConfigError, ToolError
 from components.core.tools import Tool
 from components.tools.privacy_detector import Finding, PrivacyDetector, joined, redacted
+from tests.slow import slow
 
 DETECTOR = PrivacyDetector()
 
@@ -38,6 +39,7 @@ async def test_the_tool_refuses_what_is_no_text_and_says_what_is_missing():
     assert caught.value.label == "unavailable" and lacking.missing in str(caught.value)
 
 
+@slow
 async def test_an_installed_pipeline_is_used(pipeline):
     seen = await PrivacyDetector(engine="presidio", model=pipeline)(None, response="Ada Quill has gout. Quill is well.")
     assert json.loads(seen.text)["text"] == "<PERSON> has gout. <PERSON> is well."

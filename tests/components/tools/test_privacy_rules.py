@@ -1,8 +1,9 @@
 import pytest
 
 from components.tools.privacy_detector import Finding, find, joined, rules
+from tests.slow import slow
 
-ENGINES = ("rules", "presidio")
+ENGINES = ("rules", pytest.param("presidio", marks=slow))
 
 
 def found(engine, text, **settings):
@@ -83,6 +84,7 @@ def test_every_kind_of_rule_is_shown():
     }
 
 
+@slow
 def test_an_installed_pipeline_finds_names_without_a_title(pipeline):
     text = "Ada Quill of Norwich has gout."
     assert found("presidio", text, model=pipeline) == {("PERSON", "Ada Quill"), ("ADDRESS", "Norwich")}

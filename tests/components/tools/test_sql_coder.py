@@ -177,7 +177,9 @@ async def wrong_answers(folder, questions):
 
 
 @pytest.mark.skipif(not MIMIC_IV.is_dir(), reason="needs CLINICAL_DATA_DIR/ehrsql2024")
-@pytest.mark.parametrize(("split", "size"), [("train", 90), ("valid", 40), pytest.param("test", 240, marks=slow)])
+@pytest.mark.parametrize(
+    ("split", "size"), [pytest.param("train", 90, marks=slow), ("valid", 40), pytest.param("test", 240, marks=slow)]
+)
 async def test_published_answers_of_ehrsql_2024(split, size):
     labels, answers = (orjson.loads((MIMIC_IV / split / f"{n}.json").read_bytes()) for n in ("label", "answer"))
     questions = [(id, sql, ast.literal_eval(answers[id])) for id, sql in labels.items() if sql != "null"]
@@ -192,7 +194,7 @@ async def test_published_answers_of_ehrsql_2024(split, size):
         pytest.param("mimic_iii", "test", 90, marks=slow),
         ("mimic_iii", "valid", 40),
         pytest.param("eicu", "test", 159, marks=slow),
-        ("eicu", "valid", 40),
+        pytest.param("eicu", "valid", 40, marks=slow),
     ],
 )
 async def test_published_answers_of_the_demo_databases(name, split, size):

@@ -8,6 +8,7 @@ from components.tools.toxicity_detector import ToxicityDetector, lexicon, matche
 from components.tools.toxicity_services import Moderation
 from components.tools.web import Web
 from tests.components.tools.service import serving
+from tests.slow import slow
 
 DETECTOR = ToxicityDetector()
 
@@ -25,7 +26,7 @@ async def judged(text, classifier=False):
         "The wound is clean and dry.\nYou are fat and ugly, go to hell.",
     ],
 )
-@pytest.mark.parametrize(("classifier", "least"), [(False, 0.6), (True, 0.8)])
+@pytest.mark.parametrize(("classifier", "least"), [(False, 0.6), pytest.param(True, 0.8, marks=slow)])
 async def test_abuse_scores_high(text, classifier, least):
     if classifier:
         pytest.importorskip("profanity_check", reason="needs the extra text")
