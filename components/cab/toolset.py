@@ -84,10 +84,10 @@ class Clinical:
             return {name: tool for name, tool in self.tools.items() if name in self.use}
         if self.use not in get_args(Set):
             raise ConfigError(f"use={self.use!r}: it is one of {', '.join(get_args(Set))}, or a list of tools")
-        wanted = {_DIMENSION_OF[self.use]} if self.use in _DIMENSION_OF else {*DIMENSIONS}
-        wanted -= {*DIMENSIONS} if self.use == "none" else set()
-        wanted -= {"multimodal"} if self.use == "all_wo_mm" else set()
-        return {name: tool for name, tool in self.tools.items() if tool.spec.facts["dimension"] in wanted}
+        dimensions = {_DIMENSION_OF[self.use]} if self.use in _DIMENSION_OF else {*DIMENSIONS}
+        dimensions -= {*DIMENSIONS} if self.use == "none" else set()
+        dimensions -= {"multimodal"} if self.use == "all_wo_mm" else set()
+        return {name: tool for name, tool in self.tools.items() if tool.spec.facts["dimension"] in dimensions}
 
     @cached_property
     def _whole(self) -> Mapping[str, Tool]:

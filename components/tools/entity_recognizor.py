@@ -77,10 +77,10 @@ class Mention:
 class EntityRecognizor(TextTool):
     """The medical mentions in a text.
 
-    ``shipped`` names a vocabulary that ships with the tools, ``vocabulary`` files of one's own in the same form
+    ``shipped`` names a vocabulary that ships with the tools, ``vocabulary`` custom files in the same form
     (JSON Lines: cui, name, synonyms, semantic_type); ``model`` an installed spaCy pipeline whose entities are taken
     in place of the rules' phrases. Output: a JSON list of {entity, start, end} in the order of the text, with cui,
-    name and type where a vocabulary holds it, and long_form for an abbreviation; none overlap, the longest counts.
+    name and type where a vocabulary has it, and long_form for an abbreviation; none overlap, the longest counts.
     """
 
     shipped: Shipped | None = None
@@ -94,7 +94,7 @@ class EntityRecognizor(TextTool):
 
     @property
     def missing(self) -> str:
-        """What must be installed, or given, first."""
+        """What must be installed or provided first."""
         return self._lacking or missing_model(self.spec.name, self.model)
 
     @property
@@ -125,18 +125,18 @@ class EntityRecognizor(TextTool):
         """The mentions in the order of the text."""
         words, terms = split(text), _terms(self._stamps)
         found = [*_known(words, terms), *_abbreviated(text, entries(self._stamps))]
-        found += _phrases(text, words, found) if self.model is None else _modelled(text, self.model)
+        found += _phrases(text, words, found) if self.model is None else _from_model(text, self.model)
         return longest(found, len(text))
 
 
 def longest(mentions: Iterable[Mention], length: int) -> list[Mention]:
-    """Mentions without those that overlap a longer one, or an equal one of a surer origin, in their order."""
-    kept, taken = [], bytearray(length)
+    """Mentions without those that overlap a longer one, or an equal one of a more certain origin, in their order."""
+    chosen, taken = [], bytearray(length)
     for one in sorted(mentions, key=lambda m: (m.start - m.end, _ORDER.index(m.origin), m.start)):
         if not any(taken[one.start : one.end]):
             taken[one.start : one.end] = b"\1" * (one.end - one.start)
-            kept.append(one)
-    return sorted(kept, key=lambda m: m.start)
+            chosen.append(one)
+    return sorted(chosen, key=lambda m: m.start)
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def _terms(files: tuple[Stamp, ...]) -> _Terms:
 
 
 def _known(words: Sequence[Word], terms: _Terms) -> Iterable[Mention]:
-    """What the vocabulary holds."""
+    """Mentions that the vocabulary has."""
     lowered = [word.text.lower() for word in words]
     for first, word in enumerate(words):
         for after in range(first + 1, min(first + terms.n_longest, len(words)) + 1):
@@ -164,7 +164,7 @@ def _known(words: Sequence[Word], terms: _Terms) -> Iterable[Mention]:
 
 
 def _abbreviated(text: str, known: Mapping[str, Entry]) -> Iterable[Mention]:
-    """Abbreviations that the text explains, wherever they stand, and their long forms."""
+    """Abbreviations that the text explains, wherever they occur, and their long forms."""
     for short, span in abbreviations(text).items():
         long_form = text[span.start : span.end]
         entry = known.get(long_form.lower())
@@ -173,8 +173,8 @@ def _abbreviated(text: str, known: Mapping[str, Entry]) -> Iterable[Mention]:
             yield Mention(match.start(), match.end(), "abbreviation", entry, long_form)
 
 
-def _modelled(text: str, model: str) -> Iterable[Mention]:
-    """What the pipeline finds."""
+def _from_model(text: str, model: str) -> Iterable[Mention]:
+    """Mentions that the pipeline finds."""
     with LOADING:
         pipeline = _pipeline(model)
     return [Mention(span.start_char, span.end_char, "model") for span in pipeline(text).ents]

@@ -1,7 +1,7 @@
-"""GoogleSearch: what the web says, from a snapshot, from recorded queries, or from a search service.
+"""GoogleSearch: web pages for a query, from a snapshot, from recorded queries, or from a search service.
 
 Source: item 4 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657: 2 pages, the first 10 paragraphs of each.
-Departures: address and title stand before a page; a page with fewer than 10 paragraphs is read all the same, unless
+Departures: address and title precede a page; a page with fewer than 10 paragraphs is read all the same, unless
 ``least_paragraphs`` is set to 10.
 """
 

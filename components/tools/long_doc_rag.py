@@ -1,4 +1,4 @@
-"""LongDocRAG: the passages of a task's documents that fit a question, and on wish an answer from them.
+"""LongDocRAG: the passages of a task's documents that fit a question, and optionally an answer from them.
 
 Source: item 15 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657: a vector index with a hosted model's
 embeddings, kept in the data's folder, whose answer a hosted model writes. Here BM25 over windows of words; nothing is
@@ -53,7 +53,7 @@ class Window:
 
     @property
     def place(self) -> str:
-        """Where it stands."""
+        """Its position."""
         return f"{self.document}, words {self.first}-{self.last} of {self.n_words}"
 
 
@@ -130,7 +130,7 @@ class LongDocRAG:
 
     Output: each window under its number, file and position; with ``synthesis`` the model's answer from them instead.
     Raises ToolError: not_found for other names than the task's inputs, empty when no window shares a word with the
-    query or the model says nothing.
+    query or the model writes nothing.
     """
 
     k: Annotated[int, Ge(1)] = 4
@@ -171,7 +171,7 @@ class LongDocRAG:
         return index_documents(documents, self.window_words, self.overlap_words).search(query, self.k)
 
     async def _answer(self, context: Context, question: str, passages: list[str]) -> str:
-        """What the model says from the passages. Raises ToolError when that is nothing."""
+        """The model's answer from the passages. Raises ToolError when it is empty."""
         asked = load(self.prompts).user("answer", question=question, passages=passages)
         answer = (await context.ask([asked], purpose="tool")).text.strip()
         if not answer:

@@ -12,7 +12,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Index every .jsonl file of a folder; the exit code."""
     parser = argparse.ArgumentParser(prog="medrag_index", description="Index passages (id, title, content) for Medrag.")
     parser.add_argument("folder", help="a folder of .jsonl files, or one file")
-    parser.add_argument("cache", help="where the indexes are kept; name it as backend.cache of Medrag")
+    parser.add_argument("cache", help="the folder for the indexes; name it as backend.cache of Medrag")
     given = parser.parse_args(arguments)
     try:
         corpora = LocalCorpora(path=given.folder, cache=given.cache)

@@ -47,7 +47,7 @@ class Passages(Backend, Protocol):
 class LocalCorpora(FileBackend):
     """The corpora of a folder. Raises ConfigError for a row without id, title or content.
 
-    ``cache`` is a folder in which indexes are kept (``python -m components.tools.medrag_index`` fills it); without one
+    ``cache`` is a folder for the indexes (``python -m components.tools.medrag_index`` fills it); without one
     they are made in memory. 100,000 passages of 100 words take some 30 s to index and 0.3 s to open from the cache.
     """
 

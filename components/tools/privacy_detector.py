@@ -2,7 +2,7 @@
 
 Source: item 17 of ReflecTool's tools, Liao et al. 2024, arXiv 2410.17657, which calls a commercial service and
 puts made-up values in; here rules for clinical notes, or Presidio (Microsoft, MIT) with these rules, and the kind of
-what was taken out stands in its place.
+what was removed takes its place.
 """
 
 import asyncio

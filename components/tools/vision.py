@@ -1,7 +1,8 @@
-"""The three image tools: a model that takes images answers or describes, or an inspector tells the metadata.
+"""The three image tools: a model that takes images answers or describes, or an inspector reports the metadata.
 
 Source: Liao et al. 2024, arXiv 2410.17657, where HuatuoGPT is HuatuoGPT-Vision-7B, MedCaptioner a captioner made
-from LLaVA-Med, and MiniCPM is MiniCPM-V-2.6. Departure: which model plays a tool's role is the configuration's matter.
+from LLaVA-Med, and MiniCPM is MiniCPM-V-2.6. Departure: the configuration chooses the model of a tool's role. Of a
+DICOM file, only the tags in ``TAGS`` are read: never what identifies a patient.
 """
 
 import asyncio
@@ -23,7 +24,7 @@ from components.files.attachments import MAX_PIXELS, SampleFiles
 from components.prompts import load
 from components.tools.backends import spec_of
 
-# DICOM keyword -> how it is called here.
+# DICOM keyword -> its name here.
 TAGS: Mapping[str, str] = {
     "Modality": "modality",
     "BodyPartExamined": "body part",
@@ -114,7 +115,7 @@ _METADATA = "Metadata of the image. No model has looked at it, so this says noth
 class VisionTool:
     """One of the three image tools, by ``name``.
 
-    ``backend`` model: the model that plays ``role`` (``main`` where the configuration names none) is shown the image;
+    ``backend`` model: the model of ``role`` (``main`` where the configuration names none) is shown the image;
     inspector: format, size, statistics of the grey values and DICOM tags, for runs whose models take no images.
     ``temperature`` and ``max_tokens`` are of that call; published are 0.2 and 512 for HuatuoGPT, 0 and 1024 for
     MedCaptioner. Output: text; data: ``backend``, and the metadata of the inspector. Raises ToolError: not_found (no
@@ -136,7 +137,7 @@ class VisionTool:
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model is told."""
+        """What the model sees."""
         return spec_of(self.name)
 
     async def __call__(self, context: Context, image: Any = "", query: Any = "", **_: Any) -> Observation:
@@ -151,7 +152,7 @@ class VisionTool:
         return Observation(await self._ask(context, _shown(context.problem, name), question), {"backend": "model"})
 
     async def _ask(self, context: Context, image: Image, question: str) -> str:
-        """What the model says of the image."""
+        """The model's answer on the image."""
         prompts = load(self.prompts)
         message = prompts.user("answer", (image,), query=question) if question else prompts.user("caption", (image,))
         sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)

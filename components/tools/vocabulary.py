@@ -63,7 +63,7 @@ class Vocabulary(FileBackend):
     cache: str | None = None
     how: ClassVar[str] = (
         "give a .jsonl file of concepts (cui, name, synonyms, definition, definition_source, relations), or a folder"
-        " with MRCONSO.RRF and, if wanted, MRDEF.RRF and MRREL.RRF of your licensed UMLS subset"
+        " with MRCONSO.RRF and, optionally, MRDEF.RRF and MRREL.RRF of your licensed UMLS subset"
     )
 
     def __post_init__(self) -> None:
@@ -235,9 +235,9 @@ def _fields(path: Path) -> Iterator[list[str]]:
         for number, line in enumerate(file, 1):
             fields = line.rstrip("\r\n").split("|")
             if len(fields) != _COLUMNS[path.name] + 1:
-                wanted = _COLUMNS[path.name]
+                expected = _COLUMNS[path.name]
                 raise ConfigError(
-                    f"{path}:{number}: must have {wanted} fields, each ended by |, found {len(fields) - 1}"
+                    f"{path}:{number}: must have {expected} fields, each ended by |, found {len(fields) - 1}"
                 )
             yield fields
 

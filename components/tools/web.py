@@ -207,7 +207,7 @@ class Web:
 
 
 def _status(status: int) -> str:
-    """What a status that is no success means to the model."""
+    """The meaning of an error status, for the model."""
     if status in _REFUSED:
         return f"it refused access (status {status}); its key may be wrong"
     return f"it answered with status {status}"

@@ -137,7 +137,7 @@ def _answer(row: Row, task: str, text: str, gold: Mapping[str, Any]) -> tuple[st
 
 
 def _check_limits(row: Row, gold: Mapping[str, Any]) -> None:
-    """Raise ConfigError where a calculation's kind or limits are none."""
+    """Raise ConfigError where a calculation's kind or limits are not valid."""
     kind = gold["Output Type"]
     if kind not in ("decimal", "integer", "date"):
         raise row.error("eval", f"Output Type must be decimal, integer or date, found {kind!r:.80}")

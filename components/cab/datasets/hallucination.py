@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge
+from annotated_types import Ge, MinLen
 
 from components.core.errors import ConfigError
 from components.core.types import Sample
@@ -44,7 +44,7 @@ class MedHalt(FileDataset[Row]):
     """
 
     path: str
-    tests: tuple[Test, ...] = ("fake",)
+    tests: Annotated[tuple[Test, ...], MinLen(1)] = ("fake",)
     per_test: Annotated[int, Ge(1)] | None = None
     seed: int = 0
     title = "Med-HALT"
@@ -52,10 +52,6 @@ class MedHalt(FileDataset[Row]):
         "set CLINICAL_DATA_DIR to the folder that holds medhalt/, or take medhalt/datasets/ from "
         "github.com/medhalt/medhalt and give dataset.path=...; the slice has dataset.tests=[fake] only"
     )
-
-    def __post_init__(self) -> None:
-        if not self.tests:
-            raise ConfigError("dataset.tests: at least one of fake, fct, nota is needed, found none")
 
     @property
     def split_names(self) -> Sequence[str]:
@@ -149,15 +145,11 @@ class HaltMedVqa(ImageDataset):
 
     path: str
     images: Mapping[str, str] = field(default_factory=dict)
-    parts: tuple[_Part, ...] = ("fake", "nota", "swap")
+    parts: Annotated[tuple[_Part, ...], MinLen(1)] = ("fake", "nota", "swap")
     per_part: Annotated[int, Ge(1)] | None = 300
     seed: int = 0
     title = "HALT-MedVQA"
     how = "take data/*.json from github.com/knowlab/halt-medvqa and give dataset.path=... the folder that holds data"
-
-    def __post_init__(self) -> None:
-        if not self.parts:
-            raise ConfigError("dataset.parts: at least one of fake, nota, swap is needed, found none")
 
     @property
     def split_names(self) -> Sequence[str]:

@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
+
+from annotated_types import MinLen
 
 from components.core.errors import ConfigError
 from components.core.types import Sample
@@ -29,17 +31,13 @@ class MmluMed(FileDataset[tuple[int, Row]]):
     """
 
     path: str
-    subjects: tuple[Subject, ...] = get_args(Subject)
+    subjects: Annotated[tuple[Subject, ...], MinLen(1)] = get_args(Subject)
     title = "MMLU"
     split_names = ("test", "val", "dev")
     how = (
         "set CLINICAL_DATA_DIR to the folder that holds mmlu_med/, or unpack the archive linked in the README of "
         "github.com/hendrycks/test and give dataset.path=..."
     )
-
-    def __post_init__(self) -> None:
-        if not self.subjects:
-            raise ConfigError("dataset.subjects: at least one subject is needed, found none")
 
     def paths(self, split: str) -> Mapping[str, Path]:
         """A file per subject."""

@@ -49,7 +49,7 @@ class Cab:
 
     Input: the target is the letter of a choice, ``{"accepted": [...]}``, or the answer key of the record; the
     database of an SQL answer is the file of the input ``sql_database``, its dataset id ``metadata["sql_dialect"]``.
-    Without an answer both are 0; a refusal where the task wants one is right in strict. Errors, images that the
+    Without an answer both are 0; a refusal where the task asks for one is right in strict. Errors, images that the
     model cannot take, and records that cannot be scored are unscored. Official entity F1 can exceed 1, as in
     the reference. ``seconds`` limit one statement. ``levels``: both are averaged by task, then by dimension.
     """
@@ -100,15 +100,15 @@ def _scored(name: str, reader: Callable[[Case], Reading], case: Case) -> Score:
 
 
 def _without_answer(task: Task, case: Case, trajectory: Trajectory) -> Sequence[Score]:
-    """0, but for a refusal that the task wants, which only strict accepts."""
+    """0, except for a refusal that the task asks for, which only strict accepts."""
     why = f"no answer ({trajectory.failure or trajectory.stop})"
-    wanted = False
+    refusal_is_right = False
     if trajectory.stop == "refused" and task.dimension == "trust":
         try:
-            wanted = task.form == "no_result" or choices.wants_refusal(case)
+            refusal_is_right = task.form == "no_result" or choices.wants_refusal(case)
         except Unscored as error:
             return _unscored(str(error))
-    strict = Score(STRICT, float(wanted), "refused, as is right" if wanted else why)
+    strict = Score(STRICT, float(refusal_is_right), "refused, as is right" if refusal_is_right else why)
     return (strict, Score(OFFICIAL, 0.0, why))
 
 

@@ -9,7 +9,7 @@ the marked answer ends at the first     at the end of its sentence (containment)
 full stop, also inside a number         so that 0.5 mg stays whole
 ======================================  ================================================================
 
-ROUGE-1 recall is that of package ``rouge-score`` with its stemmer (Lin 2004); tests hold it against it.
+ROUGE-1 recall is that of package ``rouge-score`` with its stemmer (Lin 2004); tests compare the two.
 """
 
 import re
@@ -39,7 +39,7 @@ def number(text: str) -> float | None:
 
 
 def numbers(text: str) -> list[float]:
-    """All numbers in a text in their order; dates and times are none."""
+    """All numbers in a text in their order; dates and times do not count."""
     return [_value(found[0]) for found in _NUMBER.finditer(_DATE.sub(" ", text))]
 
 
@@ -57,7 +57,11 @@ _STEP_2_MORE = (*(rule for rule in STEP_2 if rule[0] != "logi"), ("fulli", "ful"
 
 
 def stem(word: str) -> str:
-    """The stem of a word in lower case; words of one or two characters stay as they are."""
+    """The stem of a word in lower case, as NLTK 3.9 extends Porter 1980; words of one or two characters stay as they are.
+
+    Differs from ``components.text.analysis`` in these extensions. Tests compare it with NLTK, whose import takes two
+    seconds.
+    """
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if len(word) <= 2:
@@ -155,7 +159,7 @@ def plain(text: str) -> str:
 
 
 def begins(text: str, part: str) -> bool:
-    """The same, where the last word of the part may go on: fiction in fictional."""
+    """The same, where the last word of the part may continue: fiction in fictional."""
     return f" {plain(part)}" in f" {plain(text)}"
 
 

@@ -237,7 +237,7 @@ def _value(knowledge: ClinicalKnowledge, tool: str, name: str, extent: Extent) -
 
 
 def is_full(knowledge: ClinicalKnowledge, done: Done | Step) -> bool:
-    """Whether a call is of a tool that serves the task and says all that the task holds."""
+    """Whether a call is of a tool that serves the task and passes all that the task holds."""
     if done.name not in knowledge.tools:
         return False
     if done.name == "MedCaptioner":
