@@ -16,7 +16,7 @@ from components.cab.tasks import DIMENSIONS
 from components.core.errors import ConfigError
 from components.core.tools import Offer, Tool
 from components.core.traits import ToolsetTraits, tool_traits
-from components.core.types import Privacy, Problem, Sample
+from components.core.types import Privacy, Sample
 from components.files.attachments import SampleFiles
 from components.text.words import meant
 
@@ -64,8 +64,8 @@ class Clinical:
 
     def open(self, sample: Sample) -> Offer:
         """Open the tools over the sample's files."""
-        without_images = self.use == "auto" and not _has_image(sample.problem)
-        tools = self._imageless if without_images else self._whole
+        has_image = any(kind.startswith("image") for kind in sample.problem.inputs)
+        tools = self._imageless if self.use == "auto" and not has_image else self._whole
         files = SampleFiles({name: Path(path) for name, path in sample.files.items()})
         facts = {
             "tools": {name: tool.spec.facts["dimension"] for name, tool in tools.items()},
@@ -98,8 +98,3 @@ class Clinical:
     def _imageless(self) -> Mapping[str, Tool]:
         """What is offered where there is no image."""
         return {name: tool for name, tool in self._whole.items() if tool.spec.facts.get("needs") != "image"}
-
-
-def _has_image(problem: Problem) -> bool:
-    """Whether tools can be given an image."""
-    return any(kind.startswith("image") for kind in problem.inputs)

@@ -1,4 +1,3 @@
-
 from components.cab.datasets.hallucination import HaltMedVqa
 from tests.components.cab_files import png, refused, write
 
