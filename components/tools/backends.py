@@ -25,10 +25,15 @@ _FILES: dict[Shipped, str] = {
 DATA = Path(__file__).parent / "data"
 
 
+@lru_cache(maxsize=1)
+def _specs() -> dict[str, Any]:
+    return dict(read_yaml(DATA / "specs.yaml"))
+
+
 @lru_cache(maxsize=32)
 def spec_of(name: str) -> ToolSpec:
     """The spec of a clinical tool, as ``data/specs.yaml`` describes it to models."""
-    entry = read_yaml(DATA / "specs.yaml")[name]
+    entry = _specs()[name]
     texts = {parameter: {"type": "string", "description": about} for parameter, about in entry["parameters"].items()}
     parameters = {"type": "object", "properties": texts, "required": list(texts)}
     facts = {key: entry[key] for key in ("dimension", "needs") if key in entry}

@@ -10,7 +10,7 @@ import io
 from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge
 
@@ -128,7 +128,7 @@ class VisionTool:
     prompts: PromptSetName = "vision"
     temperature: Annotated[float, Ge(0)] | None = None
     max_tokens: Annotated[int, Ge(1)] | None = None
-    effect: Effect = "pure"
+    effect: ClassVar[Effect] = "pure"
 
     @property
     def traits(self) -> ToolTraits:
