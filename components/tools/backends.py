@@ -141,7 +141,7 @@ class FileBackend(ABC):
     @cached_property
     def place(self) -> Path:
         """The file or folder."""
-        return located(self.shipped, self.path, "backend")
+        return located(self.shipped, self.path, type(self).__name__)
 
     @property
     def missing(self) -> str:
