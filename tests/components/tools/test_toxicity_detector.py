@@ -43,7 +43,7 @@ async def test_abuse_scores_high(text, classifier, least):
         "Thank you for your help.",
     ],
 )
-@pytest.mark.parametrize("classifier", [False, True])
+@pytest.mark.parametrize("classifier", [False, pytest.param(True, marks=slow)])
 async def test_clinical_language_scores_low(text, classifier):
     if classifier:
         pytest.importorskip("profanity_check", reason="needs the extra text")
