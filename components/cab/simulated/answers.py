@@ -10,9 +10,9 @@ from components.cab.tasks import TASKS
 from components.core.messages import Message
 from components.core.types import Sample
 from components.prompts.recognition import rendered_from
+from components.simulation.asked import Knowledge
 from components.simulation.draws import Draws, Rates
 from components.simulation.history import Done, History
-from components.simulation.knowledge import Knowledge
 from components.text.yaml_text import read_yaml
 
 BUILD, BUILT = "BuildTool", "Arithmetic"
@@ -123,7 +123,7 @@ def _keyed(form: str, answer: Any, right: bool, draws: Draws) -> str:
 
 def _wrong_count(answer: str, draws: Draws) -> str:
     """A number that is not in the answer."""
-    count = draws.number("wrong count", 1, 40)
+    count = draws.pick("wrong count", range(1, 41))
     return str(count if str(count) not in answer else count + 50)
 
 

@@ -1,0 +1,122 @@
+"""Paths in a config: written into a bundle without this machine's folders, and resolved on another one.
+
+In a bundle's config ``{bundle}/...`` is in the bundle and ``{CLINICAL_DATA_DIR}/...`` is below that variable; any other
+path of the packer's machine is ``{named}/...``, which the command line of the replay names.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from components.core.errors import ConfigError
+
+DATA = "CLINICAL_DATA_DIR"
+BUNDLE, BELOW, NAMED = "{bundle}/", "{CLINICAL_DATA_DIR}/", "{named}/"
+_OWN = ("run", "tracking")  # parts of a config that the replay sets itself
+
+
+def texts(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Dotted key and value of every text in a config."""
+    if isinstance(node, Mapping):
+        for name, inner in node.items():
+            yield from texts(inner, f"{key}.{name}" if key else str(name))
+    elif isinstance(node, list | tuple):
+        for number, inner in enumerate(node):
+            yield from texts(inner, f"{key}[{number}]")
+    elif isinstance(node, str):
+        yield key, node
+
+
+def _mapped(node: Any, change: Callable[[str, str], str], key: str) -> Any:
+    """A part of a config with every text replaced by ``change(key, text)``."""
+    if isinstance(node, Mapping):
+        return {name: _mapped(inner, change, f"{key}.{name}") for name, inner in node.items()}
+    if isinstance(node, list | tuple):
+        return [_mapped(inner, change, f"{key}[{number}]") for number, inner in enumerate(node)]
+    return change(key, node) if isinstance(node, str) else node
+
+
+def _with_paths(cfg: Mapping[str, Any], change: Callable[[str, str], str]) -> dict[str, Any]:
+    return {name: node if name in _OWN else _mapped(node, change, name) for name, node in cfg.items()}
+
+
+def local_paths(cfg: Mapping[str, Any]) -> dict[str, Path]:
+    """The paths of this machine in a config, by key, but for folders that are written to."""
+    named = [(key, text) for name, node in cfg.items() if name not in _OWN for key, text in texts(node, name)]
+    return {k: Path(text) for k, text in named if not _is_cache(k) and (_leads_out(text) or _exists(k, text))}
+
+
+def portable(cfg: Mapping[str, Any], packed: Mapping[str, str]) -> dict[str, Any]:
+    """The config without this machine's paths. ``packed``: key -> where in the bundle its files are."""
+    paths = local_paths(cfg)
+
+    def change(key: str, text: str) -> str:
+        if key in packed:
+            return BUNDLE + packed[key]
+        if key in paths:
+            return _below_data(paths[key]) or NAMED + paths[key].name
+        if _is_cache(key) and _leads_out(text):
+            return f"outputs/.cache/{Path(text).name}"
+        return text
+
+    return _with_paths(cfg, change)
+
+
+def resolved(cfg: Mapping[str, Any], bundle: Path, given: Mapping[str, str]) -> dict[str, Any]:
+    """The config of a bundle with paths of this machine. ``given``: key -> path, of the command line.
+
+    Raises ConfigError for a path that nobody names here, and for one that leads out of the bundle or of the data.
+    """
+
+    def change(key: str, text: str) -> str:
+        if key in given:
+            return given[key]
+        if text.startswith(BUNDLE):
+            place = (bundle / text.removeprefix(BUNDLE)).resolve()
+            if not place.is_relative_to(bundle.resolve()):
+                raise ConfigError(f"the bundle is refused: {key} leads out of it: {text!r:.200}")
+            return str(place)
+        if text.startswith(BELOW) or text == BELOW[:-1]:
+            if _leads_out(below := text[len(BELOW) :]):
+                raise ConfigError(f"the bundle is refused: {key} leads out of {DATA}: {text!r:.200}")
+            if root := os.environ.get(DATA):
+                return str(Path(root) / below)
+            raise ConfigError(f"the bundle does not hold {key}: set {DATA} to the folder of your data, or {key}=PATH")
+        if text.startswith(NAMED):
+            raise ConfigError(f"the bundle does not hold {key}, which was called {Path(text).name!r}: give {key}=PATH")
+        if _leads_out(text):
+            raise ConfigError(f"the bundle is refused: {key} names a path of this machine: {text!r:.200}")
+        return text
+
+    if unknown := sorted(given.keys() - {key for key, text in texts(cfg) if text.startswith((BUNDLE, BELOW, NAMED))}):
+        raise ConfigError(f"{unknown[0]}: a replay takes nothing that could change what the bundle says")
+    return _with_paths(cfg, change)
+
+
+def _below_data(path: Path) -> str | None:
+    """The path below the folder of the data, where it is there."""
+    if not (root := os.environ.get(DATA)):
+        return None
+    here, home = path.resolve(), Path(root).resolve()
+    return BELOW + here.relative_to(home).as_posix() if here.is_relative_to(home) else None
+
+
+def _is_cache(key: str) -> bool:
+    """A folder that is written to; what was there before changes nothing."""
+    return key.rpartition(".")[2] == "cache"
+
+
+def _exists(key: str, text: str) -> bool:
+    """Whether a text names something that exists below the working folder."""
+    is_path = "/" in text or key.rpartition(".")[2] == "path"
+    if not is_path or "\0" in text or text.startswith(("outputs/", "http://", "https://")):
+        return False
+    try:
+        return Path(text).exists()
+    except OSError:  # too long for a name
+        return False
+
+
+def _leads_out(text: str) -> bool:
+    return text.startswith(("/", "~/")) or ".." in text.split("/")

@@ -1,0 +1,186 @@
+"""A bundle replays elsewhere as it was, and names what was changed in it: member, sample, call."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.runner.bundle.packing import Site, changed, flipped, forged, members
+from tests.slow import slow
+
+ROOT = Path(__file__).resolve().parents[3]
+DATA = "components/radiology/radabench_mini/test.json"
+CALL = re.compile(r"sample '[^']+', epoch 0, branch '[^']+', call \d+ \(\w+\)")
+
+
+def swap(old: str, new: str):
+    return lambda content: content.replace(old.encode(), new.encode(), 1)
+
+
+def test_a_bundle_replays_in_an_empty_folder_as_it_was(site, elsewhere):
+    told = elsewhere.play(f"run.replay={site.bundle('shipped')}", "hydra.run.dir=again")
+    assert "the same: 3 records of 1 run(s), and their metrics, are those of" in told
+    said = "replayed from a simulated model: these numbers say nothing about any real model"
+    assert said in told and said in (elsewhere.home / "again" / "report.md").read_text()
+    assert not (elsewhere.home / "outputs" / ".journal").exists()
+
+
+@slow
+def test_a_bundle_of_a_sweep_replays_all_its_cells(sweep, elsewhere):
+    told = elsewhere.play(f"run.replay={sweep.bundle('sweep')}", "hydra.sweep.dir=again")
+    assert "the same: 4 records of 2 run(s), and their metrics, are those of" in told
+    assert {path.parent.name for path in (elsewhere.home / "again").glob("*/metrics.json")} == {"seed-0", "seed-1"}
+
+
+CHANGES = {
+    "a reply in the journal": ("single", "journal.jsonl", swap('"content":"', '"content":" '), CALL),
+    "a prompt": ("shipped", "prompts/react/problem.jinja", lambda text: text.replace(b"e", b"a", 1), CALL),
+    "a prompt that others include": ("shipped", "_shared/conclude.jinja", lambda text: text + b".", re.compile("no call was asked with it")),
+    "the form of the data": ("single", "phrases_no_exclude_test.jsonl", swap("{", "["), re.compile(f"nothing can be run, from {CALL.pattern} on")),
+    "the data": ("single", "phrases_no_exclude_test.jsonl", swap("man of 41", "man of 47"), CALL),
+    "a target in the data": ("single", "phrases_no_exclude_test.jsonl", swap('idx": "A"', 'idx": "B"'), re.compile(r"sample 'medqa-test-\d', epoch 0")),
+    "the data beside the samples": ("single", "phrases_no_exclude_test.jsonl", swap('": "A"', '":  "A"'), re.compile("the data are others: their fingerprint was .*; every call and record is the same")),
+    "the seed": ("single", "config.yaml", swap("\nseed: 0", "\nseed: 1"), CALL),
+    "a record": ("single", "records.jsonl", swap('"role":"assistant","text":"', '"role":"assistant","text":"x'), CALL),
+    "a record's score": ("single", "records.jsonl", swap('"score/strict":', '"score/strikt":'), re.compile("sample 'medqa-test-.', epoch 0: scores score/stri")),
+    "no record any more": ("single", "records.jsonl", lambda text: b"{" + text, re.compile("damaged record")),
+    "a metric": ("single", "metrics.json", swap('"value": ', '"value": 9'), re.compile("metric .* was .*, is ")),
+    "a text": ("shipped", "texts-0000.jsonl.gz", lambda text: text[:-1], re.compile("texts-0000.jsonl.gz is not what was packed")),
+    "a report": ("single", "report.md", swap("a", "b"), re.compile("report.md is not what was packed")),
+}  # fmt: skip
+
+
+SLOW = {
+    "a prompt that others include",
+    "a target in the data",
+    "the seed",
+    "a record's score",
+    "no record any more",
+    "a metric",
+    "a text",
+    "a report",
+}  # their rules are also shown below, or by differences and archive
+
+
+@pytest.mark.parametrize("what", [pytest.param(name, marks=slow) if name in SLOW else name for name in CHANGES])
+def test_what_was_changed_is_named_with_the_first_call_that_it_spoils(site, elsewhere, what):
+    name, member, change, wanted = CHANGES[what]
+    bundle = changed(site.bundle(name), elsewhere.home / "b.zip", member, change)
+    told = elsewhere.play(f"run.replay={bundle}", code=1)
+    assert re.search(rf"not the same: \S*{re.escape(member)} is not what was packed", told), told
+    assert any(wanted.search(line) for line in told.splitlines() if line.startswith("not the same: ")), told
+
+
+@pytest.mark.parametrize(
+    ("name", "member"),
+    [("single", "journal.jsonl"), ("shipped", "react/problem.jinja")],
+)  # fmt: skip
+def test_a_bit_that_flipped_within_the_zip_is_named(site, elsewhere, name, member):
+    told = elsewhere.play(f"run.replay={flipped(site.bundle(name), elsewhere.home / 'b.zip', member)}", code=1)
+    assert re.search(rf"not the same: \S*{member} is not what was packed", told), told
+
+
+FORGED = {
+    "a prompt": ("prompts/react/problem.jinja", swap("e", "a"), 1, rf"react/problem.jinja is another here: {CALL.pattern} was"),
+    "what prompts include": ("prompts/_shared/conclude.jinja", swap("e", "a"), 1, "_shared/conclude.jinja is another here"),
+    "a reply": ("journal.jsonl", swap('"content":"', '"content":" '), 1, CALL.pattern),
+    "a metric by strata": ("metrics.json", lambda text: b"0.99".join(text.rsplit(b"1.0", 1)), 1, "strata differ: strata .* was .*, is "),
+    "metrics of another form": ("metrics.json", lambda text: b'{"metrics": [1]}', 1, "metric .* was None, is"),
+    "no journal": ("journal.jsonl", lambda text: None, 2, r"b\.zip cannot be replayed: it has no journal\.jsonl"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", [pytest.param(name, marks=slow) if name == "a reply" else name for name in FORGED])
+def test_what_was_changed_together_with_the_list_is_named(site, elsewhere, what):
+    member, change, code, wanted = FORGED[what]
+
+    def forge(held, head):
+        (name,) = (name for name in held if name.endswith(member))
+        if (fresh := change(held.pop(name))) is not None:
+            held[name] = fresh
+
+    forged(site.bundle("shipped"), elsewhere.home / "b.zip", forge)
+    told = elsewhere.play("run.replay=b.zip", code=code)
+    assert re.search(wanted, told) and "the same:" not in told.replace("not the same:", ""), told
+
+
+def test_runs_of_one_name_are_refused(site, elsewhere):
+    forged(site.bundle("single"), elsewhere.home / "b.zip", lambda held, head: head["runs"].append(head["runs"][0]))
+    assert "two of its runs are called the same" in elsewhere.play("run.replay=b.zip", code=2)
+
+
+def test_a_list_that_was_changed_is_refused(site, elsewhere):
+    bundle = changed(site.bundle("single"), elsewhere.home / "b.zip", "bundle.json", swap('"schema": 1', '"schema": 2'))
+    told = elsewhere.play(f"run.replay={bundle}", code=2)
+    assert "bundle.json is not what was packed" in told and not (elsewhere.home / "outputs").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["seed=1"], "seed: a replay takes nothing that could change what the bundle says"),
+        (["-m"], "-m: a bundle is replayed as it is"),
+        (["agent=react"], "agent: a replay takes nothing"),
+        (["tracking=of"], "tracking=of: did you mean off"),
+        (["dataset.path=/nowhere"], "/nowhere"),
+    ],
+)
+def test_a_word_that_could_change_the_outcome_is_refused(site, elsewhere, words, said):
+    told = elsewhere.play(f"run.replay={site.bundle('single')}", *words, code=2)
+    assert said in told and not list((elsewhere.home / "outputs").glob("*/*"))
+
+
+def test_data_that_did_not_go_along_are_asked_for_and_must_be_the_same(site, elsewhere):
+    code, told = site.pack("single", target=str(elsewhere.home / "b.zip"))
+    assert code == 0 and "left out" in told and "dataset.path" in told
+    assert not any(name.startswith("data/") for name in members(elsewhere.home / "b.zip"))
+    assert "give dataset.path=PATH" in elsewhere.play("run.replay=b.zip", code=2)
+    mine = shutil.copytree(site.home / "mine", elsewhere.home / "theirs")
+    assert "the same: 4 records" in elsewhere.play("run.replay=b.zip", f"dataset.path={mine}")
+    mine = mine.rename(elsewhere.home / "other")
+    file = next(mine.rglob("*.jsonl"))
+    file.write_text(file.read_text().replace("man of 42", "man of 77"))
+    told = elsewhere.play("run.replay=b.zip", f"dataset.path={mine}", code=1)
+    assert "the data are others" in told and CALL.search(told)
+
+
+@slow
+def test_another_clone_replays_it_and_names_the_call_for_which_its_prompts_or_data_are_other(site, tmp_path):
+    clone = tmp_path / "clone"
+    for part in ("components", "runner", "conf"):
+        shutil.copytree(ROOT / part, clone / part, copy_function=os.link)
+    env = {key: value for key, value in os.environ.items() if not key.endswith("_API_KEY")}
+
+    def replay(code: int) -> str:
+        line = [sys.executable, "-m", "runner", f"run.replay={site.bundle('shipped')}"]
+        done = subprocess.run(line, cwd=clone, env=env, capture_output=True, text=True, timeout=60)
+        assert done.returncode == code, done.stderr
+        return done.stdout + done.stderr
+
+    def other(file: str, old: str, new: str) -> Path:
+        """The same file with one letter changed, of its own: the clone's files are links to ours."""
+        text = (clone / file).read_text()
+        (clone / file).unlink()
+        (clone / file).write_text(text.replace(old, new, 1))
+        return clone / file
+
+    assert "the same: 3 records" in replay(0)
+    prompt = other("components/prompts/react/problem.jinja", "e", "a")
+    told = replay(1)
+    assert re.search(rf"prompts/react/problem.jinja is another here: {CALL.pattern} was asked with it", told)
+    shutil.copy(ROOT / "components/prompts/react/problem.jinja", prompt)
+    sample = "test-head-and-neck-ct-2"
+    age = re.search(rf'"{sample}": {{\s+"case": {{\s+"Information": {{\s+"Age": "\d', (ROOT / DATA).read_text())[0]
+    other(DATA, age, age[:-1] + str((int(age[-1]) + 1) % 10))
+    told = replay(1)
+    assert re.search(rf"sample '{sample}/\S+', epoch 0, branch 'main', call 0", told) and "fingerprint was" in told
+
+
+def test_the_replay_is_an_ordinary_run_folder_that_can_be_packed_again(site, elsewhere: Site):
+    elsewhere.play(f"run.replay={site.bundle('single')}", "hydra.run.dir=again")
+    assert elsewhere.pack("again", "--with-data")[0] == 0
+    assert "the same: 4 records" in elsewhere.play("run.replay=again.zip", "hydra.run.dir=third")
