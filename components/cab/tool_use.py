@@ -10,7 +10,6 @@ from typing import ClassVar
 
 from components.acting.tool_names import INNER, MIXED, action_names, distribution, is_misuse
 from components.cab.tasks import TASKS
-from components.core.messages import ToolSpec
 from components.core.traits import ScorerTraits
 from components.core.types import Sample, Score, Trajectory
 
@@ -47,20 +46,16 @@ class ToolUse:
         pooled = distribution([names], tools)
         used = [tools[name] for name in names if name in tools and name not in INNER]
         task, kinds = TASKS.get(str(sample.metadata.get("task"))), sample.problem.input_kinds
+        fits = [spec.facts.get("dimension") == task.dimension for spec in used] if task else []
         values: Mapping[str, float | None] = {
             ACTIONS: float(pooled.total_actions),
             SHARE: pooled.height if pooled.total_actions else None,
             MALFORMED: pooled.malformed_rate if names else None,
-            MATCHING: _matching(used, task.dimension) if task and task.dimension != MIXED else None,
+            MATCHING: _share(fits) if task and task.dimension != MIXED else None,
             MISUSE: _share([is_misuse(spec.facts, kinds) for spec in used]),
         }
         said = ", ".join(names) or "no action"
         return [Score(name, value, said if name == ACTIONS else "") for name, value in values.items()]
-
-
-def _matching(used: Sequence[ToolSpec], dimension: str) -> float | None:
-    """Share of the tools that are of a dimension."""
-    return _share([spec.facts.get("dimension") == dimension for spec in used])
 
 
 def _share(flags: Sequence[bool]) -> float | None:

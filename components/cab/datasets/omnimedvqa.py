@@ -1,7 +1,7 @@
 """OmniMedVQA, open part: multiple choice on images of many modalities, from 73 classification data sets.
 
 Source: Hu et al. 2024, CVPR (hub name ``foreverbeliever/OmniMedVQA``; every source has its own licence). 88,996
-open questions with two to four options; ClinicalAgent Bench (omnimedqa) takes 1,000 with the proportions kept.
+open questions with two to four options; ClinicalAgent Bench (omnimedqa) takes 1,000 in the same proportions.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

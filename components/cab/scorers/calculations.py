@@ -19,7 +19,7 @@ from datetime import date, datetime
 from math import isclose
 
 from components.cab.scorers.case import Case, Reading, Unscored
-from components.cab.scorers.numbers import number, numbers
+from components.cab.scorers.texts import number, numbers
 from components.text.answers import announced, conclusion
 
 _BARE = re.compile(r"\d++\.*+\d*+")

@@ -64,7 +64,7 @@ def _official_name(name: str) -> str:
 
 
 def _last_group(text: str) -> str | None:
-    """What stands in the last brackets that one line closes."""
+    """The content of the last brackets that one line closes."""
     last = None
     for line in text.split("\n"):
         end = -1

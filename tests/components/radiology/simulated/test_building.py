@@ -8,7 +8,7 @@ import components.prompts
 from components.agents.react import ReAct
 from components.building import Building
 from components.building.reading import builds, used
-from components.cab.simulated.calculator import SPECIFICATION, code
+from components.cab.simulated.answers import SPECIFICATION, code
 from components.core.messages import Message
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
