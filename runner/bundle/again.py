@@ -30,6 +30,7 @@ from runner.job.run import run_job
 from runner.storage import manifest
 from runner.storage.records import read
 from runner.storage.resume import CONFIG, unused
+from runner.storage.schema import Record
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
@@ -212,7 +213,7 @@ def _first(run: _Again, sources: Collection[str] | None = None) -> str:
         return ""
 
 
-def _records(run: _Again) -> list[dict[str, Any]]:
+def _records(run: _Again) -> list[Record]:
     """The bundle's records. Raises ConfigError where they have not the form of records."""
     records = list(read(run.packed))
     for record in records:

@@ -1,14 +1,14 @@
 """What the scorers of an experiment declare of their scores, for the manifest."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.protocols import Scorer
 from components.core.traits import scorer_traits
+from runner.storage.schema import Manifest
 
 
-def declared_scores(scorers: Mapping[str, Scorer]) -> dict[str, Any]:
+def declared_scores(scorers: Mapping[str, Scorer]) -> Manifest:
     """What the scorers declare of their scores. Raises ConfigError for strata without the names of the scores."""
     traits = {key: scorer_traits(scorer) for key, scorer in scorers.items()}
     each = traits.values()

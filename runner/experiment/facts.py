@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from components.core.redaction import redact
 from components.core.traits import (
@@ -18,6 +18,7 @@ from components.core.traits import (
 )
 from runner.experiment.declared import declared_scores
 from runner.experiment.fitting import has_price, sandbox_of
+from runner.storage.schema import Manifest
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _SAME_RESULT = ("run", "tracking", "hydra", "name", "experiment", "compare", "search")
 
 
-def facts_of(experiment: Experiment) -> dict[str, Any]:
+def facts_of(experiment: Experiment) -> Manifest:
     """What is known before the first sample."""
     cfg, dataset, main = experiment.cfg, experiment.dataset, experiment.models["main"]
     prices = {role: row for role, model in experiment.models.items() if (row := model_traits(model).price)}

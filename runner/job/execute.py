@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 
 from components.core.errors import RunLimitReached
 from components.core.traits import toolset_traits
@@ -21,6 +20,7 @@ from runner.job.stopping import StopRule
 from runner.learning.growing import GrowingMemory, Growth
 from runner.results.table import plain
 from runner.storage.records import RecordWriter, record_of, slim
+from runner.storage.schema import Record
 from runner.terminal.progress import Board, Progress
 
 
@@ -29,13 +29,13 @@ class Outcome:
     """What came of a run. ``records`` are slim: without steps; ``stopped`` says which budget ended it,
     ``halted`` why it could not go on."""
 
-    records: list[dict[str, Any]] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
     stopped: str | None = None
     halted: str | None = None
     played: int = 0
     errored: int = 0
 
-    def add(self, record: dict[str, Any]) -> None:
+    def add(self, record: Record) -> None:
         """One more sample was played."""
         self.records.append(slim(record))
         self.played += 1
@@ -76,7 +76,7 @@ async def execute(
     _tune_gc()
     with Progress(door, len(wanted), len(done), name, board) as progress:
 
-        def finish(record: dict[str, Any]) -> None:
+        def finish(record: Record) -> None:
             writer.append(record)
             outcome.add(record)
             errored = record["stop"] == "error"
@@ -130,7 +130,7 @@ async def _work(
     owed: Iterator[tuple[Sample, int]],
     outcome: Outcome,
     writer: RecordWriter,
-    finish: Callable[[dict[str, Any]], None],
+    finish: Callable[[Record], None],
     growth: Growth | None,
     lease: Lease | None,
 ) -> None:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist, fmean, stdev, variance
+from typing import Any
 
 from components.core.types import CONTEXT_LENGTH, Step, Trajectory
 from components.core.usage import usage_of
@@ -41,7 +42,7 @@ class Pilot:
             self.errors[kind] = self.errors.get(kind, 0) + 1
             return
         steps = trajectory.steps
-        purposes = usage_of(trajectory)["purposes"].values()  # that of a judge is paid, too
+        purposes: list[Mapping[str, Any]] = [*usage_of(trajectory)["purposes"].values()]  # that of a judge is paid, too
         self.taken.append({name: _sum([of[name] for of in purposes]) for name in COUNTED})
         if trajectory.failure == CONTEXT_LENGTH:
             self.overflows += 1  # nobody knows how long its longest call was

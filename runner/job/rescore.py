@@ -14,6 +14,7 @@ from components.core.moved import renewed
 from components.core.types import Sample
 from runner.episode.ending import scored
 from runner.storage.records import FILE, RecordWriter, read
+from runner.storage.schema import Record
 from runner.storage.stored import Unpacker
 from runner.storage.texts import TextReader
 
@@ -29,7 +30,7 @@ def reopened(folder: Path, cfg: Mapping[str, Any]) -> Experiment:
     return check({**renewed(cfg), "run": {**cfg["run"], "replay": str(folder)}})
 
 
-def beside(folder: Path, experiment: Experiment) -> Iterator[tuple[dict[str, Any], Sample]]:
+def beside(folder: Path, experiment: Experiment) -> Iterator[tuple[Record, Sample]]:
     """The records and their samples. Raises ConfigError when a sample is no longer in the data."""
     samples = {sample.problem.id: sample for sample in experiment.samples}
     for record in read(folder):
@@ -39,7 +40,7 @@ def beside(folder: Path, experiment: Experiment) -> Iterator[tuple[dict[str, Any
         yield record, sample
 
 
-def rescored(folder: Path, cfg: Mapping[str, Any]) -> list[dict[str, Any]]:
+def rescored(folder: Path, cfg: Mapping[str, Any]) -> list[Record]:
     """The folder's records with fresh scores. Raises ConfigError."""
     experiment = reopened(folder, cfg)
     unpacker = Unpacker(TextReader(folder))

@@ -28,6 +28,7 @@ from runner.results.table import plain, times
 from runner.storage import disk, manifest
 from runner.storage.records import RecordWriter
 from runner.storage.resume import quoted, written
+from runner.storage.schema import Manifest, Session
 from runner.terminal.logs import log_to
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("runner")
 COMPLETE, ERRORS, BUDGET = 0, 1, 3  # exit codes
-_CALLS = ("sent", "from_journal", "beside")
 _STATUS = {COMPLETE: "complete", ERRORS: "complete", BUDGET: "budget"}
 
 
@@ -79,7 +79,7 @@ async def _play(
     lease: Lease | None,
     door: Door,
     writer: RecordWriter,
-    notes: dict[str, Any],
+    notes: Manifest,
 ) -> int:
     """Execute between the manifest's beginning and its end."""
     from runner.tracking import Heartbeat
@@ -119,7 +119,7 @@ async def _play(
 
 
 def _finish(
-    experiment: Experiment, folder: Path, door: Door, outcome: Outcome, notes: dict[str, Any], status: str
+    experiment: Experiment, folder: Path, door: Door, outcome: Outcome, notes: Manifest, status: str
 ) -> Summary:
     """Write metrics, manifest and report from the records."""
     summary = summary_of(outcome.records, notes["levels"], notes["by"], notes["kinds"])
@@ -142,8 +142,12 @@ def _finish(
         "sandbox": sandbox_of(experiment.parts),  # with what it had to kill
     }
     notes["sessions"] = [*notes["sessions"], _session(door)]
-    notes["calls"] = {key: sum(one.get(key, 0) for one in notes["sessions"]) for key in _CALLS}
-    notes["calls"]["models"] = stats
+    notes["calls"] = {
+        "sent": sum(one["sent"] for one in notes["sessions"]),
+        "from_journal": sum(one["from_journal"] for one in notes["sessions"]),
+        "beside": sum(one.get("beside", 0) for one in notes["sessions"]),
+        "models": stats,
+    }
     notes["spent"] = manifest.spent(notes["sessions"])
     log.info("%s: %s; %s", status, notes["counts"], notes["calls"])
     for text, n in notes["errors"].items():
@@ -155,7 +159,7 @@ def _finish(
     return summary
 
 
-def _session(door: Door) -> dict[str, Any]:
+def _session(door: Door) -> Session:
     """What this process asked and spent; a run that is gone on with has several."""
     spent = door.spent
     return {

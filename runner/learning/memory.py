@@ -22,6 +22,7 @@ from runner.learning.lesson import Lesson, known_by, lesson_of, text_digest
 from runner.learning.practice import Practice
 from runner.learning.unread import refuse_demonstrations, refuse_unread
 from runner.storage import manifest
+from runner.storage.schema import Manifest
 from runner.terminal.progress import Progress
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def check_memory(experiment: Experiment) -> str | None:
         lesson_of(experiment, source)
         return None
     folder = kept.named(_root(experiment), source.path)
-    notes = manifest.read(folder)
+    notes = manifest.read_learnt(folder)
     memory = source.open(folder, kept.digest_of(folder))
     trained = {*notes.get("texts", ()), *map(text_digest, memory_traits(memory).texts)}
     seen = (
@@ -72,8 +73,7 @@ def check_memory(experiment: Experiment) -> str | None:
         raise ConfigError(
             f"memory.path: {folder} was learnt from {len(seen)} of the samples that are evaluated, such as {seen[0]!r}"
         )
-    privacy = notes.get("privacy")
-    return privacy if isinstance(privacy, str) else None
+    return notes.get("privacy")
 
 
 def _holds(source: Source | None, wanted: str) -> bool:
@@ -84,9 +84,7 @@ def _holds(source: Source | None, wanted: str) -> bool:
     return holds is None or wanted in holds
 
 
-async def remember(
-    experiment: Experiment, door: Door, folder: Path, before: object, notes: dict[str, Any]
-) -> Experiment:
+async def remember(experiment: Experiment, door: Door, folder: Path, before: object, notes: Manifest) -> Experiment:
     """The experiment with its memory, which the manifest of the run in ``folder`` names.
 
     ``before``: the memory that the run was begun with. Raises ConfigError, ModelError, RunLimitReached.
@@ -181,7 +179,7 @@ def _notes(experiment: Experiment, lesson: Lesson, door: Door, practice: Practic
 def _sayings(folder: Path) -> list[str]:
     """What a reader of results must know of a memory."""
     said = []
-    if skipped := manifest.read(folder).get("too_long"):
+    if skipped := manifest.read_learnt(folder).get("too_long"):
         said.append(f"the memory was learnt without {len(skipped)} training samples that are too long for the model")
     if {path.name for path in folder.rglob("*.json")} <= {manifest.FILE, "provenance.json"}:
         said.append("nothing was learnt from the training samples: the memory is empty")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, get_args
 
 from components.core.errors import ConfigError
 from components.core.types import Privacy
@@ -12,6 +12,7 @@ from runner.experiment.privacy import permit
 from runner.experiment.select import clean
 from runner.learning.lesson import known_by
 from runner.storage import manifest
+from runner.storage.schema import LearntManifest
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
@@ -44,10 +45,10 @@ def inherited_privacy(experiment: Experiment) -> str:
     return max([experiment.dataset.privacy, *map(_privacy, _made(experiment).values())], key=classes.index)
 
 
-def _made(experiment: Experiment) -> dict[str, Mapping[str, Any]]:
+def _made(experiment: Experiment) -> dict[str, LearntManifest]:
     """The manifests of the prompt sets that have one, by their names."""
-    return {name: notes for name in experiment.prompts if (notes := manifest.read(place_of(name)))}
+    return {name: notes for name in experiment.prompts if (notes := manifest.read_learnt(place_of(name)))}
 
 
-def _privacy(notes: Mapping[str, Any]) -> str:
+def _privacy(notes: LearntManifest) -> str:
     return str((notes.get("dataset") or {}).get("privacy", "open"))

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import orjson
 
@@ -14,18 +14,20 @@ from components.core.errors import ConfigError
 from components.core.types import Sample, Score, Trajectory
 from components.core.usage import usage_of
 from runner.storage import disk
+from runner.storage.schema import Record
 from runner.storage.stored import Packer
 from runner.storage.texts import TextWriter
 
 FILE = "records.jsonl"
 SCHEMA = 1
+_LONG = ("steps", "offered", "facts", "explanations")
 _NUMBERS = (frozenset({float, int, bool, type(None)}), "a number or null")
 _PARTS = (("scores", *_NUMBERS), ("ceilings", *_NUMBERS), ("strata", frozenset({str}), "text"))
 
 
 def record_of(
     sample: Sample, epoch: int, trajectory: Trajectory, scores: Sequence[Score], seconds: float, packer: Packer
-) -> dict[str, Any]:
+) -> Record:
     """One record: what metrics, reports and tracking need to know of an episode."""
     refusal = trajectory.refusal
     return {
@@ -70,7 +72,7 @@ class RecordWriter:
         self._texts = TextWriter(folder)
         self.packer = Packer(self._texts)
 
-    def append(self, record: Mapping[str, Any]) -> None:
+    def append(self, record: Record) -> None:
         """Write one record; its texts are on disk before it. Raises Unwritable."""
         self._texts.flush()
         line = orjson.dumps(record, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
@@ -85,12 +87,14 @@ class RecordWriter:
             os.close(self._lock)
 
 
-def slim(record: Mapping[str, Any]) -> dict[str, Any]:
+def slim(record: Record) -> Record:
     """A record without its steps: what metrics are made of."""
-    return {name: value for name, value in record.items() if name not in ("steps", "offered", "facts", "explanations")}
+    return cast(
+        Record, {name: value for name, value in record.items() if name not in _LONG}
+    )  # keys that may be missing
 
 
-def read(folder: Path) -> Iterator[dict[str, Any]]:
+def read(folder: Path) -> Iterator[Record]:
     """The whole records of a folder, in the order they were finished; a torn last line is left out."""
     path = folder / FILE
     if not path.exists():
@@ -111,20 +115,19 @@ def count(folder: Path) -> int:
         return 0
 
 
-def _record(path: Path, number: int, line: bytes) -> dict[str, Any]:
+def _record(path: Path, number: int, line: bytes) -> Record:
     try:
         record = orjson.loads(line)
-        if isinstance(record, dict) and {"sample_id", "epoch", "stop"} <= record.keys():
-            if not (problem := _flaw(record)):
-                return record
-        else:
-            problem = "it has no sample_id, epoch and stop"
+        whole = isinstance(record, dict) and {"sample_id", "epoch", "stop"} <= record.keys()
+        problem = _flaw(record) if whole else "it has no sample_id, epoch and stop"
     except orjson.JSONDecodeError as error:
         problem = str(error)
-    raise ConfigError(f"{path}:{number}: damaged record ({problem}); delete the line and resume")
+    if problem:
+        raise ConfigError(f"{path}:{number}: damaged record ({problem}); delete the line and resume")
+    return cast(Record, record)
 
 
-def _flaw(record: Mapping[str, Any]) -> str:
+def _flaw(record: Mapping[str, object]) -> str:
     """What metrics cannot be made of; empty for a record that the run wrote."""
     for part, kinds, right in _PARTS:
         found = record.get(part, {})
@@ -136,11 +139,11 @@ def _flaw(record: Mapping[str, Any]) -> str:
     return ""
 
 
-def _mend(path: Path) -> list[dict[str, Any]]:
+def _mend(path: Path) -> list[Record]:
     """Cut a torn last line and drop errored records, which are run again. Returns what stays, slim."""
     if not path.exists():
         return []
-    kept: list[dict[str, Any]] = []
+    kept: list[Record] = []
     seen: set[tuple[str, int]] = set()
     dropped = False
     fresh = path.with_suffix(".tmp")

@@ -9,6 +9,16 @@ import orjson
 
 from components.core.messages import Image, Message, ToolCall, ToolSpec, Usage
 from components.core.types import Action, Observation, Observed, Refusal, Step, Trajectory, Verdict
+from runner.storage.schema import (
+    Record,
+    StoredAction,
+    StoredMessage,
+    StoredObserved,
+    StoredPart,
+    StoredStep,
+    StoredText,
+    StoredVerdict,
+)
 from runner.storage.texts import TextReader, TextWriter
 
 _INLINE = 120  # shorter texts stand in the record itself
@@ -20,7 +30,7 @@ class Packer:
     def __init__(self, texts: TextWriter) -> None:
         self._texts = texts
 
-    def steps(self, trajectory: Trajectory) -> list[dict[str, Any]]:
+    def steps(self, trajectory: Trajectory) -> list[StoredStep]:
         """All steps in their stored order."""
         return [self._step(step) for step in trajectory.steps]
 
@@ -31,11 +41,11 @@ class Packer:
         names = orjson.dumps([spec.name for spec in trajectory.offered]).decode()
         return self._texts.add_lines([names, *[stored_spec(spec) for spec in trajectory.offered]])
 
-    def _text(self, text: str) -> str | dict[str, str]:
+    def _text(self, text: str) -> StoredText:
         return text if len(text) < _INLINE else {"ref": self._texts.add(text)}
 
-    def _message(self, message: Message) -> dict[str, Any]:
-        out: dict[str, Any] = {"role": message.role}
+    def _message(self, message: Message) -> StoredMessage:
+        out: StoredMessage = {"role": message.role}
         if isinstance(message.content, str):
             out["text"] = self._text(message.content)
         else:
@@ -50,15 +60,15 @@ class Packer:
             out["reasoning"] = self._text(message.reasoning)
         return out
 
-    def _part(self, part: str | Image) -> dict[str, Any]:
+    def _part(self, part: str | Image) -> StoredPart:
         return {"text": self._text(part)} if isinstance(part, str) else {"image": self._text(part.url)}
 
-    def _step(self, step: Step) -> dict[str, Any]:
+    def _step(self, step: Step) -> StoredStep:
         usage = step.usage
-        tokens = [usage.input_tokens, usage.output_tokens, usage.cost_usd]
+        tokens: list[float | None] = [usage.input_tokens, usage.output_tokens, usage.cost_usd]
         if usage.cached_tokens is not None or usage.reasoning_tokens is not None:
             tokens += [usage.cached_tokens, usage.reasoning_tokens]
-        out: dict[str, Any] = {
+        out: StoredStep = {
             "purpose": step.purpose, "role": step.role, "branch": step.branch, "n": step.index, "kept": step.kept,
             "asked": [self._message(m) for m in step.asked], "reply": self._message(step.reply),
             "usage": tokens,
@@ -74,16 +84,17 @@ class Packer:
             out["remarks"] = step.remarks
         if step.action is not None:
             out["action"] = _action(step.action)
-        for name, seen in (("observed", step.observed), ("tried", step.tried)):
-            if seen:
-                calls = step.action.calls if step.action is not None else ()
-                out[name] = [self._observed(one, calls) for one in seen]
+        calls = () if step.action is None else step.action.calls
+        if step.observed:
+            out["observed"] = [self._observed(one, calls) for one in step.observed]
+        if step.tried:
+            out["tried"] = [self._observed(one, calls) for one in step.tried]
         return out
 
-    def _observed(self, one: Observed, calls: Sequence[ToolCall]) -> dict[str, Any]:
+    def _observed(self, one: Observed, calls: Sequence[ToolCall]) -> StoredObserved:
         """One observation; its call is a number where it is one of the action's."""
         call = one.call
-        out: dict[str, Any] = {
+        out: StoredObserved = {
             "call": calls.index(call) if call in calls else [call.id, call.name, call.arguments],
             "text": self._text(one.observation.text),
             "seconds": round(one.seconds, 4),
@@ -99,14 +110,21 @@ class Packer:
         return out
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
+def _verdict(verdict: Verdict) -> StoredVerdict:
     """A verdict; keys of JSON are texts."""
-    return {**vars(verdict), "picks": {str(n): pick for n, pick in verdict.picks.items()}}
+    return {
+        "verifier": verdict.verifier,
+        "kind": verdict.kind,
+        "chosen": verdict.chosen,
+        "of": verdict.of,
+        "why": verdict.why,
+        "picks": {str(n): pick for n, pick in verdict.picks.items()},
+    }
 
 
-def _action(action: Action) -> dict[str, Any]:
+def _action(action: Action) -> StoredAction:
     """What the grammar read; the message itself is the step's reply."""
-    out: dict[str, Any] = {}
+    out: StoredAction = {}
     if action.calls:
         out["calls"] = [[c.id, c.name, c.arguments] for c in action.calls]
     if action.answer is not None:
@@ -162,12 +180,12 @@ class Unpacker:
     def __init__(self, texts: TextReader) -> None:
         self._texts = texts
 
-    def trajectory(self, record: Mapping[str, Any]) -> Trajectory:
+    def trajectory(self, record: Record) -> Trajectory:
         """The trajectory of a record, equal to the one that was scored."""
         refusal = record.get("refusal")
         return Trajectory(
             steps=[self._step(step) for step in record["steps"]],
-            offered=tuple(_specs(self._texts.lines(record["offered"]))) if record.get("offered") else (),
+            offered=tuple(_specs(self._texts.lines(offered))) if (offered := record.get("offered")) else (),
             facts=record.get("facts") or {},
             stop=record["stop"],
             answer=record["answer"],

@@ -17,6 +17,7 @@ from uuid import UUID, uuid5
 import orjson
 
 from runner.storage.records import read
+from runner.storage.schema import Record
 from runner.storage.stored import Unpacker
 from runner.storage.texts import TextReader
 from runner.tracking.describe import Job, safe
@@ -92,13 +93,13 @@ def send(tracker: Tracker, run_id: str, job: Job, config: Mapping[str, Any]) -> 
     return done
 
 
-def _batches(job: Job, config: Mapping[str, Any], wanted: Plan) -> Iterator[list[tuple[Spans, dict[str, Any]]]]:
+def _batches(job: Job, config: Mapping[str, Any], wanted: Plan) -> Iterator[list[tuple[Spans, Record]]]:
     """Spans and slim records of the chosen trajectories, a batch at a time."""
     if not wanted.chosen:
         return
     unpacker, models = Unpacker(TextReader(job.folder)), _models(job, config)
     start = (job.start or time.time() * 1000) / 1000
-    batch: list[tuple[Spans, dict[str, Any]]] = []
+    batch: list[tuple[Spans, Record]] = []
     for record in read(job.folder):
         if (record["sample_id"], record["epoch"]) in wanted.chosen:
             spans = Spans(_trace_id(job.id, record["sample_id"], record["epoch"]), record, models, start)
