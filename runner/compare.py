@@ -12,13 +12,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from components.core.errors import ConfigError
-from runner.results.best_baseline import present_among
 from runner.results.grid import Grid, grid_of
 from runner.results.render.written import markdown
 from runner.results.runs import Run, run_folders, warnings_of
-from runner.results.sections.methods import FILE, READ
+from runner.results.sections.comparisons import FILE, READ, all_effects, comparison_section
 from runner.results.table import show_section, show_text
-from runner.results.versus import is_one
+from runner.results.versus import compared, is_one, present_among
 from runner.storage.records import FILE as RECORDS
 from runner.terminal.output import exit_code_of
 
@@ -50,14 +49,11 @@ def _compare(given: argparse.Namespace, scratch: Path) -> None:
     """Read, compare, write and print. Raises ConfigError."""
     out = None if given.out is None else _free(given.out)
     runs, notes = _once([Run.at(folder) for folder in _folders(given, scratch)])
-    from runner.results.sections.comparisons import effects_of, section_of
-    from runner.results.versus import compared
-
     grid = grid_of(runs)
     baselines = _baselines(given, grid)
     found = compared(grid, given.metric, baselines, every=given.all_pairs)
-    effects = effects_of(runs, given.metric)
-    section, warnings = section_of(found, effects), [*notes, *warnings_of(runs)]
+    effects = all_effects(runs, given.metric)
+    section, warnings = comparison_section(found, effects), [*notes, *warnings_of(runs)]
     if out is not None:
         numbers = {
             "runs": [str(run.folder) for run in runs],
@@ -106,7 +102,7 @@ def _once(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
     found: dict[str, Run] = {}
     notes = []
     for run in runs:
-        if (first := found.setdefault(str(run.notes.get("id") or run.folder), run)) is not run:
+        if (first := found.setdefault(str(run.manifest.get("id") or run.folder), run)) is not run:
             notes.append(f"note: {run.folder} is the same run as {first.folder}, and left out")
     if len(found) == 1 and notes:
         raise ConfigError(f"nothing to compare: {notes[0].removeprefix('note: ').removesuffix(', and left out')}")

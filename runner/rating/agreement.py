@@ -7,10 +7,10 @@ Source: Cohen 1960; Fleiss 1971; the interval of Cohen's kappa for independent i
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from runner.results.bounds import RESAMPLES, drawn_sums
+from runner.results.bounds import RESAMPLES, resampled_sums
 from runner.results.intervals import ALIKE, FEWEST, TOO_SMALL
 
 if TYPE_CHECKING:
@@ -33,10 +33,6 @@ class Agreement:
     ci_high: float | None = None
     no_interval: str | None = None
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return asdict(self)
-
 
 def agreement(ratings: Sequence[Sequence[Hashable]], clusters: Sequence[str]) -> Agreement:
     """Of two or more raters, each with a pick per item; ``clusters`` of the items, in the same order."""
@@ -51,29 +47,15 @@ def agreement(ratings: Sequence[Sequence[Hashable]], clusters: Sequence[str]) ->
     if len(categories) < 2:
         return Agreement(kind, n, same)
     apart = len(set(clusters)) == n
-    columns = _pairs(numbers, len(categories)) if len(ratings) == 2 else _counts(numbers, len(categories))
-    kappa, low, high = _point(columns, len(ratings), len(categories))
+    k = len(categories)
+    pairs = np.eye(k * k)[numbers[0] * k + numbers[1]]  # a row per item: a 1 where its two picks meet in a k x k table
+    columns = pairs if len(ratings) == 2 else np.eye(k)[numbers].sum(axis=0)  # or the raters of each category
+    kappa, low, high = _point(columns, len(ratings), k)
     if same < 1.0 and (len(ratings) > 2 or not apart):
-        low, high = _drawn(columns, clusters, len(ratings), len(categories))
+        low, high = _resampled(columns, clusters, len(ratings), k)
     if low is None or high is None or not low < high:
         return Agreement(kind, n, same, kappa, no_interval=TOO_SMALL if len(set(clusters)) < FEWEST else ALIKE)
     return Agreement(kind, n, same, kappa, low, high)
-
-
-def _pairs(numbers: NDArray[np.intp], k: int) -> NDArray[np.float64]:
-    """A row per item with a 1 where its two picks meet in a k x k table."""
-    import numpy as np
-
-    pairs: NDArray[np.float64] = np.eye(k * k)[numbers[0] * k + numbers[1]]
-    return pairs
-
-
-def _counts(numbers: NDArray[np.intp], k: int) -> NDArray[np.float64]:
-    """A row per item: how many raters pick each category."""
-    import numpy as np
-
-    counts: NDArray[np.float64] = np.eye(k)[numbers].sum(axis=0)
-    return counts
 
 
 def _point(columns: NDArray[np.float64], raters: int, k: int) -> tuple[float, float | None, float | None]:
@@ -93,10 +75,10 @@ def _point(columns: NDArray[np.float64], raters: int, k: int) -> tuple[float, fl
     return float(found.kappa), max(-1.0, float(found.kappa_low)), min(1.0, float(found.kappa_upp))
 
 
-def _drawn(
+def _resampled(
     columns: NDArray[np.float64], clusters: Sequence[str], raters: int, k: int
 ) -> tuple[float | None, float | None]:
-    """The interval over clusters that are drawn again; None for one cluster."""
+    """The interval over resampled clusters; None for one cluster."""
     import numpy as np
 
     names = {name: number for number, name in enumerate(dict.fromkeys(clusters))}
@@ -107,8 +89,8 @@ def _drawn(
         columns = np.hstack([columns, agreed, np.full((len(columns), 1), raters * (raters - 1.0))])
     sums = np.zeros((len(names), columns.shape[1]))
     np.add.at(sums, [names[name] for name in clusters], columns)
-    drawn = drawn_sums(sums, RESAMPLES, np.random.default_rng(0))
-    observed, chance = _fleiss(drawn) if raters > 2 else _cohen(drawn.reshape(-1, k, k))
+    sums = resampled_sums(sums, RESAMPLES, np.random.default_rng(0))
+    observed, chance = _fleiss(sums) if raters > 2 else _cohen(sums.reshape(-1, k, k))
     there = 1 - chance > _LEAST
     if not there.any():
         return None, None

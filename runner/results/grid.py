@@ -3,17 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from runner.results.intervals import Metric
-from runner.results.kinds import NUMBER, Scale
+from runner.results.kinds import NUMBER, Better, Scale
 from runner.results.levels import Nested, Part, average, leaf
 from runner.results.pairs import shares_of
 from runner.results.rows import Row, rows_of
 from runner.results.runs import Run, leaves
-from runner.results.sheets import Better
+from runner.storage.schema import Record
 
-Record = Mapping[str, Any]
 MEAN = "mean"
 
 
@@ -28,12 +26,9 @@ class Column:
     scale: Scale = NUMBER
     data: tuple[str, str] = ("", "")
 
-    def metric(self, records: Sequence[Record]) -> Metric:
-        """The headline as the run's own metrics have it: of several groups the total."""
-        return self.part(records).metric
-
     def part(self, records: Sequence[Record], scale: Scale | None = None) -> Part:
-        """The same mean, to be averaged with others; of differences with their ``scale``."""
+        """The mean of the headline as the run's own metrics have it, of several groups the total; of differences with
+        their ``scale``."""
         if (nested := self._nested(records, scale)) is not None:
             return nested.total()
         return leaf(records, self.score or "", scale or self.scale)
@@ -72,15 +67,11 @@ class Grid:
         return {row.label: self._metrics(row) for row in self.rows}
 
     def _metrics(self, row: Row) -> dict[str, Metric]:
-        found = {
-            column.label: column.metric(self.cells[row.label, column.label])
-            for column in self.columns
-            if (row.label, column.label) in self.cells
-        }
-        there = [one for one in found.values() if one.value is not None]
-        if self.averages and len(there) == len(self.columns):
-            parts = [column.part(self.cells[row.label, column.label]) for column in self.columns]
-            found[MEAN] = average(parts).metric
+        here = [column for column in self.columns if (row.label, column.label) in self.cells]
+        parts = {column.label: column.part(self.cells[row.label, column.label]) for column in here}
+        found = {label: part.metric for label, part in parts.items()}
+        if self.averages and len(here) == len(self.columns) and all(one.value is not None for one in found.values()):
+            found[MEAN] = average(list(parts.values())).metric
         return found
 
 
@@ -125,13 +116,12 @@ def _labels(data: Sequence[tuple[str, str]], runs: Sequence[Run]) -> list[str]:
     labels = []
     for choice, node in data:
         alike = [nodes[other] for other in data if other[0] == choice]
-        mine = nodes[choice, node]
-        words = [
-            f"{key.rpartition('.')[2]}={value}"
-            for key, value in mine.items()
-            if any(one.get(key) != value for one in alike)
+        settings = [
+            (key, value) for key, value in nodes[choice, node].items() if any(one.get(key) != value for one in alike)
         ]
-        labels.append(" ".join([choice or "dataset", *words]))
+        labels.append(
+            " ".join([choice or "dataset", *(f"{key.rpartition('.')[2]}={value}" for key, value in settings)])
+        )
     short = [label.rpartition("/")[2] if "=" not in label else label for label in labels]
     short = [short[n] if short.count(short[n]) == 1 and short[n] != MEAN else label for n, label in enumerate(labels)]
     return [

@@ -9,15 +9,14 @@ innermost group, from those of the groups (``runner.results.intervals.of_means``
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from typing import Any
+from functools import cached_property
 
 from runner.results.bounds import standard_error, unvaried_variance
-from runner.results.intervals import Mean, Metric, of_means, settle, unsettled_of
-from runner.results.kinds import NUMBER, Kinds, Scale, kind_of
+from runner.results.intervals import Mean, Metric, of_means, settled, unsettled_of
+from runner.results.kinds import NUMBER, Kinds, Scale, grouped, kind_of
+from runner.storage.schema import Record
 
 Levels = Mapping[str, Sequence[str]]
-Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,7 @@ class Part:
     def metric(self) -> Metric:
         """The mean with its interval."""
         if self.plain is not None:
-            settle([self.plain])
-            return replace(self.plain.metric, unscored=self.unscored)
+            return replace(settled(self.plain), unscored=self.unscored)
         metric = Metric(self.value, n=self.n, unscored=self.unscored)
         return of_means(metric, self.variance, self.df, self.size, self.scale)
 
@@ -60,10 +58,8 @@ class Nested:
     @cached_property
     def leaves(self) -> dict[tuple[str, ...], Part]:
         """Path from the outermost to the innermost group -> mean of its samples."""
-        groups: dict[tuple[str, ...], list[Record]] = {}
-        for record in self._placed:
-            path = tuple(record["strata"][level] for level in reversed(self.levels))
-            groups.setdefault(path, []).append(record)
+        outward = list(reversed(self.levels))
+        groups = grouped(self._complete, lambda record: tuple(record["strata"][level] for level in outward))
         return {path: leaf(groups[path], self.score, self.scale) for path in sorted(groups)}
 
     @cached_property
@@ -74,11 +70,11 @@ class Nested:
     def total(self, values: Collection[str] | None = None) -> Part:
         """Mean of the means of all outermost groups, or of these."""
         part = average([one for value, one in self.outer.items() if values is None or value in values])
-        lost = len(self.records) - len(self._placed) if values is None else 0
-        return replace(part, unscored=part.unscored + lost)
+        incomplete = len(self.records) - len(self._complete) if values is None else 0
+        return replace(part, unscored=part.unscored + incomplete)
 
     @cached_property
-    def _placed(self) -> list[Record]:
+    def _complete(self) -> list[Record]:
         return [record for record in self.records if all(level in record["strata"] for level in self.levels)]
 
     def _mean(self, path: tuple[str, ...]) -> Part:
@@ -138,5 +134,4 @@ def leaf(records: Sequence[Record], score: str, scale: Scale) -> Part:
 
 def shared(tables: Sequence[Mapping[str, float | None]]) -> list[str]:
     """The groups in which every one of these has a value, in the first one's order."""
-    there = [[group for group, value in table.items() if value is not None] for table in tables]
-    return reduce(lambda left, right: [group for group in left if group in right], there) if there else []
+    return [group for group in (tables[0] if tables else ()) if all(one.get(group) is not None for one in tables)]

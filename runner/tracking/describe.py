@@ -11,10 +11,11 @@ from uuid import uuid4
 
 import orjson
 
-from runner.results.directions import better, improved
 from runner.results.intervals import MetricJSON
-from runner.results.run_metrics import headline
+from runner.results.kinds import better, improved
+from runner.results.rows import headline
 from runner.storage.records import FILE
+from runner.storage.schema import Manifest
 
 _LATE = ("errors", "cost", "tokens", "calls", "time")  # groups that are never the headline
 _STATUS = {"running": "KILLED", "interrupted": "KILLED", "budget": "KILLED", "partial": "KILLED", "failed": "FAILED",
@@ -29,13 +30,13 @@ class Job:
     """A run folder's manifest and metrics. ``metrics`` is empty while the run is not finished."""
 
     folder: Path
-    manifest: Mapping[str, Any]
+    manifest: Manifest
     metrics: Mapping[str, MetricJSON]
 
     @property
     def id(self) -> str:
         """The folder's own id (see ``identify``)."""
-        return str(self.manifest["mlflow"]["id"])
+        return str((self.manifest.get("mlflow") or {})["id"])
 
     @property
     def status(self) -> str:
@@ -104,7 +105,8 @@ def job_of(folder: Path) -> Job:
     identify(folder)
     path = folder / "metrics.json"
     metrics = _json(path).get("metrics", {}) if path.exists() else {}
-    return Job(folder, _json(folder / "manifest.json"), metrics)
+    manifest: Manifest = orjson.loads((folder / "manifest.json").read_bytes())
+    return Job(folder, manifest, metrics)
 
 
 def params_of(job: Job, config: Mapping[str, Any]) -> dict[str, str]:
@@ -118,7 +120,8 @@ def params_of(job: Job, config: Mapping[str, Any]) -> dict[str, str]:
 def tags_of(job: Job) -> dict[str, str]:
     """What a result can be traced back to."""
     manifest = job.manifest
-    git, dataset = manifest.get("git") or {}, manifest.get("dataset") or {}
+    git: Mapping[str, Any] = manifest.get("git") or {}
+    dataset = manifest.get("dataset") or {}
     tags = {
         "folder_id": job.id,
         "folder": str(job.folder),

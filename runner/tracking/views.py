@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import orjson
 
-from runner.results.directions import better
+from runner.results.kinds import better
 from runner.tracking.describe import Job, columns, safe
 from runner.tracking.store import Tracker, database_of, without_password
 

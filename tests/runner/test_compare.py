@@ -55,7 +55,7 @@ def test_runs_may_be_named_one_by_one_and_twice(sweep, tmp_path, capsys):
     [
         ("{one}", "nothing to compare: there is one method"),
         ("{one} {other}", "nothing can be paired: react, direct were run on different data"),
-        ("{sweep}/nothing", "is no run folder"),
+        ("{sweep}/nothing", "is not a run folder"),
         ("{sweep} --metric score/y", "no run here has 'score/y'"),
         ("{sweep} --out {sweep}", "is the folder of a run or a sweep"),
         ("mlflow:mine --uri sqlite:///{sweep}/none.db", "does not exist; run an experiment first"),
@@ -64,7 +64,7 @@ def test_runs_may_be_named_one_by_one_and_twice(sweep, tmp_path, capsys):
         ("{sweep} --out {one}/config.yaml", "is not a folder; name"),
         ("{sweep} --out {one}/config.yaml/under", "cannot be written to: Not a directory"),
         ("{one} {copy}", "the same run as"),
-        ("{one}/records.jsonl", "is no run folder"),
+        ("{one}/records.jsonl", "is not a run folder"),
         ("{long}", "cannot be read as a folder: "),
     ],
 )

@@ -40,7 +40,7 @@ class Scopes:
 
 
 @dataclass(frozen=True)
-class Cell:
+class PublishedCell:
     """One published value, None where there is no number. ``path``: (outer, inner) of a task, (outer,) of a mean over
     tasks, () of a total; ``relation``: whether it is exact, a bound or approximate."""
 
@@ -106,7 +106,7 @@ def two(value: float) -> str:
 
 
 def rows_in(
-    cells: Sequence[Cell], tables: Mapping[str, str | None], silent: Sequence[str], digits: int
+    cells: Sequence[PublishedCell], tables: Mapping[str, str | None], silent: Sequence[str], digits: int
 ) -> Iterator[Published]:
     """The rows that cells make, one per table, backbone and method. ``tables``: table -> another one that publishes the
     same means; ``silent``: notes that say nothing new."""
@@ -125,7 +125,7 @@ def rows_in(
         yield Published(table, backbone, method, values, means, notes, digits)
 
 
-def cells_in(path: Path, columns: Columns, scopes: Scopes, tables: Collection[str | None]) -> list[Cell]:
+def cells_in(path: Path, columns: Columns, scopes: Scopes, tables: Collection[str | None]) -> list[PublishedCell]:
     """The lines of the CSV that are of these tables. Raises ConfigError with file and line."""
     paths = {scopes.inner: (columns.outer, columns.inner), scopes.outer: (columns.outer,), scopes.total: ()}
     found = []
@@ -144,7 +144,7 @@ def cells_in(path: Path, columns: Columns, scopes: Scopes, tables: Collection[st
             raise ConfigError(f"{path}:{number}: {columns.scope} is one of {' '.join(paths)}, found {scope!r}")
         named = (line[columns.table], line[columns.backbone], line[columns.method])
         place = tuple(line[column] for column in paths[scope])
-        found.append(Cell(*named, place, float(value) if value else None, line[columns.note], relation))
+        found.append(PublishedCell(*named, place, float(value) if value else None, line[columns.note], relation))
     return found
 
 

@@ -33,7 +33,7 @@ def page(title: str, about: str, warnings: Sequence[str], sections: Sequence[Sec
     scripts = [_closed(script) for script in scripts]
     return _environment().get_template("page.html.jinja").render(
         title=title, about=about, warnings=warnings, sections=sections, scripts=[Html(one) for one in scripts],
-        digests=[_digest(one) for one in scripts],
+        digests=[digest(one) for one in scripts],
         style=Html("\n".join([asset("page.css"), *dict.fromkeys(part.style for part in own if part.style)])),
     )  # fmt: skip
 
@@ -69,7 +69,8 @@ def _closed(script: str) -> str:
     return script.replace("\r\n", "\n").replace("</script", "<\\/script")
 
 
-def _digest(script: str) -> str:
+def digest(script: str) -> str:
+    """The SHA-256 of a script as a content security policy names it."""
     return base64.b64encode(sha256(script.encode()).digest()).decode()
 
 

@@ -1,18 +1,27 @@
-"""A score along settings that a sweep varies one at a time: ``compare.curves`` names them."""
+"""A score along settings that a sweep varies one at a time (``compare.curves``), and per record (patient), each method
+against its baseline (``compare.per_record``).
+
+Source of these: Zheng et al. 2024, arXiv 2412.09529, Figure 6b: a record has its mean over all questions and trials.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
-from runner.results.render.figures import scatter, spread
-from runner.results.run_metrics import RunMetrics, axis, column, headlines, read_metrics
+from runner.results.kinds import Better, grouped
+from runner.results.pairs import cluster_of, value_of
+from runner.results.render.figures import error_bars, scatter
+from runner.results.rows import Row, RunMetrics, axis, better, column, headlines, read_metrics, rows
 from runner.results.runs import Run
-from runner.results.sheets import Cell, Column, Plot, Section, Sheet, Value
+from runner.results.sheets import Cell, Column, Plot, Section, Sheet, columns
+from runner.results.versus import is_one, nearest
 
 _CALLS = "calls/per_sample"
+Means = Mapping[str, float]  # record -> mean
 
 
-def section(runs: Sequence[Run]) -> Section | None:
+def curves(runs: Sequence[Run]) -> Section | None:
     """A table per curve and dataset, and a plot per curve with a line per dataset; None where no curve is named."""
     keys: Sequence[str] = (runs[0].compare.get("curves") if runs else None) or ()
     if not keys:
@@ -30,20 +39,21 @@ def section(runs: Sequence[Run]) -> Section | None:
 
 def _series(found: Sequence[RunMetrics], keys: Sequence[str]) -> dict[str, list[RunMetrics]]:
     """Dataset, and model where there are several -> the runs that differ in nothing but the settings of curves."""
-    series: dict[tuple[Any, ...], list[RunMetrics]] = {}
-    for one in found:
-        rest = {name: value for of in one.run.flat.values() for name, value in of.items() if name not in keys}
-        series.setdefault((one.run.data, *sorted(rest.items())), []).append(one)
+
+    def fixed(one: RunMetrics) -> tuple[Any, ...]:
+        settings = {name: value for of in one.run.flat.values() for name, value in of.items() if name not in keys}
+        return one.run.data, *sorted(settings.items())
+
+    series = list(grouped(found, fixed).values())
     models = len({one.run.model for one in found}) > 1
-    names = [" ".join([_dataset(of[0]), *([of[0].run.model] if models else [])]) for of in series.values()]
+    names = [
+        " ".join([of[0].run.choices.get("dataset", of[0].dataset), *([of[0].run.model] if models else [])])
+        for of in series
+    ]
     return {
         name if names.count(name) == 1 else f"{name} ({number})": of
-        for number, (name, of) in enumerate(zip(names, series.values(), strict=True), 1)
+        for number, (name, of) in enumerate(zip(names, series, strict=True), 1)
     }
-
-
-def _dataset(one: RunMetrics) -> str:
-    return one.run.choices.get("dataset", one.dataset)
 
 
 def _points(of: Sequence[RunMetrics], key: str, keys: Sequence[str]) -> list[RunMetrics]:
@@ -53,11 +63,8 @@ def _points(of: Sequence[RunMetrics], key: str, keys: Sequence[str]) -> list[Run
     values = [one.run.setting(key) for one in on]
     if len(set(map(str, values))) < 2:
         return []
-    return sorted(on, key=lambda one: one.run.setting(key)) if all(map(_is_number, values)) else on
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float)
+    numbers = all(isinstance(value, int | float) for value in values)
+    return sorted(on, key=lambda one: one.run.setting(key)) if numbers else on
 
 
 def _fixed(of: Sequence[RunMetrics], key: str, keys: Sequence[str]) -> Mapping[str, str]:
@@ -70,37 +77,72 @@ def _fixed(of: Sequence[RunMetrics], key: str, keys: Sequence[str]) -> Mapping[s
 def _parts(
     found: Sequence[RunMetrics], key: str, keys: Sequence[str], lines: Mapping[str, Sequence[RunMetrics]]
 ) -> list[Sheet | Plot]:
-    """The plot of a curve, then its table for each dataset."""
+    """The plot of a curve, a line per dataset with intervals, then its table for each dataset."""
     names = headlines(found)[:1]
     if not lines or not names:
         return []
-    short = key.rpartition(".")[2]
-    columns = [Column(short), column(found, names[0]), Column("episodes", "n"), column(found, _CALLS)]
-    sheets = [
-        Sheet(
-            f"{names[0]} by {short}, {name}",
-            columns,
-            [_row(one, key, names[0]) for one in points],
-            [f"fixed: {other} {value}" for other, value in _fixed(points, key, keys).items()],
-        )
-        for name, points in lines.items()
-    ]
-    return [_plot(lines, key, names[0], axis(found, names[0])), *sheets]
-
-
-def _row(one: RunMetrics, key: str, score: str) -> list[Cell]:
-    return [str(one.run.setting(key)), one.value(score), len(one.run.records), one.value(_CALLS)]
-
-
-def _plot(lines: Mapping[str, Sequence[RunMetrics]], key: str, score: str, title: str) -> Plot:
-    """A line per dataset, with intervals."""
-    short, data = key.rpartition(".")[2], []
-    for name, of in lines.items():
-        values: list[Value | None] = [one.value(score) for one in of]
+    score, short, data, sheets = names[0], key.rpartition(".")[2], [], list[Sheet]()
+    heads = columns(short, column(found, score), ("episodes", "n"), column(found, _CALLS))
+    for name, points in lines.items():
+        values = [one.value(score) for one in points]
         data.append({
-            "mode": "lines+markers", "name": name, "x": [one.run.setting(key) for one in of],
+            "mode": "lines+markers", "name": name, "x": [one.run.setting(key) for one in points],
             "y": [None if value is None else value.value for value in values],
-            "error_y": spread(values) | {"thickness": 1},
+            "error_y": error_bars(values) | {"thickness": 1},
         })  # fmt: skip
-    apart = {"scattermode": "group", "scattergap": 0.8}  # intervals of several datasets are side by side
-    return Plot(f"{score} by {short}", scatter(data, short, title, 420, **apart))
+        cells = [
+            [str(one.run.setting(key)), value, len(one.run.records), one.value(_CALLS)]
+            for one, value in zip(points, values, strict=True)
+        ]
+        notes = [f"fixed: {other} {value}" for other, value in _fixed(points, key, keys).items()]
+        sheets.append(Sheet(f"{score} by {short}, {name}", heads, cells, notes))
+    offset = {"scattermode": "group", "scattergap": 0.8}  # intervals of several datasets are side by side
+    return [Plot(f"{score} by {short}", scatter(data, short, axis(found, score), 420, **offset)), *sheets]
+
+
+def per_record(runs: Sequence[Run]) -> Section | None:
+    """Tables and plots by the score that ``compare.per_record`` names; None where it names none."""
+    settings = runs[0].compare if runs else {}
+    metric = settings.get("per_record")
+    if not metric:
+        return None
+    means = {row.label: found for row in rows(runs) if (found := _means(row, metric))}
+    if not means:
+        return Section("per-record", "By record", f"No run has {metric}, which compare.per_record names.", [])
+    scored = [row for row in rows(runs) if row.label in means]
+    baselines = [row for row in scored if is_one(row, settings.get("baselines") or ())] or scored[:1]
+    pairs = [(row.label, nearest(row, baselines)[0].label) for row in scored if row not in baselines]
+    every = read_metrics(runs)
+    table = _table(metric, means, better(every, metric))
+    plots = [_plot(axis(every, metric), pairs, means)] if pairs else []
+    trials = " or ".join(map(str, sorted({int(run.manifest.get("epochs") or 1) for run in runs})))
+    intro = f"{metric} of each record: its mean over all questions, with {trials} trials of each."
+    return Section("per-record", "By record", intro, [*plots, table])
+
+
+def _means(row: Row, metric: str) -> Means:
+    """The mean of a row's scored episodes by record."""
+    values = [(cluster_of(one), value) for one in row.records if (value := value_of(one, metric)) is not None]
+    return {name: fmean(value for _, value in of) for name, of in grouped(values, lambda pair: pair[0]).items()}
+
+
+def _table(metric: str, means: Mapping[str, Means], direction: Better) -> Sheet:
+    names = sorted({name for of in means.values() for name in of})
+    lines: list[list[Cell]] = [[name, *(of.get(name) for of in means.values())] for name in names]
+    return Sheet(f"{metric} by record", columns("record", *(Column(label, "", direction) for label in means)), lines)
+
+
+def _plot(title: str, pairs: Sequence[tuple[str, str]], means: Mapping[str, Means]) -> Plot:
+    """A point per record and method; on the line both are equal."""
+    data: list[dict[str, Any]] = []
+    for label, base in pairs:
+        both = [name for name in means[label] if name in means[base]]
+        data.append({
+            "mode": "markers", "name": label, "marker": {"size": 8}, "text": both,
+            "x": [means[base][name] for name in both], "y": [means[label][name] for name in both],
+            "hovertemplate": "%{text}<br>%{x:.4g}, %{y:.4g}<extra>%{fullData.name}</extra>",
+        })  # fmt: skip
+    values = [value for of in means.values() for value in of.values()]
+    line = [min(values), max(values)]
+    data.append({"mode": "lines", "name": "equal", "x": line, "y": line, "line": {"dash": "dot", "width": 1}})
+    return Plot("Each record, by method and by its baseline", scatter(data, f"of the baseline: {title}", title))

@@ -10,7 +10,7 @@ import orjson
 
 from runner.results.grid import deciding
 from runner.results.render.html import asset, render
-from runner.results.run_metrics import named, read_metrics
+from runner.results.rows import named, read_metrics
 from runner.results.runs import Run
 from runner.results.sections.episode_data import Blocks, Marker, Marks, Texts, Writer, packed, question_of
 from runner.results.sheets import Markup, Section
@@ -19,7 +19,7 @@ from runner.storage.texts import without_surrogates
 
 LIMIT = 5_000
 FAILURES = ("error", "failed", "limit")
-_SEARCHED = 2_000  # characters of a question or an answer that stand in the list
+_SEARCHED = 2_000  # characters of a question or an answer in the list
 _SCRIPTS = ("data.js", "elements.js", "grid.js", "list.js", "episode.js", "compare.js", "main.js")
 _INTRO = (
     "Every episode step by step: open one by its sample, j and k go to the next and the one before, Escape closes it. "
@@ -61,7 +61,7 @@ def chosen(runs: Sequence[Run], limit: int) -> frozenset[Key]:
     for number, run in enumerate(runs):
         for record in run.records:
             sample, epoch = record["sample_id"], record["epoch"]
-            draw = sha256(f"{run.notes.get('seed')}/{sample}/{epoch}/page".encode()).digest()
+            draw = sha256(f"{run.manifest.get('seed')}/{sample}/{epoch}/page".encode()).digest()
             ranks[number, sample, epoch] = record["stop"] not in FAILURES, draw
     return frozenset(sorted(ranks, key=ranks.__getitem__)[:limit])
 
@@ -159,7 +159,7 @@ def _html(data: _Data, names: _Names, runs: Sequence[Run]) -> str:
     blocks = {"index": packed(index), "marks": packed(data.marks)}
     for name, of in (("texts", data.texts.blocks), ("steps", data.episodes)):
         blocks |= {f"{name}-{n}": one for n, one in enumerate(of.written)}
-    privacy = {str((run.notes.get("dataset") or {}).get("privacy")) for run in runs}
+    privacy = {str((run.manifest.get("dataset") or {}).get("privacy")) for run in runs}
     return render(
         "episodes.html.jinja", blocks=blocks, shown=len(data.rows), total=sum(len(run.records) for run in runs),
         searched=_SEARCHED, closed=sorted(privacy & {"credentialed", "phi"}),

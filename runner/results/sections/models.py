@@ -3,16 +3,16 @@
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from runner.results.publications.paper import meets
-from runner.results.render.figures import groups
-from runner.results.run_metrics import RunMetrics, axis, column, headlines, read_metrics
+from runner.results.render.figures import bars
+from runner.results.rows import RunMetrics, axis, column, headlines, read_metrics
 from runner.results.runs import Run, leaves
-from runner.results.sheets import USD, Cell, Column, Plot, Section, Sheet, Value
+from runner.results.sheets import USD, Cell, Plot, Section, Sheet, Value, columns
 
-_TOTALS = ((Column("calls"), "calls/total"), (Column("cost/usd", USD), "cost/usd"))
+_TOTALS = ("calls/total", "cost/usd")
 _UNTITLED = "First score by model"
 
 
@@ -55,13 +55,16 @@ def section(runs: Sequence[Run]) -> Section | None:
     models = _models(found)
     if models is None:
         return None
-    plotted = [(title, series) for title, series in _figures(found, models) if series]
+    requested: Sequence[Mapping[str, Any]] = found[0].run.compare.get("figures") or ()
+    figures = requested or [{"title": _UNTITLED, "scores": headlines(found, 1)}]
+    plotted = [(str(figure["title"]), series) for figure in figures if (series := list(_series(models, figure)))]
     plots = [_plot(found, models, title, series) for title, series in plotted]
-    shown = {one.score for one in _of_all(plotted)}
-    missing = dict.fromkeys(score for figure in _asked(found) for score in figure["scores"] if score not in shown)
-    lost = f" compare.figures: no job has a value of {', '.join(missing)}." if missing else ""
-    intro = "A line per model. The plots have a group per model, and a colour per score and setting." + lost
-    return Section("models", "Models", intro, [_sheet(found, models, _of_all(plotted)), *plots])
+    every = list(dict.fromkeys(one for _, series in plotted for one in series))
+    shown = {one.score for one in every}
+    missing = dict.fromkeys(score for figure in requested for score in figure["scores"] if score not in shown)
+    intro = "A line per model. The plots have a group per model, and a colour per score and setting."
+    intro += f" compare.figures: no job has a value of {', '.join(missing)}." if missing else ""
+    return Section("models", "Models", intro, [_sheet(found, models, every), *plots])
 
 
 def _models(found: Sequence[RunMetrics]) -> Models | None:
@@ -92,17 +95,6 @@ def _setting(run: Run) -> str:
     return " ".join(value for key, value in run.swept if key.partition(".")[0] != "model")
 
 
-def _asked(found: Sequence[RunMetrics]) -> Sequence[Mapping[str, Any]]:
-    """``compare.figures`` of the runs."""
-    return found[0].run.compare.get("figures") or ()
-
-
-def _figures(found: Sequence[RunMetrics], models: Models) -> list[tuple[str, list[Series]]]:
-    """Title and series of every plot; without any that is asked for, one of the first score."""
-    asked = _asked(found) or [{"title": _UNTITLED, "scores": headlines(found, 1)}]
-    return [(str(figure["title"]), list(_series(models, figure))) for figure in asked]
-
-
 def _series(models: Models, figure: Mapping[str, Any]) -> Iterator[Series]:
     """The scores of a figure under its settings, where a model has a value."""
     where: Mapping[str, Sequence[str]] = figure.get("where") or {}
@@ -115,22 +107,16 @@ def _series(models: Models, figure: Mapping[str, Any]) -> Iterator[Series]:
                 yield one
 
 
-def _of_all(plotted: Sequence[tuple[str, Sequence[Series]]]) -> list[Series]:
-    """The series of all plots, each once."""
-    return list(dict.fromkeys(one for _, series in plotted for one in series))
-
-
 def _sheet(found: Sequence[RunMetrics], models: Models, series: Sequence[Series]) -> Sheet:
     """A line per model: every score that is plotted, and what the model's runs took together."""
-    columns = [column(found, one.score) for one in series]
-    columns = [Column(one.label, of.unit, of.better) for one, of in zip(series, columns, strict=True)]
+    heads = [replace(column(found, one.score), name=one.label) for one in series]
     rows: list[list[Cell]] = [
-        [name, *(models.value(name, one) for one in series), *(models.total(name, metric) for _, metric in _TOTALS)]
+        [name, *(models.value(name, one) for one in series), *(models.total(name, metric) for metric in _TOTALS)]
         for name in models.names
     ]
     simulated = dict.fromkeys(name for (name, _), one in models.cells.items() if one.run.simulated)
     notes = [f"simulated, says nothing about a real model: {', '.join(simulated)}"] if simulated else []
-    return Sheet("By model", [Column("model"), *columns, *(column for column, _ in _TOTALS)], rows, notes)
+    return Sheet("By model", columns("model", *heads, "calls", ("cost/usd", USD)), rows, notes)
 
 
 def _plot(found: Sequence[RunMetrics], models: Models, title: str, series: Sequence[Series]) -> Plot:
@@ -138,7 +124,7 @@ def _plot(found: Sequence[RunMetrics], models: Models, title: str, series: Seque
     scores = list(dict.fromkeys(one.score for one in series))
     values = {one.label: [models.value(name, one) for name in models.names] for one in series}
     label = axis(found, scores[0]) if len(scores) == 1 else _common(scores)
-    return Plot(title, groups(models.names, values, label, "model"))
+    return Plot(title, bars(models.names, values, label, "model"))
 
 
 def _common(scores: Sequence[str]) -> str:

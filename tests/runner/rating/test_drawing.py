@@ -55,9 +55,7 @@ def test_nothing_to_draw_and_a_score_that_is_not_there_are_refused(rated):
 
 def test_data_that_have_changed_are_refused(rated):
     other = Run.at(rated.changed(fingerprint="cases-6-0"))
-    with pytest.raises(
-        ConfigError, match="was played on data of fingerprint 'cases-6-0', and they are 'cases-6-1' now"
-    ):
+    with pytest.raises(ConfigError, match="was run on data of fingerprint 'cases-6-0', and they are 'cases-6-1' now"):
         draw([other], rubric(), 5, 0)
 
 

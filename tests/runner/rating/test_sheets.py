@@ -90,5 +90,5 @@ def test_a_key_is_read_as_it_was_written(tmp_path):
 @pytest.mark.parametrize("text", ["", "[]", '{"rubric": {}, "seed": 0, "items": {"a": {"run": 1}}}', '{"seed": 1}'])
 def test_another_file_is_no_key(tmp_path, text):
     (tmp_path / "key.json").write_text(text)
-    with pytest.raises(ConfigError, match="is no key of rating sheets"):
+    with pytest.raises(ConfigError, match="is not a key of rating sheets"):
         Key.read(tmp_path / "key.json")

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from components.core.types import CONTEXT_LENGTH
 from runner.config.roots import CONF
 from runner.results.metrics import as_json, summarise
+from runner.results.publications.gains import show_gains
 from runner.results.publications.paper import load
 from runner.results.render.written import comma, latex, markdown, sheets
 from runner.results.runs import Run
 from runner.results.sections import papers
-from runner.results.sections.gains import show_gains
+from runner.results.sections.comparisons import show_methods
 from runner.results.sections.means import show_means
-from runner.results.sections.methods import show_methods
 from runner.results.sections.page import SECTIONS
 from runner.results.sections.papers import paper_section
 from runner.results.sections.report import report
@@ -143,7 +143,7 @@ def test_tables_pages_and_comparisons_can_be_written_of_it(tmp_path_factory, min
         show_means(runs)
         show_gains(runs, home)
         show_section(paper_section(load(CONF / "papers", "radabench"), runs))
-    texts = [report(run.notes, summarise(run.records, LEVELS, BY, KINDS), None) for run in runs]
+    texts = [report(run.manifest, summarise(run.records, LEVELS, BY, KINDS), None) for run in runs]
     parts = [
         found
         for name, section in SECTIONS.items()

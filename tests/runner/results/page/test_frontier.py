@@ -2,7 +2,7 @@
 
 import pytest
 
-from runner.results.run_metrics import read_metrics
+from runner.results.rows import read_metrics
 from runner.results.sections.frontier import Point, cost_of, front, section
 from runner.results.sheets import Sheet, Value
 from tests.runner.results.page.pages import cells, grid, made
