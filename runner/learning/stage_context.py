@@ -134,7 +134,7 @@ class StageContext:
         direction = better(metric, [ways])
         if not direction:
             raise ConfigError(f"stage.metric: {metric!r} is better neither high nor low, so nothing can gain in it")
-        sides = (cast(Sequence[Record], side) for side in (mine, theirs))
+        sides = cast(Sequence[Record], mine), cast(Sequence[Record], theirs)
         pairs = pairs_of(*sides, metric, Scale(kind_of(metric, ways[KEY])), direction)
         return {"metric": metric, "better": direction, **difference_of(pairs).as_dict(), "unpaired": pairs.n_unpaired}
 

@@ -9,6 +9,7 @@ import pytest
 
 from runner.compare import main
 from tests.runner.results.sweeps import job
+from tests.slow import slow
 
 
 @pytest.fixture
@@ -78,6 +79,7 @@ def test_what_cannot_be_compared_is_one_line_and_exit_2(sweep, tmp_path, capsys,
     assert not out or "written to:" in err
 
 
+@slow
 def test_what_is_written_is_whole_though_nobody_reads_what_is_printed(sweep, tmp_path):
     command = [sys.executable, "-m", "runner.compare", str(sweep), "--out", str(tmp_path / "out")]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as started:
@@ -85,6 +87,7 @@ def test_what_is_written_is_whole_though_nobody_reads_what_is_printed(sweep, tmp
     assert started.returncode == 0 and len(json.loads((tmp_path / "out" / "compare.json").read_text())["runs"]) == 3
 
 
+@slow
 def test_help_loads_no_statistics():
     code = "import sys, runner.compare; print([m for m in ('scipy', 'statsmodels', 'mlflow', 'numpy') if m in sys.modules])"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

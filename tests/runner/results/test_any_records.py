@@ -23,6 +23,7 @@ from runner.results.sections.papers import paper_section
 from runner.results.sections.report import report
 from runner.results.table import show_section
 from tests.runner.results.folders import write
+from tests.slow import slow
 
 KINDS = {"completion/rate": "proportion", "response/f1": "share", "planning/levenshtein": "count", "own/x": "number"}
 LEVELS = {"response/f1": ["task", "complexity"], "planning/levenshtein": ["task"]}
@@ -135,6 +136,7 @@ def folder(home, records, agent):
 
 @settings(ALWAYS, max_examples=15)
 @given(runs_records(), runs_records())
+@slow
 def test_tables_pages_and_comparisons_can_be_written_of_it(tmp_path_factory, mine, theirs):
     home = tmp_path_factory.mktemp("runs")
     runs = [folder(home, mine, "radagent"), folder(home, theirs, "react")]

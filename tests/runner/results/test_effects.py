@@ -8,6 +8,7 @@ import pytest
 from runner.results.effects import effects_of, factors_of
 from runner.results.runs import Run
 from tests.runner.results.sweeps import job
+from tests.slow import slow
 
 AGENTS, CONDITIONS, N = ("react", "direct"), ("few", "many", "all"), 24
 CLUSTERS = [f"p{n // 2}" for n in range(N)]
@@ -60,6 +61,7 @@ def test_a_full_grid_has_all_contrasts(runs):
     )
 
 
+@slow
 def test_estimates_and_standard_errors_are_those_of_a_clustered_regression(runs):
     import statsmodels.api as sm
 

@@ -16,6 +16,7 @@ from runner.results.publications.paper import load
 from runner.results.runs import Run
 from tests.runner.results.folders import CFG, CHOICES, write
 from tests.runner.results.page.pages import HOSTILE, made, parsed
+from tests.slow import slow
 
 PAPERS = CONF / "papers"
 MEDAGENTS = load(PAPERS, "medagents")
@@ -277,6 +278,7 @@ def test_a_page_of_runs_that_no_publication_is_about_has_no_ledger(tmp_path):
     assert "Reproduction ledger" not in (tmp_path / "a" / "report.html").read_text()
 
 
+@slow
 def test_without_a_folder_every_cell_is_listed(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["ledger"]) == 0

@@ -5,6 +5,7 @@ import pytest
 
 from runner.results.render.figures import bars, error_bars, heatmap, intervals, sides
 from runner.results.sheets import Value
+from tests.slow import slow
 
 KNOWN, BARE = Value(0.5, 0.4, 0.8, 10), Value(0.25)
 
@@ -18,6 +19,7 @@ KNOWN, BARE = Value(0.5, 0.4, 0.8, 10), Value(0.25)
     ],
     ids=["intervals", "groups", "shades"],
 )
+@slow
 def test_plotly_accepts_them(figure):
     assert go.Figure(figure).layout.height
 
