@@ -25,7 +25,7 @@ def summarise(plan: Sequence[Cell]) -> None:
     from runner.results.publications.gains import show_gains
     from runner.results.rows import headline
     from runner.results.runs import Run, warnings_of
-    from runner.results.sections import models
+    from runner.results.sections import figures
     from runner.results.sections.comparisons import show_methods
     from runner.results.sections.means import show_means
     from runner.results.table import show, show_section
@@ -42,7 +42,7 @@ def summarise(plan: Sequence[Cell]) -> None:
     show(("job", *names), body, title=f"{len(done)} of {len(plan)} jobs")
     if missing := [name for name in named if all(metrics.get(name, {}).get("value") is None for _, metrics in done)]:
         print(f"compare.scores: no job has a value of {', '.join(missing)}")  # noqa: T201
-    if (section := models.section(runs)) is not None:
+    if (section := figures.models(runs)) is not None:
         show_section(section)
     home = plan[0].folder.parent
     show_methods(runs, home=home)

@@ -101,7 +101,10 @@ def effects_of(factors: Factors, metric: str, strata: Sequence[str] = ()) -> Eff
             named = "; ".join(", ".join(cell) for cell in wrong[:_NAMED])
             more = f" and {len(wrong) - _NAMED} more" if len(wrong) > _NAMED else ""
             return none(f"{what}: {named}{more}")
-    values = {cell: _values(records, metric) for cell, records in factors.cells.items()}
+    values = {
+        cell: {_key(one): value for one in records if (value := value_of(one, metric)) is not None}
+        for cell, records in factors.cells.items()
+    }
     levels, notes = _scored(factors.levels, values, metric)
     notes = [*notes, *factors.notes]
     if sum(len(of) > 1 for of in levels.values()) < 2:
@@ -146,11 +149,6 @@ def _uneven(runs: Sequence[Run], levels: Mapping[str, Sequence[str]]) -> list[st
     keys = dict.fromkeys(key for of in settings for key in of)
     found = [key for key in keys if len({of.get(key) for of in settings}) > 1]
     return [f"not the same in all cells, so that effects may be theirs: {', '.join(found)}"] if found else []
-
-
-def _values(records: Sequence[Record], metric: str) -> dict[Key, float]:
-    """The scored episodes of a cell."""
-    return {_key(one): value for one in records if (value := value_of(one, metric)) is not None}
 
 
 def _key(record: Record) -> Key:

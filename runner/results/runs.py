@@ -239,16 +239,25 @@ def warnings_of(runs: Sequence[Run]) -> list[str]:
 def run_folders(folder: Path) -> list[Path]:
     """The folder, or the runs of a sweep's folder in the order of its jobs, without numbers in that in which they
     began; of one that has no records yet it says so. Raises ConfigError for one that is neither."""
-    found = [folder]
+
+    def order(path: Path) -> tuple[float, str]:
+        facts = manifest.read(path)
+        number = facts.get("number")
+        return inf if number is None else number, str(facts.get("start", ""))
+
+    folders = [folder]
     try:
         if not (folder / RECORDS).is_file():
             begun = sorted({path.parent for name in (RECORDS, manifest.FILE) for path in folder.glob(f"*/{name}")})
-            below = [path for path in begun if (path / RECORDS).is_file()]
-            found = sorted(below, key=_order) or found
-            for path in begun if below else ():
-                if path not in below:
+            recorded = [path for path in begun if (path / RECORDS).is_file()]
+            folders = sorted(recorded, key=order) or folders
+            for path in begun if recorded else ():
+                if path not in recorded:
                     aside(f"note: {path} has no {RECORDS} and is left out; {setting('run.resume', path)} runs it")
-        return [_checked(one) for one in found]
+        for path in folders:
+            if missing := [name for name in (RECORDS, manifest.FILE, "config.yaml") if not (path / name).is_file()]:
+                raise ConfigError(f"{path} is not a run folder: it has no {missing[0]}")
+        return folders
     except (OSError, ValueError) as error:
         raise ConfigError(f"{str(folder)[:200]!r} cannot be read as a folder: {error}") from None
 
@@ -265,17 +274,3 @@ def config_of(folder: Path) -> dict[str, Any]:
     if not isinstance(compare := found.get("compare") or {}, dict):
         raise ConfigError(f"{path} is not the config of a run: compare is {compare!r:.40}, not names and values")
     return found
-
-
-def _order(folder: Path) -> tuple[float, str]:
-    """The number of a sweep's job, and when it began."""
-    of = manifest.read(folder)
-    number = of.get("number")
-    return inf if number is None else number, str(of.get("start", ""))
-
-
-def _checked(folder: Path) -> Path:
-    for name in (RECORDS, manifest.FILE, "config.yaml"):
-        if not (folder / name).is_file():
-            raise ConfigError(f"{folder} is not a run folder: it has no {name}")
-    return folder

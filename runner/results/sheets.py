@@ -79,6 +79,11 @@ class Sheet:
     keys: int = 1
     instead: str = ""
 
+    @property
+    def numeric(self) -> list[bool]:
+        """Which columns have no texts: they are aligned on the right."""
+        return [all(not isinstance(row[n], str) for row in self.rows) for n in range(len(self.columns))]
+
 
 @dataclass(frozen=True)
 class Plot:

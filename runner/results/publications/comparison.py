@@ -127,10 +127,8 @@ class PublishedComparison:
 
     def _records(self, path: tuple[str, ...]) -> list[Record]:
         """The records of a task."""
-        if self.nested is None:
-            return []
-        levels = list(reversed(self.nested.levels))
-        return [one for one in self.nested.records if tuple(one["strata"].get(level) for level in levels) == path]
+        levels, records = (self.nested.levels[::-1], self.nested.records) if self.nested else ((), ())
+        return [one for one in records if tuple(one["strata"].get(level) for level in levels) == path]
 
 
 def common(tables: Sequence[Mapping[str, Part]]) -> list[str]:
@@ -164,7 +162,10 @@ def of_runs(paper: Paper, line: Line, backbones: Sequence[str], runs: Sequence[R
     """Prompts, model, dates, data and settings in which runs differ from a published method on these backbones."""
     found = [Deviation("prompts", "the project's own, never the published texts")]
     for run in runs:
-        found += [*_model(paper, backbones, run), *_data(paper, line, run), *_settings(paper, line, run), *_own(run)]
+        found += [*_model(paper, backbones, run), *_data(paper, line, run), *_settings(paper, line, run)]
+        found += [Deviation("note", text) for text in run.manifest.get("notes") or ()]
+        if (status := run.manifest.get("status")) != "complete":
+            found.append(Deviation("status", f"{run.folder.name} is {status}", "run not complete"))
     return list(dict.fromkeys(found))
 
 
@@ -239,7 +240,9 @@ def _settings(paper: Paper, line: Line, run: Run) -> Iterator[Deviation]:
         if meets(actual, published) or (run.simulated and key.startswith("model.")):
             continue
         decisive = published != UNSTATED and (key.partition(".")[0] in _ANOTHER_TASK or key in _ANOTHER_METHOD)
-        yield Deviation(key, f"{_text(actual)}; published: {_any(published)}", f"another {key}" if decisive else "")
+        allowed = published if isinstance(published, list | tuple) else [published]
+        detail = f"{_text(actual)}; published: {' or '.join(map(_text, allowed))}"
+        yield Deviation(key, detail, f"another {key}" if decisive else "")
 
 
 def _actual(run: Run, key: str) -> object:
@@ -252,18 +255,6 @@ def _actual(run: Run, key: str) -> object:
         return 0 if not memory or collected_only else memory.get("samples") or "all"
     found = run.setting(key)
     return run.setting("memory.k") or 0 if key == "agent.shots" and found is None else found
-
-
-def _own(run: Run) -> Iterator[Deviation]:
-    """The run's own notes, and that it did not come to its end."""
-    yield from (Deviation("note", text) for text in run.manifest.get("notes") or ())
-    if (status := run.manifest.get("status")) != "complete":
-        yield Deviation("status", f"{run.folder.name} is {status}", "run not complete")
-
-
-def _any(values: object) -> str:
-    """A value, or those that will do."""
-    return " or ".join(map(_text, values)) if isinstance(values, list | tuple) else _text(values)
 
 
 def _text(value: object) -> str:

@@ -183,10 +183,6 @@ def load(folder: Path, name: str) -> Paper:
     tables = {name: table.again for name, table in paper.tables.items()}
     cells = cells_in(path.parent / paper.file, paper.columns, paper.scopes, {*tables, *tables.values()})
     rows = list(rows_in(cells, tables, paper.silent, paper.digits))
-    return replace(paper, cells=cells, published=rows, states=_article(path.parent / paper.file))
-
-
-def _article(path: Path) -> Article | None:
-    """The setting of a CSV's publication; None where it is not recorded."""
-    place = path.parent / "articles" / f"{path.stem}.yaml"
-    return check(Article, read_yaml(place), place.name) if place.is_file() else None
+    article = path.parent / "articles" / f"{paper.article}.yaml"
+    states = check(Article, read_yaml(article), article.name) if article.is_file() else None
+    return replace(paper, cells=cells, published=rows, states=states)

@@ -75,7 +75,8 @@ def episodes_of(run: Run) -> Episodes:
             found.lengths[name] += [] if length is None else [length]
         if len(found.asked) < _WORDED:
             found.asked.append(_WORD.findall(" ".join(_asked(record, unpacker)).lower()))
-            found.replied.append(_WORD.findall(" ".join(_replied(record, unpacker)).lower()))
+            replies = [step["reply"]["text"] for step in record["steps"] if "text" in step["reply"]]
+            found.replied.append(_WORD.findall(" ".join(map(unpacker.text, replies)).lower()))
     return found
 
 
@@ -86,11 +87,6 @@ def _asked(record: Record, unpacker: Unpacker) -> Iterator[str]:
     for part in () if message is None else (message, *message.get("parts", ())):
         if "text" in part:
             yield unpacker.text(part["text"])
-
-
-def _replied(record: Record, unpacker: Unpacker) -> Iterator[str]:
-    """The replies of the model."""
-    return (unpacker.text(step["reply"]["text"]) for step in record["steps"] if "text" in step["reply"])
 
 
 def _samples(one: RunMetrics, samples: Sequence[Record]) -> Sheet:

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from runner.config.roots import CONF
+from runner.results.kinds import grouped
 from runner.results.levels import Part
 from runner.results.publications.comparison import PublishedComparison, common, deviations, remarks
 from runner.results.publications.paper import HUNDRED, Paper, load
 from runner.results.publications.published import TOTAL, Published
-from runner.results.rows import Row, rows, rows_of
+from runner.results.rows import rows, rows_of
 from runner.results.runs import Run
 from runner.results.sheets import PERCENT, Cell, Column, Section, Sheet, Value, columns
 
@@ -35,19 +36,16 @@ def paper_section(paper: Paper, runs: Sequence[Run]) -> Section:
 
 def sheets_of(paper: Paper, runs: Sequence[Run]) -> list[Sheet]:
     """The tables of a publication; none where it has nothing to compare with these runs."""
-    there = [run for run in runs if paper.line(run) is not None and paper.metric in run.scores]
-    found = [one for one in (PublishedComparison.of(paper, row) for row in _rows(paper, there, runs)) if _meets(one)]
-    return _sheets(found)
-
-
-def _rows(paper: Paper, there: Sequence[Run], runs: Sequence[Run]) -> Sequence[Row]:
-    """The rows that these runs are in, with the labels of the other sections where that is possible."""
+    matching = [run for run in runs if paper.line(run) is not None and paper.metric in run.scores]
     if paper.by_dataset:
-        return rows_of(there, by_dataset=True)
-    return [row for row in rows(runs) if any(run in there for run in row.runs)] if there else []
+        known = rows_of(matching, by_dataset=True)
+    else:  # the rows of the other sections, with their labels
+        known = [row for row in rows(runs) if any(run in matching for run in row.runs)] if matching else []
+    compared = (PublishedComparison.of(paper, row) for row in known)
+    return _sheets([one for one in compared if _has_common_part(one)])
 
 
-def _meets(one: PublishedComparison) -> bool:
+def _has_common_part(one: PublishedComparison) -> bool:
     """Whether a row and its published ones have a part in common."""
     known = {path for other in one.published for path, value in other.values.items() if value is not None}
     return any(path in known and part.value is not None for path, part in one.leaves.items())
@@ -65,17 +63,14 @@ def _parts(found: Sequence[PublishedComparison]) -> Sheet:
     body: list[list[Cell]] = [line for compared in found for line in _lines(compared, backbones)]
     theirs = (Column(f"{name}, published", unit, "higher") for name in backbones)
     heads = columns("run", "part", ("this run", unit, "higher"), "samples", *theirs)
-    methods = dict.fromkeys(f"{one.row.label}: {_method(one)}" for one in found)
+    known = [(one.row.label, one.published[0].method if one.published else "no published counterpart") for one in found]
+    methods = dict.fromkeys(f"{label}: {method}" for label, method in known)
     notes = [f"Published: {paper.citation.strip()}; score {paper.metric}. Compared with: {', '.join(methods)}."]
     notes += _of_all("Fewer parts than there are", {one.row.label: _fewer(one) for one in found})
     notes += _of_all("Shared by all columns", {one.row.label: _shared(one) for one in found})
     notes += _of_all("Deviation", {one.row.label: deviations(one) for one in found})
     notes += _of_all("Of the published values", {one.row.label: remarks(one) for one in found})
     return Sheet(f"{paper.title}: part by part", heads, body, notes, keys=2)
-
-
-def _method(one: PublishedComparison) -> str:
-    return one.published[0].method if one.published else "no published counterpart"
 
 
 def _fewer(compared: PublishedComparison) -> list[str]:
@@ -102,12 +97,9 @@ def _shared(compared: PublishedComparison) -> list[str]:
 
 def _of_all(title: str, lines: Mapping[str, Sequence[str]]) -> list[str]:
     """Lines that rows share once, with the rows where not all have it."""
-    whose: dict[str, list[str]] = {}
-    for label, of in lines.items():
-        for line in of:
-            whose.setdefault(line, []).append(label)
-    names = {line: "" if len(of) == len(lines) else f" ({', '.join(of)})" for line, of in whose.items()}
-    return [f"{title}{name}: {line}" for line, name in names.items()]
+    whose = grouped([(line, label) for label, of in lines.items() for line in of], lambda pair: pair[0])
+    labels = {line: ", ".join(label for _, label in of) for line, of in whose.items()}
+    return [f"{title}{f' ({labels[line]})' * (len(of) < len(lines))}: {line}" for line, of in whose.items()]
 
 
 def _lines(compared: PublishedComparison, backbones: Sequence[str]) -> Iterator[list[Cell]]:

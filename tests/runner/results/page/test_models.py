@@ -2,7 +2,7 @@
 
 import plotly.graph_objects as go
 
-from runner.results.sections.models import section
+from runner.results.sections.figures import models as section
 from runner.results.sheets import Plot, Value
 from runner.results.table import show_section
 from tests.runner.results.folders import CHOICES

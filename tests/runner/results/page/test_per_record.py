@@ -1,7 +1,7 @@
 """The page's section on a score record by record."""
 
 from runner.results.runs import Run
-from runner.results.sections.curves import per_record as section
+from runner.results.sections.figures import per_record as section
 from tests.runner.results.page.pages import cells
 from tests.runner.results.sweeps import job
 

@@ -1,24 +1,32 @@
-"""A score along settings that a sweep varies one at a time (``compare.curves``), and per record (patient), each method
-against its baseline (``compare.per_record``).
+"""Plots that a config asks for, with their tables: a score along settings that a sweep varies one at a time
+(``compare.curves``), per record (patient), each method against its baseline (``compare.per_record``), and of each model
+(``compare.figures``).
 
-Source of these: Zheng et al. 2024, arXiv 2412.09529, Figure 6b: a record has its mean over all questions and trials.
+Source of those per record: Zheng et al. 2024, arXiv 2412.09529, Figure 6b: a mean over all questions and trials.
 """
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from statistics import fmean
 from typing import Any
 
 from runner.results.kinds import Better, grouped
 from runner.results.pairs import cluster_of, value_of
-from runner.results.render.figures import error_bars, scatter
+from runner.results.publications.paper import meets
+from runner.results.render.figures import bars, error_bars, scatter
 from runner.results.rows import Row, RunMetrics, axis, better, column, headlines, read_metrics, rows
-from runner.results.runs import Run
-from runner.results.sheets import Cell, Column, Plot, Section, Sheet, columns
+from runner.results.runs import Run, leaves
+from runner.results.sheets import USD, Cell, Column, Plot, Section, Sheet, Value, columns
 from runner.results.versus import is_one, nearest
 
 _CALLS = "calls/per_sample"
+_TOTALS = ("calls/total", "cost/usd")
+_UNTITLED = "First score by model"
 Means = Mapping[str, float]  # record -> mean
+Series = tuple[str, str]  # a score under one setting, of every model: a column of the table, a colour of a plot
 
 
 def curves(runs: Sequence[Run]) -> Section | None:
@@ -146,3 +154,98 @@ def _plot(title: str, pairs: Sequence[tuple[str, str]], means: Mapping[str, Mean
     line = [min(values), max(values)]
     data.append({"mode": "lines", "name": "equal", "x": line, "y": line, "line": {"dash": "dot", "width": 1}})
     return Plot("Each record, by method and by its baseline", scatter(data, f"of the baseline: {title}", title))
+
+
+@dataclass(frozen=True)
+class Models:
+    """``cells``: (model, setting) -> the run; a setting is what a sweep varies alongside the model."""
+
+    names: Sequence[str]
+    cells: Mapping[tuple[str, str], RunMetrics]
+
+    def value(self, name: str, series: Series) -> Value | None:
+        """The score of a model; None where there is none."""
+        one = self.cells.get((name, series[1]))
+        return None if one is None else one.value(series[0])
+
+    def total(self, name: str, metric: str) -> float | None:
+        """A sum over the runs of a model; None where one of them does not know it."""
+        values = [one.value(metric) for (model, _), one in self.cells.items() if model == name]
+        known = [one.value for one in values if one is not None and one.value is not None]
+        return sum(known) if len(known) == len(values) else None
+
+
+def models(runs: Sequence[Run]) -> Section | None:
+    """A table and plots; None for runs of one model, and where two runs share a place in the table."""
+    found = read_metrics(runs)
+    if (models := _models(found)) is None:
+        return None
+    requested: Sequence[Mapping[str, Any]] = found[0].run.compare.get("figures") or ()
+    figures = requested or [{"title": _UNTITLED, "scores": headlines(found, 1)}]
+    plotted = [(str(figure["title"]), series) for figure in figures if (series := list(_model_series(models, figure)))]
+    plots = [_model_plot(found, models, title, series) for title, series in plotted]
+    every = list(dict.fromkeys(one for _, series in plotted for one in series))
+    shown = {score for score, _ in every}
+    missing = dict.fromkeys(score for figure in requested for score in figure["scores"] if score not in shown)
+    intro = "A line per model. The plots have a group per model, and a colour per score and setting."
+    intro += f" compare.figures: no job has a value of {', '.join(missing)}." if missing else ""
+    return Section("models", "Models", intro, [_model_sheet(found, models, every), *plots])
+
+
+def _models(found: Sequence[RunMetrics]) -> Models | None:
+    """The runs by model and setting; None where there is one model, or two runs of the same place."""
+    names = _model_names([one.run for one in found])
+    settings = [" ".join(value for key, value in one.run.swept if key.partition(".")[0] != "model") for one in found]
+    cells = dict(zip(zip(names, settings, strict=True), found, strict=True))
+    return Models(list(dict.fromkeys(names)), cells) if len(set(names)) > 1 and len(cells) == len(found) else None
+
+
+def _model_names(runs: Sequence[Run]) -> list[str]:
+    """What the model of each run is called: its choice, else its name, else the settings in which it differs."""
+    nodes = [json.dumps(run.cfg.get("model"), sort_keys=True, default=str) for run in runs]
+    for called in ([run.choices.get("model", "") for run in runs], [run.model for run in runs]):
+        if all(called) and len(set(called)) == len(set(zip(called, nodes, strict=True))):
+            return called
+    flat = [dict(leaves(run.cfg.get("model"), "model")) for run in runs]
+    differing = [key for key in flat[0] if len({one.get(key) for one in flat}) > 1]
+    return [" ".join(f"{key.rpartition('.')[2]}={one.get(key, '-')}" for key in differing) for one in flat]
+
+
+def _model_series(models: Models, figure: Mapping[str, Any]) -> Iterator[Series]:
+    """The scores of a figure under its settings, where a model has a value."""
+    where: Mapping[str, Sequence[str]] = figure.get("where") or {}
+    runs = {setting: one.run for (_, setting), one in reversed(models.cells.items())}
+    for score in figure["scores"]:
+        for setting in dict.fromkeys(setting for _, setting in models.cells):
+            selected = all(meets(runs[setting].setting(key), list(values)) for key, values in where.items())
+            if selected and any(models.value(name, (score, setting)) is not None for name in models.names):
+                yield score, setting
+
+
+def _label(series: Series) -> str:
+    return " ".join(series).strip()
+
+
+def _model_sheet(found: Sequence[RunMetrics], models: Models, series: Sequence[Series]) -> Sheet:
+    """A line per model: every score that is plotted, and what the model's runs took together."""
+    heads = [replace(column(found, one[0]), name=_label(one)) for one in series]
+    rows: list[list[Cell]] = [
+        [name, *(models.value(name, one) for one in series), *(models.total(name, metric) for metric in _TOTALS)]
+        for name in models.names
+    ]
+    simulated = dict.fromkeys(name for (name, _), one in models.cells.items() if one.run.simulated)
+    notes = [f"simulated, says nothing about a real model: {', '.join(simulated)}"] if simulated else []
+    return Sheet("By model", columns("model", *heads, "calls", ("cost/usd", USD)), rows, notes)
+
+
+def _model_plot(found: Sequence[RunMetrics], models: Models, title: str, series: Sequence[Series]) -> Plot:
+    """Bars with intervals: a group per model, a colour per score and setting."""
+    scores = list(dict.fromkeys(score for score, _ in series))
+    values = {_label(one): [models.value(name, one) for name in models.names] for one in series}
+    if len(scores) == 1:
+        label = axis(found, scores[0])
+    else:  # the end of the names that all have in common, such as completion/rate; a legend has the names
+        ends = [name.split("/")[::-1] for name in scores]
+        shared = takewhile(lambda parts: len(set(parts)) == 1, zip(*ends, strict=False))
+        label = "/".join([parts[0] for parts in shared][::-1]) or "score"
+    return Plot(title, bars(models.names, values, label, "model"))
