@@ -58,9 +58,9 @@ def summarise(plan: Sequence[Cell]) -> None:
 
 def measured(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
     """Scores that decide and are better neither way, so that they are not headlines: how long conversations get."""
-    from runner.results.grid import deciding
+    from runner.results.grid import deciding_score
 
-    decide = dict.fromkeys(one for run in runs if (one := deciding(run)) and not run.better(one))
+    decide = dict.fromkeys(one for run in runs if (one := deciding_score(run)) and not run.better(one))
     return [one for one in decide if one not in names]
 
 

@@ -86,7 +86,7 @@ def _with_texts(items: Sequence[Item], rubric: Rubric) -> list[Item]:
                 sample = samples[item.sample_id]
                 texts = texts_of(rubric.shows, sample, unpacker.trajectory(record))
                 images = [image.url for image in sample.problem.images if image.url.startswith("data:image/")]
-                texts = {title: unnamed(text, run) for title, text in texts.items()}
+                texts = {title: without_model_names(text, run) for title, text in texts.items()}
                 complete[run.folder, item.sample_id, item.epoch] = replace(item, texts=texts, images=images)
     return [complete[item.run.folder, item.sample_id, item.epoch] for item in items]
 
@@ -100,7 +100,7 @@ def _samples(run: Run) -> dict[str, Sample]:
     return {sample.problem.id: sample for sample in experiment.samples}
 
 
-def unnamed(text: str, run: Run) -> str:
+def without_model_names(text: str, run: Run) -> str:
     """A text without the names of the run's models, with which an answer may begin."""
     names = {str(name) for name in (run.manifest.get("models") or {}).values()}
     names |= {name.rpartition("/")[2] for name in names}

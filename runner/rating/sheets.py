@@ -130,10 +130,10 @@ def _origin(item: Item) -> Origin:
 def write_table(path: Path, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Write a CSV that spreadsheets open as it is, and of which they run nothing."""
     with path.open("w", encoding="utf-8-sig", newline="") as file:
-        csv.writer(file).writerows([[harmless(cell) for cell in row] for row in (head, *rows)])
+        csv.writer(file).writerows([[without_formula(cell) for cell in row] for row in (head, *rows)])
 
 
-def harmless(text: str) -> str:
+def without_formula(text: str) -> str:
     """A cell that no spreadsheet takes for a formula: an apostrophe before what could begin one, and no NUL."""
     text = text.replace("\0", "")
     return f"'{text}" if text.lstrip()[:1] in tuple(_FORMULA) or text[:1] in ("\t", "\r", "\n") else text

@@ -62,7 +62,7 @@ class Effects:
     dataset: str
     metric: str
     direction: Better
-    found: Sequence[Effect]
+    effects: Sequence[Effect]
     samples: int
     left_out: int
     notes: Sequence[str]
@@ -71,7 +71,7 @@ class Effects:
         """JSON-ready."""
         facts = {"dataset": self.dataset, "metric": self.metric, "better": self.direction or "not said"}
         counts = {"samples": self.samples, "left_out": self.left_out, "notes": list(self.notes)}
-        return {**facts, **counts, "effects": [one.as_dict() for one in self.found]}
+        return {**facts, **counts, "effects": [one.as_dict() for one in self.effects]}
 
 
 def factors_of(runs: Sequence[Run], dataset: str) -> Factors | None:

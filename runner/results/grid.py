@@ -6,8 +6,7 @@ from functools import cached_property
 
 from runner.results.intervals import Metric
 from runner.results.kinds import NUMBER, Better, Scale
-from runner.results.levels import Nested, Part, average, leaf
-from runner.results.pairs import shares_of
+from runner.results.levels import Part, average, part_of
 from runner.results.rows import Row, rows_of
 from runner.results.runs import Run, leaves
 from runner.storage.schema import Record
@@ -26,21 +25,9 @@ class Column:
     scale: Scale = NUMBER
     data: tuple[str, str] = ("", "")
 
-    def part(self, records: Sequence[Record], scale: Scale | None = None) -> Part:
-        """The mean of the headline as the run's own metrics have it, of several groups the total; of differences with
-        their ``scale``."""
-        if (nested := self._nested(records, scale)) is not None:
-            return nested.total()
-        return leaf(records, self.score or "", scale or self.scale)
-
-    def shares(self, records: Sequence[Record]) -> list[float]:
-        """What each cluster adds to the mean."""
-        return list(shares_of(records, self.levels if self._nested(records) is not None else ()).values())
-
-    def _nested(self, records: Sequence[Record], scale: Scale | None = None) -> Nested | None:
-        """The means of means; None where there is one group."""
-        nested = Nested(records, self.score or "", self.levels, scale or self.scale) if self.levels else None
-        return nested if nested is not None and len(nested.leaves) > 1 else None
+    def part(self, records: Sequence[Record]) -> Part:
+        """The mean of the headline as the run's own metrics have it: of several groups the total."""
+        return part_of(records, self.score or "", self.levels, self.scale)
 
 
 @dataclass(frozen=True)
@@ -92,7 +79,7 @@ def grid_of(runs: Sequence[Run]) -> Grid:
     return Grid(rows, columns, cells)
 
 
-def deciding(run: Run) -> str | None:
+def deciding_score(run: Run) -> str | None:
     """The score by which an episode of a run counts as solved: the headline, where the run has values of it, else
     the first that it has values of."""
     valued = dict.fromkeys(name for one in run.records for name, value in one["scores"].items() if value is not None)
@@ -105,7 +92,7 @@ def _score(runs: Sequence[Run]) -> str | None:
     named = next((run.headline for run in runs if run.headline), None)
     if any(named and record["scores"].get(named) is not None for run in runs for record in run.records):
         return named
-    return next((other for run in runs if (other := deciding(run)) != named), named)
+    return next((other for run in runs if (other := deciding_score(run)) != named), named)
 
 
 def _labels(data: Sequence[tuple[str, str]], runs: Sequence[Run]) -> list[str]:

@@ -126,29 +126,31 @@ def numbered(records: Iterable[Record]) -> NDArray[np.intp]:
 
 def mean_of(records: Sequence[Record], score: str, scale: Scale) -> Metric:
     """The plain mean of one score, with its interval, whatever the order of the records."""
-    return settled(unsettled_of(records, score, scale))
+    return finished_metric(unfinished_mean_of(records, score, scale))
 
 
-def unsettled_of(records: Sequence[Record], score: str, scale: Scale) -> Mean:
+def unfinished_mean_of(records: Sequence[Record], score: str, scale: Scale) -> Mean:
     """The same before its interval is resampled."""
     import numpy as np
 
     ordered = sorted(records, key=lambda one: (str(one["sample_id"]), one["epoch"]))
     values = np.array([one["scores"].get(score) for one in ordered], dtype=float)
-    return unsettled(values, numbered(ordered), scale)
+    return unfinished_mean(values, numbered(ordered), scale)
 
 
 def mean(values: Sequence[float | None], clusters: Sequence[int], scale: Scale, ceiling: float | None = None) -> Metric:
     """Mean of the values that are there, with its interval; ``clusters`` are numbers from 0."""
     import numpy as np
 
-    return settled(unsettled(np.array(values, dtype=float), np.array(clusters, dtype=np.intp), scale, ceiling))
+    return finished_metric(
+        unfinished_mean(np.array(values, dtype=float), np.array(clusters, dtype=np.intp), scale, ceiling)
+    )
 
 
-def unsettled(
+def unfinished_mean(
     values: NDArray[np.float64], clusters: NDArray[np.intp], scale: Scale, ceiling: float | None = None
 ) -> Mean:
-    """Mean of the values that are not NaN, and what ``settle`` needs for an interval by resampling."""
+    """Mean of the values that are not NaN, and what ``resample_intervals`` needs for an interval by resampling."""
     import numpy as np
 
     there = ~np.isnan(values)
@@ -221,13 +223,13 @@ def of_means(metric: Metric, variance: float | None, df: float, size: float, sca
     return metric.between((max(min(low, value), value - half), min(max(high, value), value + half)))
 
 
-def settled(one: Mean) -> Metric:
+def finished_metric(one: Mean) -> Metric:
     """The metric of a mean, with its interval."""
-    settle([one])
+    resample_intervals([one])
     return one.metric
 
 
-def settle(means: Sequence[Mean]) -> None:
+def resample_intervals(means: Sequence[Mean]) -> None:
     """Give the means their intervals by resampling whole clusters: one set of resamples per number of clusters."""
     import numpy as np
 

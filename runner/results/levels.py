@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from runner.results.bounds import standard_error, unvaried_variance
-from runner.results.intervals import Mean, Metric, of_means, settled, unsettled_of
+from runner.results.intervals import Mean, Metric, finished_metric, of_means, unfinished_mean_of
 from runner.results.kinds import NUMBER, Kinds, Scale, grouped, kind_of
 from runner.storage.schema import Record
 
@@ -38,7 +38,7 @@ class Part:
     def metric(self) -> Metric:
         """The mean with its interval."""
         if self.plain is not None:
-            return replace(settled(self.plain), unscored=self.unscored)
+            return replace(finished_metric(self.plain), unscored=self.unscored)
         metric = Metric(self.value, n=self.n, unscored=self.unscored)
         return of_means(metric, self.variance, self.df, self.size, self.scale)
 
@@ -86,11 +86,26 @@ class Nested:
         return average([self._mean(one) for one in below])
 
 
+def used_levels(records: Sequence[Record], levels: Sequence[str]) -> Sequence[str]:
+    """The levels, where they make two or more innermost groups: the mean of a single group is its plain mean."""
+    complete = [one["strata"] for one in records if all(level in one["strata"] for level in levels)]
+    return levels if len({tuple(strata[level] for level in levels) for strata in complete}) > 1 else ()
+
+
+def part_of(records: Sequence[Record], score: str, levels: Sequence[str], scale: Scale) -> Part:
+    """The mean of the means by these levels, or the plain mean where they make one group."""
+    levels = used_levels(records, levels)
+    return Nested(records, score, levels, scale).total() if levels else leaf(records, score, scale)
+
+
 def nested_metrics(records: Sequence[Record], levels: Levels, kinds: Kinds) -> dict[str, Metric]:
     """``<outer level>/<value>/<score>`` and ``total/<score>`` of every score with levels; of a single innermost group
     nothing, as its mean is the score's own."""
-    nested = {score: Nested(records, score, strata, Scale(kind_of(score, kinds))) for score, strata in levels.items()}
-    found = {score: one for score, one in nested.items() if len(one.leaves) > 1}
+    found = {
+        score: Nested(records, score, strata, Scale(kind_of(score, kinds)))
+        for score, strata in levels.items()
+        if used_levels(records, strata)
+    }
     outer = {
         f"{one.levels[-1]}/{value}/{score}": part.metric
         for score, one in found.items()
@@ -119,7 +134,7 @@ def average(parts: Sequence[Part]) -> Part:
 
 def leaf(records: Sequence[Record], score: str, scale: Scale) -> Part:
     """Mean over samples, in whole clusters."""
-    one = unsettled_of(records, score, scale)
+    one = unfinished_mean_of(records, score, scale)
     metric, k = one.metric, one.clusters
     found = Part(metric.value, metric.n, metric.unscored, scale, size=k, plain=one)
     if metric.value is None or (one.spread is None and not scale.bounded):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 from components.core.types import CONTEXT_LENGTH
-from runner.results.intervals import Mean, Metric, MetricJSON, numbered, settle, unsettled
+from runner.results.intervals import Mean, Metric, MetricJSON, numbered, resample_intervals, unfinished_mean
 from runner.results.kinds import Kinds, Scale, kind_of
 from runner.results.levels import Levels, nested_metrics
 from runner.results.sheets import USD, columns
@@ -45,7 +45,7 @@ def summarise(
         stratum: {value: table.scores(of) for value, of in sorted(values.items())}
         for stratum, values in sorted(rows.items())
     }
-    settle([one for part in (scores, endings, *(of for part in parts.values() for of in part.values()))
+    resample_intervals([one for part in (scores, endings, *(of for part in parts.values() for of in part.values()))
             for one in part.values()])  # fmt: skip
     nested = nested_metrics(records, {name: strata for name, strata in levels.items() if name in scores}, kinds)
     grouped = {
@@ -74,7 +74,7 @@ def metrics(records: Sequence[Record], kinds: Kinds) -> dict[str, Metric]:
     """Scores first, in the scorers' order, then how episodes ended, errors, cost, tokens, calls and time."""
     table = _Table(records, kinds)
     means = table.scores() | _endings(records, table)
-    settle(list(means.values()))
+    resample_intervals(list(means.values()))
     return _metrics(means) | _totals(records)
 
 
@@ -118,7 +118,9 @@ class _Table:
             ceilings = self._ceilings[number, at]
             known = ceilings[~np.isnan(ceilings)].tolist()
             ceiling = math.fsum(known) / len(known) if known else None
-            means[name] = unsettled(self._values[number, at], clusters, Scale(kind_of(name, self._kinds)), ceiling)
+            means[name] = unfinished_mean(
+                self._values[number, at], clusters, Scale(kind_of(name, self._kinds)), ceiling
+            )
         return means
 
 
@@ -139,7 +141,7 @@ def _endings(records: Sequence[Record], table: _Table) -> dict[str, Mean]:
     values["errors/rate"] = [float(stop == "error") for stop in stops]
     values[OVERFLOWS] = [overflowed(record) for record in records]
     share = Scale("proportion")
-    return {name: unsettled(np.array(of, dtype=float), table.clusters, share) for name, of in values.items()}
+    return {name: unfinished_mean(np.array(of, dtype=float), table.clusters, share) for name, of in values.items()}
 
 
 def _totals(records: Sequence[Record]) -> dict[str, Metric]:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from runner.results.intervals import Metric
 from runner.results.kinds import Better, Scale, grouped, improved
-from runner.results.levels import Nested, leaf
+from runner.results.levels import part_of, used_levels
 from runner.results.metrics import OVERFLOWS, overflowed
 from runner.results.significance import (
     FEWEST_SIGNS,
@@ -158,17 +158,14 @@ class Difference:
 def difference_of(pairs: Pairs, levels: Sequence[str] = ()) -> Difference:
     """The difference of one method to another on one dataset. ``levels``: strata from the inner to the outer one where
     the mean is one of means."""
-    nested = Nested(pairs.records, pairs.metric, levels, pairs.scale) if levels else None
-    if nested is None or len(nested.leaves) < 2:
-        nested, levels = None, ()
-    part = leaf(pairs.records, pairs.metric, pairs.scale) if nested is None else nested.total()
-    metric = replace(part.metric, unscored=0)
+    levels = used_levels(pairs.records, levels)
+    metric = replace(part_of(pairs.records, pairs.metric, levels, pairs.scale).metric, unscored=0)
     values = [one["scores"][pairs.metric] or 0.0 for one in pairs.records]
     nothing = NOTHING * max(map(abs, values), default=0.0)
     clusters = grouped(zip(map(cluster_of, pairs.records), values, strict=True), lambda pair: pair[0])
     means = [math.fsum(value for _, value in of) / len(of) for of in clusters.values()]
     tested = compare([0.0 if abs(one) <= nothing else one for one in means], [0.0] * len(means), lower_is_better=False)
-    independent = len(clusters) == len(values) and nested is None
+    independent = len(clusters) == len(values) and not levels
     binary = pairs.scale.kind == "proportion" and set(values) <= {-1.0, 0.0, 1.0}
     shares = shares_of(pairs.records, levels)
     p, se = None, None

@@ -63,7 +63,7 @@ def rows_of(runs: Sequence[Run], *, by_dataset: bool = False) -> list[Row]:
 def _fits(run: Run, other: Run, by_dataset: bool) -> bool:
     """Whether two runs are of one row: alike, and without a part in common unless they are shards."""
     alike = by_dataset and run.method is not None and run.method == other.method
-    if not alike and run.settings != other.settings:
+    if not alike and run.same != other.same:
         return False
     parts = (lambda one: {one.data}) if by_dataset else _groups
     shards = run.manifest.get("shard"), other.manifest.get("shard")

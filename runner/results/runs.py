@@ -172,11 +172,6 @@ class Run:
         return kept | {"budget": (kept.get("budget") or {}).get("sample")}
 
     @cached_property
-    def settings(self) -> str:
-        """The same as one text."""
-        return json.dumps(self.same, sort_keys=True, default=str)
-
-    @cached_property
     def flat(self) -> dict[str, dict[str, str]]:
         """The same group by group: dotted key -> value."""
         return {group: dict(leaves(of, group)) for group, of in self.same.items()}

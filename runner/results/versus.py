@@ -12,8 +12,8 @@ from typing import Any
 from components.core.errors import ConfigError
 from runner.results.grid import MEAN, Column, Grid
 from runner.results.kinds import Better, improved
-from runner.results.levels import average
-from runner.results.pairs import OWN, Difference, Pairs, difference_of, pairs_of, value_of
+from runner.results.levels import average, part_of, used_levels
+from runner.results.pairs import OWN, Difference, Pairs, difference_of, pairs_of, shares_of, value_of
 from runner.results.rows import Row
 from runner.results.significance import holm, sign_flip_p
 from runner.storage.schema import Record
@@ -58,7 +58,7 @@ class Versus:
 class Compared:
     """The comparisons, and notes on what was not compared."""
 
-    found: Sequence[Versus]
+    comparisons: Sequence[Versus]
     notes: Sequence[str]
 
 
@@ -92,7 +92,7 @@ def compared(
                 notes.append(f"not compared on {column.label}, without any {metric}: {others}")
             notes += _replayed(scored, metric)
             if baselines:
-                named = [row for row in scored if is_one(row, baselines)]
+                named = [row for row in scored if is_named(row, baselines)]
                 chosen = [(row, other) for row in scored if row not in named for other in nearest(row, named)]
             else:
                 chosen = list(combinations(scored, 2))
@@ -146,7 +146,7 @@ def _with_best(
     return [(best, row) for row in rows if row is not best], f"{n} pairs on {dataset}: {favoured}"
 
 
-def is_one(row: Row, names: Collection[str]) -> bool:
+def is_named(row: Row, names: Collection[str]) -> bool:
     """Whether a name is of this row: its agent, its label, one of its folders or a value that the sweep varied, alone
     or behind its key (``key=value``)."""
     pairs = {pair for run in row.runs for pair in run.swept}
@@ -187,7 +187,7 @@ def _check(
         return
     if len(grid.rows) < 2:
         raise ConfigError("nothing to compare: there is one method; give two or more runs, or a sweep's folder")
-    if baselines and all(is_one(row, baselines) for row in grid.rows):
+    if baselines and all(is_named(row, baselines) for row in grid.rows):
         raise ConfigError(f"--baselines: all methods are among them ({labels}); name fewer")
     cells = "; ".join(f"{row} {column}" for row, column in grid.cells)
     reasons = [*notes, *_empty(found)] or [f"{labels} were run on different data: {cells}"]
@@ -196,7 +196,7 @@ def _check(
 
 def present_among(grid: Grid, baselines: Collection[str]) -> list[str]:
     """The baselines that are among the rows."""
-    return [name for name in baselines if any(is_one(row, [name]) for row in grid.rows)]
+    return [name for name in baselines if any(is_named(row, [name]) for row in grid.rows)]
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,9 @@ def _best(grid: Grid, name: str, row: Row, baselines: Collection[str]) -> Row | 
     direction = next(column.direction for column in grid.columns if name in (column.label, MEAN))
     if score(row) is None or not (named or direction):
         return None
-    rivals = [one for one in grid.rows if (is_one(one, named) if named else one is not row) and score(one) is not None]
+    rivals = [
+        one for one in grid.rows if (is_named(one, named) if named else one is not row) and score(one) is not None
+    ]
     alike = [one for one in rivals if setting(one) == setting(row)] or rivals
     best = max(alike, key=lambda one: improved(score(one) or 0.0, direction), default=None)
     return None if best is row else best
@@ -278,9 +280,12 @@ def _improvement(grid: Grid, name: str, row: str, other: str) -> Improvement:
 
 def _mean_difference(columns: Sequence[Column], pairs: Sequence[Pairs], single: Sequence[Difference]) -> Difference:
     """The mean of the differences on several datasets."""
-    parts = [column.part(of.records, of.scale) for column, of in zip(columns, pairs, strict=True)]
+    both = list(zip(columns, pairs, strict=True))
+    parts = [part_of(of.records, of.metric, column.levels, of.scale) for column, of in both]
     whole = average(parts) if all(part.value is not None for part in parts) else replace(parts[0], value=None)
-    shares = [one for column, of in zip(columns, pairs, strict=True) for one in column.shares(of.records)]
+    shares = [
+        one for column, of in both for one in shares_of(of.records, used_levels(of.records, column.levels)).values()
+    ]
     p = sign_flip_p(shares) if len(shares) > 1 and whole.value is not None else None
     metric = replace(whole.metric, n=sum(len(of.records) for of in pairs), unscored=0)
     counts = (sum(of) for of in zip(*((one.clusters, one.wins, one.ties, one.losses) for one in single), strict=True))

@@ -26,7 +26,7 @@ from runner.results.rows import Row
 from runner.results.runs import Run
 from runner.results.sheets import PERCENT, Cell, Column, Section, Sheet, Value, columns
 from runner.results.table import p_text, show_section
-from runner.results.versus import Versus, compared, is_one, present_among
+from runner.results.versus import Versus, compared, is_named, present_among
 
 FILE = "gains.json"
 
@@ -164,7 +164,7 @@ class GainTable:
         if not any(value_of(one, self.metric) is not None for cell in grid.cells.values() for one in cell):
             return {}
         try:
-            return {one.mine: one for one in compared(grid, [self.metric], self.baselines).found}
+            return {one.mine: one for one in compared(grid, [self.metric], self.baselines).comparisons}
         except ConfigError:  # no pair in this part
             return {}
 
@@ -262,7 +262,7 @@ def _sheet(table: GainTable) -> Sheet:
     for row in table.grid.rows:
         for part, gains in table.parts.items():
             published = "; ".join(one.text for one in table.published if one.part == part and one.fits(row.first))
-            mean = table.mean(row.label, part).value if is_one(row, table.baselines) else None
+            mean = table.mean(row.label, part).value if is_named(row, table.baselines) else None
             cells: list[Cell] = [None, None, None, None, "", ""]
             if (one := gains.get(row.label)) is not None:
                 of, relative = one.difference, table.relative(row.label, part)

@@ -17,7 +17,7 @@ from runner.results.render.written import markdown
 from runner.results.runs import Run, leaves, warnings_of
 from runner.results.sheets import Cell, Column, Section, Sheet, Value, columns
 from runner.results.table import p_text, show_section
-from runner.results.versus import Compared, Improvements, Versus, compared, improvements, is_one, present_among
+from runner.results.versus import Compared, Improvements, Versus, compared, improvements, is_named, present_among
 
 FILE, READ = "compare.json", "compare.md"
 _TESTS = (
@@ -135,7 +135,7 @@ def _improvements(grid: Grid, found: Improvements, baselines: Sequence[str]) -> 
     Named baselines are compared with the best of them in the mean only; the file has all.
     """
     named = present_among(grid, baselines)
-    among = {row.label for row in grid.rows if is_one(row, named)}
+    among = {row.label for row in grid.rows if is_named(row, named)}
     rows: list[list[Cell]] = []
     unpaired = []
     for name, of in found.items():
@@ -210,7 +210,7 @@ def all_effects(runs: Sequence[Run], metrics: Sequence[str] = ()) -> list[Effect
 def _pairs(found: Compared) -> list[Sheet]:
     """A table per metric and dataset."""
     sheets = []
-    for (metric, dataset), of in grouped(found.found, lambda one: (one.metric, one.dataset)).items():
+    for (metric, dataset), of in grouped(found.comparisons, lambda one: (one.metric, one.dataset)).items():
         heads = columns("method", "less", *_heads(of[0].direction), "detectable", ("more samples", "n"))
         rows: list[list[Cell]] = [
             [one.mine, one.theirs, *_cells(one.difference), one.detectable, one.more_samples] for one in of
@@ -249,10 +249,10 @@ def _unpaired(found: Sequence[Versus]) -> list[str]:
 def _effects(one: Effects) -> Sheet:
     rows: list[list[Cell]] = [
         [of.name, " x ".join(map(short, of.fields)) if len(of.fields) > 1 else "main", *_cells(of.difference)]
-        for of in one.found
+        for of in one.effects
     ]
     notes = list(one.notes)
-    if one.found:
+    if one.effects:
         notes.append(f"{one.samples:,} episodes scored in every cell; {one.left_out:,} left out, which some cell lacks")
     title = f"main effects and interactions, {_title(one.metric, one.dataset, one.direction)}"
     return Sheet(title, columns("effect", "kind", *_heads(one.direction)), rows, notes)

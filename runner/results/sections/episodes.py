@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from runner.results.grid import deciding
+from runner.results.grid import deciding_score
 from runner.results.render.html import asset, render
 from runner.results.rows import named, read_metrics
 from runner.results.runs import Run
@@ -48,7 +48,7 @@ def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
     labels, writer, marker = _labels(runs), Writer(), Marker()
     rows, marks, episodes = list[dict[str, Any]](), list[Marks](), Blocks()
     for number, run in enumerate(runs):
-        reader, decides, asked = run.texts(), deciding(run), list[str]()
+        reader, decides, asked = run.texts(), deciding_score(run), list[str]()
         unpacker, first = Unpacker(reader), len(rows)
         for record in run.whole():
             if (number, record["sample_id"], record["epoch"]) not in keys:
@@ -59,7 +59,7 @@ def section(runs: Sequence[Run], limit: int = LIMIT) -> Section | None:
             marks.append(marker.marks(record, trajectory, _tools(offered)))
             rows.append({"run": number, **_row(record, decides, labels)})
             asked.append(question_of(trajectory))
-        for row, question in zip(rows[first:], gists(asked), strict=True):
+        for row, question in zip(rows[first:], summaries_of(asked), strict=True):
             row["question"] = question
     texts = writer.texts.blocks
     index = {
@@ -131,7 +131,7 @@ def _row(record: Mapping[str, Any], headline: str | None, labels: _Labels) -> di
     }
 
 
-def gists(questions: Sequence[str]) -> Iterator[str]:
+def summaries_of(questions: Sequence[str]) -> Iterator[str]:
     """Prompts of a run as one line each, without the lines that a tenth of them share: what is asked of this sample."""
     split = [list(dict.fromkeys(question.split("\n"))) for question in questions]
     often = Counter(line for lines in map(tuple, {tuple(lines) for lines in split}) for line in lines)

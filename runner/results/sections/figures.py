@@ -20,7 +20,7 @@ from runner.results.render.figures import bars, error_bars, scatter
 from runner.results.rows import Row, RunMetrics, axis, better, column, headlines, read_metrics, rows
 from runner.results.runs import Run, leaves
 from runner.results.sheets import USD, Cell, Column, Plot, Section, Sheet, Value, columns
-from runner.results.versus import is_one, nearest
+from runner.results.versus import is_named, nearest
 
 _CALLS = "calls/per_sample"
 _TOTALS = ("calls/total", "cost/usd")
@@ -118,7 +118,7 @@ def per_record(runs: Sequence[Run]) -> Section | None:
     if not means:
         return Section("per-record", "By record", f"No run has {metric}, which compare.per_record names.", [])
     scored = [row for row in rows(runs) if row.label in means]
-    baselines = [row for row in scored if is_one(row, settings.get("baselines") or ())] or scored[:1]
+    baselines = [row for row in scored if is_named(row, settings.get("baselines") or ())] or scored[:1]
     pairs = [(row.label, nearest(row, baselines)[0].label) for row in scored if row not in baselines]
     every = read_metrics(runs)
     table = _table(metric, means, better(every, metric))

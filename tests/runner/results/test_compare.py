@@ -7,7 +7,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.report import main
-from runner.results.grid import MEAN, deciding, grid_of
+from runner.results.grid import MEAN, deciding_score, grid_of
 from runner.results.runs import Run, warnings_of
 from runner.results.sections.comparisons import show_methods
 from runner.results.versus import improvements
@@ -232,9 +232,9 @@ def test_without_values_of_the_headline_methods_are_held_against_each_other_by_a
 
 def test_episodes_are_solved_by_a_score_that_the_run_has_values_of(tmp_path):
     run = Run.at(write(tmp_path, {"one": ("k", [None, None])}, decides="score/x"))
-    assert deciding(run) == "score/x", "nothing else is known"
+    assert deciding_score(run) == "score/x", "nothing else is known"
     for record in run.records:
         record["scores"]["score/y"] = 1.0
-    assert deciding(run) == "score/y"
+    assert deciding_score(run) == "score/y"
     run.records[0]["scores"]["score/x"] = 0.0
-    assert deciding(run) == "score/x"
+    assert deciding_score(run) == "score/x"

@@ -30,7 +30,7 @@ def test_where_low_is_better_the_lowest_is_the_best_and_lower_is_a_gain(runs):
 
 def test_the_sweeps_end_and_the_command_say_the_same(runs):
     at_end = improvements(grid_of(runs), ["direct"])["cab"]
-    for one in compared(grid_of(runs), baselines=["direct"]).found:
+    for one in compared(grid_of(runs), baselines=["direct"]).comparisons:
         same = at_end[one.mine].difference
         assert (same.metric, same.p, same.wins, same.losses) == (
             one.difference.metric,
