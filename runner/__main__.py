@@ -59,11 +59,11 @@ def _guarded(task: Task, words: list[str]) -> int:
     from omegaconf.errors import OmegaConfBaseException
 
     from components.core.errors import ConfigError
+    from runner.config.catalogue import CONF, catalogue_of
     from runner.config.errors import ConfigErrors, complain, unreachable
     from runner.config.explain import explain, refuse_dashes
     from runner.config.hydra_patches import apply_patches
     from runner.config.legible import too_deep
-    from runner.config.roots import CONF, users_folders
     from runner.sweep.plugins import register
     from runner.terminal.interrupts import is_interrupt
     from runner.terminal.output import aside, left
@@ -83,7 +83,7 @@ def _guarded(task: Task, words: list[str]) -> int:
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError) as error:
         if task.started or is_interrupt(error):
             raise
-        complain(ConfigErrors([explain(error, [w for w in words if "=" in w], [*users_folders(words), CONF])]))
+        complain(ConfigErrors([explain(error, [w for w in words if "=" in w], catalogue_of(words))]))
         return 2
     except RecursionError:
         if task.started:
@@ -118,13 +118,12 @@ def _replayed(task: Task, words: list[str]) -> int:
 
 def _list_choices(words: list[str]) -> int:
     """Print what can be chosen, of all groups or of those that are named."""
-    from runner.config.choices import listing
-    from runner.config.roots import CONF, users_folders
+    from runner.config.catalogue import catalogue_of, describe_choices
     from runner.terminal.output import exit_code_of
     from runner.terminal.words import WITH_VALUE
 
     groups = [w for n, w in enumerate(words) if w[0] != "-" and words[n - 1] not in WITH_VALUE]
-    return exit_code_of(lambda: print(*listing([*users_folders(words), CONF], groups), sep="\n"))  # noqa: T201
+    return exit_code_of(lambda: print(*describe_choices(catalogue_of(words), groups), sep="\n"))  # noqa: T201
 
 
 def _order_path() -> None:

@@ -12,12 +12,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from components.core.errors import ConfigError
-from runner.results.grid import Grid, grid_of
+from runner.results.grid import Grid, grid_of, present_among
 from runner.results.render.written import markdown
+from runner.results.rows import is_named
 from runner.results.runs import Run, run_folders, warnings_of
 from runner.results.sections.comparisons import FILE, READ, all_effects, comparison_section
 from runner.results.table import show_section, show_text
-from runner.results.versus import compared, is_named, present_among
+from runner.results.versus import compared
 from runner.storage.records import FILE as RECORDS
 from runner.terminal.output import exit_code_of
 

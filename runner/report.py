@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from components.core.errors import ConfigError
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.results.kinds import kinds_of
 from runner.results.metrics import as_json, summarise
 from runner.results.publications import ledger

@@ -19,10 +19,10 @@ from components.core.protocols import Dataset
 from components.models.simulated import Simulated
 from components.models.simulated.serve import Faults, Server
 from runner.config.build import construct, part
+from runner.config.catalogue import CONF, Catalogue
 from runner.config.composed import resolve
 from runner.config.errors import ConfigErrors, Finding
 from runner.config.explain import explain
-from runner.config.roots import CONF
 from runner.sweep.plugins import register
 
 _MOVED = ("--dataset", "--dataset-arg", "--profile", "--competence", "--planning-slip-rate", "--wrong-tool-rate",
@@ -61,7 +61,7 @@ def model_of(choices: Sequence[str]) -> Simulated:
             config = compose("config", list(choices))
         cfg = resolve(config)
     except (HydraException, OmegaConfBaseException) as error:
-        raise ConfigErrors([explain(error, choices, [CONF])]) from None
+        raise ConfigErrors([explain(error, choices, Catalogue())]) from None
     model = construct(cfg["model"], "model")
     dataset = part(cfg["dataset"], "dataset", (), Dataset)  # type: ignore[type-abstract]
     if not isinstance(model, Simulated):

@@ -23,8 +23,8 @@ from hydra.core.plugins import Plugins
 from hydra.plugins.config_source import ConfigResult, ConfigSource
 from omegaconf import DictConfig
 
+from runner.config.catalogue import CONF
 from runner.config.hydra_patches import Kept
-from runner.config.roots import CONF
 from runner.sweep.plugins import register
 
 KEPT: dict[Any, bytes] = {}

@@ -5,11 +5,7 @@ import ipaddress
 import os
 import socket
 
-import pytest
-
 from tests.composing import compose_once
-
-pytest_plugins = ["tests.rows"]
 
 
 def _loopback_only(connect):
@@ -28,6 +24,8 @@ def _loopback_only(connect):
 if os.environ.get("WARDROUND_TEST_NETWORK") != "1":
     socket.socket.connect = _loopback_only(socket.socket.connect)
     socket.socket.connect_ex = _loopback_only(socket.socket.connect_ex)
+for name in [name for name in os.environ if name.endswith("_API_KEY") or name.startswith(("MLFLOW_", "HYDRA_"))]:
+    del os.environ[name]
 compose_once()
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # a worker per core: more threads only wait for each other
 gc.set_threshold(200_000, 20, 100)  # eight thousand tests are a heap that by default is walked every 700 objects
@@ -40,10 +38,3 @@ def pytest_collection_modifyitems(items):
 
 def pytest_collection_finish():
     gc.freeze()  # what was collected lives to the end; it need not be looked through again
-
-
-@pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch):
-    for name in list(os.environ):
-        if name.endswith("_API_KEY") or name.startswith(("MLFLOW_", "HYDRA_")):
-            monkeypatch.delenv(name)

@@ -1,60 +1,21 @@
-"""The choices of conf/: one YAML file each, described by its comments."""
-
-from __future__ import annotations
+"""The choices of conf/ as the reference describes them: keys, defaults and the comments on their lines."""
 
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-import yaml
+from runner.config.catalogue import CONF, Catalogue
+from runner.config.catalogue import Choice as File
 
-ROOT = Path(__file__).resolve().parents[2]
-CONF = ROOT / "conf"
-APART = ("papers", "settings")  # data and machinery, which are not chosen
+ROOT = CONF.parent
 _KEY = re.compile(r"^(?P<indent>\s*)(?P<key>[\w./@-]+):(?:\s|$)")
 _COMMENT = re.compile(r"(?:\"[^\"]*\"|'[^']*'|[^\"'#]|(?<=\S)#)*?(?:^|\s)#\s?(?P<text>.*)$")
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(File):
     """One YAML file of a group."""
-
-    group: str
-    path: Path
-
-    @property
-    def name(self) -> str:
-        """The name by which it is chosen."""
-        return self.path.relative_to(CONF / self.group).with_suffix("").as_posix()
-
-    @cached_property
-    def lines(self) -> list[str]:
-        """The text of the file."""
-        return self.path.read_text(encoding="utf-8").splitlines()
-
-    @cached_property
-    def node(self) -> dict[str, Any]:
-        """The content of the file, without its defaults list."""
-        return {key: value for key, value in self._content.items() if key != "defaults"}
-
-    @cached_property
-    def _content(self) -> dict[str, Any]:
-        return yaml.safe_load("\n".join(self.lines)) or {}
-
-    @cached_property
-    def head(self) -> list[str]:
-        """The comment at the head of the file, line by line, without ``@package``."""
-        found: list[str] = []
-        for line in self.lines:
-            if not line.startswith("#"):
-                break
-            if not line.startswith("# @"):
-                found.append(line[1:].removeprefix(" "))
-        if not found:
-            raise SystemExit(f"{self.path}: its first line must be a comment that describes it")
-        return found
 
     @property
     def start(self) -> int:
@@ -62,22 +23,24 @@ class Choice:
         return next((number for number, line in enumerate(self.lines) if not line.startswith("#")), len(self.lines))
 
     @property
-    def bases(self) -> list[Choice]:
+    def content(self) -> dict[str, Any]:
+        """The content of the file itself, without its defaults list."""
+        return {key: value for key, value in self.own.items() if key != "defaults"}
+
+    @property
+    def same_group(self) -> "list[Choice]":
         """The choices of the same group that this one is based on."""
-        names = [one.partition("@")[0] for one in self._content.get("defaults", ()) if isinstance(one, str)]
-        own = [name.removeprefix(f"/{self.group}/") for name in names if not name.startswith(("_self_", "optional"))]
-        found = [CONF / self.group / f"{name}.yaml" for name in own]
-        return [Choice(self.group, path) for path in found if path.is_file()]
+        return [Choice(base.root, base.group, base.name) for base in self.bases if base.group == self.group]
 
     @property
     def keys(self) -> set[str]:
         """The keys that the file or one of its bases states."""
-        return set(self.node).union(*(base.keys for base in self.bases))
+        return set(self.content).union(*(base.keys for base in self.same_group))
 
     @property
     def chooses(self) -> dict[str, str]:
         """The choices of other groups that come with this one."""
-        pairs = [pair for one in self._content.get("defaults", ()) if isinstance(one, dict) for pair in one.items()]
+        pairs = [pair for one in self.own.get("defaults", ()) if isinstance(one, dict) for pair in one.items()]
         chosen = {str(key).removeprefix("override ").partition("@")[0].lstrip("/"): value for key, value in pairs}
         return {
             key: f"[{', '.join(value)}]" if isinstance(value, list) else str(value) for key, value in chosen.items()
@@ -86,8 +49,7 @@ class Choice:
     @property
     def target(self) -> str | None:
         """The class, which may be that of a base."""
-        own = self.node.get("_target_")
-        return own or next((base.target for base in self.bases if base.target), None)
+        return self.node.get("_target_")
 
     @cached_property
     def comments(self) -> dict[str, str]:
@@ -111,7 +73,6 @@ class Choice:
 
 def groups() -> dict[str, list[Choice]]:
     """Group -> its choices, by name."""
-    folders = sorted(path for path in CONF.iterdir() if path.is_dir() and path.name not in (*APART, "hydra"))
-    folders += [CONF / "hydra" / "launcher", CONF / "hydra" / "sweeper"]
-    names = [folder.relative_to(CONF).as_posix() for folder in folders]
-    return {name: [Choice(name, path) for path in sorted((CONF / name).rglob("*.yaml"))] for name in names}
+    catalogue = Catalogue()
+    names = [*sorted([*catalogue.groups, "rubrics"]), "hydra/launcher", "hydra/sweeper"]
+    return {group: [Choice(CONF, group, name) for name in catalogue.choices(group)] for group in names}

@@ -148,8 +148,8 @@ def sentence_on(key: str, factory: Callable[..., Any] | None) -> str:
 def rows(choice: Choice) -> Iterator[Row]:
     """The keys of a file; of a class that the file names itself, also those that it leaves at their defaults."""
     factory = located(choice.target)
-    yield from walk(choice.node, factory, choice.comments, "")
-    if factory is not None and "_target_" in choice.node:
+    yield from walk(choice.content, factory, choice.comments, "")
+    if factory is not None and "_target_" in choice.content:
         for name, parameter in inspect.signature(factory).parameters.items():
             if name not in choice.keys and parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
                 yield argument(name, parameter, factory)

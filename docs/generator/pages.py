@@ -47,9 +47,9 @@ def described(choice: Choice) -> list[str]:
     found = [f"## {choice.name}", "", " ".join(choice.head[:first]), ""]
     if notes := choice.head[first:]:
         found += ["```text", *(line.removeprefix("  ") for line in notes), "```", ""]
-    facts = [f"based on [`{base.name}`](#{anchor(base.name)})" for base in choice.bases]
+    facts = [f"based on [`{base.name}`](#{anchor(base.name)})" for base in choice.same_group]
     facts += [f"chooses `{group}={name}`" for group, name in choice.chooses.items()]
-    facts += [f"class `{choice.node['_target_']}`"] if "_target_" in choice.node else []
+    facts += [f"class `{choice.content['_target_']}`"] if "_target_" in choice.content else []
     found += [f"*{'; '.join(facts)}*", ""] if facts else []
     if choice.group in AS_FILE:
         return [*found, "```yaml", *choice.lines[choice.start :], "```", ""]
@@ -76,8 +76,8 @@ def first(choice: Choice) -> str:
 
 def config_page() -> str:
     """The page of the keys that belong to no group, from conf/config.yaml and the dataclass of a whole config."""
-    choice = Choice("", CONF / "config.yaml")
-    found = [row for row in walk(choice.node, Settings, choice.comments, "") if not row.key.startswith("hydra")]
+    choice = Choice(CONF, "", "config")
+    found = [row for row in walk(choice.content, Settings, choice.comments, "") if not row.key.startswith("hydra")]
     return "\n".join(
         ["# Top-level keys", "", "Set one on the command line: `limit=20`, `budget.run.usd=5`.", "", *table(found)]
     )

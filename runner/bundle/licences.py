@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.bundle.places import DATA, texts
-from runner.config.described import described
+from runner.config.catalogue import Catalogue
 
 _OPEN = re.compile(r"\b(MIT|Apache-2\.0|BSD|CC0|CC BY(?:-SA)?(?! ?-?N[CD])|ODbL|public domain)\b")
 
@@ -24,12 +24,12 @@ def may_go_along(notes: Mapping[str, Any], privacy: str, said: bool, named: Mapp
     if said:
         return True, "in the bundle, by --with-data"
     choice = str((notes.get("choices") or {}).get("dataset", ""))
-    ours = next((one for one in described("dataset") if one.name == choice), None)
-    if ours is None or not (found := _OPEN.search(ours.text)):
+    ours = Catalogue().choices("dataset").get(choice)
+    if ours is None or not (found := _OPEN.search(ours.description)):
         return False, "left out, the choice of the dataset names no licence that allows it; --with-data if yours does"
     if any(path != _meant(ours.node).get(key) for key, path in named.items()):
         return False, f"left out, they are others than {choice} means; --with-data if their licence allows it"
-    return True, f"in the bundle ({found[0]}): {ours.text}"
+    return True, f"in the bundle ({found[0]}): {ours.description}"
 
 
 def _meant(node: Mapping[str, Any]) -> dict[str, Path]:

@@ -10,7 +10,7 @@ import yaml
 
 from components.core.errors import ConfigError
 from runner.bundle.trust import WORD
-from runner.config.chosen import chosen
+from runner.config.composed import resolve_choice
 
 REPLAY = "run.replay"
 _FOLDERS = ("hydra.run.dir", "hydra.sweep.dir")
@@ -46,7 +46,7 @@ class Words:
             raise ConfigError(f"give one of {' and '.join(_FOLDERS)}")
         changed = [key for key in pairs if key.startswith("tracking.")]
         changes = {key.partition(".")[2]: yaml.safe_load(pairs.pop(key)) for key in changed}
-        tracking = chosen("tracking", pairs.pop("tracking", "off"), changes)
+        tracking = resolve_choice("tracking", pairs.pop("tracking", "off"), changes)
         return cls(bundle, folders[0] if folders else None, tracking, pairs, trusted == "true")
 
 

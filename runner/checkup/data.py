@@ -14,14 +14,14 @@ _READ = f"${{oc.env:{_DATA}}}"
 
 def data() -> list[Line]:
     """The folder of the data, and which choices of dataset have their files, with their class."""
-    from runner.config.described import described
+    from runner.config.catalogue import Catalogue
 
     root = os.environ.get(_DATA, "")
     there = bool(root) and Path(root).is_dir()
     found = "is a folder" if there else "is no folder" if root else "not set"
     lines = [that(there, _DATA, found, f"export {_DATA}=/path/to/your/data, for data that are not shipped")]
-    for one in described("dataset"):
-        name, node, text = one.name, one.node, one.text
+    for one in Catalogue().choices("dataset").values():
+        name, node, text = one.name, one.node, one.description
         privacy, path = node.get("privacy", "open"), node.get("path")
         if inner := _inner(node):
             lines.append(that(True, name, f"{privacy}; made of another, {inner} if none is named"))

@@ -14,11 +14,9 @@ _JOURNAL_SECONDS = 2.0
 
 def store() -> list[Line]:
     """MLflow's database of the default tracking: whether it opens, its schema, its size."""
-    import yaml
+    from runner.config.catalogue import Catalogue
 
-    from runner.config.roots import CONF
-
-    uri = str(yaml.safe_load((CONF / "tracking" / "mlflow.yaml").read_text(encoding="utf-8"))["uri"])
+    uri = str(Catalogue().find("tracking", "mlflow").own["uri"])
     path = Path(uri.removeprefix("sqlite:///"))
     if not path.exists():
         return [Line(LACKS, str(path), "not there yet", "the first tracked run makes it")]
@@ -33,13 +31,10 @@ def store() -> list[Line]:
 
 def journal() -> list[Line]:
     """The segments of the default journal, and which are damaged, as far as two seconds go."""
-    import yaml
-
-    from runner.config.roots import CONF
+    from runner.config.catalogue import Catalogue
     from runner.storage.journal_segment import has_writer
 
-    run = yaml.safe_load((CONF / "config.yaml").read_text(encoding="utf-8"))["run"]
-    folder = Path(run["journal"])
+    folder = Path(Catalogue().defaults["run"]["journal"])
     paths = sorted(folder.glob("[0-9]*.segment"), reverse=True)
     if not paths:
         return [Line(LACKS, str(folder), "not there yet", "the first run makes it")]

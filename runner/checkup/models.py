@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from runner.checkup.line import LACKS, Line, that
 
 if TYPE_CHECKING:
-    from runner.config.described import Described
+    from runner.config.catalogue import Choice
 
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 _PATIENCE = 1.0
@@ -22,7 +22,7 @@ def keys() -> list[Line]:
     """The variables that the choices of model read: whether they are set, never what they hold."""
     lines = []
     for one in _providers():
-        name, node, text = one.name, one.node, one.text
+        name, node, text = one.name, one.node, one.description
         named = dict.fromkeys([*([node["api_key_env"]] if node.get("api_key_env") else []), *_VARIABLE.findall(text)])
         for variable in (one for one in named if one.endswith(("_KEY", "_KEY_ID"))):
             free = node.get("key_optional") is True
@@ -36,7 +36,7 @@ def endpoints(online: bool) -> list[Line]:
     """Whether the addresses in the choices of model answer; those elsewhere only ``online``."""
     lines = []
     for one in _providers():
-        name, node, text = one.name, one.node, one.text
+        name, node, text = one.name, one.node, one.description
         bases = [
             node.get("api_base"),
             *(os.environ.get(one) for one in _VARIABLE.findall(text) if one.endswith("_BASE")),
@@ -56,11 +56,11 @@ def endpoints(online: bool) -> list[Line]:
     return lines
 
 
-def _providers() -> Iterator[Described]:
+def _providers() -> Iterator[Choice]:
     """The choices of model that dated models are based on, which have the same keys and addresses."""
-    from runner.config.described import described
+    from runner.config.catalogue import Catalogue
 
-    return (one for one in described("model") if "/" not in one.name)
+    return (choice for name, choice in Catalogue().choices("model").items() if "/" not in name)
 
 
 def _place(base: str) -> tuple[str, int] | None:

@@ -2,18 +2,17 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
 from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue, OmegaConfBaseException
 
+from components.core.errors import ConfigError
 from components.core.redaction import secret_variables
+from runner.config.catalogue import Catalogue
 from runner.config.errors import ConfigErrors, Finding, nearest
-from runner.config.origins import Origins, choices_of
-from runner.config.roots import CONF
+from runner.config.origins import Origins
 from runner.terminal.interrupts import is_interrupt
 
 PROFILE = "profile"
@@ -39,36 +38,44 @@ def resolve(config: DictConfig) -> dict[str, Any]:
     return plain
 
 
+def resolve_choice(group: str, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """One of our choices without a whole config, resolved and with ``changes`` (key below the group -> value).
+
+    Raises ConfigError for an unknown choice or key, and for an interpolation that cannot be resolved.
+    """
+    choice = Catalogue().find(group, name)
+    try:
+        content = OmegaConf.to_container(OmegaConf.load(choice.path), resolve=True)
+    except OmegaConfBaseException as error:
+        raise ConfigError(f"{group}={name}: {str(error).partition(chr(10))[0]}") from None
+    assert isinstance(content, dict), "a choice is a mapping"
+    if unknown := next((key for key in changes if key not in content), None):
+        raise ConfigError(f"{group}.{unknown}: no such key; {nearest(unknown, content)}")
+    return {**{str(key): value for key, value in content.items()}, **changes}
+
+
 def frozen(plain: Mapping[str, Any], config: DictConfig, places: Origins) -> list[Finding]:
     """Attempts to change a profile's single switches, which belong together."""
     overrides = places.overrides
     name = config.hydra.runtime.choices.get(PROFILE)
-    others = ", ".join(f"{PROFILE}={choice}" for choice in choices_of(places.roots, PROFILE))
+    others = ", ".join(f"{PROFILE}={choice}" for choice in places.catalogue.choices(PROFILE))
     text = f"a profile is one frozen set of switches, chosen as a whole: {others}"
     for override in overrides:
         key = override.lstrip("+~").partition("=")[0]
         whole = "." in key and _DICTIONARY.match(override) is not None
         if key.startswith(f"{PROFILE}.") or (whole and places.follows(key, PROFILE)):
             return [Finding(key, text)]
-    for root in places.roots:
-        path = root / PROFILE / f"{name}.yaml"
-        if path.is_file():
-            return [] if _written(path, path.stat().st_mtime_ns) == plain.get(PROFILE) else [Finding(PROFILE, text)]
-    return []
-
-
-@lru_cache(maxsize=4)
-def _written(path: Path, changed: int) -> object:
-    """What a file holds; the jobs of a sweep share it."""
-    return OmegaConf.to_container(OmegaConf.load(path), resolve=False)
+    chosen = places.catalogue.choices(PROFILE).get(str(name))
+    return [Finding(PROFILE, text)] if chosen and chosen.own != plain.get(PROFILE) else []
 
 
 def touched(config: DictConfig, places: Origins) -> set[str]:
     """The groups whose parts are not as we ship them: overridden, or from a user's folder."""
     words = [override.lstrip("+~").partition("=")[0] for override in places.overrides]
     groups = {word.partition(".")[0] for word in words if "." in word}
+    ours = Catalogue()
     for group, choice in config.hydra.runtime.choices.items():
-        if choice is not None and not (CONF / group / f"{choice}.yaml").is_file():
+        if choice is not None and choice not in ours.choices(group):
             groups |= {str(k) for k in config} if group == "experiment" else {group}
     return groups | ({"grammars"} if "agent" in groups else set())
 
@@ -78,7 +85,7 @@ def strangers(cfg: Mapping[str, Any], places: Origins) -> list[Finding]:
     and gains unpublished here."""
     compare = cfg.get("compare") or {}
     named, gains = compare.get("baselines") or (), compare.get("gains")
-    known = choices_of(places.roots, "agent")
+    known = places.catalogue.choices("agent")
     wrong = [str(one) for one in named if one not in known] if isinstance(named, list) else []
     findings = _secrets(
         {key: node for key, node in cfg.items() if key != "tracking"}, secret_variables()
@@ -95,9 +102,7 @@ def strangers(cfg: Mapping[str, Any], places: Origins) -> list[Finding]:
     wheres = [one.get("where") for one in (figures if isinstance(figures, list) else ()) if isinstance(one, Mapping)]
     asked = dict.fromkeys(str(key) for where in wheres if isinstance(where, Mapping) for key in where)
     findings += [Finding("compare.figures", f"no key {key!r} in the config") for key in asked if not _holds(cfg, key)]
-    if isinstance(gains, str) and gains not in (
-        have := [one.stem for one in (CONF / "papers" / "gains").glob("*.yaml")]
-    ):
+    if isinstance(gains, str) and gains not in (have := Catalogue().choices("papers/gains")):
         findings.append(Finding("compare.gains", f"no gains {gains!r}; {nearest(gains, have)}"))
     return findings
 
@@ -126,17 +131,10 @@ def _holds(node: Any, key: str) -> bool:
     return True
 
 
-def hidden(roots: Sequence[Path]) -> list[Finding]:
+def hidden(catalogue: Catalogue) -> list[Finding]:
     """A user's files that Hydra would silently ignore, since ours have the same names."""
-    findings = []
-    for root in roots:
-        if root != CONF:
-            for path in sorted(root.rglob("*.yaml")):
-                if (CONF / (name := path.relative_to(root))).is_file():
-                    findings.append(
-                        Finding("", f"{name} is one of ours and would be read instead: rename it", f"{path}:1")
-                    )
-    return findings
+    text = "a file of the project has the same name and would be read instead: rename it"
+    return [Finding("", text, f"{path}:1") for path in catalogue.hidden]
 
 
 def place(findings: Sequence[Finding], config: DictConfig, loader: ConfigLoader) -> ConfigErrors:

@@ -10,9 +10,9 @@ from omegaconf import DictConfig
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, GrammarParseError, OmegaConfBaseException
 
 from components.core.errors import ConfigError
-from runner.config.choices import choices
+from runner.config.catalogue import Catalogue
 from runner.config.errors import Finding, nearest, shown
-from runner.config.origins import COMMAND, choices_of, near, yaml_files
+from runner.config.origins import COMMAND, near
 
 _EXTRAS = {"joblib": "joblib", "submitit_local": "submitit", "submitit_slurm": "submitit"}  # Hydra's plugins
 _RETIRED = {  # key -> what stands in its place
@@ -30,13 +30,13 @@ def refuse_dashes(words: Iterable[str], flags: Collection[str]) -> None:
             raise ConfigError(f"command line: {word}: keys have no dashes before them: {word.lstrip('-')}")
 
 
-def explain(error: BaseException, overrides: Sequence[str], roots: Sequence[Path]) -> Finding:
+def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue) -> Finding:
     """Name the place, what was found and what would be right."""
     cause = error.__cause__
     if isinstance(error, yaml.MarkedYAMLError):
         return _bad_yaml(error)
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
-        return _no_choice(error.missing_cfg_file, overrides, roots)
+        return _no_choice(error.missing_cfg_file, overrides, catalogue)
     if isinstance(error, OverrideParseException):
         text = (
             f"cannot be read as key=value ({_first(error.message)}); quote values that hold brackets, =, commas, "
@@ -44,13 +44,13 @@ def explain(error: BaseException, overrides: Sequence[str], roots: Sequence[Path
         )
         return Finding("", text, f"{COMMAND}: {error.override}")
     if isinstance(error, ConfigCompositionException) and isinstance(cause, ConfigAttributeError | ConfigKeyError):
-        return _no_key(cause, overrides, roots)
+        return _no_key(cause, overrides, catalogue)
     if several := _MANY.search(str(error)):
         text = "several values make a sweep, which needs -m; one value that is a list is key=[a,b]"
         return Finding("", text, f"{COMMAND}: {several[1] or several[2]}")
     if "Got NoneType" in str(error):
-        nulls = [(o, choices_of(roots, o.lstrip("+").partition("=")[0])) for o in overrides if o.endswith("=null")]
-        word, choices = next((one for one in nulls if one[1]), ("", []))
+        nulls = [(o, catalogue.choices(o.lstrip("+").partition("=")[0])) for o in overrides if o.endswith("=null")]
+        word, choices = next((one for one in nulls if one[1]), ("", {}))
         group = word.lstrip("+").partition("=")[0]
         text = f"null is no choice; ~{group} leaves the group out where nothing needs it; {nearest('', choices)}"
         return Finding("", text, f"{COMMAND}: {word}")
@@ -58,7 +58,7 @@ def explain(error: BaseException, overrides: Sequence[str], roots: Sequence[Path
         return Finding("", str(cause), _written(re.escape(str(cause).partition(":")[0]) + "=", overrides))
     if isinstance(cause, GrammarParseError):
         return Finding(
-            "", f"an interpolation cannot be read: {_first(str(cause))}", _open_interpolation(overrides, roots)
+            "", f"an interpolation cannot be read: {_first(str(cause))}", _open_interpolation(overrides, catalogue)
         )
     return _other(error, overrides)
 
@@ -69,37 +69,37 @@ def _bad_yaml(error: yaml.MarkedYAMLError) -> Finding:
     return Finding("", f"no valid YAML: {error.problem or error.context}", place)
 
 
-def _no_choice(missing: str, overrides: Sequence[str], roots: Sequence[Path]) -> Finding:
+def _no_choice(missing: str, overrides: Sequence[str], catalogue: Catalogue) -> Finding:
     """A group has no such file."""
     group, _, choice = missing.rpartition("/") if missing.startswith("hydra/") else missing.partition("/")
     place = _written(rf"{group}(@[^=]*)?=.*\b{re.escape(choice)}\b", overrides)
-    place = place or _line(rf"{group}\b.*:.*\b{re.escape(choice)}\b", roots) or COMMAND
+    place = place or _line(rf"{group}\b.*:.*\b{re.escape(choice)}\b", catalogue) or COMMAND
     if group == "hydra/launcher" and choice in _EXTRAS:
         return Finding("", f"this launcher needs an extra: pip install 'wardround[{_EXTRAS[choice]}]'", place)
-    options = [*choices_of(roots, group), *(_EXTRAS if group == "hydra/launcher" else ())]
+    options = [*catalogue.choices(group), *(_EXTRAS if group == "hydra/launcher" else ())]
     return Finding("", f"{group} has no choice {choice!r}; {nearest(choice, options)}", place)
 
 
-def _no_key(cause: OmegaConfBaseException, overrides: Sequence[str], roots: Sequence[Path]) -> Finding:
+def _no_key(cause: OmegaConfBaseException, overrides: Sequence[str], catalogue: Catalogue) -> Finding:
     """An override names a key that the composed config does not have."""
     key = str(cause.full_key or cause.key)
     parent = cause.parent_node
     known = [str(k) for k in parent if k not in ("_target_", "hydra")] if isinstance(parent, DictConfig) else []
     if "." not in key:
-        if (meant := _under_a_choice(key, overrides, roots)) is not None:
+        if (meant := _under_a_choice(key, overrides, catalogue)) is not None:
             return meant
-        known += [path.name for root in roots for path in root.iterdir() if path.is_dir() and path.name != "hydra"]
+        known += catalogue.groups
     place = _written(rf"[+~]*{re.escape(key)}([.=]|$)", overrides) or COMMAND
-    if options := choices_of(roots, key) if "." not in key else ():
+    if options := catalogue.choices(key) if "." not in key else {}:
         return Finding(key, f"is null here, and has no keys; choose one: {key}={', '.join(options)}", place)
     return Finding(key, f"no such key; {_RETIRED.get(key) or nearest(key.rpartition('.')[2], known)}", place)
 
 
-def _under_a_choice(key: str, overrides: Sequence[str], roots: Sequence[Path]) -> Finding | None:
+def _under_a_choice(key: str, overrides: Sequence[str], catalogue: Catalogue) -> Finding | None:
     """A setting written under the name of a choice, ``noisy.rate=1`` for ``condition.rate=1``."""
     word = next((o for o in overrides if o.lstrip("+~").startswith(f"{key}.")), None)
     groups = [
-        group for group, names in choices(roots).items() if key in names and group not in ("experiment", "scorer")
+        group for group, names in catalogue.groups.items() if key in names and group not in ("experiment", "scorer")
     ]
     if word is None or not groups:
         return None
@@ -116,9 +116,9 @@ def _other(error: BaseException, overrides: Sequence[str]) -> Finding:
     return Finding(str(key), text, f"{COMMAND}: {named[0]}" if named else "")
 
 
-def _open_interpolation(overrides: Sequence[str], roots: Sequence[Path]) -> str:
+def _open_interpolation(overrides: Sequence[str], catalogue: Catalogue) -> str:
     """The likely place of an interpolation that is not closed."""
-    return _written(r".*\$\{[^}]*$", overrides) or _line(r"\$\{[^}]*$", roots) or COMMAND
+    return _written(r".*\$\{[^}]*$", overrides) or _line(r"\$\{[^}]*$", catalogue) or COMMAND
 
 
 def _written(pattern: str, overrides: Sequence[str]) -> str:
@@ -126,8 +126,8 @@ def _written(pattern: str, overrides: Sequence[str]) -> str:
     return f"{COMMAND}: {shown(found)[1:-1]}" if found else ""
 
 
-def _line(pattern: str, roots: Sequence[Path]) -> str:
-    for path in yaml_files(roots):
+def _line(pattern: str, catalogue: Catalogue) -> str:
+    for path in catalogue.files:
         for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
             if re.search(pattern, line.partition(" #")[0]):
                 return f"{near(path)}:{number}"

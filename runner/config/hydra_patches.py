@@ -22,13 +22,14 @@ from hydra.plugins.config_source import ConfigResult
 from hydra.types import RunMode
 from omegaconf import _utils
 
+from runner.config.catalogue import Catalogue
 from runner.config.legible import refuse_illegible
 
 KNOWN = ("1.3", "2.3")  # Hydra and OmegaConf, whose private names are known
 _SETS_MODE = re.compile(r"\+{0,2}hydra\.(mode|searchpath)=")
 _PARTS = re.compile(r"\+{0,2}run\.shards=(?!null$|1$)|hydra/sweeper=optuna$")
 _EXPERIMENT = re.compile(r"\+?experiment=")
-_TELLS_OF_MODE = re.compile(r"\bmode\b|/hydra\b")
+_NAMES_MODE = re.compile(r"\bmode\b|/hydra\b")
 _COMPOSED_MODE = Hydra.get_mode
 _YAML_LOADER = _utils.get_yaml_loader
 _MAP_OF_CHOICES = defaults_list._create_interpolation_map
@@ -90,13 +91,15 @@ def _mode(self: Hydra, config_name: str | None, overrides: list[str]) -> Any:
     if any(map(_PARTS.match, overrides)):
         overrides.append("hydra.mode=MULTIRUN")
         return RunMode.MULTIRUN
-    asked = any(map(_SETS_MODE.match, overrides)) or (any(map(_EXPERIMENT.match, overrides)) and _told(self))
+    asked = any(map(_SETS_MODE.match, overrides)) or (
+        any(map(_EXPERIMENT.match, overrides)) and _an_experiment_names_mode(self)
+    )
     return _COMPOSED_MODE(self, config_name, overrides) if asked else None
 
 
-def _told(of: Hydra) -> bool:
+def _an_experiment_names_mode(of: Hydra) -> bool:
     """Whether any experiment, ours or a user's, holds the word: they may name each other."""
     sources: Sequence[Any] = of.config_loader.get_sources()
-    folders = [Path(source.path) / "experiment" for source in sources if source.scheme() == "file" and source.path]
-    files = [path for folder in folders for path in folder.rglob("*.yaml")]
-    return any(_TELLS_OF_MODE.search(path.read_text(encoding="utf-8", errors="replace")) for path in files)
+    roots = [Path(source.path) for source in sources if source.scheme() == "file" and source.path]
+    experiments = Catalogue(roots).choices("experiment").values()
+    return any(_NAMES_MODE.search(line) for choice in experiments for line in choice.lines)

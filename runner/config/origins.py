@@ -1,7 +1,7 @@
 """Where a key of the composed config was written: the command line, or file and line."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,8 @@ import yaml
 from hydra.core.config_loader import ConfigLoader
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
+
+from runner.config.catalogue import Catalogue
 
 COMMAND = "command line"
 
@@ -40,6 +42,11 @@ class Origins:
         """The folders that are searched for groups, first hit first."""
         sources = self.loader.get_sources()
         return tuple(Path(s.path) for s in sources if s.scheme() == "file" and s.path)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """All files of these folders."""
+        return Catalogue(self.roots)
 
     @cached_property
     def overrides(self) -> list[str]:
@@ -98,18 +105,6 @@ def near(path: Path) -> str:
     """A path as one would type it here."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
-
-
-def choices_of(roots: Sequence[Path], group: str) -> list[str]:
-    """The choices of a group."""
-    folders = [root / group for root in roots]
-    return sorted({str(p.relative_to(folder).with_suffix("")) for folder in folders for p in folder.rglob("*.yaml")})
-
-
-def yaml_files(roots: Sequence[Path]) -> Iterator[Path]:
-    """Every config file, the users' first."""
-    for root in reversed(roots):
-        yield from sorted(root.rglob("*.yaml"))
 
 
 def _walk(path: Path, steps: Sequence[str], depth: int) -> Found:

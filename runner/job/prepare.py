@@ -21,10 +21,10 @@ from components.core.protocols import Dataset
 from components.core.types import Sample
 from runner.config import build as builder
 from runner.config import composed as configs
+from runner.config.catalogue import Catalogue
 from runner.config.errors import ConfigErrors, Finding, complain, noting, unreachable
 from runner.config.explain import explain
-from runner.config.origins import Origins, choices_of, words_of
-from runner.config.roots import CONF
+from runner.config.origins import Origins, words_of
 from runner.config.schema import Settings
 from runner.experiment.experiment import Experiment, Launch, launch_of, study
 from runner.experiment.fitting import fit, granted, impartial, playable, priced, prompt_digests
@@ -58,7 +58,7 @@ class Check(Callback):
             complain(
                 error
                 if isinstance(error, ConfigError)
-                else ConfigErrors([explain(error, words_of(config, "hydra"), ())])
+                else ConfigErrors([explain(error, words_of(config, "hydra"), Catalogue(()))])
             )
             if isinstance(error, PrivacyRefused):
                 note_refusal(error, Path(config.hydra.run.dir))
@@ -86,7 +86,7 @@ def prepare(config: DictConfig, loader: ConfigLoader) -> Experiment:
     try:
         cfg = configs.resolve(config)
         places = Origins(loader, config)
-        wrong = configs.hidden(places.roots), configs.frozen(cfg, config, places), configs.strangers(cfg, places)
+        wrong = configs.hidden(places.catalogue), configs.frozen(cfg, config, places), configs.strangers(cfg, places)
         if findings := [finding for found in wrong for finding in found]:
             raise ConfigErrors(findings)
         return check(cfg, launch_of(config, cfg), configs.touched(config, places))
@@ -154,7 +154,7 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     if findings:
         raise ConfigErrors(findings)
     parts = granted(parts, models, samples)
-    fit(parts, samples[0], cfg["seed"], choices_of([CONF], "toolset"), acts=bool(grammars_of(cfg["agent"])))
+    fit(parts, samples[0], cfg["seed"], list(Catalogue().choices("toolset")), acts=bool(grammars_of(cfg["agent"])))
     learner = None if source is None else source.stage
     digests = prompt_digests(parts, learner, stage, *parts.scorers.values())
     experiment = Experiment(

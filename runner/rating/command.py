@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.errors import ConfigError
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.rating.agreement import Agreement
 from runner.rating.drawing import draw
 from runner.rating.reading import read_sheets, text_of

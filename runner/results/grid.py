@@ -1,13 +1,13 @@
 """Methods by datasets: what every row of runs scored on every dataset, and the mean over the datasets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from runner.results.intervals import Metric
 from runner.results.kinds import NUMBER, Better, Scale
 from runner.results.levels import Part, average, part_of
-from runner.results.rows import Row, rows_of
+from runner.results.rows import Row, is_named, rows_of
 from runner.results.runs import Run, leaves
 from runner.storage.schema import Record
 
@@ -114,3 +114,8 @@ def _labels(data: Sequence[tuple[str, str]], runs: Sequence[Run]) -> list[str]:
     return [
         label if short.count(label) == 1 else f"{label} {content[key]}" for key, label in zip(data, short, strict=True)
     ]
+
+
+def present_among(grid: Grid, baselines: Collection[str]) -> list[str]:
+    """The baselines that are among the rows."""
+    return [name for name in baselines if any(is_named(row, [name]) for row in grid.rows)]

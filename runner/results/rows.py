@@ -119,6 +119,26 @@ def _alike(one: Run, other: Run, group: str) -> bool:
     return one.choices.get(group) == other.choices.get(group)
 
 
+def is_named(row: Row, names: Collection[str]) -> bool:
+    """Whether a name is of this row: its agent, its label, one of its folders or a value that the sweep varied, alone
+    or behind its key (``key=value``)."""
+    pairs = {pair for run in row.runs for pair in run.swept}
+    varied = {word for key, value in pairs for word in (value, f"{key}={value}")}
+    own = {row.label, str(row.first.choices.get("agent")), *(run.folder.name for run in row.runs)}
+    return not (own | varied).isdisjoint(names)
+
+
+def nearest(row: Row, named: Sequence[Row]) -> list[Row]:
+    """Those that differ from a row in the fewest of the settings that were swept: all that are as near."""
+    distances = {other.label: _distance(row, other) for other in named}
+    return [other for other in named if distances[other.label] == min(distances.values())]
+
+
+def _distance(row: Row, other: Row) -> int:
+    mine, theirs = ((one.first.manifest.get("varied") or {}) | {"": one.first.model} for one in (row, other))
+    return sum(mine.get(key) != theirs.get(key) for key in mine.keys() | theirs.keys())
+
+
 @dataclass(frozen=True)
 class RunMetrics:
     """A run, a label that no other one has, and its ``metrics.json``. ``strata``: stratum -> value -> metrics."""

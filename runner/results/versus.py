@@ -10,13 +10,12 @@ from itertools import combinations
 from typing import Any
 
 from components.core.errors import ConfigError
-from runner.results.grid import MEAN, Column, Grid
+from runner.results.grid import MEAN, Column, Grid, present_among
 from runner.results.kinds import Better, improved
 from runner.results.levels import average, part_of, used_levels
 from runner.results.pairs import OWN, Difference, Pairs, difference_of, pairs_of, shares_of, value_of
-from runner.results.rows import Row
+from runner.results.rows import Row, is_named, nearest
 from runner.results.significance import holm, sign_flip_p
-from runner.storage.schema import Record
 
 MOST = 66  # pairs that are all compared by default: of 12 methods
 
@@ -73,97 +72,68 @@ def compared(
     Raises:
         ConfigError: a metric or baseline that is not there, or not one pair of samples.
     """
-    found, notes = [], []
+    found, notes = list[Versus](), list[str]()
     for column in grid.columns:
-        cells = {
-            row.label: grid.cells[row.label, column.label]
-            for row in grid.rows
-            if (row.label, column.label) in grid.cells
-        }
-        here = [row for row in grid.rows if row.label in cells]
         for metric in metrics or ([column.score] if column.score else []):
-            if metric not in OWN and not any(metric in one["scores"] for of in cells.values() for one in of):
-                continue
-            scored = [row for row in here if any(value_of(one, metric) is not None for one in cells[row.label])]
-            if len(scored) < 2 or len(scored) == len(here):
-                scored = here
-            else:
-                others = ", ".join(row.label for row in here if row not in scored)
-                notes.append(f"not compared on {column.label}, without any {metric}: {others}")
-            notes += _replayed(scored, metric)
-            if baselines:
-                named = [row for row in scored if is_named(row, baselines)]
-                chosen = [(row, other) for row in scored if row not in named for other in nearest(row, named)]
-            else:
-                chosen = list(combinations(scored, 2))
-                if len(chosen) > MOST and not every:
-                    chosen, note = _with_best(cells, scored, metric, column.label, len(chosen))
-                    notes.append(note)
-            found += [_versus(column, metric, mine, theirs, cells) for mine, theirs in chosen]
+            pairs, reasons = _selected(grid, column, metric, baselines, every)
+            notes += reasons
+            found += [_versus(grid, column, metric, mine, theirs) for mine, theirs in pairs]
     _check(grid, metrics, baselines, found, notes)
     if any("lower" not in row.first.manifest for row in grid.rows):
         notes.append("older runs do not say which scores are better low: theirs are all taken for better high")
     notes = list(dict.fromkeys([*notes, *_empty(found)]))
     found = [one for one in found if one.difference.metric.n]
     adjusted = iter(holm([one.difference.p for one in found if one.difference.p is not None]))
-    return Compared(
-        [
-            one if (of := one.difference).p is None else replace(one, difference=replace(of, p_holm=next(adjusted)))
-            for one in found
-        ],
-        notes,
-    )
+    found = [
+        one if (of := one.difference).p is None else replace(one, difference=replace(of, p_holm=next(adjusted)))
+        for one in found
+    ]
+    return Compared(found, notes)
 
 
-def _versus(column: Column, metric: str, mine: Row, theirs: Row, cells: Mapping[str, Sequence[Record]]) -> Versus:
-    direction = mine.first.better(metric)
-    pairs = pairs_of(cells[mine.label], cells[theirs.label], metric, mine.first.scale(metric), direction)
-    levels = column.levels if metric == column.score else mine.first.levels.get(metric, ())
-    difference, reach = difference_of(pairs, levels), pairs.scale.bounds[1]
-    return Versus(mine.label, theirs.label, column.label, metric, direction, pairs.unpaired, difference, reach)
-
-
-def _replayed(rows: Sequence[Row], metric: str) -> Iterator[str]:
-    """Where the journal answered, a run's time is not its method's."""
+def _selected(
+    grid: Grid, column: Column, metric: str, baselines: Collection[str] | None, every: bool
+) -> tuple[list[tuple[Row, Row]], list[str]]:
+    """The pairs of rows to compare on a dataset, and notes on the choice."""
+    rows = [row for row in grid.rows if (row.label, column.label) in grid.cells]
+    cells = {row: grid.cells[row.label, column.label] for row in rows}
+    if metric not in OWN and not any(metric in one["scores"] for of in cells.values() for one in of):
+        return [], []
+    notes = []
+    scored = [row for row in rows if any(value_of(one, metric) is not None for one in cells[row])]
+    if 1 < len(scored) < len(rows):
+        others = ", ".join(row.label for row in rows if row not in scored)
+        notes.append(f"not compared on {column.label}, without any {metric}: {others}")
+        rows = scored
     calls = [(row.label, run.manifest.get("calls")) for row in rows for run in row.runs]
-    names = dict.fromkeys(label for label, of in calls if of and of["from_journal"])
-    if metric.startswith("time/") and names:
-        yield f"{metric} says little about {', '.join(names)}: the journal answered calls of theirs at once"
-
-
-def _with_best(
-    cells: Mapping[str, Sequence[Record]], rows: Sequence[Row], metric: str, dataset: str, n: int
-) -> tuple[list[tuple[Row, Row]], str]:
-    """The best row with each other one, and a note that these are not all ``n`` pairs."""
+    replayed = ", ".join(dict.fromkeys(label for label, of in calls if of and of["from_journal"]))
+    if metric.startswith("time/") and replayed:
+        notes.append(f"{metric} says little about {replayed}: the journal answered calls of theirs at once")
+    if baselines:
+        named = [row for row in rows if is_named(row, baselines)]
+        return [(row, other) for row in rows if row not in named for other in nearest(row, named)], notes
+    pairs = list(combinations(rows, 2))
+    if every or len(pairs) <= MOST:
+        return pairs, notes
 
     def mean(row: Row) -> float:
-        values = [value for record in cells[row.label] if (value := value_of(record, metric)) is not None]
+        values = [value for record in cells[row] if (value := value_of(record, metric)) is not None]
         return improved(sum(values) / len(values), row.first.better(metric)) if values else float("-inf")
 
     best = max(rows, key=mean)
     way = "best" if rows[0].first.better(metric) else "highest"
     favoured = f"only those with {best.label}, the {way} on these data, which favours it; --all-pairs has all"
-    return [(best, row) for row in rows if row is not best], f"{n} pairs on {dataset}: {favoured}"
+    notes.append(f"{len(pairs)} pairs on {column.label}: {favoured}")
+    return [(best, row) for row in rows if row is not best], notes
 
 
-def is_named(row: Row, names: Collection[str]) -> bool:
-    """Whether a name is of this row: its agent, its label, one of its folders or a value that the sweep varied, alone
-    or behind its key (``key=value``)."""
-    pairs = {pair for run in row.runs for pair in run.swept}
-    varied = {word for key, value in pairs for word in (value, f"{key}={value}")}
-    own = {row.label, str(row.first.choices.get("agent")), *(run.folder.name for run in row.runs)}
-    return not (own | varied).isdisjoint(names)
-
-
-def nearest(row: Row, named: Sequence[Row]) -> list[Row]:
-    """Those that differ from a row in the fewest of the settings that were swept: all that are as near."""
-    distances = {other.label: _distance(row, other) for other in named}
-    return [other for other in named if distances[other.label] == min(distances.values())]
-
-
-def _distance(row: Row, other: Row) -> int:
-    mine, theirs = ((one.first.manifest.get("varied") or {}) | {"": one.first.model} for one in (row, other))
-    return sum(mine.get(key) != theirs.get(key) for key in mine.keys() | theirs.keys())
+def _versus(grid: Grid, column: Column, metric: str, mine: Row, theirs: Row) -> Versus:
+    direction = mine.first.better(metric)
+    cells = grid.cells[mine.label, column.label], grid.cells[theirs.label, column.label]
+    pairs = pairs_of(*cells, metric, mine.first.scale(metric), direction)
+    levels = column.levels if metric == column.score else mine.first.levels.get(metric, ())
+    difference, reach = difference_of(pairs, levels), pairs.scale.bounds[1]
+    return Versus(mine.label, theirs.label, column.label, metric, direction, pairs.unpaired, difference, reach)
 
 
 def _empty(found: Sequence[Versus]) -> Iterator[str]:
@@ -192,11 +162,6 @@ def _check(
     cells = "; ".join(f"{row} {column}" for row, column in grid.cells)
     reasons = [*notes, *_empty(found)] or [f"{labels} were run on different data: {cells}"]
     raise ConfigError(f"nothing can be paired: {reasons[0]}")
-
-
-def present_among(grid: Grid, baselines: Collection[str]) -> list[str]:
-    """The baselines that are among the rows."""
-    return [name for name in baselines if any(is_named(row, [name]) for row in grid.rows)]
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """The JSON of a run folder's files: records, the manifest, and the steps in a record."""
 
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypeAlias, TypedDict
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, final
 
+from components.core.messages import Purpose, Role
 from components.core.types import ScoreKind, Stop
 from components.core.usage import EpisodeUsage
 
@@ -10,6 +11,7 @@ StoredCall: TypeAlias = list[str]
 """A tool call: id, name, arguments."""
 
 
+@final
 class TextRef(TypedDict):
     """A long text by its hash in the folder's texts."""
 
@@ -29,7 +31,7 @@ class StoredPart(TypedDict, total=False):
 class StoredMessage(TypedDict):
     """A message, with its ``text`` or its ``parts``."""
 
-    role: str
+    role: Role
     text: NotRequired[StoredText]
     parts: NotRequired[list[StoredPart]]
     source: NotRequired[str]
@@ -50,11 +52,12 @@ class StoredAction(TypedDict, total=False):
     error_text: str
 
 
+@final
 class StoredVerdict(TypedDict):
     """A verdict; the keys of its picks are numbers as text."""
 
     verifier: str
-    kind: str
+    kind: Literal["candidate", "version"]
     chosen: int
     of: int
     why: str
@@ -77,20 +80,20 @@ class StoredStep(TypedDict):
     """A model call and what came of it. ``usage``: input and output tokens, US dollars, and where they are known the
     cached and reasoning tokens."""
 
-    purpose: str
+    purpose: Purpose
     role: str
     branch: str
     n: int
     kept: int
     asked: list[StoredMessage]
     reply: StoredMessage
-    usage: list[float | None]
+    usage: list[Any]
     started: float
     seconds: float
     finish: NotRequired[str]
     committed: NotRequired[bool]
     verdict: NotRequired[StoredText | StoredVerdict]
-    remarks: NotRequired[Mapping[str, Any]]
+    remarks: NotRequired[dict[str, Any]]
     action: NotRequired[StoredAction]
     observed: NotRequired[list[StoredObserved]]
     tried: NotRequired[list[StoredObserved]]

@@ -110,10 +110,10 @@ def _data_of(cell: Cell) -> str:
 
 def _explained(error: Exception, cell: Cell) -> ConfigError:
     """What Hydra could not compose, in one line."""
+    from runner.config.catalogue import Catalogue
     from runner.config.explain import explain
-    from runner.config.roots import CONF
 
-    return ConfigErrors([explain(error, cell.overrides, [CONF])])
+    return ConfigErrors([explain(error, cell.overrides, Catalogue())])
 
 
 def _tell(plan: Sequence[Cell], bad: dict[int, ConfigError]) -> None:

@@ -9,6 +9,9 @@ import pytest
 from components.models.simulated.serve import Server
 from tests.acceptance.command import Served, endpoint, here, told
 from tests.acceptance.own import Voice
+from tests.slow import slow
+
+pytestmark = slow
 
 
 @dataclass

@@ -5,6 +5,9 @@ import pytest
 from components.models.simulated.serve import Server
 from tests.acceptance.command import Served, counted, endpoint, go_on, here, told
 from tests.acceptance.own import Voice
+from tests.slow import slow
+
+pytestmark = slow
 
 CONNECTIONS = 4
 WORDS = (

@@ -12,6 +12,8 @@ from tests.acceptance.own import Voice
 from tests.components.building.formulas import CLEARANCE, RIGHT, WRONG, fenced
 from tests.slow import slow
 
+pytestmark = slow
+
 HOSTILE = fenced("import os, signal\nos.kill(0, signal.SIGKILL)\n")
 ENDLESS = fenced("while True:\n    pass\n")
 WORDS = (
@@ -123,7 +125,6 @@ class Clerk(Voice):
         return Completion(message, Usage(7, 3), "stop")
 
 
-@slow
 def test_recovery_is_measured_on_health_records(tmp_path):
     with Served(Server(Clerk())) as served:
         words = ("experiment=building/ehr", "agent.build_tools=code", "limit=3", "tracking=off", *endpoint(served.url))

@@ -19,10 +19,12 @@ from runner.episode.shared import Parts
 from runner.job.execute import Outcome, execute
 from runner.storage.records import RecordWriter, read
 from tests.parts import Intact
+from tests.slow import slow
 from tests.wards import cell, sandbox
 
+pytestmark = slow
+
 DATA = os.environ.get("CLINICAL_DATA_DIR")
-WHOLE = bool(os.environ.get("WARDROUND_TEST_SLOW"))  # else every 24th question
 AGENT = EhrAgent(knowledge=False, debugger=False, shots=0)
 
 
@@ -49,7 +51,6 @@ DATASETS = [shipped, pytest.param(demo, marks=REAL), pytest.param(shared_task, m
 async def test_replayed_gold_is_right_on_everything_that_can_be_executed(dataset, tmp_path):
     samples = [one for one in dataset(tmp_path).load("test") if one.metadata.get("executable") is not False]
     assert len(samples) > 200
-    samples = samples if WHOLE else samples[::24]
     gold = {one.problem.id: one.metadata["sql"] for one in samples}
 
     def say(request):

@@ -5,6 +5,9 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 from tests.acceptance.command import counted, endpoint, here
+from tests.slow import slow
+
+pytestmark = slow
 
 GOOD = {
     "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "A"}}],

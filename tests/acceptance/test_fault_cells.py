@@ -27,6 +27,8 @@ from tests.failing import kinds
 from tests.parts import door
 from tests.slow import slow
 
+pytestmark = slow
+
 TOOLSETS = {
     "radiology": ("condition=redundant_regular",),
     "clinical": ("dataset=cab_mini",),
@@ -107,7 +109,6 @@ def test_tools_that_no_fault_is_on_are_the_very_same(experiments, toolset):
         }
 
 
-@slow
 async def test_who_chooses_the_better_of_imperfect_tools_is_right_more_often():
     with composing():
         own = ("experiment=faults/choosing", "run.journal=null", "limit=300")

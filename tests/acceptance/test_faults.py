@@ -9,6 +9,9 @@ import pytest
 from components.models.simulated.serve import Faults, Server
 from tests.acceptance.command import Served, counted, endpoint, go_on, here, metric, run, start, together, told
 from tests.acceptance.own import Voice
+from tests.slow import slow
+
+pytestmark = slow
 
 SAMPLES, CALLS = 40, 5
 WORDS = (

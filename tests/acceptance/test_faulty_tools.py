@@ -5,6 +5,8 @@ import pytest
 from tests.acceptance.command import here, metric, told
 from tests.slow import slow
 
+pytestmark = slow
+
 TOOLSETS = {
     "radiology": ("agent=react", "condition=both", "condition@condition.first=redundant_regular", "scorer=[radabench,faults]"),
     "clinical": ("agent=react", "dataset=cab_mini", "scorer=[cab,faults]"),
@@ -32,7 +34,6 @@ def struck(records):
     return marks or [fault["kind"] for record in records for fault in record["facts"]["faults"] if fault.get("cards")]
 
 
-@slow
 @pytest.mark.parametrize("toolset", TOOLSETS)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_same_seed_gives_the_same_faults_whatever_the_concurrency(tmp_path, toolset, fault):

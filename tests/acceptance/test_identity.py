@@ -7,6 +7,9 @@ import pytest
 
 from runner.report import main as report
 from tests.acceptance.command import ROOT, here
+from tests.slow import slow
+
+pytestmark = slow
 
 WORDS = ("tracking=off", "experiment=hello", "agent=direct", "agent.prompts=prompts/direct")
 

@@ -10,6 +10,9 @@ import pytest
 from components.models.simulated.serve import Server
 from tests.acceptance.command import INTERRUPT, TERMINATE, Served, counted, endpoint, go_on, start, told
 from tests.acceptance.own import Voice
+from tests.slow import slow
+
+pytestmark = slow
 
 INTERRUPTED = (
     130,

@@ -8,6 +8,9 @@ import pytest
 from components.models.simulated.serve import Server
 from tests.acceptance.command import KILL, Served, counted, endpoint, here, start, told
 from tests.acceptance.own import Voice
+from tests.slow import slow
+
+pytestmark = slow
 
 SAMPLES, CALLS, CONNECTIONS, KILLS = 120, 5, 20, 3
 WORDS = (

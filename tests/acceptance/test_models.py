@@ -10,6 +10,9 @@ from components.models.simulated import Simulated
 from components.models.simulated.serve import Server
 from runner.serve import from_arguments
 from tests.acceptance.command import Served, here
+from tests.slow import slow
+
+pytestmark = slow
 
 ENTRY = """# A model of a user's own.
 defaults: [/model/vllm@_here_, _self_]

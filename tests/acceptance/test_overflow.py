@@ -10,6 +10,9 @@ from runner.report import main as report
 from runner.results.runs import Run
 from runner.serve import from_arguments
 from tests.acceptance.command import ROOT, Served, endpoint, here, told
+from tests.slow import slow
+
+pytestmark = slow
 
 WORDS = ("experiment=hello", "tracking=off", "limit=4", "hydra.run.dir=run")
 RECORDS = ("dataset=ehr_mini", "toolset=ehr", "scorer=ehr", "condition=intact")

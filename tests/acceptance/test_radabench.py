@@ -29,6 +29,8 @@ from tests.golden.vectors import PAPER
 from tests.simulated import simulated
 from tests.slow import slow
 
+pytestmark = slow
+
 CONF = Path(__file__).resolve().parents[2] / "conf"
 PERFECT = {
     "competence": 1.0, "planning_slip_rate": 0.0, "wrong_tool_rate": 0.0, "malformed_rate": 0.0,
@@ -36,7 +38,6 @@ PERFECT = {
 }  # fmt: skip
 REDUNDANT = ("redundant_regular", "redundant_medium", "redundant_high")
 SOLVABLE = ("baseline", *REDUNDANT, "differentiated")
-QUICK = [pytest.param(one, marks=slow) if one == "redundant_medium" else one for one in SOLVABLE]  # alike to the others
 INSUFFICIENT = ("insufficient_config1", "insufficient_config2", "insufficient_config3")
 CONDITIONS = (*SOLVABLE, *INSUFFICIENT)
 
@@ -187,7 +188,7 @@ async def test_a_perfect_core_reaches_the_ceilings_where_the_published_code_diff
     assert means(found) == pytest.approx({"execution/mhr": 10 / 11, "execution/ots": 1.0, **texts}, abs=1e-6)
 
 
-@pytest.mark.parametrize("condition", [*QUICK, *INSUFFICIENT])
+@pytest.mark.parametrize("condition", [*SOLVABLE, *INSUFFICIENT])
 async def test_under_the_article_no_core_is_better_than_the_ceilings(condition):
     found = await episodes(
         parts("paper", condition), few("paper"), competence=0.7, planning_slip_rate=0.3, wrong_tool_rate=0.1,
@@ -203,7 +204,7 @@ async def test_under_the_article_no_core_is_better_than_the_ceilings(condition):
     assert worse
 
 
-@pytest.mark.parametrize("condition", QUICK)
+@pytest.mark.parametrize("condition", SOLVABLE)
 async def test_under_the_article_a_perfect_core_reaches_every_rate(condition):
     answers_alone = Radagent(PAPER, strategies=("refined_prompts",))  # base prompts ask for evidence as well
     house = replace(parts("paper", condition), agent=answers_alone)

@@ -17,6 +17,9 @@ from components.radiology.agent import Radagent, Strategy
 from components.verifiers.reflect import Reflect
 from tests.acceptance.test_radabench import episodes, few, parts
 from tests.golden.vectors import CODE, PAPER
+from tests.slow import slow
+
+pytestmark = slow
 
 PROFILES = {"paper": PAPER, "code": CODE}
 CONDITIONS = ("baseline", "redundant_regular", "differentiated", "insufficient_config1", "insufficient_config3")

@@ -6,6 +6,9 @@ import shutil
 import pytest
 
 from tests.acceptance.command import counted, here, metric
+from tests.slow import slow
+
+pytestmark = slow
 
 DATA = ("dataset=cab_mini", "dataset.tasks=[medqa,mmlu]", "dataset.per_task=4", "tracking=off")
 FIRST = ("agent=reflectool", "verifier.n=4", "limit=3", *DATA)

@@ -8,6 +8,8 @@ from runner.serve import from_arguments
 from tests.acceptance.command import Served, endpoint, here, told
 from tests.slow import slow
 
+pytestmark = slow
+
 GRAMMARS = ("xml_call", "bracket_json", "native_tools")
 CELLS = [f"agent-{agent}+grammar-{grammar}" for agent in ("radagent", "react") for grammar in GRAMMARS]
 SWEEP = (
@@ -55,7 +57,6 @@ def test_metrics_in_process_and_over_http_are_the_same(sweeps):
         assert inside["metrics"] == outside["metrics"]
 
 
-@slow
 def test_litellm_transport_leaves_the_same_records(served, sweeps, tmp_path):
     words = (
         "tracking=off",

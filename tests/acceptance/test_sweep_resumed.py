@@ -7,11 +7,13 @@ import pytest
 from tests.acceptance.command import here
 from tests.slow import slow
 
+pytestmark = slow
+
 WORDS = ("-m", "agent=direct,cot", "dataset=cab_mini", "toolset=none", "condition=intact", "tracking=off",
          "hydra.sweep.dir=sweep")  # fmt: skip
 
 
-@pytest.mark.parametrize("more", [(), pytest.param(("run.shards=2",), marks=slow)])
+@pytest.mark.parametrize("more", [(), ("run.shards=2",)])
 def test_a_sweep_that_was_stopped_is_finished_by_the_same_command(more, tmp_path):
     first = here(tmp_path, *WORDS, "limit=4", *more, "budget.run.calls=3", own=False)
     assert first.code == 3, first.err

@@ -12,7 +12,7 @@ from benchmarks.figures import Figure, Settings, number, shown, write
 from benchmarks.processes import JobFailed, run_here, run_job
 
 # Imports litellm twice; composes 16 jobs; opens every tier; opens a thousand connections; starts commands; plays much.
-SLOW = ("litellm", "sweep", "fused", "sandbox", "connections", "startup", "large", "panel", "coverage")
+SLOW = ("coverage_few", "litellm", "sweep", "fused", "sandbox", "connections", "startup", "large", "panel", "coverage")
 TINY = Settings(scale=0.001, repeat=1, run=run_here)  # in this process: numbers, not measurements
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hydra import compose
 
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from tests.composing import composing
 from tests.docs.pages import ADDING, ROOT, WITH_COMMANDS, generator, named
 

@@ -1,10 +1,8 @@
 """The commands of README.md and docs/ run, on few samples and in one folder.
 
-By default the commands of docs/adding run that are not sweeps, and the tests on these pages. WARDROUND_TEST_SLOW=1 runs
-all commands but those that need a key, a server, data or an extra.
+All commands run but those that need a key, a server, data or an extra, and the tests on the pages of docs/adding.
 """
 
-import os
 import re
 import shlex
 import subprocess
@@ -19,6 +17,8 @@ from runner.storage import records
 from tests.acceptance.command import Served, here
 from tests.docs.pages import ADDING, ROOT, WITH_COMMANDS, Command, named
 from tests.slow import slow
+
+pytestmark = slow
 
 FEW = ("limit=2", "tracking=off")
 AS_PRINTED = ("docs/tutorial.md",)  # whose commands build on each other's results
@@ -48,16 +48,14 @@ def test_examples_of_a_page_run(page, desk, monkeypatch):
 def test_examples_pass_their_own_tests(desk):
     tests = sorted((desk / "tests").glob("test_*.py"))
     assert {path.stem.removeprefix("test_") for path in tests} >= {"twice", "shuffled", "brevity", "short", "egfr"}
-    quick = ("--ignore", "tests/test_twice.py") if not os.environ.get("WARDROUND_TEST_SLOW") else ()  # starts a command
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", "tests", *quick],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", "tests"],
         cwd=desk, env={"PYTHONPATH": f"{ROOT}:{desk}", "PATH": "/usr/bin:/bin"}, capture_output=True, text=True,
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@slow
 @pytest.mark.parametrize("page", named(WITH_COMMANDS))
 def test_commands_of_a_page_run(page, desk, runs, monkeypatch):
     monkeypatch.setenv("WARD_LLM_KEY", "none")

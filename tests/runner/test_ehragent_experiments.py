@@ -6,7 +6,7 @@ import pytest
 import yaml
 from hydra import compose
 
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from tests.composing import composing
 
 FOLDER = CONF / "experiment" / "ehragent"

@@ -6,7 +6,7 @@ import pytest
 from hydra import compose
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.job.plan import cells
 from runner.results.publications.paper import load
 from tests.composing import composing

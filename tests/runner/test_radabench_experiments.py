@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 from components.radiology.agent import Radagent, Strategy
 from components.verifiers.reflect import Reflect
 from runner.config.build import construct
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.episode.door import Door
 from runner.episode.play import play
 from tests.acceptance.test_radabench import parts, samples

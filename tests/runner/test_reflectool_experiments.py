@@ -7,7 +7,7 @@ import pytest
 import yaml
 from hydra import compose
 
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.storage import records
 from runner.storage.texts import TextReader
 from tests.acceptance.command import here
@@ -62,6 +62,7 @@ def test_tables_2_and_5_are_one_sweep_with_plain_refined_and_selected_rows():
     assert params("fig5") == {"agent": ",".join(ROWS[2:])}
 
 
+@slow
 @pytest.mark.parametrize("row", ROWS)
 def test_every_agent_of_table_2_is_shown_one_demonstration_and_the_model_alone_none(table, row):
     acts = [text for _, purpose, text in table[row] if purpose == "act"]
@@ -74,6 +75,7 @@ def test_every_agent_of_table_2_is_shown_one_demonstration_and_the_model_alone_n
         assert not any(FIXED in text or "[Example]" in text for _, purpose, text in table[row] if purpose != "act")
 
 
+@slow
 @pytest.mark.parametrize("row", ROWS[1:])
 def test_agents_of_table_2_have_the_same_task_role_limit_and_form_of_the_answer(table, row):
     acts = [text for name, purpose, text in table[row] if purpose == "act" and name.startswith("medqa")]
@@ -87,6 +89,7 @@ def test_agents_of_table_2_have_the_same_task_role_limit_and_form_of_the_answer(
     assert len(tasks) == 2 and not any("Answer: <" in text for text in acts)
 
 
+@slow
 @pytest.mark.parametrize("row", ["direct", "cot_steps_one_shot", "critic_one_shot"])
 def test_an_answer_without_tools_to_a_question_on_a_database_may_be_sql(table, row):
     blind = "act" if row == "cot_steps_one_shot" else "answer"
@@ -94,6 +97,7 @@ def test_an_answer_without_tools_to_a_question_on_a_database_may_be_sql(table, r
     assert asked and all("one SQL statement" in text and "Tables of the database" in text for text in asked)
 
 
+@slow
 @pytest.mark.parametrize("row", ["reflectool", "reflectool_select"])
 def test_what_reflectool_is_shown_was_solved_for_the_task_at_hand(table, row):
     shown = {

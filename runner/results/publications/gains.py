@@ -14,19 +14,19 @@ from typing import Any, Literal
 from components.core.errors import ConfigError
 from components.text.yaml_text import read_yaml
 from runner.config.build import check
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.results.grid import Column as DatasetColumn
-from runner.results.grid import Grid, grid_of
+from runner.results.grid import Grid, grid_of, present_among
 from runner.results.intervals import Metric, mean_of
 from runner.results.kinds import grouped
 from runner.results.pairs import value_of
 from runner.results.publications.paper import Line, Paper
 from runner.results.publications.published import TOTAL
-from runner.results.rows import Row
+from runner.results.rows import Row, is_named
 from runner.results.runs import Run
 from runner.results.sheets import PERCENT, Cell, Column, Section, Sheet, Value, columns
 from runner.results.table import p_text, show_section
-from runner.results.versus import Versus, compared, is_named, present_among
+from runner.results.versus import Versus, compared
 
 FILE = "gains.json"
 

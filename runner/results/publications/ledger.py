@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.results.intervals import Metric
 from runner.results.kinds import grouped
 from runner.results.publications.comparison import PublishedComparison, of_runs

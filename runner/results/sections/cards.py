@@ -76,7 +76,7 @@ def episodes_of(run: Run) -> Episodes:
         if len(found.asked) < _WORDED:
             found.asked.append(_WORD.findall(" ".join(_asked(record, unpacker)).lower()))
             replies = [step["reply"]["text"] for step in record["steps"] if "text" in step["reply"]]
-            found.replied.append(_WORD.findall(" ".join(map(unpacker.text, replies)).lower()))
+            found.replied.append(_WORD.findall(" ".join(unpacker.text(reply) for reply in replies).lower()))
     return found
 
 

@@ -9,15 +9,16 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from runner.results.effects import Effects, effects_of, factors_of, short
-from runner.results.grid import MEAN, Grid, grid_of
+from runner.results.grid import MEAN, Grid, grid_of, present_among
 from runner.results.kinds import Better, grouped
 from runner.results.metrics import COLUMNS, by_purpose, per_purpose, per_question
 from runner.results.pairs import Difference
 from runner.results.render.written import markdown
+from runner.results.rows import is_named
 from runner.results.runs import Run, leaves, warnings_of
 from runner.results.sheets import Cell, Column, Section, Sheet, Value, columns
 from runner.results.table import p_text, show_section
-from runner.results.versus import Compared, Improvements, Versus, compared, improvements, is_named, present_among
+from runner.results.versus import Compared, Improvements, Versus, compared, improvements
 
 FILE, READ = "compare.json", "compare.md"
 _TESTS = (

@@ -17,10 +17,9 @@ from runner.results.kinds import Better, grouped
 from runner.results.pairs import cluster_of, value_of
 from runner.results.publications.paper import meets
 from runner.results.render.figures import bars, error_bars, scatter
-from runner.results.rows import Row, RunMetrics, axis, better, column, headlines, read_metrics, rows
+from runner.results.rows import Row, RunMetrics, axis, better, column, headlines, is_named, nearest, read_metrics, rows
 from runner.results.runs import Run, leaves
 from runner.results.sheets import USD, Cell, Column, Plot, Section, Sheet, Value, columns
-from runner.results.versus import is_named, nearest
 
 _CALLS = "calls/per_sample"
 _TOTALS = ("calls/total", "cost/usd")
@@ -214,7 +213,7 @@ def _model_names(runs: Sequence[Run]) -> list[str]:
 def _model_series(models: Models, figure: Mapping[str, Any]) -> Iterator[Series]:
     """The scores of a figure under its settings, where a model has a value."""
     where: Mapping[str, Sequence[str]] = figure.get("where") or {}
-    runs = {setting: one.run for (_, setting), one in reversed(models.cells.items())}
+    runs = {setting: one.run for (_, setting), one in reversed(list(models.cells.items()))}
     for score in figure["scores"]:
         for setting in dict.fromkeys(setting for _, setting in models.cells):
             selected = all(meets(runs[setting].setting(key), list(values)) for key, values in where.items())

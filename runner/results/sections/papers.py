@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.results.kinds import grouped
 from runner.results.levels import Part
 from runner.results.publications.comparison import PublishedComparison, common, deviations, remarks

@@ -8,7 +8,7 @@ import yaml
 from components.core.errors import ConfigError
 from components.prompts import __file__ as PROMPTS
 from runner.bundle.trust import refuse_strangers
-from runner.config.described import described
+from runner.config.catalogue import Catalogue
 from tests.runner.bundle.packing import forged
 
 AGAIN = ["x"]
@@ -64,7 +64,7 @@ def test_what_is_ours_is_let_pass(cfg):
 
 @pytest.mark.parametrize("group", ["toolset", "scorer", "agent", "condition"])
 def test_every_choice_of_ours_is_let_pass(group):
-    for one in described(group):
+    for one in Catalogue().choices(group).values():
         refuse_strangers({**RUN, group: one.node}, own_prompts=False)
 
 

@@ -192,7 +192,7 @@ def test_a_choice_that_a_users_file_makes_is_looked_for_there(home):
 
 def test_a_file_that_ours_would_hide_is_refused(home):
     home.write("agent/react", "_target_: mine.parts.Asks")
-    assert "agent/react.yaml is one of ours" in refused(home)
+    assert "conf/agent/react.yaml:1: a file of the project has the same name" in refused(home)
 
 
 def test_a_list_as_a_group_file(home):

@@ -11,16 +11,16 @@ from hydra._internal.hydra import Hydra
 from omegaconf import OmegaConf, _utils
 from yaml.constructor import ConstructorError
 
+from runner.config.catalogue import CONF
 from runner.config.hydra_patches import (
     _COMPOSED_MODE,
     _MAP_OF_CHOICES,
-    _TELLS_OF_MODE,
+    _NAMES_MODE,
     _YAML_LOADER,
     KNOWN,
     _yaml_loader,
     apply_patches,
 )
-from runner.config.roots import CONF
 from tests.slow import slow
 
 WORDS = [["tracking=off"], ["agent=react", "profile=code", "limit=3"], ["experiment=hello", "scorer=choice"],
@@ -62,7 +62,7 @@ def test_an_experiment_sets_the_mode_also_through_another_one(home, text, expect
 
 
 def test_no_shipped_experiment_makes_all_of_them_be_composed_twice():
-    told = [path for path in (CONF / "experiment").rglob("*.yaml") if _TELLS_OF_MODE.search(path.read_text())]
+    told = [path for path in (CONF / "experiment").rglob("*.yaml") if _NAMES_MODE.search(path.read_text())]
     assert told == []
 
 

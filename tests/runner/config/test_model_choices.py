@@ -16,12 +16,11 @@ from components.models.retired import Retired
 from components.models.simulated import Simulated
 from components.text.yaml_text import read_yaml
 from runner.config import build
-from runner.config.origins import choices_of
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF, Catalogue
 from runner.results.publications.paper import load
 from tests.composing import composing
 
-KNOWN = choices_of([CONF], "model")
+KNOWN = list(Catalogue().choices("model"))
 PRESETS = {name: read_yaml(CONF / "model" / f"{name}.yaml") for name in KNOWN if "/" in name}
 SWEEPS = sorted(
     path.relative_to(CONF / "experiment").with_suffix("").as_posix() for path in CONF.glob("experiment/*/models*.yaml")

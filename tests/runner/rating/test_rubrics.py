@@ -1,7 +1,7 @@
 import pytest
 
 from components.core.errors import ConfigError
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.rating.sheets import load
 from tests.runner.rating.cases import RUBRIC
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.core.types import CONTEXT_LENGTH
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.results.metrics import as_json, summarise
 from runner.results.publications.gains import show_gains
 from runner.results.publications.paper import load

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from components.core.errors import ConfigError
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.results.publications.gains import Gains, PublishedGain, load_gains, show_gains
 from runner.results.publications.ledger import ledger, of_gains
 from runner.results.runs import Run

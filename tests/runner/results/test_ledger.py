@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from components.core.errors import ConfigError
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.report import main
 from runner.results.intervals import Metric
 from runner.results.publications.gains import load_gains, numbers

@@ -11,7 +11,7 @@ from components.ehr import scorer as ehr
 from components.ehr.scorer import Ehr
 from components.radiology.scorers import planning, refusal, response
 from components.scorers import building, choice, faults
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.experiment.declared import declared_scores
 from runner.results.bounds import wilson
 from runner.results.kinds import Scale, kinds_of

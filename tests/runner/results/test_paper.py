@@ -6,7 +6,7 @@ import pytest
 
 from components.cab.tasks import DIMENSIONS, TASKS
 from components.core.errors import ConfigError
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.report import main
 from runner.results.publications.paper import load
 from runner.results.runs import Run

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.results.publications.paper import load
 from runner.results.runs import Run
 from runner.results.sections.papers import paper_section

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runner.config.roots import CONF
+from runner.config.catalogue import CONF
 from runner.report import main
 from runner.results.publications.paper import load
 from runner.results.runs import Run

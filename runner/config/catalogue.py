@@ -1,0 +1,147 @@
+"""The catalogue of config files: which groups and choices exist, what each file holds, and how it describes itself.
+
+Outside of Hydra's composition, files of ``conf/`` and of users' config folders are listed and read here only.
+"""
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from components.core.errors import ConfigError
+from components.text.yaml_text import read_yaml
+from runner.config.errors import nearest
+
+CONF = Path(__file__).resolve().parent.parent.parent / "conf"
+_WIDTH = 120  # of a printed line
+_NOT_GROUPS = ("hydra", "papers", "rubrics", "settings")  # Hydra's own, data, and bases of choices
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One YAML file of a group."""
+
+    root: Path
+    group: str
+    name: str
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.root / self.group / f"{self.name}.yaml"
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The text of the file."""
+        return self.path.read_text(encoding="utf-8", errors="replace").splitlines()
+
+    @cached_property
+    def head(self) -> list[str]:
+        """The comment at the head of the file, line by line, without ``@package``."""
+        comment = takewhile(lambda line: line.startswith("#"), self.lines)
+        return [line[1:].removeprefix(" ") for line in comment if not line.startswith("# @")]
+
+    @property
+    def description(self) -> str:
+        """The comment at the head up to its first indented or empty line."""
+        return " ".join(takewhile(lambda line: line and not line.startswith("  "), self.head))
+
+    @cached_property
+    def own(self) -> Mapping[str, Any]:
+        """The content of the file itself, interpolations unresolved."""
+        return read_yaml(self.path) or {}
+
+    @property
+    def bases(self) -> "list[Choice]":
+        """The choices that its defaults list merges into the same place."""
+        bases = []
+        for entry in self.own.get("defaults", ()):
+            name, _, package = entry.partition("@") if isinstance(entry, str) else ("_self_", "", "")
+            if name != "_self_" and not name.startswith("optional ") and package in ("", "_here_"):
+                group, _, name = name[1:].partition("/") if name.startswith("/") else (self.group, "", name)
+                bases.append(Choice(self.root, group, name))
+        return bases
+
+    @cached_property
+    def node(self) -> dict[str, Any]:
+        """The content of the file merged over that of its bases, interpolations unresolved."""
+        merged: dict[str, Any] = {}
+        for content in (*(base.node for base in self.bases), self.own):
+            merged.update(content)
+        return merged
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The files of several config folders, of which an earlier one hides choices of a later one."""
+
+    roots: Sequence[Path] = (CONF,)
+
+    @cached_property
+    def groups(self) -> dict[str, dict[str, Choice]]:
+        """Group -> name -> choice, both in the order of the alphabet."""
+        names = {path.name for root in self.roots for path in root.iterdir() if path.is_dir()}
+        groups = {group: self.choices(group) for group in sorted(names.difference(_NOT_GROUPS))}
+        return {group: choices for group, choices in groups.items() if choices}
+
+    def choices(self, group: str) -> dict[str, Choice]:
+        """Name -> choice of one group, which may be a folder within another: ``hydra/launcher``."""
+        choices: dict[str, Choice] = {}
+        for root in self.roots:
+            for path in (root / group).rglob("*.yaml"):
+                name = path.relative_to(root / group).with_suffix("").as_posix()
+                choices.setdefault(name, Choice(root, group, name))
+        return dict(sorted(choices.items()))
+
+    def find(self, group: str, name: str) -> Choice:
+        """A choice. Raises ConfigError that names the nearest one."""
+        choices = self.choices(group)
+        if name not in choices:
+            raise ConfigError(f"{group}={name}: {nearest(name, choices)}")
+        return choices[name]
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """The content of our ``config.yaml``."""
+        return Choice(CONF, "", "config").own
+
+    @property
+    def files(self) -> list[Path]:
+        """All config files, those of users first."""
+        roots = sorted(self.roots, key=lambda root: root == CONF)
+        return [path for root in roots for path in sorted(root.rglob("*.yaml"))]
+
+    @property
+    def hidden(self) -> list[Path]:
+        """Users' files that Hydra would silently ignore, since ours have the same names."""
+        users = [(root, path) for root in self.roots if root != CONF for path in sorted(root.rglob("*.yaml"))]
+        return [path for root, path in users if (CONF / path.relative_to(root)).is_file()]
+
+
+def catalogue_of(words: Sequence[str]) -> Catalogue:
+    """The catalogue of a command line: the folders that ``--config-dir`` names, then ours."""
+    folders = []
+    for n, word in enumerate(words):
+        flag, equals, value = word.partition("=")
+        if flag in ("--config-dir", "-cd"):
+            folders.append(Path(value if equals else next(iter(words[n + 1 :]), "")))
+    return Catalogue((*(folder for folder in folders if folder.is_dir()), CONF))
+
+
+def describe_choices(catalogue: Catalogue, groups: Sequence[str]) -> Iterator[str]:
+    """The lines of ``--info choices``, of all groups or of these. Raises ConfigError for an unknown group."""
+    if unknown := [group for group in groups if group not in catalogue.groups]:
+        text = nearest(unknown[0], list(catalogue.groups))
+        raise ConfigError(f"--info choices: there is no group {unknown[0]!r}; {text}")
+    for group in groups or catalogue.groups:
+        yield group
+        choices = catalogue.groups[group]
+        width = max(map(len, choices))
+        for name, choice in choices.items():
+            lines = textwrap.wrap(choice.description, _WIDTH - width - 4) or [""]
+            yield f"  {name:{width}}  {lines[0]}"
+            yield from (f"  {'':{width}}  {line}" for line in lines[1:])
+        yield ""
