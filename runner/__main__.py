@@ -20,7 +20,7 @@ BUDGET, INTERRUPTED = 3, 130
 def main() -> int:
     """Run the command. Returns the exit code."""
     _order_path()
-    from runner.terminal.words import by_group, flags_first
+    from runner.terminal.command import by_group, flags_first
 
     groups = [path.name for path in (_HOME / "conf").iterdir()]
     sys.argv[1:] = words = by_group(flags_first(sys.argv[1:]), groups)
@@ -43,9 +43,9 @@ def main() -> int:
             bundled = any(word.startswith("run.replay=") and word.rstrip("\"'").endswith(".zip") for word in words)
             return _replayed(task, words) if bundled else _guarded(task, words)
     except KeyboardInterrupt:
-        from runner.terminal.output import aside
+        from runner.terminal.command import print_note
 
-        aside(f"interrupted; what is finished is kept{task.continuing}")
+        print_note(f"interrupted; what is finished is kept{task.continuing}")
         return INTERRUPTED
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
@@ -65,9 +65,8 @@ def _guarded(task: Task, words: list[str]) -> int:
     from runner.config.hydra_patches import apply_patches
     from runner.config.legible import too_deep
     from runner.sweep.plugins import register
+    from runner.terminal.command import WITH_VALUE, print_note, reader_left
     from runner.terminal.interrupts import is_interrupt
-    from runner.terminal.output import aside, left
-    from runner.terminal.words import WITH_VALUE
 
     apply_patches()
     register()
@@ -93,24 +92,24 @@ def _guarded(task: Task, words: list[str]) -> int:
     except OSError as error:
         if not task.started:
             if isinstance(error, BrokenPipeError):
-                return left()
+                return reader_left()
             complain(unreachable(error))
             return 2
-        aside(f"error: {error}; what is finished is kept{task.continuing}")
+        print_note(f"error: {error}; what is finished is kept{task.continuing}")
         return 1
     if task.code == BUDGET:
-        aside(f"the budget is reached; what is finished is kept{task.continuing}")
+        print_note(f"the budget is reached; what is finished is kept{task.continuing}")
     return task.code
 
 
 def _replayed(task: Task, words: list[str]) -> int:
-    """Play a bundle again."""
+    """Replay a bundle."""
     from components.core.errors import ConfigError
-    from runner.bundle.again import replay
+    from runner.bundle.replay import replay
     from runner.config.errors import complain
 
     try:
-        return replay(words, task)
+        return replay(words, task.run)
     except ConfigError as error:
         complain(error)
         return 2
@@ -119,8 +118,7 @@ def _replayed(task: Task, words: list[str]) -> int:
 def _list_choices(words: list[str]) -> int:
     """Print what can be chosen, of all groups or of those that are named."""
     from runner.config.catalogue import catalogue_of, describe_choices
-    from runner.terminal.output import exit_code_of
-    from runner.terminal.words import WITH_VALUE
+    from runner.terminal.command import WITH_VALUE, exit_code_of
 
     groups = [w for n, w in enumerate(words) if w[0] != "-" and words[n - 1] not in WITH_VALUE]
     return exit_code_of(lambda: print(*describe_choices(catalogue_of(words), groups), sep="\n"))  # noqa: T201

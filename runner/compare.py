@@ -20,7 +20,7 @@ from runner.results.sections.comparisons import FILE, READ, all_effects, compari
 from runner.results.table import show_section, show_text
 from runner.results.versus import compared
 from runner.storage.records import FILE as RECORDS
-from runner.terminal.output import exit_code_of
+from runner.terminal.command import exit_code_of
 
 _MLFLOW = "mlflow:"
 
@@ -96,7 +96,7 @@ def _folders(given: argparse.Namespace, scratch: Path) -> list[Path]:
         if not name.startswith(_MLFLOW):
             folders += run_folders(Path(name))
             continue
-        from runner.tracking.found import DATABASE, folders_of
+        from runner.tracking.folders import DATABASE, folders_of
 
         for folder in folders_of(name.removeprefix(_MLFLOW), scratch, given.uri or DATABASE):
             folders += run_folders(folder)

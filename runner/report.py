@@ -27,7 +27,7 @@ from runner.results.sections.transcript import show_episode
 from runner.results.table import show_section
 from runner.storage import manifest
 from runner.storage.records import read
-from runner.terminal.output import exit_code_of
+from runner.terminal.command import exit_code_of
 
 _PROGRAM = "python -m runner.report"
 Options = argparse.Namespace

@@ -1,8 +1,9 @@
 """What calls took: calls, tokens and US dollars, in total and by purpose."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict, TypeVar
 
+from components.core.messages import Usage
 from components.core.types import Trajectory
 
 N = TypeVar("N", int, float)
@@ -24,7 +25,6 @@ class EpisodeUsage(CallUsage):
 
 
 Purposes = Mapping[str, CallUsage]
-_NOTHING: CallUsage = {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
 
 
 def usage_of(trajectory: Trajectory) -> EpisodeUsage:
@@ -32,24 +32,42 @@ def usage_of(trajectory: Trajectory) -> EpisodeUsage:
 
     What was asked about the agent (purpose judge) is not in the total.
     """
-    total, purposes = _NOTHING, dict[str, CallUsage]()
+    purposes: dict[str, list[Usage]] = {}
     for step in trajectory.steps:
-        usage = step.usage
-        call: CallUsage = {"calls": 1, "input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens,
-                           "cost_usd": usage.cost_usd}  # fmt: skip
-        purposes[step.purpose] = _added(purposes.get(step.purpose, _NOTHING), call)
-        if step.purpose != "judge":
-            total = _added(total, call)
-    return {**total, "purposes": purposes}
+        purposes.setdefault(step.purpose, []).append(step.usage)
+    total = _total([step.usage for step in trajectory.steps if step.purpose != "judge"])
+    return {**total, "purposes": {purpose: _total(usages) for purpose, usages in purposes.items()}}
+
+
+def _total(usages: Sequence[Usage]) -> CallUsage:
+    return {
+        "calls": len(usages),
+        "input_tokens": sum_of([usage.input_tokens for usage in usages], 0),
+        "output_tokens": sum_of([usage.output_tokens for usage in usages], 0),
+        "cost_usd": sum_of([usage.cost_usd for usage in usages], 0.0),
+    }
 
 
 def summed(usages: Iterable[Purposes]) -> dict[str, CallUsage]:
     """Usages by purpose, added up; what is not known of one makes the sum null."""
-    found: dict[str, CallUsage] = {}
+    found: dict[str, list[CallUsage]] = {}
     for purposes in usages:
         for purpose, usage in purposes.items():
-            found[purpose] = _added(found.get(purpose, _NOTHING), usage)
-    return found
+            found.setdefault(purpose, []).append(usage)
+    return {
+        purpose: {
+            "calls": sum(usage["calls"] for usage in parts),
+            "input_tokens": sum_of([usage["input_tokens"] for usage in parts], 0),
+            "output_tokens": sum_of([usage["output_tokens"] for usage in parts], 0),
+            "cost_usd": sum_of([usage["cost_usd"] for usage in parts], 0.0),
+        }
+        for purpose, parts in found.items()
+    }
+
+
+def sum_of(values: Sequence[N | None], start: N) -> N | None:
+    """The sum; None where a value is not known."""
+    return None if None in values else sum((value for value in values if value is not None), start)
 
 
 def usage_lines(purposes: Purposes) -> list[str]:
@@ -62,16 +80,3 @@ def usage_lines(purposes: Purposes) -> list[str]:
         said.append("price unknown" if usage["cost_usd"] is None else f"${usage['cost_usd']:.4f}")
         lines.append(f"{purpose + ':':<12}{', '.join(said)}")
     return lines
-
-
-def _added(one: CallUsage, other: CallUsage) -> CallUsage:
-    return {
-        "calls": one["calls"] + other["calls"],
-        "input_tokens": _sum(one["input_tokens"], other["input_tokens"]),
-        "output_tokens": _sum(one["output_tokens"], other["output_tokens"]),
-        "cost_usd": _sum(one["cost_usd"], other["cost_usd"]),
-    }
-
-
-def _sum(one: N | None, other: N | None) -> N | None:
-    return None if one is None or other is None else one + other

@@ -1,32 +1,34 @@
-"""The first difference between two plays of the same samples: sample and call named. Times differ always."""
+"""The first difference between two runs of the same samples: sample and call named. Times always differ."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from runner.storage.schema import Record
 
 _TIMES = ("seconds", "started")
 _FIELDS = (
     ("asked", "what was asked"), ("reply", "the reply"), ("action", "what was read from the reply"),
     ("verdict", "the verdict"), ("observed", "what was observed"), ("tried", "what was tried"),
 )  # fmt: skip
-_SHOWN = 80
+_MAX_SHOWN = 80
 
-Record = Mapping[str, Any]
+JSON = Mapping[str, Any]
 
 
 def first_difference(was: Sequence[Record], now: Sequence[Record], renamed: Mapping[str, str] | None = None) -> str:
-    """One line, empty where the records are the same. ``renamed``: prompt set as it is called now -> as it was."""
+    """One line, empty where the records are the same. ``renamed``: present name of a prompt set -> name at the time."""
     before, after = _by_place(was), _by_place(now)
-    if gone := sorted(before.keys() ^ after.keys()):
-        when = "was played, and is not now" if gone[0] in before else "was not played, and is now"
-        return f"{_place(gone[0])} {when}"
+    if missing := sorted(before.keys() ^ after.keys()):
+        when = "was run, and is not now" if missing[0] in before else "was not run, and is now"
+        return f"{_place(missing[0])} {when}"
     for place in sorted(before):
-        if told := _difference(_timeless(before[place], {}), _timeless(after[place], renamed or {})):
-            return f"{_place(place)}{told}"
+        if difference := _difference(_timeless(before[place], {}), _timeless(after[place], renamed or {})):
+            return f"{_place(place)}{difference}"
     return ""
 
 
-def metrics_difference(was: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """The first metric that is not the same, empty where all are; those of time are left out."""
+def metrics_difference(was: JSON, now: JSON) -> str:
+    """The first metric that differs, empty where none does; those of time are left out."""
     before, after = was.get("metrics") or {}, now.get("metrics") or {}
     for name in dict.fromkeys((*before, *after)):
         if not name.startswith("time/") and before.get(name) != after.get(name):
@@ -35,7 +37,7 @@ def metrics_difference(was: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     return "" if strata[0] == strata[1] else f"the metrics by strata differ: {_apart('strata', *strata)}"
 
 
-def _by_place(records: Sequence[Record]) -> dict[tuple[str, str], Record]:
+def _by_place(records: Sequence[Record]) -> dict[tuple[str, str], JSON]:
     return {(str(record["sample_id"]), str(record["epoch"])): record for record in records}
 
 
@@ -44,7 +46,7 @@ def _place(place: tuple[str, str]) -> str:
 
 
 def _timeless(value: Any, renamed: Mapping[str, str]) -> Any:
-    """The value without times; sources of prompts by the names that they had."""
+    """The value without times, with the earlier names of prompts in sources."""
     if isinstance(value, list):
         return [_timeless(one, renamed) for one in value]
     if not isinstance(value, Mapping):
@@ -56,7 +58,7 @@ def _timeless(value: Any, renamed: Mapping[str, str]) -> Any:
     return out
 
 
-def _difference(was: Record, now: Record) -> str:
+def _difference(was: JSON, now: JSON) -> str:
     """What differs in a sample: the first call that does, else what came of it."""
     for old, new in zip(was.get("steps", ()), now.get("steps", ()), strict=False):
         if old != new:
@@ -71,11 +73,11 @@ def _difference(was: Record, now: Record) -> str:
     return ""
 
 
-def _call(step: Record) -> str:
+def _call(step: JSON) -> str:
     return f"branch {step.get('branch')!r}, call {step.get('n')} ({step.get('purpose')})"
 
 
-def _in_call(old: Record, new: Record) -> str:
+def _in_call(old: JSON, new: JSON) -> str:
     for key, called in _FIELDS:
         if old.get(key) != new.get(key):
             return f"{called} differs: {_apart(key, old.get(key), new.get(key))}"
@@ -98,4 +100,4 @@ def _apart(key: str, was: Any, now: Any) -> str:
 
 def _short(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."

@@ -66,7 +66,7 @@ async def execute(
     ``beat`` is called after every sample; ``turn``: how places are had that jobs share; ``stop_rule``: when to stop.
     """
     wanted = {(s.problem.id, epoch) for s in samples for epoch in range(epochs)}
-    kept = [r for r in writer.kept if (r["sample_id"], r["epoch"]) in wanted]
+    kept = [r for r in writer.finished if (r["sample_id"], r["epoch"]) in wanted]
     done = {(r["sample_id"], r["epoch"]) for r in kept}
     if (prepare := toolset_traits(parts.toolset).prepare) is not None:
         await asyncio.to_thread(prepare, samples)
@@ -82,7 +82,7 @@ async def execute(
             errored = record["stop"] == "error"
             progress.finished(errored)
             if errored and outcome.errored == 1:
-                progress.tell(f"sample {record['sample_id']!r} errored: {plain(shortly(record['error']))}")
+                progress.report(f"sample {record['sample_id']!r} errored: {plain(shortly(record['error']))}")
             if stop_rule is not None and (lost := stop_rule.lost(record, outcome.errored)):
                 outcome.halted = lost
                 if stop_rule.silent.is_long:  # what is on its way to nobody would be waited for

@@ -28,7 +28,7 @@ from runner.storage import disk, manifest
 from runner.storage.records import RecordWriter
 from runner.storage.resume import quoted, written
 from runner.storage.schema import Manifest, Session
-from runner.terminal.logs import log_to
+from runner.terminal.progress import log_to
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment

@@ -34,8 +34,8 @@ class Task:
         from runner.job.prepare import PREPARED, job
         from runner.storage.disk import Unwritable
         from runner.storage.resume import quoted
+        from runner.terminal.command import print_note
         from runner.terminal.interrupts import Interrupts
-        from runner.terminal.output import aside
 
         self.started = True
         try:
@@ -51,7 +51,7 @@ class Task:
             complain(error)
             self.code = 2
         except Unwritable as error:
-            aside(f"error: {error}; what is finished is kept{self.continuing}")
+            print_note(f"error: {error}; what is finished is kept{self.continuing}")
             self.code = 1
         return self.code
 

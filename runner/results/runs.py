@@ -20,7 +20,7 @@ from runner.storage.records import read, slim
 from runner.storage.resume import setting
 from runner.storage.schema import Manifest, Record
 from runner.storage.texts import TextReader
-from runner.terminal.output import aside
+from runner.terminal.command import print_note
 
 _NEEDED = {"cluster", "strata", "scores", "usage", "seconds"}
 _PLACES = ("path", "sqlite")  # where data lie: the same are elsewhere on another machine
@@ -248,7 +248,7 @@ def run_folders(folder: Path) -> list[Path]:
             folders = sorted(recorded, key=order) or folders
             for path in begun if recorded else ():
                 if path not in recorded:
-                    aside(f"note: {path} has no {RECORDS} and is left out; {setting('run.resume', path)} runs it")
+                    print_note(f"note: {path} has no {RECORDS} and is left out; {setting('run.resume', path)} runs it")
         for path in folders:
             if missing := [name for name in (RECORDS, manifest.FILE, "config.yaml") if not (path / name).is_file()]:
                 raise ConfigError(f"{path} is not a run folder: it has no {missing[0]}")

@@ -1,4 +1,4 @@
-"""What a run says of itself: versions, data, prompts, prices, decisions, how it ended."""
+"""The manifest of a run: versions, data, prompts, prices, decisions, how it ended."""
 
 import functools
 import hashlib
@@ -10,17 +10,16 @@ import shutil
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.redaction import redact
+from components.core.usage import sum_of
 from runner.storage import disk
 from runner.storage.schema import Git, LearntManifest, Manifest, Spent
-
-N = TypeVar("N", int, float)
 
 FILE = "manifest.json"
 SCHEMA = 1
@@ -33,7 +32,7 @@ LIBRARIES = (
 
 
 def begin(folder: Path, facts: Manifest, config: str = "") -> Manifest:
-    """Start or go on with a folder's manifest and write it. The id stays the same on resume.
+    """Start or resume a folder's manifest and write it. The id stays the same on resume.
 
     ``config`` is the text that ``config.yaml`` is about to have; until then it has the one before.
     """
@@ -59,13 +58,13 @@ def begin(folder: Path, facts: Manifest, config: str = "") -> Manifest:
 
 
 def digest(config: bytes) -> str:
-    """How the manifest knows a ``config.yaml``."""
+    """The digest by which a manifest identifies a ``config.yaml``."""
     return hashlib.sha256(config).hexdigest()
 
 
 def refuse_others(folder: Path, facts: Manifest) -> None:
     """Raises ConfigError, naming the difference, when a folder was begun with other prompts, data, scorers, models
-    or another part of the samples: the config's text does not tell of their content."""
+    or another part of the samples, whose content the config does not show."""
     old = read(folder)
     if not old.get("prompts") and not old.get("dataset"):
         return
@@ -114,21 +113,16 @@ def write(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def spent(parts: Sequence[Spent]) -> Spent:
-    """What sessions or shards spent together; None for what one of them does not know."""
+    """The sum of sessions or shards; None for what one of them does not know."""
     return {
-        "usd": _sum(part["usd"] for part in parts),
-        "input_tokens": _sum(part["input_tokens"] for part in parts),
-        "output_tokens": _sum(part["output_tokens"] for part in parts),
+        "usd": sum_of([part["usd"] for part in parts], 0),
+        "input_tokens": sum_of([part["input_tokens"] for part in parts], 0),
+        "output_tokens": sum_of([part["output_tokens"] for part in parts], 0),
     }
 
 
-def _sum(values: Iterable[N | None]) -> N | None:
-    known = list(values)
-    return None if None in known else sum(value for value in known if value is not None)
-
-
 def now() -> str:
-    """The time in UTC, to the millisecond: short runs have a length, too."""
+    """The time in UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
@@ -168,8 +162,8 @@ def versions() -> dict[str, str]:
 
 @functools.cache
 def git_state() -> Git:
-    """Commit and dirtiness of the checkout this code runs from, as the process found it; commit None outside of one."""
-    home = Path(__file__).resolve().parent.parent
+    """Commit and dirtiness of the checkout that this code runs from; None outside of one."""
+    home = Path(__file__).resolve().parents[2]
     if not (home / ".git").exists():
         return {"commit": None, "dirty": None}
     commit = _git(home, "rev-parse", "HEAD")

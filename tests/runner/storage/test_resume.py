@@ -121,7 +121,7 @@ def test_another_config_is_refused_with_its_differences(tmp_path):
 
 def test_a_folder_that_is_no_runs_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(ConfigError, match="is no run folder"):
+    with pytest.raises(ConfigError, match="is not a run folder"):
         folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", given=False)
 
 
@@ -135,8 +135,8 @@ def test_a_folder_that_died_before_its_config_goes_on(tmp_path):
     [
         (None, False),
         ('{"status": "running"}', False),
-        ('{"status": "complete", "counts": {"errored": 0}}', True),
-        ('{"status": "complete", "counts": {"errored": 2}}', False),
+        ('{"status": "complete", "counts": {"finished": 0, "errored": 0}}', True),
+        ('{"status": "complete", "counts": {"finished": 0, "errored": 2}}', False),
         ('{"status": "budget"}', False),
     ],
 )
