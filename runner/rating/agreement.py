@@ -84,29 +84,21 @@ def _resampled(
     names = {name: number for number, name in enumerate(dict.fromkeys(clusters))}
     if len(names) < 2:
         return None, None
-    if raters > 2:  # pairs of raters that agree, item by item, and the pairs there are
-        agreed = (columns * (columns - 1)).sum(axis=1, keepdims=True)
-        columns = np.hstack([columns, agreed, np.full((len(columns), 1), raters * (raters - 1.0))])
+    agreed = (columns * (columns - 1)).sum(axis=1, keepdims=True)  # pairs of raters that agree, item by item
+    columns = np.hstack([columns, agreed])
     sums = np.zeros((len(names), columns.shape[1]))
     np.add.at(sums, [names[name] for name in clusters], columns)
     sums = resampled_sums(sums, RESAMPLES, np.random.default_rng(0))
-    observed, chance = _fleiss(sums) if raters > 2 else _cohen(sums.reshape(-1, k, k))
-    there = 1 - chance > _LEAST
-    if not there.any():
+    counts, agreed = sums[:, :-1], sums[:, -1]
+    n = counts.sum(axis=1)
+    if raters > 2:  # n picks, by each of n / raters items a pair of every two raters
+        observed, chance = agreed / (n * (raters - 1)), ((counts / n[:, None]) ** 2).sum(axis=1)
+    else:
+        tables = counts.reshape(-1, k, k)
+        margins = tables.sum(axis=1) * tables.sum(axis=2)
+        observed, chance = tables.trace(axis1=1, axis2=2) / n, margins.sum(axis=1) / n**2
+    defined = 1 - chance > _LEAST
+    if not defined.any():
         return None, None
-    low, high = np.percentile((observed[there] - chance[there]) / (1 - chance[there]), [2.5, 97.5])
+    low, high = np.percentile((observed[defined] - chance[defined]) / (1 - chance[defined]), [2.5, 97.5])
     return float(low), float(high)
-
-
-def _cohen(tables: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Observed agreement, and that by chance, of each table."""
-    n = tables.sum(axis=(1, 2))
-    margins = tables.sum(axis=1) * tables.sum(axis=2)
-    return tables.trace(axis1=1, axis2=2) / n, margins.sum(axis=1) / n**2
-
-
-def _fleiss(sums: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The same, from counts per category, agreeing pairs and all pairs."""
-    counts, agreed, pairs = sums[:, :-2], sums[:, -2], sums[:, -1]
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    return agreed / pairs, (shares**2).sum(axis=1)

@@ -153,5 +153,4 @@ def _judge_lines(ratings: Mapping[str, Any], field: str) -> Iterator[str]:
 
 
 def _kappa(one: Mapping[str, Any]) -> str:
-    around = interval(one)
-    return f"{number(one['kappa'])} ({around})" if around else number(one["kappa"])
+    return number(one["kappa"]) + (f" ({around})" if (around := interval(one)) else "")

@@ -82,10 +82,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
 
 
 def text_of(path: Path) -> str:
-    """The text of a sheet in UTF-8, in UTF-16 with its mark, or in an old encoding of one byte a letter.
-
-    What is read of it is ASCII in all of these. Raises ConfigError.
-    """
+    """The text of a sheet in UTF-8, UTF-16 with its mark, or an encoding that extends ASCII. Raises ConfigError."""
     try:
         raw = path.read_bytes()
         wide = raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
@@ -100,8 +97,7 @@ def text_of(path: Path) -> str:
 def _columns(path: Path, head: Sequence[str], fields: Sequence[str]) -> dict[str, int]:
     """The columns of the item and the fields. The texts between them may be left out."""
     names = [cell.partition("[")[0].strip() for cell in head]
-    for name in (ITEM, *fields):
-        if names.count(name) != 1:
-            found = "is missing" if name not in names else "is duplicated"
-            raise ConfigError(f"{path}:1: the column {name!r} {found}; a sheet has {ITEM}, {', '.join(fields)}")
+    if wrong := next((name for name in (ITEM, *fields) if names.count(name) != 1), None):
+        problem = "is duplicated" if wrong in names else "is missing"
+        raise ConfigError(f"{path}:1: the column {wrong!r} {problem}; a sheet has {ITEM}, {', '.join(fields)}")
     return {name: names.index(name) for name in (ITEM, *fields)}

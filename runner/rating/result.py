@@ -105,22 +105,21 @@ class Result:
     def grades(self) -> dict[str, dict[str, Pick]]:
         """Item -> field -> what the model picked; fields that it did not grade by this rubric are left out."""
         runs = [run for run in self.runs if run not in self.otherwise]
-        records = {
-            (str(run.manifest.get("id")), one["sample_id"], one["epoch"]): one for run in runs for one in run.records
+        scores = {
+            (str(run.manifest.get("id")), one["sample_id"], one["epoch"]): one["scores"]
+            for run in runs
+            for one in run.records
         }
-        found = {}
-        for code, origin in self.key.items.items():
-            record = records.get((str(origin["run"]), origin["sample_id"], origin["epoch"]))
-            found[code] = {} if record is None else self._graded(record["scores"])
-        return found
+        keys = {code: (str(of["run"]), of["sample_id"], of["epoch"]) for code, of in self.key.items.items()}
+        return {code: self._graded(scores.get(key, {})) for code, key in keys.items()}
 
     def _graded(self, scores: Mapping[str, float | None]) -> dict[str, Pick]:
-        rubric, found = self.key.rubric, {}
+        rubric, picks = self.key.rubric, {}
         for name, field in rubric.fields.items():
             values = {one: scores.get(_SCORE.format(rubric.name, name, one)) for one in field.categories}
             if None not in values.values():
-                found[name] = tuple(one for one, value in values.items() if value)
-        return found
+                picks[name] = tuple(one for one, value in values.items() if value)
+        return picks
 
     def disagreements(self) -> list[dict[str, str]]:
         """A row per item and field on which raters differ: the value of each, and of the model where it graded."""

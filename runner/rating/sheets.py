@@ -95,9 +95,19 @@ def write_sheets(items: Sequence[Item], rubric: Rubric, folder: Path, raters: in
     """
     if (folder / SHEETS).exists() or (folder / KEY).exists():
         raise ConfigError(f"{folder} has sheets already, which may be filled; give --out another folder")
-    coded = _coded(items, rubric, seed)
+    # A code says of which draw an item is, and nothing of the item.
+    ids = [[str(one.run.manifest.get("id")), one.sample_id, one.epoch] for one in items]
+    draw = sha256(json.dumps([rubric.digest, seed, ids]).encode()).hexdigest()[:6]
+    coded = {f"{draw}-{number:03d}": item for number, item in enumerate(items, 1)}
     (folder / SHEETS).mkdir(parents=True)
-    key = Key(rubric, seed, {code: _origin(item) for code, item in coded.items()})
+    origins: dict[str, Origin] = {
+        code: {
+            "run": item.run.manifest.get("id", ""), "folder": item.run.folder.name, "sample_id": item.sample_id,
+            "epoch": item.epoch, "cluster": item.cluster,
+        }
+        for code, item in coded.items()
+    }  # fmt: skip
+    key = Key(rubric, seed, origins)
     key.write(folder / KEY)
     written = [folder / SHEETS / GUIDE]
     written[0].write_text(guide(rubric), encoding="utf-8")
@@ -110,21 +120,6 @@ def write_sheets(items: Sequence[Item], rubric: Rubric, folder: Path, raters: in
         page.write_text(form(rubric, {code: coded[code] for code in codes}, table.name), encoding="utf-8")
         written += [table, page]
     return [*written, folder / KEY]
-
-
-def _coded(items: Sequence[Item], rubric: Rubric, seed: int) -> dict[str, Item]:
-    """Code -> item; a code says of which draw it is, and nothing of the item."""
-    ids = [[str(one.run.manifest.get("id")), one.sample_id, one.epoch] for one in items]
-    name = sha256(json.dumps([rubric.digest, seed, ids]).encode()).hexdigest()[:6]
-    return {f"{name}-{number:03d}": item for number, item in enumerate(items, 1)}
-
-
-def _origin(item: Item) -> Origin:
-    run = item.run
-    return {
-        "run": run.manifest.get("id", ""), "folder": run.folder.name, "sample_id": item.sample_id,
-        "epoch": item.epoch, "cluster": item.cluster,
-    }  # fmt: skip
 
 
 def write_table(path: Path, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -153,8 +148,7 @@ def guide(rubric: Rubric) -> str:
 def form(rubric: Rubric, items: Mapping[str, Item], file: str) -> str:
     """One HTML page for a rater, with a button that saves ``file``: items to read and the rubric to fill.
 
-    It needs no server and no network and runs its own script only, whatever the texts hold; what was filled is also
-    stored in the browser until it is saved.
+    It needs no network and runs its own script only, whatever the texts hold; the browser stores what was filled.
     """
     script = asset("rating/form.js")
     none = {NONE: "None of these applies."}
