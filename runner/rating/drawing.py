@@ -76,7 +76,6 @@ def _spread(groups: Mapping[tuple[str, ...], list[Item]], n: int, rng: Random) -
 
 
 def _with_texts(items: Sequence[Item], rubric: Rubric) -> list[Item]:
-    """The items with their texts, read run by run."""
     complete: dict[tuple[Path, str, int], Item] = {}
     for run in {item.run.folder: item.run for item in items}.values():
         own = {(item.sample_id, item.epoch): item for item in items if item.run.folder == run.folder}

@@ -86,7 +86,6 @@ def _lines(folders: Sequence[Path], ids: Sequence[str]) -> list[_Line]:
 
 
 def _merged(notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The manifest of the whole."""
     first, states = notes[0], {str(note["status"]) for note in notes}
     errors, kills = Counter[str](), Counter[str]()
     for note in notes:

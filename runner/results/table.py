@@ -162,12 +162,10 @@ def fitting(head: Sequence[str], body: Sequence[Sequence[str]], room: int, keys:
 
 
 def _most(place: int, room: int, keys: int) -> int:
-    """How wide a column may be."""
     return room // (keys + 1) if place < keys else room // 2
 
 
 def _widths(head: Sequence[str], body: Sequence[Sequence[str]], places: Sequence[int]) -> list[int]:
-    """How wide columns are."""
     from rich.cells import cell_len
 
     return [max(cell_len(part) for row in (head, *body) for part in row[place].split("\n")) for place in places]

@@ -126,7 +126,6 @@ class PublishedComparison:
         return list(self.row.runs)
 
     def _records(self, path: tuple[str, ...]) -> list[Record]:
-        """The records of a task."""
         levels, records = (self.nested.levels[::-1], self.nested.records) if self.nested else ((), ())
         return [one for one in records if tuple(one["strata"].get(level) for level in levels) == path]
 
@@ -234,7 +233,6 @@ def _sizes(compared: PublishedComparison) -> Iterator[str]:
 
 
 def _settings(paper: Paper, line: Line, run: Run) -> Iterator[Deviation]:
-    """Settings that are not the published ones."""
     for key, published in paper.settings_of(line).items():
         actual = _actual(run, key)
         if meets(actual, published) or (run.simulated and key.startswith("model.")):

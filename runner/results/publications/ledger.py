@@ -129,7 +129,6 @@ def _entry(
 
 
 def _next_to(paper: Paper, cell: PublishedCell, one: PublishedComparison) -> Entry:
-    """A cell and the row of runs that is compared with it."""
     assert one.line is not None, "it was chosen by its method"
     runs = one.runs(cell.path)
     found = of_runs(paper, one.line, [cell.backbone], runs)

@@ -66,7 +66,6 @@ def digest(script: str) -> str:
 
 
 def _json(value: Mapping[str, object]) -> Html:
-    """A value as JSON for a script element."""
     return Html(orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY).decode().translate(_ESCAPED))
 
 

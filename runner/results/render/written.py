@@ -45,7 +45,6 @@ def _md(text: str) -> str:
 
 
 def _head(column: Column) -> str:
-    """Name, unit and arrow of a column."""
     unit = f" ({column.unit})" if column.unit else ""
     return f"{column.name}{unit} {ARROWS[column.better]}".strip()
 

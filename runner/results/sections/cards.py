@@ -127,7 +127,6 @@ def _counts(values: Mapping[str, int]) -> str:
 
 
 def _lengths(of: Sequence[RunMetrics], counted: Mapping[Run, Episodes]) -> Sheet:
-    """How long episodes were: median and most of each."""
     heads = columns(
         "run", ("episodes", "n"), *((name, f"per episode, {what}") for name in _LENGTHS for what in ("median", "most"))
     )
@@ -146,7 +145,6 @@ def _median(values: Sequence[int]) -> int | float:
 
 
 def _words(of: Sequence[RunMetrics], counted: Mapping[Run, Episodes]) -> Sheet:
-    """How many words and how varied they are."""
     parts = ("words", "per episode"), ("different words", "n"), ("diversity", f"share in {_WINDOW} words")
     named = ((f"{what}, {name}", unit) for what in ("asked", "replied") for name, unit in parts)
     rows: list[list[Cell]] = []

@@ -163,7 +163,6 @@ def _counted(one: Difference) -> list[Cell]:
 
 
 def _as_dict(grid: Grid, baselines: Sequence[str]) -> dict[str, Any]:
-    """The numbers of the tables, JSON-ready."""
     found = improvements(grid, baselines) if len(grid.rows) > 1 else {}
     return {
         "scores": {column.label: column.score for column in grid.columns},

@@ -128,7 +128,6 @@ def per_record(runs: Sequence[Run]) -> Section | None:
 
 
 def _means(row: Row, metric: str) -> Means:
-    """The mean of a row's scored episodes by record."""
     values = [(cluster_of(one), value) for one in row.records if (value := value_of(one, metric)) is not None]
     return {name: fmean(value for _, value in of) for name, of in grouped(values, lambda pair: pair[0]).items()}
 

@@ -46,7 +46,6 @@ def section(runs: Sequence[Run]) -> Section | None:
 
 
 def _parts(found: Sequence[RunMetrics], dataset: str) -> list[Sheet | Plot]:
-    """Plot and table of one dataset."""
     names = headlines(found)
     way = better(found, names[0]) if names else ""
     unit, costs = cost_of(found)

@@ -69,7 +69,6 @@ def section(runs: Sequence[Run]) -> Section | None:
 
 
 def _endings(run: Run, label: str) -> Iterator[Ending]:
-    """The episodes of a run that did not error."""
     for record in run.whole():
         if record["stop"] != "error":
             facts = record.get("facts") or {}

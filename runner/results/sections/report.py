@@ -36,7 +36,6 @@ def report(manifest: Manifest, summary: Summary, resume: str | None) -> str:
 
 
 def _facts(manifest: Manifest, resume: str | None) -> list[str]:
-    """What ran, a line each."""
     dataset = manifest["dataset"]
     choices = ", ".join(f"{group} {choice}" for group, choice in manifest["choices"].items())
     varied = ", ".join(f"{key}={value}" for key, value in manifest["varied"].items())

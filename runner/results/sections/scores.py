@@ -48,7 +48,6 @@ def _scores(found: Sequence[RunMetrics], names: Sequence[str]) -> Sheet:
 
 
 def _costs(found: Sequence[RunMetrics]) -> Sheet:
-    """What was spent, and how long an episode took."""
     names = [name for name in _COSTS if any(one.value(name) is not None for one in found)]
     rows = [[one.label, *(one.value(name) for name in names)] for one in found]
     notes = ["cost/usd, tokens/input and tokens/output are totals of a run; unknown costs are left empty."]

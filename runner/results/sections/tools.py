@@ -141,7 +141,6 @@ def _actions(whole: Sequence[Share], used: Mapping[tuple[str, str], Used]) -> Sh
 
 
 def _by_tool(shares: Sequence[Share]) -> Sheet:
-    """A line per run, part and tool."""
     heads = columns(
         "run", "part", "tool or category", "dimension", ("actions", "n"), ("of all actions", "share"),
         ("of tool actions", "share"), ("misuse", "share", "lower"),

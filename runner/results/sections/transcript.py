@@ -61,7 +61,6 @@ def transcript(run: Run, record: Record, prompts: bool = False) -> Iterator[str]
 
 
 def _step(number: int, step: Step, prompts: bool) -> Iterator[str]:
-    """One model call and what followed."""
     label = plain(str(step.remarks.get("label", "")))
     aside = "" if step.committed else ", not chosen"
     finish = "" if step.finish == "stop" else f", ended by {plain(step.finish)}"
@@ -93,7 +92,6 @@ def _step(number: int, step: Step, prompts: bool) -> Iterator[str]:
 
 
 def _observed(one: Observed, how: str) -> Iterator[str]:
-    """A tool's call and what it returned."""
     yield from _lines(_call(one.call), f"  {how}: ")
     pictures = "".join("\n[an image]" for _ in one.observation.images)
     yield from _lines(one.observation.text + pictures, f"  {one.error}: " if one.error else "  observed: ")
@@ -111,7 +109,6 @@ def _text(message: Message) -> str:
 
 
 def _end(trajectory: Trajectory) -> Iterator[str]:
-    """How it ended."""
     yield f"ended: {trajectory.stop}"
     if trajectory.answer is not None:
         yield from _lines(trajectory.answer, "answer: ")
