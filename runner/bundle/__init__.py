@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,9 +13,9 @@ import yaml
 
 from components.core.errors import ConfigError
 from components.core.redaction import secret_variables
-from components.prompts import load as load_prompts
+from components.prompts import load, place_of
 from runner.bundle import archive, paths
-from runner.bundle.prompts import is_custom, packed_name, prompt_files
+from runner.bundle.differences import HOME
 from runner.storage import manifest
 from runner.storage.records import FILE as RECORDS
 from runner.storage.resume import CONFIG, is_complete, setting
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from runner.storage.schema import Manifest
 
 _FILES = (manifest.FILE, RECORDS, "metrics.json", "report.md", "texts-*.jsonl.gz")
+_INCLUDED = re.compile(r"_shared/[\w./-]+\.jinja")  # in a template
 _RUN = {"journal": None, "replay": False, "resume": None, "memory": "outputs/.memory", "preflight": False}
 _TRACKING: dict[str, Any] = {"uri": None, "artifacts": None, "traces": "none", "ui": None, "permits": []}
 
@@ -85,7 +87,7 @@ class _Contents:
             "label": label,
             "fingerprint": (notes.get("dataset") or {}).get("fingerprint"),
             "own": {packed_name(name): name for name in custom},
-            "prompts": {packed_name(name): load_prompts(name).digest for name in inputs.prompts},
+            "prompts": {packed_name(name): load(name).digest for name in inputs.prompts},
         })  # fmt: skip
 
     def _add_data(self, cfg: Mapping[str, Any], notes: Manifest, privacy: str) -> dict[str, str]:
@@ -180,3 +182,29 @@ def refuse_keys(members: Mapping[str, bytes | Path], variables: Collection[str])
         text = gzip.decompress(text) if name.endswith(".gz") else text
         if variable := next((name for name, secret in secrets.items() if secret in text), None):
             raise ConfigError(f"{name} holds the value of {variable}: no bundle is made")
+
+
+def is_custom(name: str) -> bool:
+    """Whether a set is a folder of the user's own."""
+    return (place := place_of(name)).parent.resolve() != HOME and place.is_dir()
+
+
+def packed_name(name: str) -> str:
+    """What a set is called in a bundle, below its prompts."""
+    return f"own-{load(name).digest}" if is_custom(name) else name
+
+
+def prompt_files(names: Sequence[str]) -> dict[str, bytes | Path]:
+    """Member -> file of the sets and of what they include."""
+    found: dict[str, bytes | Path] = {}
+    unread: list[Path] = []
+    for name in names:
+        folder = place_of(name)
+        unread += (paths := [*sorted(folder.glob("*.jinja")), *sorted(folder.glob("*.yaml"))])
+        found |= {f"prompts/{packed_name(name)}/{path.name}": path for path in paths}
+    while unread:
+        for shared in _INCLUDED.findall(unread.pop().read_text(encoding="utf-8")):
+            if f"prompts/{shared}" not in found and (HOME / shared).is_file():
+                found[f"prompts/{shared}"] = HOME / shared
+                unread.append(HOME / shared)
+    return found

@@ -1,9 +1,14 @@
-"""The first difference between two runs of the same samples: sample and call named. Times always differ."""
+"""What differs from a bundle: the first difference of two runs (times always differ), and changed prompts with the
+calls that used them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from components import prompts
 from runner.storage.schema import Record
+
+HOME = Path(prompts.__file__).resolve().parent  # of our prompt sets
 
 _TIMES = ("seconds", "started")
 _FIELDS = (
@@ -101,3 +106,46 @@ def _apart(key: str, was: Any, now: Any) -> str:
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
+
+
+def changed_prompts(bundle: Path) -> list[str]:
+    """Members of our sets whose texts are not those of this installation."""
+    changed = []
+    for path in sorted((bundle / "prompts").rglob("*")):
+        name = path.relative_to(bundle / "prompts")
+        if path.is_file() and not name.parts[0].startswith("own-"):
+            ours = HOME / name
+            if not ours.is_file() or ours.read_bytes() != path.read_bytes():
+                changed.append(f"prompts/{name.as_posix()}")
+    return changed
+
+
+def sources_of(member: str, bundle: Path, own: Mapping[str, str]) -> set[str]:
+    """The message sources that use a file of a bundle's prompts. ``own``: name in the bundle -> in the records."""
+    named = (file.rpartition("/") for file in _including(member.removeprefix("prompts/"), bundle))
+    return {f"{own.get(home, home)}/{name}" for home, _, name in named}
+
+
+def _including(file: str, bundle: Path) -> set[str]:
+    """The file and the templates that include it, directly or not; of data next to templates all of the set."""
+    folder, found, unread = bundle / "prompts", {file}, [file]
+    texts = {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8", errors="replace")
+        for path in sorted(folder.rglob("*.jinja"))
+    }
+    while unread:
+        one = unread.pop()
+        home = "" if one.endswith(".jinja") else one.rpartition("/")[0]
+        including = {name for name, text in texts.items() if one in text or (home and name.startswith(f"{home}/"))}
+        unread += including - found
+        found |= including
+    return found
+
+
+def first_call(records: Iterable[Record], sources: Collection[str] | None = None) -> str:
+    """The first call of the records, or the first with a message of these ``sources``; empty for none."""
+    for record in sorted(records, key=lambda one: str((one["sample_id"], one["epoch"]))):
+        for step in record["steps"]:
+            if sources is None or any(message.get("source") in sources for message in step["asked"]):
+                return f"{_place((record['sample_id'], str(record['epoch'])))}, {_call(step)}"
+    return ""

@@ -20,8 +20,7 @@ from components.core.errors import ConfigError
 from components.core.moved import renewed
 from runner.bundle import archive, paths
 from runner.bundle.archive import Archive
-from runner.bundle.differences import first_difference, metrics_difference
-from runner.bundle.prompts import changed_prompts, first_call, sources_of
+from runner.bundle.differences import changed_prompts, first_call, first_difference, metrics_difference, sources_of
 from runner.bundle.request import Request, refuse_foreign_code
 from runner.experiment.facts import facts_of
 from runner.job.run import run_job

@@ -2,7 +2,8 @@
 
 import pytest
 
-from runner.bundle.prompts import changed_prompts, first_call, prompt_files, sources_of
+from runner.bundle import prompt_files
+from runner.bundle.differences import changed_prompts, first_call, sources_of
 
 RECORDS = [
     {"sample_id": name, "epoch": 0, "steps": [

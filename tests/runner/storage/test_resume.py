@@ -230,3 +230,8 @@ def test_an_emptied_config_of_a_folder_without_a_digest_is_damaged(tmp_path):
     (tmp_path / "config.yaml").write_text("")
     with pytest.raises(ConfigError, match=r"config\.yaml is damaged.*it holds no config"):
         refuse_changes(tmp_path, {})
+
+
+def test_the_commit_of_a_checkout_is_known():
+    git = manifest.git_state()
+    assert (git["commit"] is None) is not (Path(manifest.__file__).parents[2] / ".git").exists()
