@@ -6,6 +6,7 @@ import pytest
 from runner.results.bounds import clustered_wilson, standard_error, student, wilson
 from runner.results.intervals import mean, resample_intervals, unfinished_mean
 from runner.results.kinds import NUMBER, Scale
+from tests.slow import slow
 
 PATIENTS = np.repeat(np.arange(12), 3)
 VALUES = np.array([n % 5 for n in range(36)], dtype=float) ** 2
@@ -24,6 +25,7 @@ def test_students_quantiles_are_those_of_tables(df, quantile):
     assert student(df) == pytest.approx(quantile, abs=5e-4)
 
 
+@slow
 def test_the_standard_error_is_that_of_a_clustered_regression():
     import statsmodels.api as sm
 

@@ -252,6 +252,7 @@ def test_paper_lists_every_kind_of_deviation_of_a_real_run(tmp_path, capsys):
     }  # fmt: skip
 
 
+@slow
 def test_the_command_prints_counts_first_and_writes_a_csv_and_a_page(tmp_path, capsys):
     folder = plain(tmp_path, [1, 1, 1, 0] * 5, notes=[HOSTILE]).folder
     assert main(["ledger", str(folder), "--out", str(tmp_path / "out")]) == 0

@@ -16,6 +16,7 @@ from runner.results.significance import (
     sign_test_p,
 )
 from tests.runner.results.records import records
+from tests.slow import slow
 
 
 @pytest.mark.parametrize(("effect", "pairs"), [(0.2, 199), (0.5, 34), (0.8, 15)])
@@ -24,6 +25,7 @@ def test_sample_sizes_of_the_paired_t_test_are_those_in_print(effect, pairs):
     assert clusters_for(effect) == pairs and least_effect(pairs) <= effect < least_effect(pairs - 1)
 
 
+@slow
 @pytest.mark.parametrize("clusters", [3, 4, 5, 10, 34, 199, 2200])
 def test_the_power_is_that_of_statsmodels(clusters):
     from statsmodels.stats.power import TTestPower
@@ -32,6 +34,7 @@ def test_the_power_is_that_of_statsmodels(clusters):
     assert least_effect(clusters) == pytest.approx(wanted, rel=1e-5)
 
 
+@slow
 @pytest.mark.parametrize("effect", [0.05, 0.1, 0.3, 0.7, 1.0, 1.5, 2.0, 3.0, 3.2])
 def test_the_number_of_clusters_is_that_of_statsmodels(effect):
     from statsmodels.stats.power import TTestPower
