@@ -13,10 +13,9 @@ from textwrap import shorten
 from components.acting.majority import majority
 from components.core.messages import Message
 from components.prompts.recognition import rendered_from
-from components.simulation.asked import Asked, Responder, Voice
+from components.simulation.asked import Asked, Knowledge, Responder, Voice
 from components.simulation.draws import Draws
 from components.simulation.grammar import said
-from components.simulation.knowledge import Knowledge
 
 INSISTS_RIGHT = 0.2  # votes no on a report that it sees to be wrong
 INSISTS_WRONG = 0.02  # votes no on a report because its own opinion, another one, is wrong

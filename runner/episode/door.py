@@ -13,7 +13,7 @@ from components.core.errors import OVERFLOW, ModelError, RunLimitReached
 from components.core.messages import Completion, Message, Request, ToolCall, Usage
 from components.core.protocols import Model
 from components.core.redaction import redact
-from components.models.overflow import FINISH
+from components.models.faults import FINISH
 from runner.episode.budget import Budget, BudgetPool, Spent
 from runner.storage.journal import Journal
 from runner.storage.replay_miss import explain_miss

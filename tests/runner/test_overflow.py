@@ -8,7 +8,7 @@ from components.core.errors import OVERFLOW, ConfigError, ModelError
 from components.core.messages import Completion, Message, Usage
 from components.core.traits import ScorerTraits
 from components.core.types import Answer, Score
-from components.models.overflow import FINISH
+from components.models.faults import FINISH
 from runner.episode.budget import Budget
 from runner.episode.play import play
 from runner.job.execute import Outcome, execute

@@ -14,7 +14,7 @@ from components.ehr.simulated.prompt import PROSE, done, prompt_of
 from components.ehr.simulated.repairs import fault_in, repaired, turned_back, unlisted
 from components.simulation.asked import Asked, Responder
 from components.simulation.grammar import said
-from components.simulation.review import review
+from components.simulation.history import review
 
 UNCAUSED = "A name or a value may not be there as it is written."
 _MODULE = re.compile(r"^Next, as number (\d+), comes (\w+)\.", re.MULTILINE)

@@ -8,8 +8,8 @@ from functools import cached_property, lru_cache
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.ehr.metadata import metadata
+from components.simulation.asked import Knowledge
 from components.simulation.draws import Draws, Rates
-from components.simulation.knowledge import Knowledge
 from components.sql.complexity import tables_of
 
 BY_HEART = 12.0  # facts that an answer takes without looking
@@ -57,7 +57,7 @@ class Gold(Knowledge):
         if not self.sql:
             return "no result" if known else "1"
         answer = [*map(str, self.sample.target.get("answer") or ())]
-        return str(answer) if known else str(draws.number("guess", 1, 40))
+        return str(answer) if known else str(draws.pick("guess", range(1, 41)))
 
     def is_right(self, opinion: str) -> bool:
         """Whether an opinion is the key's answer."""

@@ -12,7 +12,7 @@ from components.radiology.simulated.reading import AS_OBJECT, HANDED, REFLECTS, 
 from components.simulation.asked import CONCLUDES, Asked, Responder
 from components.simulation.draws import Rates
 from components.simulation.grammar import CALLS, Style, finished, said
-from components.simulation.review import repeated, review
+from components.simulation.history import repeated, review
 
 HEEDS = 0.9  # of findings are heeded
 SHOWN_FORM = 0.25  # of the malformed replies are left where replies are shown in the form that is asked for

@@ -21,7 +21,7 @@ from components.core.types import Demonstration
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
-from components.models.simulated.core import Core
+from components.models.simulated import Core
 from components.prompts import load
 from components.simulation.history import call_in
 from components.verifiers.refine import Refine

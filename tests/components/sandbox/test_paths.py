@@ -1,12 +1,39 @@
-"""The folder that cells write."""
+"""What may be read, not the project among it, and the folder that cells write."""
 
 import os
+import sys
+from pathlib import Path
 
 import pytest
 
-from components.sandbox import Limits, Sandbox
-from components.sandbox.scratch import Folder, remove, remove_inside
+from components.sandbox import Limits, Sandbox, paths
+from components.sandbox.paths import Folder, remove, remove_inside
 from tests.components.sandbox.conftest import PROBE
+
+
+def test_folders_below_others_are_left_out():
+    assert paths.outermost(["/a/b", "/a", "/ab", "/a/b/c", "/c/d/"]) == ["/a", "/ab", "/c/d"]
+
+
+@pytest.mark.parametrize(
+    ("path", "folder", "inside"), [("/a/b", "/a", True), ("/a", "/a", True), ("/ab", "/a", False), ("/a", "/", True)]
+)
+def test_within_goes_by_whole_names(path, folder, inside):
+    assert paths.within(path, folder) is inside
+
+
+def test_what_is_refused_is_left_out_however_deep(tmp_path):
+    for name in ("lib/site/components/a", "lib/site/pandas/b", "lib/x"):
+        (tmp_path / name).mkdir(parents=True)
+    kept = paths.without([str(tmp_path)], [str(tmp_path / "lib/site/components")])
+    assert sorted(Path(path).relative_to(tmp_path).as_posix() for path in kept) == ["lib/site/pandas", "lib/x"]
+
+
+def test_the_interpreter_is_readable_and_the_project_hidden():
+    found = paths.interpreter()
+    assert any(paths.within(sys.base_prefix, path) for path in found)
+    assert all(Path(path).is_dir() for path in paths.HIDDEN)
+    assert not any(paths.within(path, one) for path in paths.HIDDEN for one in paths.without(found, paths.HIDDEN))
 
 
 def test_everything_inside_is_removed_however_deep_and_however_barred(tmp_path):
@@ -39,7 +66,7 @@ def test_everything_inside_is_removed_however_deep_and_however_barred(tmp_path):
     ("files", "size", "exceeded"), [(1, 100, False), (3, 8192, True), (60, 0, True), (0, 0, False)]
 )
 def test_size_and_number_of_files_are_seen(tmp_path, monkeypatch, files, size, exceeded):
-    monkeypatch.setattr("components.sandbox.scratch._ENTRIES", 50)
+    monkeypatch.setattr("components.sandbox.paths._MOST_FILES", 50)
     for number in range(files):
         (tmp_path / f"{number}").write_bytes(b"x" * size)
     assert Folder(20_000, str(tmp_path)).exceeded() is exceeded

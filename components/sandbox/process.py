@@ -1,4 +1,4 @@
-"""The host's side of a zygote: starts it, opens episodes in it, and leaves nothing of it behind."""
+"""A zygote as the host sees it: starts it, opens episodes in it, and leaves nothing of it behind."""
 
 import atexit
 import contextlib
@@ -8,15 +8,13 @@ import socket
 import subprocess
 import sys
 import tempfile
-import weakref
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from components.sandbox import places
+from components.sandbox import paths
 from components.sandbox.api import Library, Limits, SandboxError, Tier
-from components.sandbox.bwrap import command
-from components.sandbox.scratch import remove
+from components.sandbox.namespaces import bwrap_command
 
 _ENVIRONMENT = {
     "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC0", "OPENBLAS_NUM_THREADS": "1",
@@ -33,15 +31,14 @@ start()
 """
 _GONE_SECONDS = 10.0
 _END_SECONDS = 2.0  # between the end of its channel and its own
-_alive: "weakref.WeakSet[Warm]" = weakref.WeakSet()
-_shared: "dict[tuple[Tier, str, tuple[str, ...], int], Warm]" = {}
+_shared: "dict[tuple[Tier, str, tuple[str, ...], int], ZygoteProcess]" = {}
 
 
 class Gone(Exception):
-    """What ran the cells is gone, or silent."""
+    """The process that ran the cells is gone."""
 
 
-class Warm:
+class ZygoteProcess:
     """A zygote that was started. It ends with its control socket, so also when this process is killed."""
 
     def __init__(self, tier: Tier, module: str, readable: Sequence[str] = (), scratch_bytes: int = 0) -> None:
@@ -50,14 +47,14 @@ class Warm:
         ``readable`` and ``scratch_bytes`` are needed by the tier bwrap, where all episodes have the same.
         """
         self.owner = os.getpid()
-        own = tier in ("landlock", "rlimits")
-        self._base = tempfile.mkdtemp(prefix="wardround-cells-") if own else None
+        needs_folder = tier in ("landlock", "rlimits")
+        self._base = tempfile.mkdtemp(prefix="wardround-cells-") if needs_folder else None
         self._control, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         config = {"control": control.fileno(), "tier": tier, "module": module, "base": self._base}
-        root = str(places.project())
+        root = str(paths.PROJECT)
         line = [sys.executable, "-s", "-P", "-c", _START, root, json.dumps(config)]
         if tier == "bwrap":
-            line = [*command(readable, module, _ENVIRONMENT, scratch_bytes), *line]
+            line = [*bwrap_command(readable, module, _ENVIRONMENT, scratch_bytes), *line]
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the process
         try:
             self._process = subprocess.Popen(
@@ -70,30 +67,28 @@ class Warm:
             raise SandboxError(f"the sandbox's process cannot be started: {error}") from error
         finally:
             control.close()
-        _alive.add(self)
 
     @property
     def alive(self) -> bool:
-        """Whether it runs, in this very process' care."""
+        """Whether it runs, and was started by this very process."""
         return self.owner == os.getpid() and self._control.fileno() >= 0 and self._process.poll() is None
 
     def open(self, library: Library, limits: Limits, keep: bool) -> tuple[socket.socket, socket.socket]:
-        """Ask for an episode; channel and leash. Raises Gone."""
-        asked = {
-            "module": library.module, "arguments": dict(library.arguments), "keep": keep, "limits": asdict(limits),
-            "rehearsal": library.rehearsal, "readable": [os.path.abspath(path) for path in library.readable],
-        }  # fmt: skip
+        """Request an episode; returns channel and leash. Raises Gone."""
+        readable = [os.path.abspath(path) for path in library.readable]
+        request = {**vars(library), "readable": readable, "limits": asdict(limits), "keep": keep}
         channel, inside = socket.socketpair()
-        leash, held = socket.socketpair()
+        leash, leash_inside = socket.socketpair()
         try:
-            socket.send_fds(self._control, [json.dumps(asked).encode()], [inside.fileno(), held.fileno()])
+            data = json.dumps(request, default=dict).encode()
+            socket.send_fds(self._control, [data], [inside.fileno(), leash_inside.fileno()])
         except OSError as error:
             channel.close()
             leash.close()
             raise Gone(f"the sandbox's process is gone{self.last_output()}") from error
         finally:
             inside.close()
-            held.close()
+            leash_inside.close()
         return channel, leash
 
     def last_output(self) -> str:
@@ -108,7 +103,6 @@ class Warm:
 
     def close(self) -> None:
         """End it and wait until it and all of its episodes are gone."""
-        _alive.discard(self)
         if self.owner != os.getpid() or self._control.fileno() < 0:
             return
         self._control.close()
@@ -119,38 +113,29 @@ class Warm:
             self._process.wait()
         self._stderr.close()
         if self._base is not None:
-            remove(Path(self._base))
+            paths.remove(Path(self._base))
 
 
-def shared(tier: Tier, library: Library, limits: Limits) -> Warm:
+def shared(tier: Tier, library: Library, limits: Limits) -> ZygoteProcess:
     """The zygote of this process for a library; a new one where there is none, or it ended. Raises SandboxError.
 
-    It lives until the process ends, also when the sandboxes that share it are closed, or until ``close_all``.
+    It stays until the process ends, also when the sandboxes that share it are closed, or until ``close_all``.
     """
-    own = tier == "bwrap"
-    readable = tuple(os.path.abspath(path) for path in library.readable) if own else ()
-    scratch = limits.scratch_bytes if own else 0
-    key = (tier, library.module, readable, scratch)
-    warm = _shared.get(key)
-    if warm is None or not warm.alive:
-        if warm is not None:
-            warm.close()
-        warm = _shared[key] = Warm(tier, library.module, readable, scratch)
-    return warm
+    alike = tier != "bwrap"
+    readable = () if alike else tuple(os.path.abspath(path) for path in library.readable)
+    key = (tier, library.module, readable, 0 if alike else limits.scratch_bytes)
+    zygote = _shared.get(key)
+    if zygote is None or not zygote.alive:
+        if zygote is not None:
+            zygote.close()
+        zygote = _shared[key] = ZygoteProcess(*key)
+    return zygote
 
 
 def close_all() -> None:
     """End every zygote of this process, with the episodes in it."""
-    for one in list(_alive):
-        one.close()
-    _shared.clear()
+    while _shared:
+        _shared.popitem()[1].close()
 
 
 atexit.register(close_all)
-
-
-def check(library: Library) -> None:
-    """Raise SandboxError when a path of the library is not there."""
-    for path in library.readable:
-        if not Path(path).exists():
-            raise SandboxError(f"{path} is not there: a cell could not read it")

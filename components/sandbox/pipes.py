@@ -1,4 +1,4 @@
-"""A worker as the host sees it: its ends of three pipes whose other ends somebody hostile may hold."""
+"""A worker as the host sees it: pipes whose other ends hostile code may hold."""
 
 import contextlib
 import os
@@ -6,18 +6,17 @@ import select
 import signal
 from collections.abc import Sequence
 
-from components.sandbox.api import Limits, Ran
-from components.sandbox.frames import FrameError, Reader, cap, pack, read_ran
+from components.sandbox.api import FrameError, Limits, Ran, Reader, cap, pack, read_ran
 
 _CHUNK = 1 << 16
 _MOST = 1 << 20  # bytes that a pipe may hold
 
 
-class Ends:
+class WorkerPipes:
     """The host's ends: cells go in, one result per cell comes out, and what the cell prints."""
 
     def __init__(self, descriptors: Sequence[int], limits: Limits) -> None:
-        """Take descriptors: for cells, results, output, the worker's process, and its pledge to live on."""
+        """Take descriptors: for cells, results, output, the worker's process, and its pledge to stay."""
         self._cells, self._results, self._output, self._process, self._pledge = descriptors
         self._limits = limits
         self._reader = Reader(cap(limits.answer_bytes))
@@ -36,7 +35,7 @@ class Ends:
         return self._waiting.fileno()
 
     def begin(self, cell: str, token: str) -> None:
-        """Start a cell, whose result must hold the token. Raises FrameError when the worker spoke unasked."""
+        """Start a cell, whose result must hold the token. Raises FrameError when the worker sent something before."""
         self._discard()
         self._receive()
         if self._reader.rest:
@@ -74,8 +73,8 @@ class Ends:
                 self._waiting.unregister(self._cells)
         return self._collect()
 
-    def hear(self) -> Ran | None:
-        """The result, when it is there: at once from a worker that lives on, else when it closed its pipe.
+    def result(self) -> Ran | None:
+        """The result, when it is there: at once from a worker that stays, else when it closed its pipe.
 
         Raises FrameError for what is not a result of this cell, and for more than one.
         """
@@ -87,12 +86,7 @@ class Ends:
         frame = self._reader.take()
         if self._reader.rest and (frame is not None or self.finished):
             raise FrameError("more than one reply, or a part of one")
-        if frame is None:
-            return None
-        ran = read_ran(frame, self._token, self._limits.answer_bytes, 0)
-        if ran.status in ("timeout", "killed"):
-            raise FrameError("a status that a worker cannot have")
-        return ran
+        return None if frame is None else read_ran(frame, self._token, self._limits.answer_bytes)
 
     def _receive(self) -> None:
         while data := _read(self._results):
@@ -102,24 +96,23 @@ class Ends:
     def _collect(self) -> bool:
         while (left := self._limits.output_bytes - len(self._printed)) > 0:
             data = _read(self._output)
+            if data is None:
+                return True
             if not data:
-                if data is not None:
-                    self._leave(self._output)
+                self._ignore_output()
                 return True
             self._printed += data[:left]
-        self._leave(self._output)
+        self._ignore_output()
         return False
 
-    def _leave(self, descriptor: int) -> None:
-        try:
-            self._waiting.unregister(descriptor)
-        except FileNotFoundError:
-            return
+    def _ignore_output(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            self._waiting.unregister(self._output)
 
     def end(self) -> str:
         """What the cell printed, now that it is over."""
         self._collect()
-        self._leave(self._output)
+        self._ignore_output()
         return self._printed.decode("utf-8", "ignore")
 
     def close(self) -> None:

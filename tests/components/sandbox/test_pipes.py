@@ -9,10 +9,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from components.sandbox.api import Limits, Ran
-from components.sandbox.child import Child
-from components.sandbox.ends import Ends
-from components.sandbox.frames import FrameError, pack, pack_ran
+from components.sandbox.api import FrameError, Limits, Ran, pack, pack_ran
+from components.sandbox.pipes import WorkerPipes
+from components.sandbox.supervisor import Child
 
 TOKEN = "t"
 RESULT = pack_ran(Ran("ok", "1"), TOKEN)
@@ -34,9 +33,9 @@ def ends(live, limits=None):
     """The ends of a worker that does as told, and the worker."""
     here, there = socket.socketpair()
     child = Child(live, ())
-    child.hand(there)
+    child.hand_over(there)
     _, descriptors, _, _ = socket.recv_fds(here, 1000, 5)
-    held = Ends(descriptors, limits or Limits())
+    held = WorkerPipes(descriptors, limits or Limits())
     yield held, child
     held.close()
     child.close()
@@ -60,10 +59,10 @@ def writer(data, last=True):
     return live
 
 
-def heard(held):
+def received(held):
     """What comes until it is over."""
     until = time.monotonic() + 5
-    while (ran := held.hear()) is None and not held.finished and time.monotonic() < until:
+    while (ran := held.result()) is None and not held.finished and time.monotonic() < until:
         select.select([held], [], [], 0.1)
         held.work()
     return ran
@@ -73,7 +72,7 @@ def heard(held):
 def test_one_result_is_read(last):
     with ends(writer(RESULT, last)) as (held, _):
         held.begin("x", TOKEN)
-        assert heard(held).answer == "1" and held.stays != last
+        assert received(held).answer == "1" and held.stays != last
 
 
 def test_a_worker_that_does_not_live_on_is_believed_when_it_has_closed_its_pipe():
@@ -88,7 +87,7 @@ def test_a_worker_that_does_not_live_on_is_believed_when_it_has_closed_its_pipe(
     with ends(live) as (held, _):
         held.begin("x", TOKEN)
         with pytest.raises(FrameError, match="more than one reply"):
-            heard(held)
+            received(held)
 
 
 @pytest.mark.parametrize("last", [False, True])
@@ -98,7 +97,7 @@ def test_what_is_not_one_result_of_this_cell_is_refused(name, last):
         held.begin("x", TOKEN)
         with pytest.raises(FrameError):
             while not held.finished:
-                heard(held)
+                received(held)
 
 
 def test_output_is_cut_and_the_rest_left():
@@ -109,7 +108,7 @@ def test_output_is_cut_and_the_rest_left():
 
     with ends(live, Limits(output_bytes=5000)) as (held, _):
         held.begin("x", TOKEN)
-        assert heard(held) is None and held.end() == "x" * 5000
+        assert received(held) is None and held.end() == "x" * 5000
         held.begin("x", TOKEN)
         assert held.end() == ""
 
@@ -132,4 +131,4 @@ def test_a_cell_longer_than_a_pipe_arrives_piece_by_piece():
 
     with ends(live) as (held, _):
         held.begin("x" * 300_000, TOKEN)
-        assert heard(held).answer == "1"
+        assert received(held).answer == "1"
