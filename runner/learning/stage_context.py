@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from components.core.errors import ConfigError
 from components.core.learning import Solve
@@ -27,6 +27,7 @@ from runner.learning.practice import Practice, Solver
 from runner.learning.prompted import check_prompts, inherited_privacy, inherited_texts
 from runner.storage import manifest
 from runner.storage.resume import settled
+from runner.storage.schema import Record
 from runner.terminal.progress import Progress
 
 if TYPE_CHECKING:
@@ -126,16 +127,16 @@ class StageContext:
         self, mine: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]], metric: str
     ) -> Mapping[str, Any]:
         """The paired gain of mine over theirs."""
-        from runner.results.directions import better
-        from runner.results.kinds import KEY, Scale, kind_of
-        from runner.results.pairs import gain_of, pairs_of
+        from runner.results.kinds import KEY, Scale, better, kind_of
+        from runner.results.pairs import difference_of, pairs_of
 
         ways = declared_scores(self.experiment.parts.scorers)
         direction = better(metric, [ways])
         if not direction:
             raise ConfigError(f"stage.metric: {metric!r} is better neither high nor low, so nothing can gain in it")
-        pairs = pairs_of(mine, theirs, metric, Scale(kind_of(metric, ways[KEY])), direction)
-        return {"metric": metric, "better": direction, **gain_of(pairs).as_dict(), "unpaired": pairs.n_lost}
+        sides = cast(Sequence[Record], mine), cast(Sequence[Record], theirs)
+        pairs = pairs_of(*sides, metric, Scale(kind_of(metric, ways[KEY])), direction)
+        return {"metric": metric, "better": direction, **difference_of(pairs).as_dict(), "unpaired": pairs.n_unpaired}
 
     def _practice(self, agent: Agent, parts: Parts, what: str = "sample") -> Practice:
         if self.progress is not None:

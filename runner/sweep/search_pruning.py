@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
+    from runner.storage.schema import Record
 
 
 @dataclass
@@ -29,7 +30,9 @@ class Pruner:
         from runner.experiment.declared import declared_scores
         from runner.results.metrics import metrics
 
-        found = metrics(records, declared_scores(experiment.parts.scorers)["kinds"]).get(self.metric)
+        found = metrics(cast("Sequence[Record]", records), declared_scores(experiment.parts.scorers)["kinds"]).get(
+            self.metric
+        )
         if found is None or found.value is None or not worse(found.as_dict(), self.best, self.high):
             return None
         self.outdone[experiment.launch.label] = n, found.value

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from components.core.errors import ConfigError
 from components.core.traits import source_traits
@@ -100,7 +99,7 @@ def gather(cell: Cell, jobs: int) -> None:
     print(f"{cell.label}: {status_line(notes)} {cell.folder}", file=sys.stdout)  # noqa: T201
 
 
-def _merge(cell: Cell) -> Mapping[str, Any]:
+def _merge(cell: Cell) -> Manifest:
     """Put the merged run into the job's folder, its manifest last. Returns that."""
     from runner.results.merge import merge
     from runner.results.metrics import as_json, summarise

@@ -9,6 +9,7 @@ from runner.report import main
 from runner.results.sections.page import SECTIONS
 from tests.acceptance.command import here
 from tests.runner.results.folders import write
+from tests.slow import slow
 
 
 def test_several_runs_are_averaged_together(tmp_path, capsys):
@@ -49,6 +50,7 @@ def test_a_sweeps_calls_are_added_up():
     assert told == "calls:        1,201 sent, 903 answered by the journal, over 3 jobs"
 
 
+@slow
 def test_a_report_of_counts_gives_the_intervals_that_the_run_gave(tmp_path):
     """A count is no share, and the manifest says which scores are counts."""
     done = here(tmp_path, "agent=llm2sql", "limit=4", "tracking=off", "hydra.run.dir=run", own=False)
@@ -85,17 +87,13 @@ def test_a_record_without_strata_is_refused_in_one_line(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["RUN", "--paper", "mine"], "the flag --paper is now a command: python -m runner.report paper NAME FOLDER"),
-        (["RUN", "--baselines=direct"], "methods FOLDER ... --baselines A,B"),
-        (["--ledger"], "python -m runner.report ledger [FOLDER ...]"),
-        (["RUN", "--show", "one", "--epoch", "1"], "episode SAMPLE FOLDER"),
         (["RUN"], "'RUN' is not a command of runner.report; tables: python -m runner.report table RUN"),
         (["tools"], "the following arguments are required: FOLDER"),
         (["table", "RUN", "--what"], "unrecognized arguments: --what"),
         ([], "the following arguments are required: COMMAND"),
     ],
 )
-def test_flags_of_earlier_versions_and_unknown_words_are_refused_in_one_line(words, said, capsys):
+def test_unknown_words_are_refused_in_one_line(words, said, capsys):
     assert main(words) == 2
     err = capsys.readouterr().err
     assert said in err and err.count("\n") == 1

@@ -8,7 +8,7 @@ from components.panel.scorer import Panel
 from components.radiology.scorers.planning import Chain
 from components.scorers.choice import Choice
 from runner.experiment.declared import declared_scores
-from runner.results.directions import better, improved, unit, units_of
+from runner.results.kinds import better, improved, unit, units_of
 
 
 @pytest.mark.parametrize(

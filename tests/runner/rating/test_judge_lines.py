@@ -4,7 +4,7 @@ import shutil
 import pytest
 
 from components.core.errors import ConfigError
-from runner.rating.beside import beside
+from runner.rating.command import judge_lines
 from tests.runner.rating.cases import fill
 
 METRICS = dict.fromkeys(["score/strict", "judged/mine/cause/facts", "judged/mine/cause/logic", "judged/mine/also/late"])
@@ -25,11 +25,11 @@ def test_a_models_grades_stand_beside_its_kappa_with_raters_and_theirs_with_each
         "judged/mine/cause: kappa of the model 0.2500 (-0.100 to 0.600) with ann, 0.2500 (-0.100 to 0.600) with ben,"
         " 0.2500 (-0.100 to 0.600) of raters with each other; 8 items"
     )
-    lines = beside(tmp_path, METRICS)
+    lines = judge_lines(tmp_path, METRICS)
     assert lines[0] == told and [line.partition(":")[0] for line in lines[1:]] == [
         "judged/mine/also/late", "judged/mine/also/long",
     ]  # fmt: skip
-    assert beside(tmp_path / "cell-of-the-sweep", METRICS) == lines
+    assert judge_lines(tmp_path / "cell-of-the-sweep", METRICS) == lines
 
 
 @pytest.mark.parametrize("raters", [None, {}])
@@ -37,14 +37,14 @@ def test_grades_that_nobody_checked_say_so_and_a_run_without_grades_says_nothing
     if raters is not None:
         keep(tmp_path, raters, {})
     said = "judged/mine: a model's grades, not checked by people here: runner.report annotate mine"
-    assert beside(tmp_path, METRICS) == [said] and beside(tmp_path, {"score/strict": None}) == []
+    assert judge_lines(tmp_path, METRICS) == [said] and judge_lines(tmp_path, {"score/strict": None}) == []
 
 
 def test_ratings_that_are_damaged_are_named(tmp_path):
     keep(tmp_path, {}, {})
     (tmp_path / "ratings" / "mine" / "ratings.json").write_text("{")
     with pytest.raises(ConfigError, match=r"ratings\.json is damaged"):
-        beside(tmp_path, METRICS)
+        judge_lines(tmp_path, METRICS)
 
 
 def test_the_report_of_a_run_says_it_once_raters_are_read(rated):
