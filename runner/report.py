@@ -30,6 +30,16 @@ from runner.storage.records import read
 from runner.terminal.command import exit_code_of
 
 _PROGRAM = "python -m runner.report"
+_FORMER_FLAGS = {  # flag of earlier versions -> the command that replaces it
+    "--rescore": "rescore FOLDER ...", "--track": "track FOLDER ...", "--merge": "merge NEW FOLDER ...",
+    "--paper": "paper NAME FOLDER ...", "--ledger": "ledger [FOLDER ...]", "--tools": "tools FOLDER ...",
+    "--verifier": "verifier FOLDER ...", "--show": "episode SAMPLE FOLDER ... [--epoch N] [--prompts]",
+    "--epoch": "episode SAMPLE FOLDER ... --epoch N", "--prompts": "episode SAMPLE FOLDER ... --prompts",
+    "--export": "export FOLDER ...", "--bundle": "bundle FILE.zip FOLDER ... [--with-data]",
+    "--with-data": "bundle FILE.zip FOLDER ... --with-data", "--baselines": "methods FOLDER ... --baselines A,B",
+    "--annotate": "annotate RUBRIC FOLDER ... [--n N] [--raters N] [--seed N] [--out FOLDER]",
+    "--ratings": "ratings FOLDER ... --sheets SHEET ... [--out FOLDER]", "--page": "page FOLDER ... [--out FOLDER]",
+}  # fmt: skip
 Options = argparse.Namespace
 Argument = tuple[str, dict[str, Any]]
 Command = tuple[Callable[[Options], None], str, Sequence[Argument]]
@@ -42,8 +52,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: Sequence[str]) -> None:
     commands = _commands()
-    if words and words[0] not in commands and not words[0].startswith("-"):
-        raise ConfigError(f"{words[0]!r} is not a command of runner.report; tables: {_PROGRAM} table {words[0]}")
+    if words and words[0] not in commands:
+        if flag := next((flag for word in words if (flag := word.partition("=")[0]) in _FORMER_FLAGS), None):
+            raise ConfigError(f"the flag {flag} is now a command: {_PROGRAM} {_FORMER_FLAGS[flag]}")
+        if not words[0].startswith("-"):
+            raise ConfigError(f"{words[0]!r} is not a command of runner.report; tables: {_PROGRAM} table {words[0]}")
     parser = _Parser(prog=_PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (run, about, arguments) in commands.items():

@@ -87,13 +87,17 @@ def test_a_record_without_strata_is_refused_in_one_line(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["RUN", "--paper", "mine"], "the flag --paper is now a command: python -m runner.report paper NAME FOLDER"),
+        (["RUN", "--baselines=direct"], "methods FOLDER ... --baselines A,B"),
+        (["--ledger"], "python -m runner.report ledger [FOLDER ...]"),
+        (["RUN", "--show", "one", "--epoch", "1"], "episode SAMPLE FOLDER"),
         (["RUN"], "'RUN' is not a command of runner.report; tables: python -m runner.report table RUN"),
         (["tools"], "the following arguments are required: FOLDER"),
         (["table", "RUN", "--what"], "unrecognized arguments: --what"),
         ([], "the following arguments are required: COMMAND"),
     ],
 )
-def test_unknown_words_are_refused_in_one_line(words, said, capsys):
+def test_flags_of_earlier_versions_and_unknown_words_are_refused_in_one_line(words, said, capsys):
     assert main(words) == 2
     err = capsys.readouterr().err
     assert said in err and err.count("\n") == 1
