@@ -61,9 +61,8 @@ def _guarded(task: Task, words: list[str]) -> int:
     from components.core.errors import ConfigError
     from runner.config.catalogue import CONF, catalogue_of
     from runner.config.errors import ConfigErrors, complain, unreachable
-    from runner.config.explain import explain, refuse_dashes
+    from runner.config.explain import explain, refuse_dashes, too_deep
     from runner.config.hydra_patches import apply_patches
-    from runner.config.legible import too_deep
     from runner.sweep.plugins import register
     from runner.terminal.interrupts import is_interrupt
     from runner.terminal.output import aside, left

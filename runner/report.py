@@ -221,7 +221,7 @@ def _episode(given: Given) -> None:
 
 
 def _rescore(given: Given) -> None:
-    from runner.job.rescore import rescored, rewrite
+    from runner.job.stored import rescored, rewrite
 
     folders = _folders(given)
     for folder in folders:
@@ -245,7 +245,7 @@ def _merge(given: Given) -> None:
 
 
 def _export(given: Given) -> None:
-    from runner.job.export import export
+    from runner.job.stored import export
 
     export(_runs(given))
 

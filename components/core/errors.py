@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
+CUT_OFF = "model_context_window_exceeded"  # the finish reason of a reply that the end of the window cut off
 OVERFLOW = "context_window"  # the kind of a ModelError: a request was longer than the model takes
 
 

@@ -7,7 +7,6 @@ Not an overflow: a limit of tokens per minute, and a ``max_tokens`` that exceeds
 import re
 
 _LONGEST = 16_000  # of a complaint that is read; what is longer holds an echo of the request
-FINISH = "model_context_window_exceeded"  # the finish reason of a reply that the end of the window cut off
 _NOT = (
     r"tokens per (minute|min|hour|day)\b|\b(tpm|tpd)\b|rate[ _-]?limit|please wait",  # OpenAI, Groq, Bedrock
     r"at most [\d,]+ completion tokens",  # OpenAI

@@ -15,8 +15,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 from components.core.errors import ConfigError
 from components.core.redaction import redact
 from runner.config.errors import ConfigErrors, Finding, nearest, of_argument, shown
-from runner.config.targets import locate
-from runner.config.undeclared import undeclared_in
+from runner.config.targets import locate, undeclared_in
 
 T = TypeVar("T")
 _BROKEN = object()

@@ -16,9 +16,8 @@ from runner.episode.door import Door
 from runner.episode.ending import shortly
 from runner.episode.play import is_cancelled, play
 from runner.episode.shared import Parts
-from runner.job.slots import Lease
-from runner.job.stopping import StopRule
-from runner.learning.growing import GrowingMemory, Growth
+from runner.job.shared_resources import Lease, StopRule
+from runner.learning.memory import GrowingMemory, Growth
 from runner.results.table import plain
 from runner.storage.records import RecordWriter, record_of, slim
 from runner.terminal.progress import Board, Progress

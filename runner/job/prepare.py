@@ -26,10 +26,9 @@ from runner.config.errors import ConfigErrors, Finding, complain, noting, unreac
 from runner.config.explain import explain
 from runner.config.origins import Origins, words_of
 from runner.config.schema import Settings
+from runner.experiment.checks import PrivacyRefused, fit, granted, impartial, permit, playable, priced, prompt_digests
 from runner.experiment.experiment import Experiment, Launch, launch_of, study
-from runner.experiment.fitting import fit, granted, impartial, playable, priced, prompt_digests
 from runner.experiment.parts import PartsBuilder, grammars_of
-from runner.experiment.privacy import PrivacyRefused, permit
 from runner.experiment.select import select
 from runner.storage import manifest
 from runner.storage.resume import folder_for, refuse_changes, refuse_parts
@@ -142,7 +141,7 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
         raise ConfigErrors(findings)
     from runner.episode.budget import Budget
     from runner.episode.shared import Parts
-    from runner.learning.stage_context import check_learning
+    from runner.learning.checks import check_learning
 
     parts = Parts(**pieces, budget=Budget(**cfg["budget"]["sample"]))
     decision = permit(dataset.privacy, models, parts.toolset)

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import ConfigError, ModelError, RunLimitReached
-from components.core.traits import model_traits
+from components.core.traits import memory_traits, model_traits
 from runner.episode.door import Door
 from runner.episode.ending import shortly
+from runner.experiment.checks import sandbox_of
 from runner.experiment.facts import facts_of, sweep_id
-from runner.experiment.fitting import sandbox_of
 from runner.job.execute import Outcome, execute
-from runner.job.shared_resources import SharedResources
-from runner.job.slots import Lease
-from runner.learning.memory import remember
+from runner.job.shared_resources import Lease, SharedResources
+from runner.learning.memory import learn, remember
+from runner.learning.stage_context import StageContext
 from runner.results.metrics import Summary, as_json, overflow_line
 from runner.results.metrics import summarise as summary_of
 from runner.results.sections.report import calls_line, present, report, status_line
@@ -29,9 +29,11 @@ from runner.storage import disk, manifest
 from runner.storage.records import RecordWriter
 from runner.storage.resume import quoted, written
 from runner.terminal.logs import log_to
+from runner.terminal.progress import Progress
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
+    from runner.job.shared_resources import SharedResources
 
 log = logging.getLogger("runner")
 COMPLETE, ERRORS, BUDGET = 0, 1, 3  # exit codes
@@ -199,3 +201,48 @@ def _tell(folder: Path, notes: Mapping[str, Any], summary: Summary, url: str | N
     for line in lines:
         if line:
             print(line)  # noqa: T201
+
+
+async def run_stage(experiment: Experiment, resources: SharedResources) -> int:
+    """Run the stage of the config: one of its own, or the making of the memory. Returns the exit code."""
+    if experiment.stage is not None:
+        return await run_standalone_stage(experiment, resources)
+    async with AsyncExitStack() as own:
+        experiment = resources.share(experiment, own)
+        door = resources.door(experiment)
+        own.callback(resources.finish, experiment.launch.label, door.spent)
+        try:
+            folder, said = await learn(experiment, door)
+        except (ModelError, RunLimitReached) as error:
+            print(f"the memory was not made: {error}\nto go on, give the same command again")  # noqa: T201
+            return ERRORS if isinstance(error, ModelError) else BUDGET
+    if experiment.source is not None and folder is not None:
+        said += [*memory_traits(experiment.source.open(folder, "")).notes]
+    made = "made now" if door.spent.calls + door.replayed else "it was there"
+    print(*said, f"memory:     {folder} ({made})", sep="\n")  # noqa: T201
+    print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
+    return COMPLETE
+
+
+async def run_standalone_stage(experiment: Experiment, resources: SharedResources) -> int:
+    """Run the stage of its own, and say what it left. Returns the exit code."""
+    from runner.tracking import track_made
+
+    assert experiment.stage is not None, "only a run with such a stage"
+    stage = experiment.launch.choices.get("stage", "the stage")
+    async with AsyncExitStack() as own:
+        experiment = resources.share(experiment, own)
+        door = resources.door(experiment)
+        stage_itself = experiment.stage
+        assert stage_itself is not None
+        try:
+            with Progress(door, 0, 0, stage) as progress:
+                made = await stage_itself.make(StageContext(experiment, door, progress))
+        except (ModelError, RunLimitReached) as error:
+            print(f"{stage} was not finished: {error}\nto go on, give the same command again")  # noqa: T201
+            return ERRORS if isinstance(error, ModelError) else BUDGET
+    print(*made.said, f"folder:     {made.folder}", sep="\n")  # noqa: T201
+    print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
+    if url := await asyncio.to_thread(track_made, made, experiment.cfg, experiment.launch.choices):
+        print(f"MLflow:     {url}   (make ui or python -m runner.ui starts it)")  # noqa: T201
+    return ERRORS if made.empty else COMPLETE

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from components.core.errors import ConfigError
+from components.core.errors import OVERFLOW, ConfigError
 from components.core.protocols import Model, Studying
 from runner.episode.budget import Budget, BudgetPool, Spent
 from runner.episode.door import Door, Flying
-from runner.job.slots import Lease, Slots
-from runner.job.stopping import ErrorStreak, StopRule
 from runner.storage.journal import Journal
 from runner.terminal.progress import Board
 
@@ -140,3 +139,120 @@ def lane_of(cfg: Mapping[str, Any]) -> str:
 def _node(experiment: Experiment, role: str) -> str:
     cfg = experiment.cfg
     return json.dumps(cfg["model"] if role == "main" else cfg["models"][role], sort_keys=True, default=str)
+
+
+class Slots:
+    """How many samples may be played at once; of those who wait the job that began first goes first."""
+
+    def __init__(self, n: int) -> None:
+        self._free = n
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._asked = 0
+        self._spare = asyncio.Event()
+        self._spare.set()
+
+    async def take(self, rank: int) -> None:
+        """Wait for a place; who is cancelled has none."""
+        if self._free:
+            self._free -= 1
+        else:
+            place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._asked += 1
+            heapq.heappush(self._waiting, (rank, self._asked, place))
+            self._tell()
+            try:
+                await place
+            except asyncio.CancelledError:
+                if place.done() and not place.cancelled():
+                    self.give()
+                raise
+        self._tell()
+
+    def give(self) -> None:
+        """Leave a place to the next who waits."""
+        while self._waiting:
+            _, _, place = heapq.heappop(self._waiting)
+            if not place.done():
+                place.set_result(None)
+                return
+        self._free += 1
+        self._tell()
+
+    async def spare(self) -> None:
+        """Wait until there is a place that nobody wants."""
+        await self._spare.wait()
+
+    def _tell(self) -> None:
+        if self._free:
+            self._spare.set()
+        else:
+            self._spare.clear()
+
+
+@dataclass
+class Lease:
+    """A job's way to places; ``begun`` is set when it asks for the first."""
+
+    places: Slots
+    rank: int
+    begun: asyncio.Event
+
+    async def __aenter__(self) -> None:
+        self.begun.set()
+        await self.places.take(self.rank)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.places.give()
+
+
+_FEW = 10
+_OF_THE_ENDPOINT = frozenset({"auth", "connection", "quota", "rate_limit", "server", "timeout"})
+_OF_THE_SAMPLE = OVERFLOW  # of a judge's request; it says nothing of the samples that follow
+
+
+@dataclass
+class ErrorStreak:
+    """How many samples errored since one ended well; ``well``: whether any did. ``connections``: samples at once."""
+
+    connections: int
+    n: int = 0
+    well: bool = False
+
+    def add(self, errored: bool) -> None:
+        """One sample has ended."""
+        self.n, self.well = (self.n + 1, self.well) if errored else (0, True)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether that is no accident: the first few, or later twice as many as are in flight."""
+        return self.n >= (max(_FEW, 2 * self.connections) if self.well else _FEW)
+
+
+@dataclass
+class StopRule:
+    """Of one job. ``permitted``: samples that may error; ``silent``: the row of all jobs that ask the same model, of
+    errors that are its endpoint's."""
+
+    permitted: float
+    silent: ErrorStreak
+    _own: ErrorStreak = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._own = ErrorStreak(self.silent.connections)
+
+    def lost(self, record: Mapping[str, Any], errored: int) -> str | None:
+        """Why to stop after a sample, with so many ``errored`` in all; None: go on."""
+        failed, kind = record["stop"] == "error", str(record["error"]).partition(":")[0]
+        if not failed or kind != _OF_THE_SAMPLE:
+            self._own.add(failed)
+        if not failed or kind in _OF_THE_ENDPOINT:
+            self.silent.add(failed)
+        long = [row.n for row in (self._own, self.silent) if row.is_long]
+        if not long or errored <= self.permitted:
+            return None
+        return (
+            f"{long[0]} samples errored one after the other, more than run.max_error_rate permits; the rest is left "
+            "(run.max_error_rate=1 plays all)"
+        )

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
     from runner.experiment.experiment import Experiment
-    from runner.job.shared_resources import SharedResources
-    from runner.job.slots import Lease
+    from runner.job.shared_resources import Lease, SharedResources
 
 DECLINED = 130  # the preflight's question was answered with no
 
@@ -71,9 +70,10 @@ class Task:
 
         spent = Spent()
         if experiment.cfg["run"]["preflight"] and experiment.launch.sweep is None:
-            from runner.job.preflight import Job, cleared
+            from runner.job.preflight import is_approved
+            from runner.job.prepare import Job
 
-            if not await cleared([Job(experiment.name, experiment, folder)], spent):
+            if not await is_approved([Job(experiment, folder)], spent):
                 return DECLINED
         async with SharedResources(experiment.budget, spent=spent) as resources:
             return await self.play(experiment, folder, resources)
@@ -83,8 +83,7 @@ class Task:
     ) -> int:
         """Run an experiment in a folder, as one of the jobs that have ``resources``. Returns its exit code."""
         from runner.experiment.experiment import study
-        from runner.job.run import run_job
-        from runner.job.stages import run_stage
+        from runner.job.run import run_job, run_stage
 
         study(experiment)
         if experiment.cfg.get("stage") is not None:

@@ -10,7 +10,7 @@ from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.rubrics.rubric import Rubric
 from components.rubrics.texts import texts_of
-from runner.job.rescore import reopened
+from runner.job.stored import reopened
 from runner.results.rows import Row, rows_of
 from runner.results.runs import Run
 from runner.storage.records import read

@@ -14,7 +14,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from components.core.errors import ConfigError
 from runner.config.errors import ConfigErrors, Finding, complain
-from runner.config.legible import too_deep
+from runner.config.explain import too_deep
 from runner.config.origins import words_of
 from runner.experiment.facts import facts_of
 from runner.job.plan import Cell
@@ -25,7 +25,7 @@ from runner.sweep.shards import split
 
 def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path) -> None:
     """Compose and check; when a job is bad, all bad ones are named, none runs, and the exit code is 2."""
-    from runner.experiment.privacy import PrivacyRefused
+    from runner.experiment.checks import PrivacyRefused
     from runner.job.prepare import note_refusal
 
     bad: dict[int, ConfigError] = {}

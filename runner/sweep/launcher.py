@@ -1,7 +1,7 @@
 """Our launcher and sweeper: every job is composed and checked first, then all run in one process and one loop.
 
-Other launchers work with the same sweeper, see ``runner.sweep.others``. Registered without a distribution of plugins
-of its own, as ``hydra_plugins.wardround``; ``conf/hydra/`` makes both the default.
+Other launchers work with the same sweeper, see ``runner.sweep.remote_launch``. Registered without a distribution of
+plugins of its own, as ``hydra_plugins.wardround``; ``conf/hydra/`` makes both the default.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from runner.episode.budget import Budget, Spent
 from runner.job.plan import Cell, cells
 from runner.storage.resume import quoted
 from runner.sweep.check import check_all, sweep_folder
-from runner.sweep.others import launch
+from runner.sweep.remote_launch import launch
 from runner.sweep.shards import gather
 
 if TYPE_CHECKING:
@@ -119,11 +119,11 @@ class Sweeper(BasicSweeper):
 
     def _cleared(self, owed: Sequence[Cell], spent: Spent) -> bool:
         """Whether to go on after the preflight."""
-        from runner.job.preflight import Job, cleared
-        from runner.job.prepare import check
+        from runner.job.preflight import is_approved
+        from runner.job.prepare import Job, check
 
-        jobs = [Job(cell.label, check(cell.cfg, cell.launch), cell.folder) for cell in owed]
-        return bool(self.task.run(cleared(jobs, spent)))
+        jobs = [Job(check(cell.cfg, cell.launch), cell.folder) for cell in owed]
+        return bool(self.task.run(is_approved(jobs, spent)))
 
 
 class Launcher(HydraLauncher):

@@ -21,10 +21,8 @@ from runner.job.plan import Cell
 from runner.storage.resume import parts_of, quoted
 from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.launcher import BUDGET, Launcher, Sweeper, exit_code
-from runner.sweep.search_ending import conclude, metrics_of
-from runner.sweep.search_pruning import Pruner
-from runner.sweep.search_settings import Search
-from runner.sweep.search_space import Space, corners, groups_of, space_of, words_at
+from runner.sweep.search_results import Pruner, conclude, metrics_of
+from runner.sweep.search_space import Search, Space, corners, groups_of, space_of, words_at
 from runner.sweep.search_study import Study, Trial, library
 
 _GROUP = "search"

@@ -19,8 +19,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from components.core.errors import ConfigError
-from runner.sweep.search_settings import Search
-from runner.sweep.search_space import Choices, Numbers, Space, grid_of
+from runner.sweep.search_space import Choices, Numbers, Search, Space, grid_of
 
 FILE = "study.sqlite"
 State = Literal["running", "complete", "pruned", "failed"]

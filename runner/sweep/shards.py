@@ -16,7 +16,7 @@ from components.core.errors import ConfigError
 from components.core.traits import source_traits
 from runner.experiment.facts import facts_of, sweep_id
 from runner.job.plan import Cell
-from runner.learning.growing import ONE_BY_ONE
+from runner.learning.memory import ONE_BY_ONE
 from runner.storage import manifest, records
 from runner.storage.resume import is_complete, parts_of, refuse_changes, written
 

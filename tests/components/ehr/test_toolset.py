@@ -12,7 +12,7 @@ from components.ehr.toolset import Ehr
 from components.grammars.code_block import CodeBlock
 from runner.config.errors import ConfigErrors
 from runner.episode.shared import Parts
-from runner.experiment.fitting import fit
+from runner.experiment.checks import fit
 from tests.wards import database, memory, sample, sandbox, toolset
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from components.core.messages import Message, Usage
 from components.core.types import Step, Trajectory
-from runner.job.pilot import Pilot, estimate, together, wall
+from runner.job.preflight import Pilot, estimate, together, wall
 
 
 def pilot(usages, seconds=3.0, replayed=False, **more):

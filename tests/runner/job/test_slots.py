@@ -2,7 +2,7 @@
 
 import asyncio
 
-from runner.job.slots import Lease, Slots
+from runner.job.shared_resources import Lease, Slots
 
 
 async def test_the_job_that_began_first_goes_first():

@@ -6,7 +6,7 @@ import pytest
 
 from components.core.errors import ModelError
 from runner.job.execute import Outcome, execute
-from runner.job.stopping import ErrorStreak, StopRule
+from runner.job.shared_resources import ErrorStreak, StopRule
 from runner.storage.records import RecordWriter, read
 from tests.parts import Rows, Speaker, door, parts
 

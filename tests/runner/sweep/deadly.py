@@ -11,7 +11,7 @@ import yaml
 from runner.episode.budget import Spent
 from runner.experiment.experiment import Launch
 from runner.job.plan import Cell
-from runner.sweep.elsewhere import Order, orders_of
+from runner.sweep.remote_job import Order, orders_of
 
 DEADLY = """
 import os, signal

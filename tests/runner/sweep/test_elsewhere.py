@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from runner.episode.budget import Spent
-from runner.sweep.elsewhere import play, taken_since
+from runner.sweep.remote_job import play, taken_since
 from tests.runner.sweep.deadly import asked, furnish, orders
 
 

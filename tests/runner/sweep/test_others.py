@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.sweep.elsewhere import Died, Ended, Order
-from runner.sweep.others import watch
+from runner.sweep.remote_job import Died, Ended, Order
+from runner.sweep.remote_launch import watch
 
 
 class Script:

@@ -4,7 +4,7 @@ import pytest
 
 from components.core.errors import ConfigError
 from runner.config.build import check
-from runner.sweep.search_settings import Dimension, Search
+from runner.sweep.search_space import Dimension, Search
 
 GOOD = {"objectives": {"score": "maximise"}}
 

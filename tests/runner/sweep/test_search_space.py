@@ -5,8 +5,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from components.core.errors import ConfigError
 from runner.config.build import check
-from runner.sweep.search_settings import Search
-from runner.sweep.search_space import Choices, Numbers, corners, grid_of, space_of, words_at
+from runner.sweep.search_space import Choices, Numbers, Search, corners, grid_of, space_of, words_at
 
 PRESENT = {"agent.n": 1, "agent.t": 0.5, "agent.on": True}
 

@@ -5,8 +5,7 @@ import warnings
 import pytest
 
 from components.core.errors import ConfigError
-from runner.sweep.search_settings import Search
-from runner.sweep.search_space import Choices, Numbers
+from runner.sweep.search_space import Choices, Numbers, Search
 from runner.sweep.search_study import FILE, Study
 
 pytest.importorskip("optuna", reason="comes with the extra optuna")

@@ -16,9 +16,8 @@ from hydra.core.utils import JobReturn, JobStatus
 from runner.episode.budget import Spent
 from runner.experiment.facts import sweep_id
 from runner.job.plan import Cell
-from runner.sweep.elsewhere import Died, Ended, Order, orders_of, taken_since
-from runner.sweep.joblib import Joblib
-from runner.sweep.submitit import Submitit
+from runner.sweep.engines import Joblib, Submitit
+from runner.sweep.remote_job import Died, Ended, Order, orders_of, taken_since
 from runner.terminal.interrupts import Stopping
 
 RESTARTS = 2

@@ -24,6 +24,11 @@ _NAME = re.compile(r"[0-9a-f]{16}")
 _MARKS = (manifest.FILE, "provenance.json", "long_term", "experience", "examples.json")
 
 
+def root_of(cfg: Mapping[str, Any]) -> Path:
+    """The folder of all memories, ``run.memory``."""
+    return Path(cfg["run"]["memory"])
+
+
 def named(root: Path, path: str) -> Path:
     """The folder that ``memory.path`` names, here or below ``run.memory``. Raises ConfigError."""
     places = [folder for folder in (Path(path), root / path) if folder.is_dir()] if path else []

@@ -1,17 +1,21 @@
 """The end of a search: a table of the best trials or the Pareto front, what mattered, and everything in a file."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.experiment.facts import sweep_id
 from runner.job.plan import Cell
 from runner.storage.manifest import read
-from runner.sweep.search_settings import Search
-from runner.sweep.search_space import Space, words_at
+from runner.sweep.search_space import Search, Space, words_at
 from runner.sweep.search_study import State, Study, Trial
+
+if TYPE_CHECKING:
+    from runner.experiment.experiment import Experiment
 
 FILE = "search.json"
 _SHOWN = 10
@@ -34,7 +38,7 @@ def conclude(study: Study, search: Search, space: Space, plan: Mapping[int, Cell
     """Print the table and what mattered, write ``search.json`` and the page, send the search's own run to MLflow."""
     trials, best, importance = study.trials, study.best, study.importance()
     cells = [plan[one.number] for one in trials]
-    told = [_told(one, cell, search, space) for one, cell in zip(trials, cells, strict=True)]
+    told = [_row_of(one, cell, search, space) for one, cell in zip(trials, cells, strict=True)]
     complete = sum(one.state == "complete" for one in told)
     home = cells[0].folder.parent
     _show(told, best, search, space)
@@ -78,7 +82,7 @@ def metrics_of(folder: Path) -> dict[str, Any]:
     return dict(json.loads(path.read_text(encoding="utf-8"))["metrics"]) if path.is_file() else {}
 
 
-def _told(trial: Trial, cell: Cell, search: Search, space: Space) -> Told:
+def _row_of(trial: Trial, cell: Cell, search: Search, space: Space) -> Told:
     metrics = metrics_of(cell.folder)
     objectives = {name: metrics.get(name) for name in search.maximised}
     stopped = cell.error or read(cell.folder).get("stopped")
@@ -113,3 +117,42 @@ def _cell(metric: Mapping[str, Any]) -> str:
     from runner.results.table import interval, number
 
     return f"{number(metric['value'])}\n{interval(metric)}".strip()
+
+
+@dataclass
+class Pruner:
+    """Looks at a running trial every so many samples. ``best``: the objective of the best trial so far, as
+    ``metrics.json`` has it; ``outdone``: label of a trial that it stopped -> samples and objective then."""
+
+    metric: str
+    high: bool
+    every: int
+    best: Mapping[str, Any] | None = None
+    outdone: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+    def __call__(self, experiment: Experiment, records: Sequence[Mapping[str, Any]]) -> str | None:
+        """Why to stop; None: go on."""
+        n, wanted = len(records), len(experiment.samples) * experiment.epochs
+        if self.best is None or n % self.every or n >= wanted:
+            return None
+        from runner.experiment.facts import declared_scores
+        from runner.results.metrics import metrics
+
+        found = metrics(records, declared_scores(experiment.parts.scorers)["kinds"]).get(self.metric)
+        if found is None or found.value is None or not worse(found.as_dict(), self.best, self.high):
+            return None
+        self.outdone[experiment.launch.label] = n, found.value
+        mine, best = _interval(found.as_dict()), _interval(self.best)
+        return f"pruned: {self.metric} after {n} samples is {mine}, the best trial's {best}"
+
+
+def worse(one: Mapping[str, Any], best: Mapping[str, Any], high: bool) -> bool:
+    """Whether the better end of one's interval does not reach the worse end of the best one's."""
+    reach, bar = (one["ci_high"], best["ci_low"]) if high else (one["ci_low"], best["ci_high"])
+    if reach is None or bar is None:
+        return False
+    return bool(reach < bar if high else reach > bar)
+
+
+def _interval(metric: Mapping[str, Any]) -> str:
+    return f"{metric['ci_low']:.3f} to {metric['ci_high']:.3f}"
