@@ -14,8 +14,6 @@ _HOME = Path(__file__).resolve().parent.parent
 if TYPE_CHECKING:
     from runner.job.task import Task
 
-BUDGET, INTERRUPTED = 3, 130
-
 
 def main() -> int:
     """Run the command. Returns the exit code."""
@@ -35,7 +33,7 @@ def main() -> int:
 
     os.environ["HYDRA_FULL_ERROR"] = "1"
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look through every installed package
-    from runner.job.task import Task
+    from runner.job.task import INTERRUPTED, Task
 
     task = Task()
     try:
@@ -63,6 +61,7 @@ def _guarded(task: Task, words: list[str]) -> int:
     from runner.config.errors import ConfigErrors, complain, unreachable
     from runner.config.explain import explain, refuse_dashes, too_deep
     from runner.config.hydra_patches import apply_patches
+    from runner.job.task import BUDGET
     from runner.sweep.plugins import register
     from runner.terminal.interrupts import is_interrupt
     from runner.terminal.output import aside, left

@@ -34,7 +34,9 @@ def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue
     """Name the place, what was found and what would be right."""
     cause = error.__cause__
     if isinstance(error, yaml.MarkedYAMLError):
-        return _bad_yaml(error)
+        mark = error.problem_mark or error.context_mark
+        place = f"{near(Path(mark.name))}:{mark.line + 1}" if mark else "a YAML file"
+        return Finding("", f"no valid YAML: {error.problem or error.context}", place)
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         return _no_choice(error.missing_cfg_file, overrides, catalogue)
     if isinstance(error, OverrideParseException):
@@ -57,16 +59,9 @@ def explain(error: BaseException, overrides: Sequence[str], catalogue: Catalogue
     if isinstance(cause, ConfigError):  # of a launcher or sweeper that Hydra makes
         return Finding("", str(cause), _written(re.escape(str(cause).partition(":")[0]) + "=", overrides))
     if isinstance(cause, GrammarParseError):
-        return Finding(
-            "", f"an interpolation cannot be read: {_first(str(cause))}", _open_interpolation(overrides, catalogue)
-        )
+        place = _written(r".*\$\{[^}]*$", overrides) or _line(r"\$\{[^}]*$", catalogue) or COMMAND
+        return Finding("", f"an interpolation cannot be read: {_first(str(cause))}", place)
     return _other(error, overrides)
-
-
-def _bad_yaml(error: yaml.MarkedYAMLError) -> Finding:
-    mark = error.problem_mark or error.context_mark
-    place = f"{near(Path(mark.name))}:{mark.line + 1}" if mark else "a YAML file"
-    return Finding("", f"no valid YAML: {error.problem or error.context}", place)
 
 
 def _no_choice(missing: str, overrides: Sequence[str], catalogue: Catalogue) -> Finding:
@@ -114,11 +109,6 @@ def _other(error: BaseException, overrides: Sequence[str]) -> Finding:
     key = error.full_key if isinstance(error, OmegaConfBaseException) and error.full_key else ""
     named = [o for o in overrides if o in text or (key and o.startswith(f"{key}="))]
     return Finding(str(key), text, f"{COMMAND}: {named[0]}" if named else "")
-
-
-def _open_interpolation(overrides: Sequence[str], catalogue: Catalogue) -> str:
-    """The likely place of an interpolation that is not closed."""
-    return _written(r".*\$\{[^}]*$", overrides) or _line(r"\$\{[^}]*$", catalogue) or COMMAND
 
 
 def _written(pattern: str, overrides: Sequence[str]) -> str:

@@ -26,17 +26,6 @@ def read_shard(shard: str) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class SampleBudget:
-    """Limits of one sample; null = none."""
-
-    usd: Amount | None = None
-    tokens: Count | None = None
-    calls: Count | None = None
-    steps: Count | None = None
-    seconds: Amount | None = None
-
-
-@dataclass(frozen=True)
 class RunBudget:
     """Limits of the run; null = none."""
 
@@ -44,6 +33,13 @@ class RunBudget:
     tokens: Count | None = None
     calls: Count | None = None
     seconds: Amount | None = None
+
+
+@dataclass(frozen=True)
+class SampleBudget(RunBudget):
+    """Limits of one sample; null = none."""
+
+    steps: Count | None = None
 
 
 @dataclass(frozen=True)

@@ -70,10 +70,11 @@ def _place(group: str) -> str:
     return name if package in ("", "_global_") else package
 
 
-def study(experiment: Experiment) -> None:
-    """Give the evaluated split to models that know it privately, whatever part of it is drawn."""
-    dataset = experiment.dataset
+def study(experiment: Experiment, samples: Sequence[Sample] | None = None) -> None:
+    """Give samples to models that know their answers privately; None: the whole evaluated split, even of a part."""
+    dataset, cfg = experiment.dataset, experiment.cfg
+    if samples is None and cfg["limit"] is None and cfg["run"]["shard"] is None:
+        samples = experiment.samples
     for model in experiment.models.values():
         if isinstance(model, Studying):
-            whole = experiment.cfg["limit"] is None and experiment.cfg["run"]["shard"] is None
-            model.study(experiment.samples if whole else dataset.load(dataset.split))
+            model.study(dataset.load(dataset.split) if samples is None else samples)

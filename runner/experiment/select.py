@@ -39,13 +39,8 @@ def clean(sample: Sample) -> Sample:
     if all(text.isascii() or encodable(text) for text in texts) and encodable(sample.cluster or ""):
         return sample
     choices = {without_surrogates(k): without_surrogates(v) for k, v in problem.choices.items()}
-    fresh = replace(
-        problem,
-        id=without_surrogates(problem.id),
-        question=without_surrogates(problem.question),
-        context=without_surrogates(problem.context),
-        choices=choices,
-    )
+    fixed = {name: without_surrogates(vars(problem)[name]) for name in ("id", "question", "context")}
+    fresh = replace(problem, **fixed, choices=choices)
     cluster = None if sample.cluster is None else without_surrogates(sample.cluster)
     strata = {without_surrogates(k): without_surrogates(v) for k, v in sample.strata.items()}
     return replace(sample, problem=fresh, cluster=cluster, strata=strata)

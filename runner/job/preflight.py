@@ -55,14 +55,12 @@ async def _pilot(job: Job, resources: SharedResources, k: int) -> Pilot:
     from runner.learning.memory import with_memory
 
     experiment = job.experiment
-    finished = sum(record["stop"] != "error" for record in read(job.folder))
+    owed = len(experiment.samples) * experiment.epochs - sum(one["stop"] != "error" for one in read(job.folder))
     main = experiment.models["main"]
     traits = model_traits(main)
-    pilot = Pilot(
-        experiment.launch.label or experiment.name, len(experiment.samples) * experiment.epochs - finished, main.max_connections,
-        traits.context_tokens,
-        (traits.requests_per_minute, traits.tokens_per_minute), lane_of(experiment.cfg),
-    )  # fmt: skip
+    limits = traits.requests_per_minute, traits.tokens_per_minute
+    label = experiment.launch.label or experiment.name
+    pilot = Pilot(label, owed, main.max_connections, traits.context_tokens, limits, lane_of(experiment.cfg))
     study(experiment)
     async with AsyncExitStack() as own:
         shared = resources.share(experiment, own)

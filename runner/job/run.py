@@ -19,6 +19,7 @@ from runner.experiment.checks import sandbox_of
 from runner.experiment.facts import facts_of, sweep_id
 from runner.job.execute import Outcome, execute
 from runner.job.shared_resources import Lease, SharedResources
+from runner.job.task import BUDGET, COMPLETE, ERRORS
 from runner.learning.memory import learn, remember
 from runner.learning.stage_context import StageContext
 from runner.results.metrics import Summary, as_json, overflow_line
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from runner.job.shared_resources import SharedResources
 
 log = logging.getLogger("runner")
-COMPLETE, ERRORS, BUDGET = 0, 1, 3  # exit codes
 _CALLS = ("sent", "from_journal", "beside")
 _STATUS = {COMPLETE: "complete", ERRORS: "complete", BUDGET: "budget"}
 
@@ -70,7 +70,7 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
             raise
         except (ModelError, RunLimitReached) as error:  # of making the memory; those of samples are their records
             _finish(experiment, folder, door, Outcome(stopped=f"no memory: {error}"), notes, "interrupted")
-            print(f"the memory was not made: {error}\nto go on:   {going_on(folder)}")  # noqa: T201
+            print(f"the memory was not made: {error}\nto go on:   {resume_command(folder)}")  # noqa: T201
             return ERRORS if isinstance(error, ModelError) else BUDGET
 
 
@@ -126,9 +126,7 @@ def _finish(
     """Write metrics, manifest and report from the records."""
     summary = summary_of(outcome.records, notes["levels"], notes["by"], notes["kinds"])
     wanted = len(experiment.samples) * experiment.epochs
-    resume = (
-        None if status == "complete" and not outcome.errored else manifest.command_line(f"run.resume={quoted(folder)}")
-    )
+    resume = None if status == "complete" and not outcome.errored else resume_command(folder)
     shared = experiment.launch.sweep is not None  # then a model's counters are those of several jobs
     stats = (
         {}
@@ -180,7 +178,7 @@ def _errors(outcome: Outcome) -> dict[str, int]:
     return dict(shown.most_common(5))
 
 
-def going_on(folder: Path) -> str:
+def resume_command(folder: Path) -> str:
     """The command that goes on where this one stopped."""
     return manifest.command_line(f"run.resume={quoted(folder)}")
 
@@ -195,7 +193,7 @@ def _tell(folder: Path, notes: Mapping[str, Any], summary: Summary, url: str | N
     if notes["counts"]["errored"]:
         text, n = next(iter(notes["errors"].items()))
         lines.append(f"errors:     {times(n)}: {text}")
-        lines.append(f"to go on:   {manifest.command_line(f'run.resume={quoted(folder)}')}")
+        lines.append(f"to go on:   {resume_command(folder)}")
     if url:
         lines.append(f"MLflow:     {url}   (make ui or python -m runner.ui starts it)")
     for line in lines:
@@ -204,45 +202,37 @@ def _tell(folder: Path, notes: Mapping[str, Any], summary: Summary, url: str | N
 
 
 async def run_stage(experiment: Experiment, resources: SharedResources) -> int:
-    """Run the stage of the config: one of its own, or the making of the memory. Returns the exit code."""
-    if experiment.stage is not None:
-        return await run_standalone_stage(experiment, resources)
+    """Run the stage of the config: a standalone one, or the making of the memory. Returns the exit code."""
+    name = "the memory" if experiment.stage is None else experiment.launch.choices.get("stage", "the stage")
     async with AsyncExitStack() as own:
         experiment = resources.share(experiment, own)
         door = resources.door(experiment)
         own.callback(resources.finish, experiment.launch.label, door.spent)
         try:
-            folder, said = await learn(experiment, door)
+            if experiment.stage is None:
+                lines, code, made = *await _learn_memory(experiment, door), None
+            else:
+                with Progress(door, 0, 0, name) as progress:
+                    made = await experiment.stage.make(StageContext(experiment, door, progress))
+                lines, code = [*made.said, f"folder:     {made.folder}"], ERRORS if made.empty else COMPLETE
         except (ModelError, RunLimitReached) as error:
-            print(f"the memory was not made: {error}\nto go on, give the same command again")  # noqa: T201
+            verb = "made" if experiment.stage is None else "finished"
+            print(f"{name} was not {verb}: {error}\nto go on, give the same command again")  # noqa: T201
             return ERRORS if isinstance(error, ModelError) else BUDGET
+    print(*lines, sep="\n")  # noqa: T201
+    print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
+    if made is not None:
+        from runner.tracking import track_made
+
+        if url := await asyncio.to_thread(track_made, made, experiment.cfg, experiment.launch.choices):
+            print(f"MLflow:     {url}   (make ui or python -m runner.ui starts it)")  # noqa: T201
+    return code
+
+
+async def _learn_memory(experiment: Experiment, door: Door) -> tuple[list[str], int]:
+    """Make the memory, or find it. Returns what to print, and the exit code."""
+    folder, said = await learn(experiment, door)
     if experiment.source is not None and folder is not None:
-        said += [*memory_traits(experiment.source.open(folder, "")).notes]
-    made = "made now" if door.spent.calls + door.replayed else "it was there"
-    print(*said, f"memory:     {folder} ({made})", sep="\n")  # noqa: T201
-    print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
-    return COMPLETE
-
-
-async def run_standalone_stage(experiment: Experiment, resources: SharedResources) -> int:
-    """Run the stage of its own, and say what it left. Returns the exit code."""
-    from runner.tracking import track_made
-
-    assert experiment.stage is not None, "only a run with such a stage"
-    stage = experiment.launch.choices.get("stage", "the stage")
-    async with AsyncExitStack() as own:
-        experiment = resources.share(experiment, own)
-        door = resources.door(experiment)
-        stage_itself = experiment.stage
-        assert stage_itself is not None
-        try:
-            with Progress(door, 0, 0, stage) as progress:
-                made = await stage_itself.make(StageContext(experiment, door, progress))
-        except (ModelError, RunLimitReached) as error:
-            print(f"{stage} was not finished: {error}\nto go on, give the same command again")  # noqa: T201
-            return ERRORS if isinstance(error, ModelError) else BUDGET
-    print(*made.said, f"folder:     {made.folder}", sep="\n")  # noqa: T201
-    print(f"calls:      {door.spent.calls:,} sent, {door.replayed:,} answered by the journal")  # noqa: T201
-    if url := await asyncio.to_thread(track_made, made, experiment.cfg, experiment.launch.choices):
-        print(f"MLflow:     {url}   (make ui or python -m runner.ui starts it)")  # noqa: T201
-    return ERRORS if made.empty else COMPLETE
+        said += memory_traits(experiment.source.open(folder, "")).notes
+    how = "made now" if door.spent.calls + door.replayed else "it was there"
+    return [*said, f"memory:     {folder} ({how})"], COMPLETE

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
     from runner.job.shared_resources import Lease, SharedResources
 
-DECLINED = 130  # the preflight's question was answered with no
+COMPLETE, ERRORS, CONFIG, BUDGET, INTERRUPTED = 0, 1, 2, 3, 130  # exit codes
 
 
 @dataclass
@@ -44,14 +44,14 @@ class Task:
                 self.resume = self.resume or f"run.resume={quoted(here.folder)}"
             with Interrupts():
                 self.code = self.run(self.alone(here.experiment, here.folder))
-            if self.code == DECLINED:
+            if self.code == INTERRUPTED:
                 self.resume = ""
         except ConfigError as error:
             complain(error)
-            self.code = 2
+            self.code = CONFIG
         except Unwritable as error:
             aside(f"error: {error}; what is finished is kept{self.continuing}")
-            self.code = 1
+            self.code = ERRORS
         return self.code
 
     @property
@@ -74,7 +74,7 @@ class Task:
             from runner.job.prepare import Job
 
             if not await is_approved([Job(experiment, folder)], spent):
-                return DECLINED
+                return INTERRUPTED
         async with SharedResources(experiment.budget, spent=spent) as resources:
             return await self.play(experiment, folder, resources)
 

@@ -13,14 +13,15 @@ from components.acting.solved import learnt_in
 from components.core.errors import ConfigError
 from components.core.learning import Source, task_of
 from components.core.plain import Accept
-from components.core.protocols import ByTask, Memory, Studying
+from components.core.protocols import ByTask, Memory
 from components.core.traits import memory_traits
 from components.core.types import Sample, Trajectory
 from runner.episode.door import Door
 from runner.episode.ending import before_judging
+from runner.experiment.experiment import study
 from runner.learning import folders
 from runner.learning.lesson import Lesson, known_by, lesson_of
-from runner.learning.stage_context import Practice
+from runner.learning.stage_context import Practice, origin_of
 from runner.storage import manifest, records
 from runner.terminal.progress import Progress
 
@@ -57,11 +58,8 @@ async def with_memory(experiment: Experiment, door: Door) -> tuple[Experiment, l
         return experiment, []
     found, said = await learn(experiment, door) if source.needed else (None, [])
     memory = source.open(found, "" if found is None else folders.digest_of(found))
-    return replace(experiment, parts=replace(experiment.parts, memory=memory)), [
-        *said,
-        *memory_traits(memory).notes,
-        *_without(experiment, memory),
-    ]
+    notes = [*said, *memory_traits(memory).notes, *_without(experiment, memory)]
+    return replace(experiment, parts=replace(experiment.parts, memory=memory)), notes
 
 
 def _without(experiment: Experiment, memory: Memory) -> list[str]:
@@ -93,13 +91,13 @@ async def learn(experiment: Experiment, door: Door) -> tuple[Path | None, list[s
 
 async def _make(experiment: Experiment, door: Door, source: Source, lesson: Lesson, root: Path) -> Path:
     """Run the stage and keep its files."""
-    _study(experiment, lesson.samples)
+    study(experiment, lesson.samples)
     parts = replace(experiment.parts, verifier=Accept(), memory=None)
     stage = type(source.stage).__name__.lower()
     with Progress(door, len(lesson.samples), 0, f"{stage} on {lesson.split}") as progress:
         practice = Practice(experiment.parts.agent, parts, door, progress)
         files = await source.stage.run(practice, lesson.samples)
-    _study(experiment, None)
+    study(experiment)
     folder = folders.keep(root, lesson.recipe, files, _notes(experiment, lesson, door, practice))
     log.info("memory %s: %d files from %d training samples", folder.name, len(files), len(lesson.samples))
     return folder
@@ -108,20 +106,14 @@ async def _make(experiment: Experiment, door: Door, source: Source, lesson: Less
 def _notes(experiment: Experiment, lesson: Lesson, door: Door, practice: Practice) -> Mapping[str, Any]:
     """The manifest of a memory; ``texts`` are digests of what it was learnt from."""
     return {
-        "made": manifest.now(),
-        "command": manifest.command_line(),
-        "models": {role: model.name for role, model in experiment.models.items()},
-        "dataset": {"name": experiment.launch.choices.get("dataset"), "fingerprint": experiment.dataset.fingerprint},
+        **origin_of(experiment),
         "privacy": experiment.dataset.privacy,
         "split": lesson.split,
         "samples": [sample.problem.id for sample in lesson.samples],
         "texts": [known_by(sample) for sample in lesson.samples],
         "too_long": sorted(practice.skipped),
         "stage": experiment.cfg["memory"]["stage"],
-        "prompts": dict(experiment.prompts),
-        "seed": experiment.seed,
         "calls": door.spent.calls + door.replayed,
-        "versions": manifest.versions(),
     }
 
 
@@ -133,18 +125,6 @@ def _sayings(folder: Path) -> list[str]:
     if {path.name for path in folder.rglob("*.json")} <= {manifest.FILE, "provenance.json"}:
         said.append("nothing was learnt from the training samples: the memory is empty")
     return said
-
-
-def _study(experiment: Experiment, samples: Sequence[Sample] | None) -> None:
-    """Models with a private answer key get that of the training samples; with None, their own again."""
-    if samples is None:
-        from runner.experiment.experiment import study
-
-        return study(experiment)
-    for model in experiment.models.values():
-        if isinstance(model, Studying):
-            model.study(samples)
-    return None
 
 
 ONE_BY_ONE = (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from components.core.errors import ConfigError, ModelError
 from components.core.learning import Solve
 from components.core.plain import Accept, Intact, NoTools
-from components.core.protocols import Agent, Episode, Memory, Studying
+from components.core.protocols import Agent, Episode, Memory
 from components.core.redaction import redact
 from components.core.traits import Requirements, requirements_of
 from components.core.types import CONTEXT_LENGTH, Answer, Failure, Played, Problem, Refusal, Sample, Trajectory
@@ -21,6 +21,7 @@ from runner.episode.door import Door
 from runner.episode.ending import consults, deciding
 from runner.episode.play import play
 from runner.episode.shared import Parts
+from runner.experiment.experiment import study
 from runner.experiment.facts import declared_scores
 from runner.experiment.select import clean
 from runner.learning.folders import root_of
@@ -31,6 +32,9 @@ from runner.terminal.progress import Progress
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
+
+
+_NOT_COMPARED = ("name", "limit", "epochs", "memory")  # of a config, when a stage is continued
 
 
 @dataclass(frozen=True)
@@ -76,9 +80,6 @@ class Practice:
         return Played(trajectory, deciding(self.parts.scorers, scores), {score.name: score.value for score in scores})
 
 
-_APART = ("name", "limit", "epochs", "memory")  # of a config: what a stage of its own does not go by
-
-
 @dataclass(frozen=True)
 class StageContext:
     """See ``components.core.learning.StageContext``."""
@@ -112,31 +113,20 @@ class StageContext:
     @property
     def facts(self) -> Mapping[str, Any]:
         """For a manifest."""
-        experiment = self.experiment
-        models = experiment.models
-        return {
-            "made": manifest.now(),
-            "command": manifest.command_line(),
-            "models": {role: model.name for role, model in models.items()},
-            "model_kind": "simulated" if any(model.kind == "simulated" for model in models.values()) else "live",
-            "dataset": {
-                "name": experiment.launch.choices.get("dataset"),
-                "fingerprint": experiment.dataset.fingerprint,
-                "privacy": inherited_privacy(experiment),
-            },
-            "prompts": dict(experiment.prompts),
-            "seed": experiment.seed,
-            "versions": manifest.versions(),
-        }
+        facts = origin_of(self.experiment)
+        kinds = {model.kind for model in self.experiment.models.values()}
+        dataset = {**facts["dataset"], "privacy": inherited_privacy(self.experiment)}
+        return {**facts, "model_kind": "simulated" if "simulated" in kinds else "live", "dataset": dataset}
 
     @property
     def begun(self) -> str:
         """The digest of what may not change on the way."""
         experiment = self.experiment
-        kept = {key: text for key, text in settled(experiment.cfg).items() if key.partition(".")[0] not in _APART}
-        told = [kept, dict(experiment.prompts), experiment.dataset.fingerprint]
-        told += [{role: redact(model.name) for role, model in experiment.models.items()}]
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+        settings = settled(experiment.cfg).items()
+        compared = {key: text for key, text in settings if key.partition(".")[0] not in _NOT_COMPARED}
+        models = {role: redact(model.name) for role, model in experiment.models.items()}
+        identity = [compared, dict(experiment.prompts), experiment.dataset.fingerprint, models]
+        return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
 
     def training(self, split: str | None) -> tuple[str, Sequence[Sample]]:
         """A split to learn from, without what is evaluated. Raises ConfigError."""
@@ -151,9 +141,7 @@ class StageContext:
 
     def study(self, samples: Sequence[Sample]) -> None:
         """Models with a private answer key get that of these samples."""
-        for model in self.experiment.models.values():
-            if isinstance(model, Studying):
-                model.study(samples)
+        study(self.experiment, samples)
 
     async def play(self, sample: Sample, agent: Agent, epoch: int = 0) -> Played:
         """An agent on a sample, with the config's verifier and without memory. Raises ModelError."""
@@ -191,3 +179,16 @@ def place_of_stage(experiment: Experiment) -> Path | None:
     if experiment.stage is not None:
         return experiment.stage.place
     return None if experiment.cfg.get("stage") is None else root_of(experiment.cfg)
+
+
+def origin_of(experiment: Experiment) -> dict[str, Any]:
+    """What the manifest of anything learnt says of where it came from."""
+    return {
+        "made": manifest.now(),
+        "command": manifest.command_line(),
+        "models": {role: model.name for role, model in experiment.models.items()},
+        "dataset": {"name": experiment.launch.choices.get("dataset"), "fingerprint": experiment.dataset.fingerprint},
+        "prompts": dict(experiment.prompts),
+        "seed": experiment.seed,
+        "versions": manifest.versions(),
+    }

@@ -13,8 +13,9 @@ from omegaconf import DictConfig, open_dict, read_write
 from omegaconf.errors import OmegaConfBaseException
 
 from components.core.errors import ConfigError
+from runner.config.catalogue import Catalogue
 from runner.config.errors import ConfigErrors, Finding, complain
-from runner.config.explain import too_deep
+from runner.config.explain import explain, too_deep
 from runner.config.origins import words_of
 from runner.experiment.facts import facts_of
 from runner.job.plan import Cell
@@ -33,7 +34,7 @@ def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path)
         try:
             _compose(cell, number, master, loader, home)
         except (HydraException, OmegaConfBaseException, ValueError) as error:
-            bad[number] = _explained(error, cell)
+            bad[number] = ConfigErrors([explain(error, cell.overrides, Catalogue())])
         except ConfigError as error:
             bad[number] = error
         except RecursionError:
@@ -106,14 +107,6 @@ def _check(cell: Cell, loader: Any) -> None:
 def _data_of(cell: Cell) -> str:
     """Jobs over the same data are checked one after the other, so that they are read once."""
     return "" if cell.config is None else repr(cell.config._get_node("dataset"))
-
-
-def _explained(error: Exception, cell: Cell) -> ConfigError:
-    """What Hydra could not compose, in one line."""
-    from runner.config.catalogue import Catalogue
-    from runner.config.explain import explain
-
-    return ConfigErrors([explain(error, cell.overrides, Catalogue())])
 
 
 def _tell(plan: Sequence[Cell], bad: dict[int, ConfigError]) -> None:

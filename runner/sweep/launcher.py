@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
@@ -28,19 +27,18 @@ from components.core.errors import ConfigError
 from components.core.redaction import redact
 from runner.episode.budget import Budget, Spent
 from runner.job.plan import Cell, cells
+from runner.job.task import BUDGET, INTERRUPTED, Task
 from runner.storage.resume import quoted
 from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.remote_launch import launch
 from runner.sweep.shards import gather
+from runner.terminal.output import aside
 
 if TYPE_CHECKING:
     from runner.job.shared_resources import SharedResources, Watch
-    from runner.job.task import Task
 
 Plugins.instance()  # before the import below: its scan would load that module a second time
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper  # noqa: E402
-
-BUDGET, DECLINED = 3, 130
 
 
 class Sweeper(BasicSweeper):
@@ -96,13 +94,16 @@ class Sweeper(BasicSweeper):
         owed = [part for cell in plan for part in (cell.parts or (cell,)) if not part.complete]
         finished = sum(cell.complete for cell in plan)
         parts = f"; {len(owed)} parts are owed" if any(cell.parts for cell in plan) else ""
-        _say(f"sweep of {len(plan)} jobs, {finished} of them finished before{parts}: {home}")
+        aside(f"sweep of {len(plan)} jobs, {finished} of them finished before{parts}: {home}")
         spent = Spent()
         if owed and any(cell.cfg["run"]["preflight"] for cell in owed) and not self._cleared(owed, spent):
-            self.task.code = DECLINED
+            self.task.code = INTERRUPTED
             return
         self.play(plan, len(plan), spent)
-        self.task.code = _conclude(plan)
+        from runner.job.summary import summarise
+
+        summarise(plan)
+        self.task.code = exit_code(plan)
 
     def play(self, plan: Sequence[Cell], jobs: int, spent: Spent) -> None:
         """Run what is owed of these of so many jobs, and note how each ended."""
@@ -226,22 +227,10 @@ def _note(cell: Cell, result: JobReturn) -> None:
         cell.code, cell.error = 1, redact(lines[-1].strip())
 
 
-def _conclude(plan: Sequence[Cell]) -> int:
-    """One table over the jobs and what failed. Returns the sweep's exit code."""
-    from runner.job.summary import summarise
-
-    summarise(plan)
-    return exit_code(plan)
-
-
 def exit_code(plan: Sequence[Cell]) -> int:
     """Say what failed. Returns the sweep's exit code."""
     for cell in plan:
         if cell.code:
-            _say(f"job {cell.label} ended with exit code {cell.code}{cell.error and f': {cell.error}'}: {cell.folder}")
+            aside(f"job {cell.label} ended with exit code {cell.code}{cell.error and f': {cell.error}'}: {cell.folder}")
     codes = {cell.code for cell in plan if cell.code}
     return 0 if not codes else BUDGET if codes == {BUDGET} else 1
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)  # noqa: T201

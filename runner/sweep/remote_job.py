@@ -24,6 +24,9 @@ from runner.storage import records
 _TOLD = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)  # how schedulers tell a process to leave
 
 
+COUNTED = ("usd", "input_tokens", "output_tokens", "calls", "unreported")  # what jobs elsewhere add up to
+
+
 @dataclass(frozen=True)
 class Order:
     """A job as it was checked. ``jobs``: how many the sweep has; ``before``: what the records in its folder had taken
@@ -74,33 +77,24 @@ def orders_of(plan: Sequence[Cell], jobs: int, spent: Spent) -> list[Order]:
 
 
 def _taken(folder: Path) -> Spent:
-    """What the samples that are finished took; those that a dying process left unfinished are not known."""
-    spent = Spent()
-    for record in records.read(folder):
-        usage = record["usage"]
-        spent.calls += usage["calls"]
-        spent.input_tokens += usage["input_tokens"] or 0
-        spent.output_tokens += usage["output_tokens"] or 0
-        spent.unreported += usage["calls"] if usage["input_tokens"] is None else 0
-        spent.usd += usage["cost_usd"] or 0.0
-    return spent
+    """What finished samples took; the calls of samples that a dying process left unfinished are not known."""
+    usages = [record["usage"] for record in records.read(folder)]
+    names = {"usd": "cost_usd", "input_tokens": "input_tokens", "output_tokens": "output_tokens", "calls": "calls"}
+    unreported = sum(usage["calls"] for usage in usages if usage["input_tokens"] is None)
+    return Spent(
+        **{name: sum(usage[key] or 0 for usage in usages) for name, key in names.items()}, unreported=unreported
+    )
 
 
 def taken_since(order: Order) -> Spent:
-    """What a job has taken of its part by its records, where no process can say: the journal's replies are in it.
+    """What a job has taken of its part by its records, calls that the journal answered included.
 
-    Nothing where there is no budget.
+    It stands in where no process can say; nothing without a budget.
     """
-    before, now = order.before, _taken(order.folder) if order.before is not None else Spent()
-    if before is None:
-        return now
-    return Spent(
-        max(0.0, now.usd - before.usd),
-        max(0, now.input_tokens - before.input_tokens),
-        max(0, now.output_tokens - before.output_tokens),
-        max(0, now.calls - before.calls),
-        unreported=max(0, now.unreported - before.unreported),
-    )
+    if order.before is None:
+        return Spent()
+    before, now = vars(order.before), vars(_taken(order.folder))
+    return Spent(**{name: max(0, now[name] - before[name]) for name in COUNTED})
 
 
 def _part(budget: Mapping[str, Any], n: int, parts: int, spent: Spent) -> dict[str, Any]:

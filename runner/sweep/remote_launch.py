@@ -5,7 +5,6 @@ here: one whose process dies is begun again and goes on from its folder and the 
 """
 
 import os
-import sys
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
@@ -17,8 +16,9 @@ from runner.episode.budget import Spent
 from runner.experiment.facts import sweep_id
 from runner.job.plan import Cell
 from runner.sweep.engines import Joblib, Submitit
-from runner.sweep.remote_job import Died, Ended, Order, orders_of, taken_since
+from runner.sweep.remote_job import COUNTED, Died, Ended, Order, orders_of, taken_since
 from runner.terminal.interrupts import Stopping
+from runner.terminal.output import aside
 
 RESTARTS = 2
 _PLUGINS: "dict[str, Callable[[Any], Engine]]" = {
@@ -48,19 +48,15 @@ def launch(launcher: Any, owed: Sequence[Cell], jobs: int, spent: Spent) -> Sequ
     first = owed[0]
     prepare(first.cfg, sweep=sweep_id(first.launch.sweep), total_jobs=jobs)
     if any(limit is not None for limit in first.cfg["budget"]["run"].values()):
-        _say(f"budget.run is divided: each of {len(owed)} jobs may take its part, since they share no process")
+        aside(f"budget.run is divided: each of {len(owed)} jobs may take its part, since they share no process")
     callbacks = launcher.hydra_context.callbacks
     for cell in owed:
         callbacks.on_job_start(config=cell.config, task_function=launcher.task_function)
     orders = orders_of(owed, jobs, spent)
     ended = watch(engine, orders)
     for order, end in zip(orders, ended, strict=True):
-        one = end.spent or taken_since(order)
-        spent.usd += one.usd
-        spent.calls += one.calls
-        spent.input_tokens += one.input_tokens
-        spent.output_tokens += one.output_tokens
-        spent.unreported += one.unreported
+        job = end.spent or taken_since(order)
+        vars(spent).update({name: vars(spent)[name] + vars(job)[name] for name in COUNTED})
     results = [_returned(cell, one) for cell, one in zip(owed, ended, strict=True)]
     for cell, result in zip(owed, results, strict=True):
         callbacks.on_job_end(config=cell.config, job_return=result)
@@ -81,12 +77,12 @@ def watch(engine: Engine, orders: Sequence[Order]) -> list[Ended]:
             deaths[order.label] += 1
             if deaths[order.label] <= RESTARTS:
                 queue.append(order)
-                _say(f"job {order.label}: {end.why}; it is begun again, what is finished is kept")
+                aside(f"job {order.label}: {end.why}; it is begun again, what is finished is kept")
             else:
                 ended[order.label] = Ended(1, f"{end.why}, and so it did {RESTARTS} times before")
     if deaths:
         told = ", ".join(f"{label} {min(n, RESTARTS)} x" for label, n in deaths.items())
-        _say(f"begun again since their processes died: {told}")
+        aside(f"begun again since their processes died: {told}")
     return [ended[order.label] for order in orders]
 
 
@@ -105,7 +101,3 @@ def _returned(cell: Cell, ended: Ended) -> JobReturn:
     result.status = JobStatus.FAILED if ended.error else JobStatus.COMPLETED
     result.return_value = ended.error or ended.code
     return result
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)  # noqa: T201

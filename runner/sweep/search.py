@@ -1,7 +1,6 @@
 """Hydra's sweeper of ``hydra/sweeper=optuna``: asks the study for trials, plays them as jobs of a sweep, tells it."""
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,12 +17,14 @@ from runner.config.build import check
 from runner.config.errors import ConfigErrors, nearest
 from runner.episode.budget import Budget, Spent
 from runner.job.plan import Cell
+from runner.job.task import BUDGET
 from runner.storage.resume import parts_of, quoted
 from runner.sweep.check import check_all, sweep_folder
-from runner.sweep.launcher import BUDGET, Launcher, Sweeper, exit_code
+from runner.sweep.launcher import Launcher, Sweeper, exit_code
 from runner.sweep.search_results import Pruner, conclude, metrics_of
 from runner.sweep.search_space import Search, Space, corners, groups_of, space_of, words_at
 from runner.sweep.search_study import Study, Trial, library
+from runner.terminal.output import aside
 
 _GROUP = "search"
 
@@ -67,7 +68,7 @@ class Searcher(Sweeper):
         self.task.started, self.task.resume = True, f"hydra.sweep.dir={quoted(here.home)}"
         with Study(here.home, here.search, here.space) as study:
             self._go_on(study, here)
-            _say(f"search of {study.wanted} trials, {len(study.trials)} of them asked for before: {here.home}")
+            aside(f"search of {study.wanted} trials, {len(study.trials)} of them asked for before: {here.home}")
             stopped = False
             while not stopped and (batch := _next(study, here.search.at_once)):
                 stopped = self._play(study, here, batch)
@@ -198,7 +199,3 @@ def _refuse_doubles(given: Sequence[Override]) -> None:
 
 def _key(override: Override) -> str:
     return str(override.get_key_element()).lstrip("+~")
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)  # noqa: T201

@@ -1,5 +1,6 @@
 """What ``search`` in a config may say."""
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -212,10 +213,7 @@ def grid_of(space: Space) -> list[dict[str, Any]]:
         points[key] = found
     if (n := math.prod(map(len, points.values()))) > _MOST:
         raise ConfigError(f"search.sampler=grid: the grid has {n:,} points, more than {_MOST:,}; take longer steps")
-    grid: list[dict[str, Any]] = [{}]
-    for key, values in points.items():
-        grid = [{**point, key: value} for point in grid for value in values]
-    return grid
+    return [dict(zip(points, point, strict=True)) for point in itertools.product(*points.values())]
 
 
 def corners(space: Space) -> list[dict[str, Any]]:
