@@ -221,11 +221,11 @@ def _episode(given: Given) -> None:
 
 
 def _rescore(given: Given) -> None:
-    from runner.job.stored import rescored, rewrite
+    from runner.job.stored import replace_records, rescored_records
 
     folders = _folders(given)
     for folder in folders:
-        rewrite(folder, rescored(folder, config_of(folder)))
+        replace_records(folder, rescored_records(folder, config_of(folder)))
     _show_tables(folders)
 
 

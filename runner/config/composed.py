@@ -54,7 +54,7 @@ def resolve_choice(group: str, name: str, changes: Mapping[str, Any]) -> dict[st
     return {**{str(key): value for key, value in content.items()}, **changes}
 
 
-def frozen(plain: Mapping[str, Any], config: DictConfig, places: Origins) -> list[Finding]:
+def profile_changes(plain: Mapping[str, Any], config: DictConfig, places: Origins) -> list[Finding]:
     """Attempts to change a profile's single switches, which belong together."""
     overrides = places.overrides
     name = config.hydra.runtime.choices.get(PROFILE)
@@ -69,7 +69,7 @@ def frozen(plain: Mapping[str, Any], config: DictConfig, places: Origins) -> lis
     return [Finding(PROFILE, text)] if chosen and chosen.own != plain.get(PROFILE) else []
 
 
-def touched(config: DictConfig, places: Origins) -> set[str]:
+def changed_groups(config: DictConfig, places: Origins) -> set[str]:
     """The groups whose parts are not as we ship them: overridden, or from a user's folder."""
     words = [override.lstrip("+~").partition("=")[0] for override in places.overrides]
     groups = {word.partition(".")[0] for word in words if "." in word}
@@ -80,7 +80,7 @@ def touched(config: DictConfig, places: Origins) -> set[str]:
     return groups | ({"grammars"} if "agent" in groups else set())
 
 
-def strangers(cfg: Mapping[str, Any], places: Origins) -> list[Finding]:
+def invalid_references(cfg: Mapping[str, Any], places: Origins) -> list[Finding]:
     """Values of secret variables; baselines that are neither a choice of agent nor a value of a key; unknown curves,
     and gains unpublished here."""
     compare, agents = cfg.get("compare") or {}, places.catalogue.choices("agent")
@@ -94,7 +94,7 @@ def strangers(cfg: Mapping[str, Any], places: Origins) -> list[Finding]:
         "curves": [str(key) for key in lists.get("curves", ())],
         "figures": [str(key) for where in wheres if isinstance(where, Mapping) for key in where],
     }
-    for name, key in ((name, key) for name, of in keys.items() for key in dict.fromkeys(of) if not _holds(cfg, key)):
+    for name, key in ((name, key) for name, of in keys.items() for key in dict.fromkeys(of) if not _has_key(cfg, key)):
         findings.append(Finding(f"compare.{name}", f"no key {key!r} in the config"))
     gains = compare.get("gains")
     if isinstance(gains, str) and gains not in (have := Catalogue().choices("papers/gains")):
@@ -115,7 +115,7 @@ def _secrets(node: Any, secrets: Mapping[str, str], key: str = "") -> list[Findi
     return [Finding(key, text.format(name)) for name in held[:1]]
 
 
-def _holds(node: Any, key: str) -> bool:
+def _has_key(node: Any, key: str) -> bool:
     """Whether a config has a dotted key."""
     for step in key.split("."):
         if not isinstance(node, Mapping) or step not in node:
@@ -130,7 +130,7 @@ def hidden(catalogue: Catalogue) -> list[Finding]:
     return [Finding("", text, f"{path}:1") for path in catalogue.hidden]
 
 
-def place(findings: Sequence[Finding], config: DictConfig, loader: ConfigLoader) -> ConfigErrors:
+def with_places(findings: Sequence[Finding], config: DictConfig, loader: ConfigLoader) -> ConfigErrors:
     """The same findings with file and line, or the word of the command line."""
     places = Origins(loader, config)
     return ConfigErrors(Finding(f.key, f.text, f.place or places.of(_narrowed(f))) for f in findings)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.protocols import Dataset
@@ -39,7 +40,7 @@ def clean(sample: Sample) -> Sample:
     if all(text.isascii() or encodable(text) for text in texts) and encodable(sample.cluster or ""):
         return sample
     choices = {without_surrogates(k): without_surrogates(v) for k, v in problem.choices.items()}
-    fixed = {name: without_surrogates(vars(problem)[name]) for name in ("id", "question", "context")}
+    fixed: dict[str, Any] = {name: without_surrogates(vars(problem)[name]) for name in ("id", "question", "context")}
     fresh = replace(problem, **fixed, choices=choices)
     cluster = None if sample.cluster is None else without_surrogates(sample.cluster)
     strata = {without_surrogates(k): without_surrogates(v) for k, v in sample.strata.items()}

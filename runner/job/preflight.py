@@ -43,7 +43,7 @@ async def is_approved(jobs: Sequence[Job], spent: Spent) -> bool:
         pilots = await asyncio.gather(*(_pilot(job, resources, k) for job in jobs))
     present(pilots, k)
     asked = time.monotonic()
-    go_on = confirmed(highest(pilots), first.cfg["budget"]["ask_above_usd"])
+    go_on = ask_to_continue(highest_cost(pilots), first.cfg["budget"]["ask_above_usd"])
     spent.started += time.monotonic() - asked  # whoever thinks it over takes none of budget.run.seconds
     return go_on
 
@@ -91,9 +91,9 @@ def present(pilots: Sequence[Pilot], k: int) -> None:
     from runner.results.table import show
 
     head = ("job", "samples", "calls", "tokens in", "tokens out", "USD", "time at its limits")
-    body = [(one.label, f"{one.owed:,}", *_cells([one]), _clock(wall([one]))) for one in pilots]
+    body = [(one.label, f"{one.owed:,}", *_cells([one]), _clock(wall_time([one]))) for one in pilots]
     if len(pilots) > 1:
-        body.append(("all", f"{sum(one.owed for one in pilots):,}", *_cells(pilots), _clock(wall(pilots))))
+        body.append(("all", f"{sum(one.owed for one in pilots):,}", *_cells(pilots), _clock(wall_time(pilots))))
     show(head, body, f"preflight: from {k} pilot samples of each job, 95 % interval below")
     for line in warnings_of(pilots):
         print(line)  # noqa: T201
@@ -101,10 +101,10 @@ def present(pilots: Sequence[Pilot], k: int) -> None:
 
 def _cells(pilots: Sequence[Pilot]) -> Iterator[str]:
     for name in COUNTED:
-        yield _told(together([one.total(name) for one in pilots]), name)
+        yield _formatted(sum_of([one.total(name) for one in pilots]), name)
 
 
-def _told(found: Estimate | None, name: str) -> str:
+def _formatted(found: Estimate | None, name: str) -> str:
     if found is None:
         return "not known"
     form = ",.2f" if name == "cost_usd" else ",.0f"
@@ -131,13 +131,13 @@ def warnings_of(pilots: Sequence[Pilot]) -> Iterator[str]:
             )
 
 
-def highest(pilots: Sequence[Pilot]) -> float | None:
+def highest_cost(pilots: Sequence[Pilot]) -> float | None:
     """The upper end of the interval of the whole cost in US dollars; None where it is not known."""
-    found = together([one.total("cost_usd") for one in pilots])
+    found = sum_of([one.total("cost_usd") for one in pilots])
     return None if found is None else found.value + (found.half or 0.0)
 
 
-def confirmed(usd: float | None, above: float | None) -> bool:
+def ask_to_continue(usd: float | None, above: float | None) -> bool:
     """Whether to go on: asked for on a terminal where it may cost more than ``above``, or nobody knows what."""
     if above is None or (usd is not None and usd <= above) or not sys.stdin.isatty():
         return True
@@ -192,7 +192,7 @@ class Pilot:
         if trajectory.failure == CONTEXT_LENGTH:
             self.overflows += 1  # nobody knows how long its longest call was
         else:
-            self.longest.append(max(map(_length, steps), default=0))
+            self.longest.append(max(map(_tokens, steps), default=0))
         self.seconds.append(seconds)
         self.asked += [step.seconds for step in steps if not step.replayed]
         self.found += sum(step.replayed for step in steps)
@@ -221,34 +221,34 @@ class Pilot:
         return max(seen, math.ceil(fmean(self.longest) + reach))
 
 
-def wall(pilots: Sequence[Pilot]) -> float | None:
+def wall_time(pilots: Sequence[Pilot]) -> float | None:
     """Seconds that jobs take which run at once, those of one model at its connections and its limits per minute."""
     lanes: dict[str, list[Pilot]] = {}
     for one in pilots:
         lanes.setdefault(one.lane, []).append(one)
-    found = [_wall(lane) for lane in lanes.values()]
+    found = [_wall_time(lane) for lane in lanes.values()]
     known = [seconds for seconds in found if seconds is not None]
     return max(known) if known and len(known) == len(found) else None
 
 
-def _wall(lane: Sequence[Pilot]) -> float | None:
+def _wall_time(lane: Sequence[Pilot]) -> float | None:
     each = [one.per_sample for one in lane]
     known = [seconds for seconds in each if seconds is not None]
     if len(known) < len(each):
         return None
     played = sum(one.owed * seconds for one, seconds in zip(lane, known, strict=True))
-    calls, tokens_in, tokens_out = (sum(_value(one, name) for one in lane) for name in COUNTED[:3])
+    calls, tokens_in, tokens_out = (sum(_total(one, name) for one in lane) for name in COUNTED[:3])
     limits = zip((calls, tokens_in + tokens_out), lane[0].per_minute, strict=True)
     paced = [60 * amount / limit for amount, limit in limits if limit]
     return max(max(known), played / lane[0].connections, *paced)
 
 
-def _length(step: Step) -> int:
+def _tokens(step: Step) -> int:
     """Tokens of a call and its reply."""
     return (step.usage.input_tokens or 0) + (step.usage.output_tokens or 0)
 
 
-def _value(pilot: Pilot, name: str) -> float:
+def _total(pilot: Pilot, name: str) -> float:
     return found.value if (found := pilot.total(name)) else 0.0
 
 
@@ -285,7 +285,7 @@ def estimate(values: Sequence[float], owed: int) -> Estimate:
     return Estimate(fmean(values) * owed, owed**2 * left * variance(values) / n, n - 1)
 
 
-def together(parts: Sequence[Estimate | None]) -> Estimate | None:
+def sum_of(parts: Sequence[Estimate | None]) -> Estimate | None:
     """The sum of independent estimates; None where one is not known."""
     known = [one for one in parts if one is not None]
     if len(known) < len(parts) or not known:

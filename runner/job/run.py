@@ -63,7 +63,7 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
         disk.replace(folder / "config.yaml", config)
         try:
             experiment = await remember(experiment, door, folder, before, notes)
-            return await _play(experiment, folder, resources, lease, door, writer, notes)
+            return await _run_samples(experiment, folder, resources, lease, door, writer, notes)
         except asyncio.CancelledError:
             if notes["status"] == "running":  # it was cancelled before the first sample
                 _finish(experiment, folder, door, Outcome(), notes, "interrupted")
@@ -74,7 +74,7 @@ async def run_job(experiment: Experiment, folder: Path, resources: SharedResourc
             return ERRORS if isinstance(error, ModelError) else BUDGET
 
 
-async def _play(
+async def _run_samples(
     experiment: Experiment,
     folder: Path,
     resources: SharedResources,
@@ -114,7 +114,7 @@ async def _play(
         async with resources.tracking:
             url = await asyncio.to_thread(heartbeat.track)
     if sweep is None:
-        _tell(folder, notes, summary, url)
+        _print_summary(folder, notes, summary, url)
     else:
         print(f"{experiment.launch.label}: {status_line(notes)} {folder}")  # noqa: T201
     return code
@@ -183,7 +183,7 @@ def resume_command(folder: Path) -> str:
     return manifest.command_line(f"run.resume={quoted(folder)}")
 
 
-def _tell(folder: Path, notes: Mapping[str, Any], summary: Summary, url: str | None) -> None:
+def _print_summary(folder: Path, notes: Mapping[str, Any], summary: Summary, url: str | None) -> None:
     """The last lines on the terminal: the table, the folder, the link."""
     simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
     present(f"{notes['name']}{simulated}: {status_line(notes)}", summary["metrics"])

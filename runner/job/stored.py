@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
 
 
-def reopened(folder: Path, cfg: Mapping[str, Any]) -> Experiment:
+def rebuild_experiment(folder: Path, cfg: Mapping[str, Any]) -> Experiment:
     """The experiment of a folder, without a model to ask. Raises ConfigError."""
     from runner.job.prepare import check
 
@@ -31,7 +31,7 @@ def reopened(folder: Path, cfg: Mapping[str, Any]) -> Experiment:
     return check({**renewed(cfg), "run": {**cfg["run"], "replay": str(folder)}})
 
 
-def beside(folder: Path, experiment: Experiment) -> Iterator[tuple[dict[str, Any], Sample]]:
+def with_samples(folder: Path, experiment: Experiment) -> Iterator[tuple[dict[str, Any], Sample]]:
     """The records and their samples. Raises ConfigError when a sample is no longer in the data."""
     samples = {sample.problem.id: sample for sample in experiment.samples}
     for record in read(folder):
@@ -41,12 +41,12 @@ def beside(folder: Path, experiment: Experiment) -> Iterator[tuple[dict[str, Any
         yield record, sample
 
 
-def rescored(folder: Path, cfg: Mapping[str, Any]) -> list[dict[str, Any]]:
+def rescored_records(folder: Path, cfg: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The folder's records with fresh scores. Raises ConfigError."""
-    experiment = reopened(folder, cfg)
+    experiment = rebuild_experiment(folder, cfg)
     unpacker = Unpacker(TextReader(folder))
     out = []
-    for record, sample in beside(folder, experiment):
+    for record, sample in with_samples(folder, experiment):
         if record["stop"] != "error":
             trajectory = unpacker.trajectory(record)
             scores = asyncio.run(scored(experiment.parts.scorers, sample, trajectory))
@@ -57,7 +57,7 @@ def rescored(folder: Path, cfg: Mapping[str, Any]) -> list[dict[str, Any]]:
     return out
 
 
-def rewrite(folder: Path, records: Sequence[Mapping[str, Any]]) -> None:
+def replace_records(folder: Path, records: Sequence[Mapping[str, Any]]) -> None:
     """Replace the records of a folder, in one move."""
     writer = RecordWriter(folder)
     fresh = folder / (FILE + ".tmp")
@@ -77,7 +77,7 @@ def export(runs: Sequence[Run]) -> None:
     longer in the data."""
     without = []
     for run in runs:
-        experiment = reopened(run.folder, run.cfg)
+        experiment = rebuild_experiment(run.folder, run.cfg)
         layout = requirements_of(experiment.parts.agent).export
         if layout is None:
             without.append(run.choices.get("agent", "?"))
@@ -98,7 +98,7 @@ def _write(run: Run, experiment: Experiment, layout: Export) -> None:
         (order[sample.problem.id], record["epoch"]): {
             **_facts(run, record), **layout(sample, before_judging(unpacker.trajectory(record))),
         }
-        for record, sample in beside(run.folder, experiment)
+        for record, sample in with_samples(run.folder, experiment)
     }  # fmt: skip
     path = run.folder / EXPORT_FILE
     fresh = path.with_name(EXPORT_FILE + ".tmp")

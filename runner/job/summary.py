@@ -37,7 +37,7 @@ def summarise(plan: Sequence[Cell]) -> None:
     runs = [Run.at(cell.folder, cell.cfg) for cell, _ in done]
     named = dict.fromkeys(name for run in runs for name in run.shown)
     names = headline([metrics for _, metrics in done], _COLUMNS, [run.notes for run in runs], named)
-    names = [*measured(runs, names), *names][:_COLUMNS]
+    names = [*undirected_scores(runs, names), *names][:_COLUMNS]
     body = [(cell.label, *(_cell(metrics.get(name)) for name in names)) for cell, metrics in done]
     show(("job", *names), body, title=f"{len(done)} of {len(plan)} jobs")
     if missing := [name for name in named if all(metrics.get(name, {}).get("value") is None for _, metrics in done)]:
@@ -56,7 +56,7 @@ def summarise(plan: Sequence[Cell]) -> None:
         print(f"MLflow:       {url}   (make ui or python -m runner.ui starts it)")  # noqa: T201
 
 
-def measured(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
+def undirected_scores(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
     """Scores that decide and are better neither way, so that they are not headlines: how long conversations get."""
     from runner.results.grid import deciding
 

@@ -114,10 +114,10 @@ def check_memory(experiment: Experiment) -> str | None:
             )
         return None
     if source.path is None:
-        folders.usable(folders.root_of(experiment.cfg))
+        folders.check_writable(folders.root_of(experiment.cfg))
         lesson_of(experiment, source)
         return None
-    folder = folders.named(folders.root_of(experiment.cfg), source.path)
+    folder = folders.find_named(folders.root_of(experiment.cfg), source.path)
     notes = manifest.read(folder)
     memory = source.open(folder, folders.digest_of(folder))
     trained = {*notes.get("texts", ()), *map(text_digest, memory_traits(memory).texts)}

@@ -29,7 +29,7 @@ def root_of(cfg: Mapping[str, Any]) -> Path:
     return Path(cfg["run"]["memory"])
 
 
-def named(root: Path, path: str) -> Path:
+def find_named(root: Path, path: str) -> Path:
     """The folder that ``memory.path`` names, here or below ``run.memory``. Raises ConfigError."""
     places = [folder for folder in (Path(path), root / path) if folder.is_dir()] if path else []
     folder = next((folder for folder in places if any((folder / name).exists() for name in _MARKS)), None)
@@ -43,7 +43,7 @@ def named(root: Path, path: str) -> Path:
     return folder
 
 
-def usable(root: Path) -> None:
+def check_writable(root: Path) -> None:
     """Whether ``run.memory`` can hold memories. Raises ConfigError."""
     there = next(folder for folder in (root, *root.resolve().parents) if folder.exists())
     if not there.is_dir():
@@ -52,7 +52,7 @@ def usable(root: Path) -> None:
         raise ConfigError(f"run.memory: {root} cannot be made: {there} is read-only")
 
 
-def made_by(root: Path, recipe: str) -> Path | None:
+def find_by_recipe(root: Path, recipe: str) -> Path | None:
     """The memory that came of a recipe, when it is there and whole; what the note says is no path."""
     note = root / "recipes" / recipe
     try:
@@ -68,7 +68,7 @@ def made_by(root: Path, recipe: str) -> Path | None:
 
 
 @asynccontextmanager
-async def making(root: Path, recipe: str) -> AsyncIterator[None]:
+async def locked(root: Path, recipe: str) -> AsyncIterator[None]:
     """One process at a time makes the memory of a recipe; the others wait, and find it."""
     note = root / "recipes" / recipe
     note.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,7 @@ async def making(root: Path, recipe: str) -> AsyncIterator[None]:
         os.close(handle)
 
 
-def keep(root: Path, recipe: str, files: Mapping[str, Any], notes: Mapping[str, Any]) -> Path:
+def store(root: Path, recipe: str, files: Mapping[str, Any], notes: Mapping[str, Any]) -> Path:
     """Write a memory in one move, and which recipe it came of."""
     texts = {name: orjson.dumps(value, option=orjson.OPT_INDENT_2) for name, value in files.items()}
     digest = _digest(texts)

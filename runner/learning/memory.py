@@ -78,14 +78,14 @@ async def learn(experiment: Experiment, door: Door) -> tuple[Path | None, list[s
     source, root = experiment.source, folders.root_of(experiment.cfg)
     assert source is not None, "only a run with a memory learns"
     if source.path is not None:
-        return folders.named(root, source.path), []
+        return folders.find_named(root, source.path), []
     lesson = lesson_of(experiment, source)
     if lesson is None:
         return None, [EMPTY]
-    folder = folders.made_by(root, lesson.recipe)  # a memory that is there may lie where nothing can be written
+    folder = folders.find_by_recipe(root, lesson.recipe)  # a memory that is there may lie where nothing can be written
     if folder is None:
-        async with folders.making(root, lesson.recipe):
-            folder = folders.made_by(root, lesson.recipe) or await _make(experiment, door, source, lesson, root)
+        async with folders.locked(root, lesson.recipe):
+            folder = folders.find_by_recipe(root, lesson.recipe) or await _make(experiment, door, source, lesson, root)
     return folder, _sayings(folder)
 
 
@@ -98,7 +98,7 @@ async def _make(experiment: Experiment, door: Door, source: Source, lesson: Less
         practice = Practice(experiment.parts.agent, parts, door, progress)
         files = await source.stage.run(practice, lesson.samples)
     study(experiment)
-    folder = folders.keep(root, lesson.recipe, files, _notes(experiment, lesson, door, practice))
+    folder = folders.store(root, lesson.recipe, files, _notes(experiment, lesson, door, practice))
     log.info("memory %s: %d files from %d training samples", folder.name, len(files), len(lesson.samples))
     return folder
 

@@ -10,7 +10,7 @@ from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.rubrics.rubric import Rubric
 from components.rubrics.texts import texts_of
-from runner.job.stored import reopened
+from runner.job.stored import rebuild_experiment
 from runner.results.rows import Row, rows_of
 from runner.results.runs import Run
 from runner.storage.records import read
@@ -95,7 +95,7 @@ def _key(item: Item) -> tuple[str, int]:
 
 def _samples(run: Run) -> dict[str, Sample]:
     """The samples that a run played. Raises ConfigError when they are not there any more, or others are."""
-    experiment = reopened(run.folder, run.cfg)
+    experiment = rebuild_experiment(run.folder, run.cfg)
     was, now = (run.notes.get("dataset") or {}).get("fingerprint"), experiment.dataset.fingerprint
     if was != now:
         raise ConfigError(f"{run.folder} was played on data of fingerprint {was!r}, and they are {now!r} now")

@@ -54,7 +54,7 @@ def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path)
     if not bad and len({repr(cell.cfg["budget"]["run"]) for cell in plan}) > 1:
         bad[0] = ConfigError("budget.run is the budget of the whole sweep, which has one: it cannot be varied")
     if bad:
-        _tell(plan, dict(sorted(bad.items())))
+        _print_errors(plan, dict(sorted(bad.items())))
         raise SystemExit(2)
 
 
@@ -109,7 +109,7 @@ def _data_of(cell: Cell) -> str:
     return "" if cell.config is None else repr(cell.config._get_node("dataset"))
 
 
-def _tell(plan: Sequence[Cell], bad: dict[int, ConfigError]) -> None:
+def _print_errors(plan: Sequence[Cell], bad: dict[int, ConfigError]) -> None:
     """Every finding once, with the jobs that have it; it is one where a word of the command line has several values."""
     jobs: dict[Finding, list[str]] = {}
     first: dict[Finding, Finding] = {}

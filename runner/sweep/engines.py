@@ -21,7 +21,7 @@ from omegaconf import DictConfig
 from components.core.errors import ConfigError
 from runner.storage import manifest
 from runner.storage.resume import written
-from runner.sweep.remote_job import Died, Ended, Order, play
+from runner.sweep.remote_job import JobResult, ProcessDied, RemoteJob, play
 
 _TOGETHER = 2  # deaths after which jobs are played one by one
 
@@ -36,7 +36,7 @@ class Joblib:
 
     settings: Mapping[str, Any]
 
-    def play(self, queue: deque[Order]) -> Generator[tuple[Order, Ended | Died]]:
+    def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]:
         """Batch after batch: all, then what was begun again."""
         from joblib import Parallel, delayed
 
@@ -52,11 +52,14 @@ class Joblib:
                 deaths += 1
                 running = [o for o in left.values() if manifest.read(o.folder).get("status") == "running"]
                 for order in running or list(left.values()):
-                    yield left.pop(order.label), Died("a process of joblib died, and what ran beside it ended too")
+                    yield (
+                        left.pop(order.label),
+                        ProcessDied("a process of joblib died, which ended the others too"),
+                    )
                 queue.extendleft(reversed(left.values()))
 
 
-def _play(order: Order) -> tuple[str, Ended]:
+def _play(order: RemoteJob) -> tuple[str, JobResult]:
     return order.label, play(order)
 
 
@@ -69,11 +72,11 @@ _COMMON = frozenset(
 class Player:
     """What submitit runs: a job that is begun again where it stopped when it is preempted or out of time."""
 
-    def __call__(self, order: Order) -> Ended:
+    def __call__(self, order: RemoteJob) -> JobResult:
         """Play the job; submitit leaves the process by itself when it has put the job into the queue again."""
         return play(order)
 
-    def checkpoint(self, order: Order) -> Any:
+    def checkpoint(self, order: RemoteJob) -> Any:
         """The same job once more: its folder and the journal have what is finished."""
         from submitit.helpers import DelayedSubmission
 
@@ -90,13 +93,13 @@ class Submitit:
     cluster: Literal["local", "slurm"]
     settings: Mapping[str, Any]
 
-    def play(self, queue: deque[Order]) -> Generator[tuple[Order, Ended | Died]]:
+    def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]:
         """Send what stands in the queue as one array, and look after all of it."""
         from submitit.core.utils import FailedJobError, UncompletedJobError
 
         _check(self.settings, list(queue))
         executor = self._executor()
-        running: dict[str, tuple[Any, Order]] = {}
+        running: dict[str, tuple[Any, RemoteJob]] = {}
         try:
             while queue or running:
                 orders = [queue.popleft() for _ in range(len(queue))]
@@ -107,7 +110,7 @@ class Submitit:
                     try:
                         yield order, job.result()
                     except (FailedJobError, UncompletedJobError):
-                        yield order, Died(f"its process died (job {job.job_id}, {str(job.state).lower()})")
+                        yield order, ProcessDied(f"its process died (job {job.job_id}, {str(job.state).lower()})")
                 if not (queue or done):
                     time.sleep(_EVERY_SECONDS)
         finally:
@@ -132,7 +135,7 @@ class Submitit:
         return executor
 
 
-def _check(settings: Mapping[str, Any], orders: Sequence[Order]) -> None:
+def _check(settings: Mapping[str, Any], orders: Sequence[RemoteJob]) -> None:
     """Raises ConfigError for what would run a job several times, or leave a secret on the disk."""
     for key in ("nodes", "tasks_per_node"):
         if settings.get(key, 1) != 1:
@@ -193,13 +196,13 @@ class RayEngine:
     needs: Mapping[str, Any] = field(default_factory=lambda: {"num_cpus": 1})
     started: Mapping[str, Any] = field(default_factory=lambda: {"address": "local"})
 
-    def play(self, queue: deque[Order]) -> Generator[tuple[Order, Ended | Died]]:
+    def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]:
         """Send what stands in the queue, and what is put there meanwhile at once."""
         ray = _start(self.started)
         from ray.exceptions import RayError
 
         job = ray.remote(max_retries=0, **self.needs)(play)
-        running: dict[Any, Order] = {}
+        running: dict[Any, RemoteJob] = {}
         try:
             while queue or running:
                 running |= {job.remote(order): order for order in [queue.popleft() for _ in range(len(queue))]}
@@ -209,7 +212,7 @@ class RayEngine:
                     try:
                         yield order, ray.get(one)
                     except RayError as error:
-                        yield order, Died(f"its process died ({type(error).__name__})")
+                        yield order, ProcessDied(f"its process died ({type(error).__name__})")
         finally:
             for one in running:
                 ray.cancel(one)

@@ -76,6 +76,10 @@ class Sweeper(BasicSweeper):
 
     def sweep(self, arguments: list[str]) -> None:
         """Compose and check all jobs, then run those that are not finished."""
+        from runner.job.preflight import is_approved
+        from runner.job.prepare import Job, check
+        from runner.job.summary import summarise
+
         assert self.config is not None and self.hydra_context is not None and self.launcher is not None
         loader = self.hydra_context.config_loader
         self.task.started = True
@@ -91,23 +95,23 @@ class Sweeper(BasicSweeper):
                     folder.rmdir()
             raise
         self.task.resume = f"hydra.sweep.dir={quoted(home)}"
-        owed = [part for cell in plan for part in (cell.parts or (cell,)) if not part.complete]
+        owed = _owed(plan)
         finished = sum(cell.complete for cell in plan)
         parts = f"; {len(owed)} parts are owed" if any(cell.parts for cell in plan) else ""
         aside(f"sweep of {len(plan)} jobs, {finished} of them finished before{parts}: {home}")
         spent = Spent()
-        if owed and any(cell.cfg["run"]["preflight"] for cell in owed) and not self._cleared(owed, spent):
-            self.task.code = INTERRUPTED
-            return
+        if any(cell.cfg["run"]["preflight"] for cell in owed):
+            jobs = [Job(check(cell.cfg, cell.launch), cell.folder) for cell in owed]
+            if not self.task.run(is_approved(jobs, spent)):
+                self.task.code = INTERRUPTED
+                return
         self.play(plan, len(plan), spent)
-        from runner.job.summary import summarise
-
         summarise(plan)
         self.task.code = exit_code(plan)
 
     def play(self, plan: Sequence[Cell], jobs: int, spent: Spent) -> None:
         """Run what is owed of these of so many jobs, and note how each ended."""
-        owed = [part for cell in plan for part in (cell.parts or (cell,)) if not part.complete]
+        owed = _owed(plan)
         if isinstance(self.launcher, Launcher):
             self.launcher.plan, self.launcher.total_jobs, self.launcher.spent = owed, jobs, spent
         if owed:
@@ -117,14 +121,6 @@ class Sweeper(BasicSweeper):
         for cell in plan:
             if cell.parts:
                 gather(cell, jobs)
-
-    def _cleared(self, owed: Sequence[Cell], spent: Spent) -> bool:
-        """Whether to go on after the preflight."""
-        from runner.job.preflight import is_approved
-        from runner.job.prepare import Job, check
-
-        jobs = [Job(check(cell.cfg, cell.launch), cell.folder) for cell in owed]
-        return bool(self.task.run(is_approved(jobs, spent)))
 
 
 class Launcher(HydraLauncher):
@@ -215,6 +211,11 @@ class Launcher(HydraLauncher):
         experiment, cell.experiment = cell.experiment or check(cell.cfg, cell.launch), None
         code: int = await self.task.play(experiment, cell.folder, resources, resources.turn(experiment, begun))
         return code
+
+
+def _owed(plan: Sequence[Cell]) -> list[Cell]:
+    """The jobs, and parts of jobs, that are not finished."""
+    return [part for cell in plan for part in (cell.parts or (cell,)) if not part.complete]
 
 
 def _note(cell: Cell, result: JobReturn) -> None:

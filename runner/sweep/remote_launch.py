@@ -16,7 +16,7 @@ from runner.episode.budget import Spent
 from runner.experiment.facts import sweep_id
 from runner.job.plan import Cell
 from runner.sweep.engines import Joblib, Submitit
-from runner.sweep.remote_job import COUNTED, Died, Ended, Order, orders_of, taken_since
+from runner.sweep.remote_job import COUNTED, JobResult, ProcessDied, RemoteJob, remote_jobs_of, spent_since
 from runner.terminal.interrupts import Stopping
 from runner.terminal.output import aside
 
@@ -31,7 +31,7 @@ _PLUGINS: "dict[str, Callable[[Any], Engine]]" = {
 class Engine(Protocol):
     """Plays what stands in a queue, which may grow meanwhile. Closed before its end it stops its processes."""
 
-    def play(self, queue: deque[Order]) -> Generator[tuple[Order, Ended | Died]]: ...
+    def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]: ...
 
 
 def launch(launcher: Any, owed: Sequence[Cell], jobs: int, spent: Spent) -> Sequence[JobReturn]:
@@ -52,10 +52,10 @@ def launch(launcher: Any, owed: Sequence[Cell], jobs: int, spent: Spent) -> Sequ
     callbacks = launcher.hydra_context.callbacks
     for cell in owed:
         callbacks.on_job_start(config=cell.config, task_function=launcher.task_function)
-    orders = orders_of(owed, jobs, spent)
+    orders = remote_jobs_of(owed, jobs, spent)
     ended = watch(engine, orders)
     for order, end in zip(orders, ended, strict=True):
-        job = end.spent or taken_since(order)
+        job = end.spent or spent_since(order)
         vars(spent).update({name: vars(spent)[name] + vars(job)[name] for name in COUNTED})
     results = [_returned(cell, one) for cell, one in zip(owed, ended, strict=True)]
     for cell, result in zip(owed, results, strict=True):
@@ -63,14 +63,14 @@ def launch(launcher: Any, owed: Sequence[Cell], jobs: int, spent: Spent) -> Sequ
     return results
 
 
-def watch(engine: Engine, orders: Sequence[Order]) -> list[Ended]:
+def watch(engine: Engine, orders: Sequence[RemoteJob]) -> list[JobResult]:
     """Play all. A job whose process dies is begun again ``RESTARTS`` times at most, which is told in the end."""
-    ended: dict[str, Ended] = {}
+    ended: dict[str, JobResult] = {}
     deaths: Counter[str] = Counter()
     queue = deque(orders)
     with Stopping(), closing(engine.play(queue)) as playing:
         for order, end in playing:
-            if isinstance(end, Ended):
+            if isinstance(end, JobResult):
                 ended[order.label] = end
                 print(end.said, end="", flush=True)  # noqa: T201
                 continue
@@ -79,7 +79,7 @@ def watch(engine: Engine, orders: Sequence[Order]) -> list[Ended]:
                 queue.append(order)
                 aside(f"job {order.label}: {end.why}; it is begun again, what is finished is kept")
             else:
-                ended[order.label] = Ended(1, f"{end.why}, and so it did {RESTARTS} times before")
+                ended[order.label] = JobResult(1, f"{end.why}, and so it did {RESTARTS} times before")
     if deaths:
         told = ", ".join(f"{label} {min(n, RESTARTS)} x" for label, n in deaths.items())
         aside(f"begun again since their processes died: {told}")
@@ -95,7 +95,7 @@ def _engine(launcher: Any) -> Engine | None:
     return None if make is None else make(launcher)
 
 
-def _returned(cell: Cell, ended: Ended) -> JobReturn:
+def _returned(cell: Cell, ended: JobResult) -> JobReturn:
     """What Hydra calls the end of a job."""
     result = JobReturn(cell.overrides, cell.config, cell.config.hydra, os.getcwd(), cell.label)
     result.status = JobStatus.FAILED if ended.error else JobStatus.COMPLETED

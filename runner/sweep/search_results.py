@@ -23,7 +23,7 @@ _FEW = 30  # complete trials below which importance is a hint only
 
 
 @dataclass(frozen=True)
-class Told:
+class TrialRow:
     """A trial as it is told: ``values`` key -> word, ``objectives`` metric -> as in ``metrics.json``."""
 
     number: int
@@ -55,9 +55,9 @@ def conclude(study: Study, search: Search, space: Space, plan: Mapping[int, Cell
     fresh = home / f"{FILE}.tmp"
     fresh.write_text(json.dumps(document, indent=1), encoding="utf-8")
     fresh.replace(home / FILE)
-    outdone = {plan[one.number].folder for one in trials if one.outdone}
+    stopped_early = {plan[one.number].folder for one in trials if one.stopped_early}
     played = [cell for cell in cells if (cell.folder / "metrics.json").is_file()]
-    _send([cell for cell in played if cell.folder not in outdone], played, home)
+    _send([cell for cell in played if cell.folder not in stopped_early], played, home)
 
 
 def _send(whole: Sequence[Cell], played: Sequence[Cell], home: Path) -> None:
@@ -82,14 +82,14 @@ def metrics_of(folder: Path) -> dict[str, Any]:
     return dict(json.loads(path.read_text(encoding="utf-8"))["metrics"]) if path.is_file() else {}
 
 
-def _row_of(trial: Trial, cell: Cell, search: Search, space: Space) -> Told:
+def _row_of(trial: Trial, cell: Cell, search: Search, space: Space) -> TrialRow:
     metrics = metrics_of(cell.folder)
     objectives = {name: metrics.get(name) for name in search.maximised}
     stopped = cell.error or read(cell.folder).get("stopped")
-    return Told(trial.number, cell.label, trial.state, words_at(space, trial.point), objectives, stopped)
+    return TrialRow(trial.number, cell.label, trial.state, words_at(space, trial.point), objectives, stopped)
 
 
-def _show(told: Sequence[Told], best: Sequence[int], search: Search, space: Space) -> None:
+def _show(told: Sequence[TrialRow], best: Sequence[int], search: Search, space: Space) -> None:
     from runner.results.table import show
 
     ended = [one for one in told if one.state == "complete"]
@@ -122,13 +122,13 @@ def _cell(metric: Mapping[str, Any]) -> str:
 @dataclass
 class Pruner:
     """Looks at a running trial every so many samples. ``best``: the objective of the best trial so far, as
-    ``metrics.json`` has it; ``outdone``: label of a trial that it stopped -> samples and objective then."""
+    ``metrics.json`` has it; ``stopped_early``: label of a trial that it stopped -> samples and objective then."""
 
     metric: str
     high: bool
     every: int
     best: Mapping[str, Any] | None = None
-    outdone: dict[str, tuple[int, float]] = field(default_factory=dict)
+    stopped_early: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def __call__(self, experiment: Experiment, records: Sequence[Mapping[str, Any]]) -> str | None:
         """Why to stop; None: go on."""
@@ -141,7 +141,7 @@ class Pruner:
         found = metrics(records, declared_scores(experiment.parts.scorers)["kinds"]).get(self.metric)
         if found is None or found.value is None or not worse(found.as_dict(), self.best, self.high):
             return None
-        self.outdone[experiment.launch.label] = n, found.value
+        self.stopped_early[experiment.launch.label] = n, found.value
         mine, best = _interval(found.as_dict()), _interval(self.best)
         return f"pruned: {self.metric} after {n} samples is {mine}, the best trial's {best}"
 

@@ -30,14 +30,14 @@ _GENERATION = 10  # trials of a generation of NSGA-II, unless more are asked for
 
 @dataclass(frozen=True)
 class Trial:
-    """A trial. ``values`` in the order of the objectives, None where it is not complete; ``outdone``: it was pruned
-    since it could not be the best."""
+    """``values`` in the order of the objectives, None where it is not complete; ``stopped_early``: it was pruned, as it
+    could not become the best."""
 
     number: int
     state: State
     point: Mapping[str, Any]
     values: Sequence[float] | None = None
-    outdone: bool = False
+    stopped_early: bool = False
 
 
 def library() -> Any:
@@ -104,12 +104,12 @@ class Study:
         """A trial broke off."""
         self._study.tell(number, state=self._optuna.trial.TrialState.FAIL)
 
-    def prune(self, number: int, outdone: tuple[int, float] | None = None) -> None:
-        """A trial was stopped: by the budget, or ``outdone``: at so many samples its objective was so much."""
-        if outdone is not None:
+    def prune(self, number: int, stopped_early: tuple[int, float] | None = None) -> None:
+        """A trial was stopped: by the budget, or ``stopped_early``: at so many samples its objective was so much."""
+        if stopped_early is not None:
             study = self._storage.get_study_id_from_name(_NAME)
             trial = self._storage.get_trial_id_from_study_id_trial_number(study, number)
-            self._storage.set_trial_intermediate_value(trial, *outdone)
+            self._storage.set_trial_intermediate_value(trial, *stopped_early)
         self._study.tell(number, state=self._optuna.trial.TrialState.PRUNED)
 
     def reopen(self, numbers: Collection[int]) -> None:

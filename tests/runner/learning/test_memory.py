@@ -12,8 +12,9 @@ from components.core.errors import ConfigError
 from components.core.traits import Requirements
 from components.core.types import Answer, Problem, Sample
 from runner.experiment.experiment import Experiment, Launch
+from runner.learning.checks import check_memory
 from runner.learning.lesson import lesson_of
-from runner.learning.memory import check_memory, learn, remember
+from runner.learning.memory import learn, remember
 from tests.parts import Rows, Speaker, door, parts
 
 
