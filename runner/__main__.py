@@ -50,7 +50,7 @@ def main() -> int:
 
 
 def _guarded(task: Task, words: list[str]) -> int:
-    """Run Hydra; what it cannot read is told in one line."""
+    """Run Hydra; what it cannot read is explained in one line."""
     import hydra
     import yaml
     from hydra.errors import HydraException

@@ -139,7 +139,7 @@ class _Builder:
             return _BROKEN
 
     def nested(self, hint: Any, value: object, where: str) -> object:
-        """The value with every node in it built and every mapping that stands for a dataclass filled."""
+        """The value with every node in it built and every mapping of a dataclass's fields filled."""
         hint, kinds = _plain(hint)
         inner = get_args(hint)
         if isinstance(value, Mapping):

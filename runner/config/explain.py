@@ -15,7 +15,7 @@ from runner.config.errors import Finding, near, nearest, shown
 from runner.config.origins import COMMAND
 
 _EXTRAS = {"joblib": "joblib", "submitit_local": "submitit", "submitit_slurm": "submitit"}  # Hydra's plugins
-_RETIRED = {  # key -> what stands in its place
+_RETIRED = {  # key -> what replaces it
     "memory.fixed": "demonstrations are those of memory.prompts, for any agent: memory=demonstrations agent.shots=1",
     "agent.shots": "this agent shows no demonstrations from a memory; few_shot and agents that act with tools do",
     "memory.k": "how many solved tasks are shown is agent.shots",
@@ -24,7 +24,7 @@ _MANY = re.compile(r"Ambiguous value for argument '(.*?)'|Sweep parameters '(.*?
 
 
 def refuse_dashes(words: Iterable[str], flags: Collection[str]) -> None:
-    """Raise ConfigError for ``--limit=5``, of which Hydra would say what helps nobody."""
+    """Raise ConfigError for ``--limit=5``, which Hydra's own message would not explain."""
     for word in words:
         if word.startswith("--") and "=" in word and word.partition("=")[0] not in flags:
             raise ConfigError(f"command line: {word}: keys have no dashes before them: {word.lstrip('-')}")
@@ -132,7 +132,7 @@ _MOST_VALUES = 20_000  # OmegaConf takes 70 microseconds for each
 
 
 def refuse_illegible(path: Path) -> None:
-    """Raises ConfigError for a file that is no UTF-8, or whose aliases stand for too much or for themselves."""
+    """Raises ConfigError for a file that is not UTF-8, or whose aliases expand to too much or to themselves."""
     raw = path.read_bytes()
     try:
         raw.decode("utf-8")

@@ -97,7 +97,7 @@ class Origins:
 
 
 def words_of(config: DictConfig, kind: Literal["hydra", "task"]) -> list[str]:
-    """Overrides of one kind; interpolations in them are nobody's to resolve."""
+    """Overrides of one kind; interpolations in them stay unresolved."""
     words = OmegaConf.to_container(config.hydra.overrides[kind], resolve=False)
     return [str(word) for word in words] if isinstance(words, list) else []
 

@@ -94,9 +94,10 @@ class Compare:
     """``compare``: what the tables at the end of a sweep hold methods against.
 
     ``baselines``: choices of agent, or values that the sweep varies (``agent.strategies=[]``), of which the best on a
-    dataset counts; null = the best other method. ``gains``: a name in ``conf/papers/gains``, whose gains in print stand
-    beside the methods' own; null = none. ``scores``: what its table and its page show first; null = of each group of
-    scores the first. ``curves``: settings that the sweep varies one at a time; the page has a table of each.
+    dataset counts; null = the best other method. ``gains``: a name in ``conf/papers/gains``, whose published
+    differences are printed next to the methods' own; null = none. ``scores``: what its table and its page show first;
+    null = the first of each group. ``curves``: settings that the sweep varies one at a time; the page has a table of
+    each.
     ``figures``: the plots of a sweep over models; none = one of the first score.
     ``per_record``: a score that the page shows record by record; null = none.
     """

@@ -124,7 +124,7 @@ def _check_offer(agent: Agent, offer: Offer, toolsets: Sequence[str]) -> None:
 
 
 def _refuse_ineffective_condition(parts: Parts, offer: Offer) -> None:
-    """Refuse to withhold functions from code, in which all of them stand, or to let them fail. Raises ConfigError."""
+    """Refuse to withhold functions from code, which can call all of them, or to let them fail. Raises ConfigError."""
     if not any("code" in tool.spec.facts for tool in offer.tools.values()):
         return
     agent = type(parts.agent).__name__

@@ -65,7 +65,7 @@ def launch_of(config: DictConfig, cfg: Mapping[str, Any]) -> Launch:
 
 
 def _place(group: str) -> str:
-    """Where a group's choice stands: ``agent@agent.inner`` is agent.inner."""
+    """The key of a group's choice: ``agent@agent.inner`` is agent.inner."""
     name, _, package = group.partition("@")
     return name if package in ("", "_global_") else package
 

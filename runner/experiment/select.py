@@ -34,7 +34,7 @@ def select(dataset: Dataset, *, limit: int | None, shard: str | None, seed: int)
 
 
 def clean(sample: Sample) -> Sample:
-    """The sample without lone surrogates, which no file and no endpoint takes; ``?`` stands in their place."""
+    """The sample without lone surrogates, which no file and no endpoint takes; ``?`` replaces them."""
     problem = sample.problem
     texts = (sample.problem.id, problem.question, problem.context, *problem.choices, *problem.choices.values())
     if all(text.isascii() or encodable(text) for text in texts) and encodable(sample.cluster or ""):

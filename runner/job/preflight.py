@@ -44,7 +44,7 @@ async def is_approved(jobs: Sequence[Job], spent: Spent) -> bool:
     present(pilots, k)
     asked = time.monotonic()
     go_on = ask_to_continue(highest_cost(pilots), first.cfg["budget"]["ask_above_usd"])
-    spent.started += time.monotonic() - asked  # whoever thinks it over takes none of budget.run.seconds
+    spent.started += time.monotonic() - asked  # time at the question does not count for budget.run.seconds
     return go_on
 
 
@@ -65,7 +65,7 @@ async def _pilot(job: Job, resources: SharedResources, k: int) -> Pilot:
     async with AsyncExitStack() as own:
         shared = resources.share(experiment, own)
         door = resources.door(shared)
-        lease = resources.turn(shared, asyncio.Event())
+        lease = resources.lease(shared, asyncio.Event())
         try:
             shared, _ = await with_memory(shared, door)
             rng = Random(f"{experiment.seed}/preflight")
@@ -138,7 +138,7 @@ def highest_cost(pilots: Sequence[Pilot]) -> float | None:
 
 
 def ask_to_continue(usd: float | None, above: float | None) -> bool:
-    """Whether to go on: asked for on a terminal where it may cost more than ``above``, or nobody knows what."""
+    """Whether to continue: asked on a terminal where it may cost more than ``above``, or an unknown amount."""
     if above is None or (usd is not None and usd <= above) or not sys.stdin.isatty():
         return True
     what = "an unknown amount" if usd is None else f"up to ${usd:,.2f}"
@@ -190,7 +190,7 @@ class Pilot:
         purposes = usage_of(trajectory)["purposes"].values()  # that of a judge is paid, too
         self.taken.append({name: _sum([of[name] for of in purposes]) for name in COUNTED})
         if trajectory.failure == CONTEXT_LENGTH:
-            self.overflows += 1  # nobody knows how long its longest call was
+            self.overflows += 1  # the length of its longest call is unknown
         else:
             self.longest.append(max(map(_tokens, steps), default=0))
         self.seconds.append(seconds)
@@ -198,14 +198,14 @@ class Pilot:
         self.found += sum(step.replayed for step in steps)
 
     def total(self, name: str) -> Estimate | None:
-        """What all owed samples take of something; None where a pilot sample does not tell."""
+        """An estimate of what all owed samples take; None where it is unknown of a pilot sample."""
         values = [one[name] for one in self.taken]
         known = [float(value) for value in values if value is not None]
         return estimate(known, self.owed) if known and len(known) == len(values) else None
 
     @property
     def per_sample(self) -> float | None:
-        """Seconds; what the journal answered at once is given the mean time of a call. None where nobody knows that."""
+        """Seconds; calls that the journal answered count with the mean time of a call. None where that is unknown."""
         if not self.seconds or (self.found and not self.asked):
             return None
         return fmean(self.seconds) + (self.found * fmean(self.asked) / len(self.seconds) if self.found else 0.0)
@@ -260,7 +260,7 @@ def _sum(values: Sequence[float | None]) -> float | None:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A total with its variance; ``df`` 0 where one sample tells nothing of the spread."""
+    """A total with its variance; ``df`` 0 where one sample gives no spread."""
 
     value: float
     variance: float = 0.0

@@ -34,7 +34,6 @@ from runner.terminal.progress import Progress
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
-    from runner.job.shared_resources import SharedResources
 
 log = logging.getLogger("runner")
 _CALLS = ("sent", "from_journal", "beside")
@@ -44,7 +43,7 @@ _STATUS = {COMPLETE: "complete", ERRORS: "complete", BUDGET: "budget"}
 async def run_job(experiment: Experiment, folder: Path, resources: SharedResources, lease: Lease | None = None) -> int:
     """Play what is owed, write the folder, print the table, track. Returns the exit code.
 
-    When cancelled, what is finished is kept, the manifest says ``interrupted`` and the cancellation goes on.
+    When cancelled, what is finished is kept, the manifest says ``interrupted`` and the cancellation continues.
     """
     cfg, facts = experiment.cfg, facts_of(experiment)
     manifest.refuse_others(folder, facts)
@@ -92,7 +91,8 @@ async def _run_samples(
         def beat(now: Outcome) -> None:
             tokens = door.spent.input_tokens + door.spent.output_tokens
             heartbeat.update(samples=len(now.records), errors=now.errored, tokens=tokens, usd=door.spent.usd)
-            now.stopped = now.stopped or resources.why_stop(experiment, now.records)
+            if resources.watch is not None:
+                now.stopped = now.stopped or resources.watch(experiment, now.records)
 
         name, board = experiment.launch.label or experiment.name, resources.board
         try:
@@ -101,7 +101,7 @@ async def _run_samples(
                 name=name, beat=beat, lease=lease, board=board, stop_rule=resources.stop_rule(experiment),
             )  # fmt: skip
         except asyncio.CancelledError:
-            # Not sent to MLflow: whoever interrupts waits for this line. Resuming sends it, and so does the report.
+            # Not sent to MLflow: the line after an interrupt comes at once. Resuming sends it, as does the report.
             _finish(experiment, folder, door, outcome, notes, "interrupted")
             raise
         except ConfigError:
@@ -156,7 +156,7 @@ def _finish(
 
 
 def _session(door: Door) -> dict[str, Any]:
-    """What this process asked and spent; a run that is gone on with has several."""
+    """What this process asked and spent; a resumed run has several."""
     spent = door.spent
     return {
         "sent": spent.calls,
@@ -179,7 +179,7 @@ def _errors(outcome: Outcome) -> dict[str, int]:
 
 
 def resume_command(folder: Path) -> str:
-    """The command that goes on where this one stopped."""
+    """The command that resumes a run."""
     return manifest.command_line(f"run.resume={quoted(folder)}")
 
 

@@ -1,4 +1,4 @@
-"""Stored trajectories beside their samples, and their scores, made again by the scorers of the folder's config."""
+"""Stored runs with their samples: scored again, and exported in the layout of a publication."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ COMPLETE, ERRORS, CONFIG, BUDGET, INTERRUPTED = 0, 1, 2, 3, 130  # exit codes
 @dataclass
 class Task:
     """What Hydra runs. ``code`` is the exit code so far, ``resume`` what continues the run, ``swept`` the keys that a
-    sweep varies, for launchers that compose its jobs anew."""
+    sweep varies, for launchers that compose its jobs again."""
 
     code: int = 0
     resume: str = ""
@@ -40,7 +40,7 @@ class Task:
         try:
             here = job(config, PREPARED.get(), self.swept)
             PREPARED.set(None)
-            if here.experiment.cfg.get("stage") is None:  # a stage is gone on with by the same command
+            if here.experiment.cfg.get("stage") is None:  # a stage is continued by the same command
                 self.resume = self.resume or f"run.resume={quoted(here.folder)}"
             with Interrupts():
                 self.code = self.run(self.alone(here.experiment, here.folder))
@@ -93,7 +93,7 @@ class Task:
     def run(self, work: Coroutine[Any, Any, Any], ours: bool = True) -> Any:
         """Run a coroutine on the fastest loop there is; ``ours``: whether we have the terminal."""
         import asyncio
-        from contextlib import nullcontext
+        from contextlib import nullcontext, suppress
 
         from runner.terminal.interrupts import Stopping
 
@@ -101,9 +101,10 @@ class Task:
             with Stopping() if ours else nullcontext():
                 return await work
 
-        try:
+        make_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+        with suppress(ImportError):
             import uvloop
-        except ImportError:
-            return asyncio.run(exit_code())
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as loop:
+
+            make_loop = uvloop.new_event_loop
+        with asyncio.Runner(loop_factory=make_loop) as loop:
             return loop.run(exit_code())

@@ -1,6 +1,6 @@
 """Memories on disk: a folder each, named by the digest of its files, below ``run.memory``.
 
-``recipes/<digest of what makes it>`` names the memory that came of it, and is the lock of whoever makes it.
+``recipes/<digest of what makes it>`` names the memory that came of it, and is the lock of the process that makes it.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ def check_writable(root: Path) -> None:
 
 
 def find_by_recipe(root: Path, recipe: str) -> Path | None:
-    """The memory that came of a recipe, when it is there and whole; what the note says is no path."""
+    """The memory that came of a recipe, when it is there and whole; what the note says is not a path."""
     note = root / "recipes" / recipe
     try:
         name = note.read_bytes().strip().decode("ascii") if note.is_file() else ""

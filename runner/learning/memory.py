@@ -145,7 +145,7 @@ class GrowingMemory(Protocol):
 
 
 class Growth:
-    """What the samples of a run have taught, by their places in its order."""
+    """What the samples of a run have taught, by their rank in its order."""
 
     def __init__(self, memory: GrowingMemory, samples: Sequence[Sample], seed: int, folder: Path) -> None:
         self.memory = memory
@@ -163,7 +163,7 @@ class Growth:
         self.memory.hold(entry for one in earlier for entry in self._learnt[one.problem.id, epoch])
 
     def after(self, sample: Sample, epoch: int, trajectory: Trajectory) -> None:
-        """Keep what a sample taught, and note its place in the order."""
+        """Store what a sample taught, and note its rank in the order."""
         self._learnt[sample.problem.id, epoch] = learnt_in(trajectory)
         if steps := before_judging(trajectory).steps:
             steps[-1].remarks["order"] = self._rank[sample.problem.id]

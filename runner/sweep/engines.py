@@ -87,14 +87,14 @@ class Player:
 class Submitit:
     """``settings``: those of the plugin; the ones that Slurm alone knows have no prefix there.
 
-    A job that dies otherwise is sent again by whoever watches.
+    A job that dies otherwise is sent again by ``remote_launch``.
     """
 
     cluster: Literal["local", "slurm"]
     settings: Mapping[str, Any]
 
     def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]:
-        """Send what stands in the queue as one array, and look after all of it."""
+        """Send the queue as one array, and yield jobs as they end."""
         from submitit.core.utils import FailedJobError, UncompletedJobError
 
         _check(self.settings, list(queue))
@@ -197,7 +197,7 @@ class RayEngine:
     started: Mapping[str, Any] = field(default_factory=lambda: {"address": "local"})
 
     def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]:
-        """Send what stands in the queue, and what is put there meanwhile at once."""
+        """Send the queue, and what is added to it meanwhile."""
         ray = _start(self.started)
         from ray.exceptions import RayError
 

@@ -126,7 +126,7 @@ class Sweeper(BasicSweeper):
 class Launcher(HydraLauncher):
     """Runs the jobs that the sweeper has checked in one process and one event loop.
 
-    A job begins when there are places at its model that no running job asks for, so the tail of one is filled by the
+    A job begins when its model has slots that no running job asks for, so the tail of one is filled by the
     next; at most ``jobs`` run at once (None: as many as that takes).
     """
 
@@ -178,7 +178,7 @@ class Launcher(HydraLauncher):
                 begun = asyncio.Event()
                 running.append(group.create_task(self._one(cell, resources, begun, at_once)))
                 await begun.wait()
-                await resources.room(cell.cfg)
+                await resources.wait_for_slot(cell.cfg)
         return list(zip(cells, (job.result() for job in running), strict=True))
 
     async def _one(
@@ -206,10 +206,10 @@ class Launcher(HydraLauncher):
     async def _play(self, cell: Cell, resources: SharedResources, begun: asyncio.Event) -> int:
         from runner.job.prepare import check
 
-        if resources.is_silent(cell.cfg):
+        if resources.is_endpoint_down(cell.cfg):
             raise ConfigError("not begun: its model gave others errors")
         experiment, cell.experiment = cell.experiment or check(cell.cfg, cell.launch), None
-        code: int = await self.task.play(experiment, cell.folder, resources, resources.turn(experiment, begun))
+        code: int = await self.task.play(experiment, cell.folder, resources, resources.lease(experiment, begun))
         return code
 
 

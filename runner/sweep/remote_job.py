@@ -21,7 +21,7 @@ from runner.episode.budget import Spent
 from runner.job.plan import Cell
 from runner.storage import records
 
-_SIGNALS = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)  # how schedulers tell a process to leave
+_SIGNALS = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)  # by which schedulers ask a process to end
 
 
 COUNTED = ("usd", "input_tokens", "output_tokens", "calls", "unreported")  # what jobs elsewhere add up to
@@ -89,7 +89,7 @@ def _spent_in(folder: Path) -> Spent:
 def spent_since(order: RemoteJob) -> Spent:
     """What a job has taken of its part by its records, calls that the journal answered included.
 
-    It stands in where no process can say; nothing without a budget.
+    For jobs whose process died; nothing without a budget.
     """
     if order.before is None:
         return Spent()
@@ -116,7 +116,7 @@ def play(order: RemoteJob) -> JobResult:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     os.chdir(order.cwd)
     sys.path += [entry for entry in order.path if entry not in sys.path]
-    sys.argv[:] = order.argv  # resuming is told in its words
+    sys.argv[:] = order.argv  # the resume command is printed with its words
     said, spent = io.StringIO(), Spent()
     with _signals():
         try:

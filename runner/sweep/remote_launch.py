@@ -1,7 +1,7 @@
 """Launchers that take jobs to other processes: joblib and submitit by their Hydra plugins, Ray by our own.
 
-A plugin brings the settings and the library. The jobs are those that the sweeper checked, and each is looked after
-here: one whose process dies is begun again and goes on from its folder and the journal.
+A plugin provides the settings and the library. The jobs are those that the sweeper checked. One whose process dies is
+started again, and resumes from its folder and the journal.
 """
 
 import os
@@ -29,7 +29,7 @@ _PLUGINS: "dict[str, Callable[[Any], Engine]]" = {
 
 
 class Engine(Protocol):
-    """Plays what stands in a queue, which may grow meanwhile. Closed before its end it stops its processes."""
+    """Runs the jobs of a queue, which may grow meanwhile. Closed before its end it stops its processes."""
 
     def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]: ...
 
@@ -64,7 +64,7 @@ def launch(launcher: Any, owed: Sequence[Cell], jobs: int, spent: Spent) -> Sequ
 
 
 def watch(engine: Engine, orders: Sequence[RemoteJob]) -> list[JobResult]:
-    """Play all. A job whose process dies is begun again ``RESTARTS`` times at most, which is told in the end."""
+    """Run all. A job whose process dies is started again ``RESTARTS`` times at most, which is reported in the end."""
     ended: dict[str, JobResult] = {}
     deaths: Counter[str] = Counter()
     queue = deque(orders)

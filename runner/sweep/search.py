@@ -1,4 +1,4 @@
-"""Hydra's sweeper of ``hydra/sweeper=optuna``: asks the study for trials, plays them as jobs of a sweep, tells it."""
+"""Hydra's sweeper of ``hydra/sweeper=optuna``: asks the study for trials, runs them as jobs of a sweep, reports."""
 
 import re
 from collections import Counter
@@ -54,11 +54,11 @@ class _SearchRun:
 
 
 class Searcher(Sweeper):
-    """Trials in place of all combinations. The same folder goes on: what was interrupted, broke off or met the budget
+    """Trials instead of all combinations. The same folder resumes: what was interrupted, broke off or met the budget
     is played to its end with the same values before new trials are asked for."""
 
     def sweep(self, arguments: list[str]) -> None:
-        """Check the search, then ask, play and tell until all trials are there or the budget is spent."""
+        """Check the search, then ask, run and report until all trials are there or the budget is spent."""
         assert self.config is not None and self.hydra_context is not None
         library()
         run = self._read(arguments)
@@ -120,7 +120,7 @@ class Searcher(Sweeper):
             raise ConfigError("a stage leaves no metrics to search by: leave it out")
 
     def _resume(self, study: Study, run: _SearchRun) -> None:
-        """What was told stands, if it is the same still; what broke off or met the budget is played again."""
+        """Keep what was reported, if it is still the same; run again what broke off or met the budget."""
         self._check([run.trial(one) for one in study.trials if one.state == "complete" or one.stopped_early], run)
         study.reopen(
             {one.number for one in study.trials if one.state in ("failed", "pruned") and not one.stopped_early}
@@ -130,7 +130,7 @@ class Searcher(Sweeper):
                 run.trial(one)
 
     def _play(self, study: Study, run: _SearchRun, batch: Sequence[Trial]) -> bool:
-        """Play trials together and tell the study. Returns whether the budget is spent. Raises ConfigError."""
+        """Run trials together and report to the study. Returns whether the budget is spent. Raises ConfigError."""
         cells = {one.number: run.trial(one) for one in batch}
         good = []
         for cell in cells.values():
@@ -152,7 +152,7 @@ class Searcher(Sweeper):
         return stopped or (owed and run.spent.exceeded(budget) is not None)
 
     def _check_objectives(self, study: Study, run: _SearchRun, cells: Sequence[Cell]) -> None:
-        """Refuse a metric that nothing knows, once the first trials tell what there is. Raises ConfigError."""
+        """Refuse an unknown metric, once the first trials show which there are. Raises ConfigError."""
         if any(one.state == "complete" for one in study.trials):
             return
         names = {name for cell in cells for name in metrics_of(cell.folder)}

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.experiment.facts import sweep_id
 from runner.job.plan import Cell
 from runner.storage.manifest import read
 from runner.sweep.search_space import Search, Space, words_at
@@ -24,7 +23,7 @@ _FEW = 30  # complete trials below which importance is a hint only
 
 @dataclass(frozen=True)
 class TrialRow:
-    """A trial as it is told: ``values`` key -> word, ``objectives`` metric -> as in ``metrics.json``."""
+    """A row of ``search.json``: ``values`` key -> word, ``objectives`` metric -> as in ``metrics.json``."""
 
     number: int
     folder: str
@@ -36,44 +35,32 @@ class TrialRow:
 
 def conclude(study: Study, search: Search, space: Space, plan: Mapping[int, Cell]) -> None:
     """Print the table and what mattered, write ``search.json`` and the page, send the search's own run to MLflow."""
+    from runner.job.summary import finish
+    from runner.results.runs import Run
+
     trials, best, importance = study.trials, study.best, study.importance()
     cells = [plan[one.number] for one in trials]
-    told = [_row_of(one, cell, search, space) for one, cell in zip(trials, cells, strict=True)]
-    complete = sum(one.state == "complete" for one in told)
+    rows = [_row_of(one, cell, search, space) for one, cell in zip(trials, cells, strict=True)]
+    complete = sum(one.state == "complete" for one in rows)
     home = cells[0].folder.parent
-    _show(told, best, search, space)
+    _show(rows, best, search, space)
     for name, shares in importance.items():
         print(f"importance for {name}: {', '.join(f'{key} {share:.2f}' for key, share in shares.items())}")  # noqa: T201
     few = "; few: take it as a hint" if complete < _FEW else ""
-    told_of = f"(PED-ANOVA over {complete} complete trials{few})"
-    print(told_of if importance else f"importance: {complete} complete trials tell nothing yet")  # noqa: T201
+    source = f"(PED-ANOVA over {complete} complete trials{few})"
+    print(source if importance else f"importance: {complete} complete trials tell nothing yet")  # noqa: T201
     document = {
         "objectives": {name: "maximise" if high else "minimise" for name, high in search.maximised.items()},
         "sampler": search.sampler, "seed": search.seed, "best": best, "importance": importance,
-        "importance_from": complete, "trials": [asdict(one) for one in told],
+        "importance_from": complete, "trials": [asdict(one) for one in rows],
     }  # fmt: skip
     fresh = home / f"{FILE}.tmp"
     fresh.write_text(json.dumps(document, indent=1), encoding="utf-8")
     fresh.replace(home / FILE)
-    stopped_early = {plan[one.number].folder for one in trials if one.stopped_early}
-    played = [cell for cell in cells if (cell.folder / "metrics.json").is_file()]
-    _send([cell for cell in played if cell.folder not in stopped_early], played, home)
-
-
-def _send(whole: Sequence[Cell], played: Sequence[Cell], home: Path) -> None:
-    """Write the search's page and tables and send its own run to MLflow, both of the trials that were not stopped
-    early, which is no failure; say what all took and where to look."""
-    from runner.job.summary import calls, pages
-    from runner.results.runs import Run, warnings_of
-    from runner.tracking import finish_sweep
-
-    runs, sweep = [Run.at(cell.folder, cell.cfg or None) for cell in whole], sweep_id(str(home))
-    notes = [read(cell.folder) for cell in played]
-    print(*warnings_of(runs), calls(notes), f"sweep folder: {home}", sep="\n")  # noqa: T201
-    files = [home / FILE, *(pages(runs, home) if runs else ())]
-    folders = [cell.folder for cell in whole]
-    if whole and sweep and (url := finish_sweep(folders, whole[0].cfg, sweep=sweep, files=files)):
-        print(f"MLflow:       {url}   (make ui or python -m runner.ui starts it)")  # noqa: T201
+    ran = [cell for cell in cells if (cell.folder / "metrics.json").is_file()]
+    stopped_early = {plan[one.number].folder for one in trials if one.stopped_early}  # which is not a failure
+    runs = [Run.at(cell.folder, cell.cfg or None) for cell in ran if cell.folder not in stopped_early]
+    finish(runs, [read(cell.folder) for cell in ran], home, [home / FILE])
 
 
 def metrics_of(folder: Path) -> dict[str, Any]:
@@ -89,18 +76,18 @@ def _row_of(trial: Trial, cell: Cell, search: Search, space: Space) -> TrialRow:
     return TrialRow(trial.number, cell.label, trial.state, words_at(space, trial.point), objectives, stopped)
 
 
-def _show(told: Sequence[TrialRow], best: Sequence[int], search: Search, space: Space) -> None:
+def _show(rows: Sequence[TrialRow], best: Sequence[int], search: Search, space: Space) -> None:
     from runner.results.table import show
 
-    ended = [one for one in told if one.state == "complete"]
+    ended = [one for one in rows if one.state == "complete"]
     if len(search.maximised) > 1:
         shown, what = [one for one in ended if one.number in best], "the Pareto front"
     else:
         ((name, high),) = search.maximised.items()
         shown = sorted(ended, key=lambda one: one.objectives[name]["value"] * (-1 if high else 1))[:_SHOWN]
         what = f"the best {len(shown)}"
-    counts = {state: sum(one.state == state for one in told) for state in ("complete", "pruned", "failed", "running")}
-    title = f"{what} of {len(told)} trials ({', '.join(f'{n} {state}' for state, n in counts.items() if n)})"
+    counts = {state: sum(one.state == state for one in rows) for state in ("complete", "pruned", "failed", "running")}
+    title = f"{what} of {len(rows)} trials ({', '.join(f'{n} {state}' for state, n in counts.items() if n)})"
     arrow = {True: "\N{UPWARDS ARROW}", False: "\N{DOWNWARDS ARROW}"}
     head = ("trial", *(f"{name} {arrow[high]}" for name, high in search.maximised.items()), *space)
     body = [

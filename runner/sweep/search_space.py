@@ -114,7 +114,7 @@ class Numbers:
     whole: bool
 
     def word(self, value: float) -> str:
-        """A value as it stands behind a key on the command line: six digits, all where there are steps."""
+        """A value as written after a key on the command line: six digits, all where there are steps."""
         if self.whole:
             return str(int(value))
         text = f"{value:.{6 if self.step is None else 12}g}"
@@ -127,7 +127,7 @@ class Numbers:
 
     @property
     def points(self) -> list[float] | None:
-        """All values; None where there is no end of them."""
+        """All values; None where they are infinite."""
         step = 1 if self.whole and self.step is None else self.step
         if step is None:
             return None
@@ -204,7 +204,7 @@ def groups_of(written: Mapping[str, Dimension], given: Sequence[Override]) -> li
 
 
 def grid_of(space: Space) -> list[dict[str, Any]]:
-    """Every point of a space, in order. Raises ConfigError where there is no end of them, or too many."""
+    """Every point of a space, in order. Raises ConfigError where they are infinite, or too many."""
     points = {}
     for key, dimension in space.items():
         found = dimension.points
@@ -217,7 +217,7 @@ def grid_of(space: Space) -> list[dict[str, Any]]:
 
 
 def corners(space: Space) -> list[dict[str, Any]]:
-    """Points that have every end of every key, so that what the config has no place for is known before any trial."""
+    """Points that have every end of every key, so that what the config cannot hold is known before any trial."""
     first = {key: dimension.ends[0] for key, dimension in space.items()}
     return [first, *({**first, key: end} for key, dimension in space.items() for end in dimension.ends[1:])]
 

@@ -1,7 +1,7 @@
 """The study: which trials there were, what came of them, and which come next. The only file that knows Optuna.
 
 It is kept in SQLite. Every trial is drawn with a seed of its own, made from the search's and the trial's number, so a
-search that is gone on with asks for the trials that it would have asked for anyway.
+resumed search asks for the trials that it would have asked for anyway.
 Source: Akiba et al. 2019, KDD (Optuna); TPE: Bergstra et al. 2011, NeurIPS; NSGA-II: Deb et al. 2002; importance:
 PED-ANOVA, Watanabe et al. 2023, IJCAI.
 """
@@ -113,7 +113,7 @@ class Study:
         self._study.tell(number, state=self._optuna.trial.TrialState.PRUNED)
 
     def reopen(self, numbers: Collection[int]) -> None:
-        """Have trials that were told played again, with the same values. The file is replaced in one move."""
+        """Have reported trials run again, with the same values. The file is replaced in one move."""
         if not numbers:
             return
         fresh = self._path.with_suffix(".tmp")
@@ -132,7 +132,7 @@ class Study:
         self._storage, self._study = self._made(self._path)
 
     def forget(self) -> None:
-        """Drop the file, of which no trial was told."""
+        """Drop the file, in which no trial was reported."""
         self._path.unlink()
 
     @property
@@ -147,7 +147,7 @@ class Study:
         return [number for number, value in values.items() if value == top]
 
     def importance(self) -> dict[str, dict[str, float]]:
-        """Objective -> key -> its share, by PED-ANOVA; an objective is left out that tells nothing yet."""
+        """Objective -> key -> its share, by PED-ANOVA; an objective without different values is left out."""
         found = {}
         for place, (name, high) in enumerate(self._search.maximised.items()):
             values = [one.values[place] for one in self.trials if one.values is not None]

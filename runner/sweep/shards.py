@@ -79,7 +79,7 @@ def _part(cell: Cell, experiment: Experiment, i: int, n: int) -> Cell:
 def gather(cell: Cell, jobs: int) -> None:
     """Make one run of a job's parts, send it to MLflow as one of so many ``jobs``, and say how it ended.
 
-    A part that broke off leaves the others as they are: the same command goes on.
+    A part that broke off leaves the others as they are: the same command resumes.
     """
     broken = [part for part in cell.parts if part.error or part.code not in (None, 0, ERRORS, BUDGET)]
     if broken:

@@ -6,10 +6,10 @@ from runner.job.shared_resources import Lease, Slots
 
 
 async def test_the_job_that_began_first_goes_first():
-    places, order = Slots(1), []
+    slots, order = Slots(1), []
 
     async def play(rank):
-        async with Lease(places, rank, asyncio.Event()):
+        async with Lease(slots, rank, asyncio.Event()):
             order.append(rank)
             await asyncio.sleep(0)
 
@@ -18,43 +18,43 @@ async def test_the_job_that_began_first_goes_first():
 
 
 async def test_who_is_cancelled_while_waiting_leaves_the_place_to_others():
-    places = Slots(1)
-    await places.take(0)
-    waiting = [asyncio.create_task(places.take(rank)) for rank in (1, 2)]
+    slots = Slots(1)
+    await slots.take(0)
+    waiting = [asyncio.create_task(slots.take(rank)) for rank in (1, 2)]
     await asyncio.sleep(0)
     waiting[0].cancel()
-    places.give()
+    slots.release()
     await asyncio.wait_for(waiting[1], 1)
-    places.give()
-    late = asyncio.create_task(places.take(3))
+    slots.release()
+    late = asyncio.create_task(slots.take(3))
     await asyncio.sleep(0)
     assert late.done()
 
 
 async def test_a_place_that_was_given_to_one_who_is_cancelled_goes_on():
-    places = Slots(1)
-    await places.take(0)
-    first, second = (asyncio.create_task(places.take(rank)) for rank in (1, 2))
+    slots = Slots(1)
+    await slots.take(0)
+    first, second = (asyncio.create_task(slots.take(rank)) for rank in (1, 2))
     await asyncio.sleep(0)
-    places.give()
+    slots.release()
     first.cancel()
     await asyncio.wait_for(second, 1)
 
 
 async def test_there_is_room_when_nobody_wants_a_place():
-    places = Slots(2)
-    await asyncio.wait_for(places.spare(), 1)
-    await places.take(0)
-    await places.take(0)
-    room = asyncio.create_task(places.spare())
+    slots = Slots(2)
+    await asyncio.wait_for(slots.unused.wait(), 1)
+    await slots.take(0)
+    await slots.take(0)
+    room = asyncio.create_task(slots.unused.wait())
     await asyncio.sleep(0)
     assert not room.done()
-    places.give()
+    slots.release()
     await asyncio.wait_for(room, 1)
 
 
 async def test_a_job_has_begun_when_it_asks():
-    turn = Lease(Slots(1), 0, asyncio.Event())
-    assert not turn.begun.is_set()
-    async with turn:
-        assert turn.begun.is_set()
+    lease = Lease(Slots(1), 0, asyncio.Event())
+    assert not lease.begun.is_set()
+    async with lease:
+        assert lease.begun.is_set()

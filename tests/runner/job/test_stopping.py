@@ -74,19 +74,19 @@ def errored(kind):
 
 def test_an_endpoint_that_was_there_is_waited_for_longer():
     stop_rule = StopRule(0, ErrorStreak(50))
-    assert stop_rule.lost({"stop": "answered", "error": None}, 0) is None
-    told = [stop_rule.lost(errored("timeout"), n + 1) for n in range(100)]
+    assert stop_rule.reason_after({"stop": "answered", "error": None}, 0) is None
+    told = [stop_rule.reason_after(errored("timeout"), n + 1) for n in range(100)]
     assert told[:99] == [None] * 99 and told[99]
 
 
 def test_samples_that_are_too_long_stop_nothing():
     stop_rule = StopRule(0, ErrorStreak(4))
-    assert not any(stop_rule.lost(errored("context_window"), n + 1) for n in range(100))
+    assert not any(stop_rule.reason_after(errored("context_window"), n + 1) for n in range(100))
 
 
 @pytest.mark.parametrize(("kind", "stops"), [("connection", True), ("bug", False), ("bad_request", False)])
 def test_only_errors_of_the_endpoint_tell_the_other_jobs_of_its_model(kind, stops):
     shared = ErrorStreak(4)
     first, second = StopRule(0, shared), StopRule(0, shared)
-    assert [bool(first.lost(errored(kind), n + 1)) for n in range(10)] == [False] * 9 + [True]
-    assert bool(second.lost(errored(kind), 1)) is stops
+    assert [bool(first.reason_after(errored(kind), n + 1)) for n in range(10)] == [False] * 9 + [True]
+    assert bool(second.reason_after(errored(kind), 1)) is stops
