@@ -34,7 +34,7 @@ from runner.experiment.checks import (
     prompt_digests,
     with_provided_verifier,
 )
-from runner.experiment.experiment import Experiment, Launch, launch_of, study
+from runner.experiment.experiment import Experiment, Launch, study
 from runner.experiment.parts import PartsBuilder, grammars_of
 from runner.experiment.select import select
 from runner.storage import manifest
@@ -179,3 +179,21 @@ def _selected(node: str, allow: tuple[str, ...], limit: int | None, shard: str |
     """The samples of a run; those of the last one are kept, since the jobs of a sweep share them."""
     dataset = builder.part(json.loads(node), "dataset", allow, Dataset)  # type: ignore[type-abstract]
     return tuple(select(dataset, limit=limit, shard=shard, seed=seed))
+
+
+def launch_of(config: DictConfig, cfg: Mapping[str, Any]) -> Launch:
+    """What Hydra knows of a launch. Lists of choices (scorer) are known by their keys."""
+    hydra = config.hydra
+    chosen = {str(k): str(v) for k, v in hydra.runtime.choices.items() if not k.startswith("hydra/") and v is not None}
+    choices = {_place(group): choice for group, choice in chosen.items()}
+    choices["scorer"] = "+".join(cfg["scorer"]) if isinstance(cfg.get("scorer"), Mapping) else ""
+    in_sweep = str(hydra.mode).endswith("MULTIRUN")
+    sweep, label = (str(hydra.sweep.dir), str(hydra.sweep.subdir)) if in_sweep else (None, "")
+    number = int(hydra.job.num) if in_sweep else None
+    return Launch(choices, tuple(words_of(config, "task")), sweep, label, number=number)
+
+
+def _place(group: str) -> str:
+    """The key of a group's choice: ``agent@agent.inner`` is agent.inner."""
+    name, _, package = group.partition("@")
+    return name if package in ("", "_global_") else package
