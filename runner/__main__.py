@@ -33,13 +33,22 @@ def main() -> int:
 
     os.environ["HYDRA_FULL_ERROR"] = "1"
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look through every installed package
-    from runner.job.task import INTERRUPTED, Task
+    from components.core.errors import ConfigError
+    from runner.config.errors import complain
+    from runner.job.task import CONFIG, INTERRUPTED, Task
 
     task = Task()
     try:
         with Signals(), Interrupts():
             bundled = any(word.startswith("run.replay=") and word.rstrip("\"'").endswith(".zip") for word in words)
-            return _replayed(task, words) if bundled else _guarded(task, words)
+            if bundled:
+                from runner.bundle.again import replay
+
+                return replay(words, task)
+            return _guarded(task, words)
+    except ConfigError as error:
+        complain(error)
+        return CONFIG
     except KeyboardInterrupt:
         from runner.terminal.output import aside
 
@@ -56,9 +65,8 @@ def _guarded(task: Task, words: list[str]) -> int:
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
-    from components.core.errors import ConfigError
     from runner.config.catalogue import CONF, catalogue_of
-    from runner.config.errors import ConfigErrors, complain, unreachable
+    from runner.config.errors import ConfigErrors, unreachable
     from runner.config.explain import explain, refuse_dashes, too_deep
     from runner.config.hydra_patches import apply_patches
     from runner.job.task import BUDGET
@@ -73,45 +81,25 @@ def _guarded(task: Task, words: list[str]) -> int:
         refuse_dashes(words, WITH_VALUE)
         hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")(task)()
         sys.stdout.flush()
-    except ConfigError as error:
-        if is_interrupt(error):
-            raise
-        complain(error)
-        return 2
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError) as error:
         if task.started or is_interrupt(error):
             raise
-        complain(ConfigErrors([explain(error, [w for w in words if "=" in w], catalogue_of(words))]))
-        return 2
+        finding = explain(error, [word for word in words if "=" in word], catalogue_of(words))
+        raise ConfigErrors([finding]) from None
     except RecursionError:
         if task.started:
             raise
-        complain(too_deep(words))
-        return 2
+        raise too_deep(words) from None
     except OSError as error:
         if not task.started:
             if isinstance(error, BrokenPipeError):
                 return left()
-            complain(unreachable(error))
-            return 2
+            raise unreachable(error) from None
         aside(f"error: {error}; what is finished is kept{task.continuing}")
         return 1
     if task.code == BUDGET:
         aside(f"the budget is reached; what is finished is kept{task.continuing}")
     return task.code
-
-
-def _replayed(task: Task, words: list[str]) -> int:
-    """Play a bundle again."""
-    from components.core.errors import ConfigError
-    from runner.bundle.again import replay
-    from runner.config.errors import complain
-
-    try:
-        return replay(words, task)
-    except ConfigError as error:
-        complain(error)
-        return 2
 
 
 def _list_choices(words: list[str]) -> int:

@@ -102,12 +102,8 @@ def _write(run: Run, experiment: Experiment, layout: Export) -> None:
     }  # fmt: skip
     path = run.folder / EXPORT_FILE
     fresh = path.with_name(EXPORT_FILE + ".tmp")
-    fresh.write_bytes(
-        b"".join(
-            orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE)
-            for _, told in sorted(found.items(), key=lambda one: one[0])
-        )
-    )
+    lines = (orjson.dumps(found[key], option=orjson.OPT_APPEND_NEWLINE) for key in sorted(found))
+    fresh.write_bytes(b"".join(lines))
     fresh.replace(path)
     print(f"{len(found):,} episodes written to {path}")  # noqa: T201
 

@@ -31,16 +31,13 @@ def root_of(cfg: Mapping[str, Any]) -> Path:
 
 def find_named(root: Path, path: str) -> Path:
     """The folder that ``memory.path`` names, here or below ``run.memory``. Raises ConfigError."""
-    places = [folder for folder in (Path(path), root / path) if folder.is_dir()] if path else []
-    folder = next((folder for folder in places if any((folder / name).exists() for name in _MARKS)), None)
-    if folder is None:
-        what = (
-            f"{places[0]} is no memory: it has none of {', '.join(_MARKS)}"
-            if places
-            else f"there is no memory {path!r}"
-        )
-        raise ConfigError(f"memory.path: {what}{'' if places else f', here or in {root}'}")
-    return folder
+    folders = [folder for folder in (Path(path), root / path) if folder.is_dir()] if path else []
+    for folder in folders:
+        if any((folder / name).exists() for name in _MARKS):
+            return folder
+    if folders:
+        raise ConfigError(f"memory.path: {folders[0]} is not a memory: it has none of {', '.join(_MARKS)}")
+    raise ConfigError(f"memory.path: there is no memory {path!r}, here or in {root}")
 
 
 def check_writable(root: Path) -> None:

@@ -187,7 +187,7 @@ def test_an_agent_that_needs_a_memory_is_refused_without_one(tmp_path, agent):
     (Rows(), Source(split="train"), "there is none"),
     (Halves(), Source(path="nowhere"), "no memory 'nowhere'"),
     (Halves(), Source(path=""), "no memory ''"),
-    (Halves(), Source(path="/usr"), "/usr is no memory"),
+    (Halves(), Source(path="/usr"), "/usr is not a memory"),
 ])  # fmt: skip
 async def test_what_cannot_be_learnt_from_is_refused(tmp_path, dataset, source, says):
     one = experiment(tmp_path, dataset, source)
