@@ -64,7 +64,7 @@ def test_a_refinement_replays_without_a_model(plainly, home):
 @slow
 def test_the_published_setting_stops_for_edits_after_each_round(plainly, home):
     outputs = [plainly("stage=refine_prompts_paper").out for _ in range(4)]
-    assert ["to go on" in out for out in outputs] == [True, True, True, False]
+    assert ["to resume: " in out for out in outputs] == [True, True, True, False]
     notes = json.loads((home.path / "outputs/.prompts/refined_paper/manifest.json").read_text())
     assert [one["played"] for one in notes["rounds"]] == [220] * 3 and notes["rounds"][0]["kept"]
     assert all(one["kept"] or one["why"] == "no template came out otherwise" for one in notes["rounds"])

@@ -426,7 +426,7 @@ def test_a_tracker_that_is_slow_costs_one_warning_that_says_how_to_send_again(
     with caplog.at_level(logging.WARNING):
         assert heart.track() is None
     [line] = [record.getMessage() for record in caplog.records]
-    assert f"send again: python -m runner.report {folder} --track" in line and "secret" not in line and "\n" not in line
+    assert f"send again: python -m runner.report track {folder}" in line and "secret" not in line and "\n" not in line
     assert (folder / "records.jsonl").read_bytes() == before and capfd.readouterr().out == ""
 
 
