@@ -154,7 +154,8 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     decision = permit(dataset.privacy, models, parts.toolset)
     check_models(parts, models, cfg["budget"])
     with noting(findings, "dataset"):
-        samples = _selected(*_dataset_key(cfg), cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)
+        node, allow = json.dumps(cfg["dataset"], sort_keys=True), tuple(cfg["run"]["allow_targets"])
+        samples = _selected(node, allow, cfg["limit"], cfg["run"]["shard"], cfg["seed"] if cfg["limit"] else 0)
     if findings:
         raise ConfigErrors(findings)
     parts = with_provided_verifier(parts, models, samples)
@@ -168,10 +169,6 @@ def check(cfg: Mapping[str, Any], launch: Launch | None = None, touched: Collect
     )  # fmt: skip
     check_learning(experiment)
     return experiment
-
-
-def _dataset_key(cfg: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
-    return json.dumps(cfg["dataset"], sort_keys=True), tuple(cfg["run"]["allow_targets"])
 
 
 @lru_cache(maxsize=1)

@@ -153,7 +153,10 @@ class Growth:
         Random(f"{seed}/memory/order").shuffle(self.samples)
         self._rank = {sample.problem.id: n for n, sample in enumerate(self.samples)}
         self._learnt: dict[Place, list[Mapping[str, Any]]] = {
-            (record["sample_id"], record["epoch"]): _remarked(record["steps"]) for record in records.read(folder)
+            (record["sample_id"], record["epoch"]): [
+                step["remarks"]["learnt"] for step in record["steps"] if "learnt" in step.get("remarks", {})
+            ]
+            for record in records.read(folder)
         }
 
     def before(self, sample: Sample, epoch: int) -> None:
@@ -167,8 +170,3 @@ class Growth:
         self._learnt[sample.problem.id, epoch] = learnt_in(trajectory)
         if steps := before_judging(trajectory).steps:
             steps[-1].remarks["order"] = self._rank[sample.problem.id]
-
-
-def _remarked(steps: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """What stored steps say was learnt."""
-    return [step["remarks"]["learnt"] for step in steps if "learnt" in step.get("remarks", {})]

@@ -39,16 +39,17 @@ def check_all(plan: Sequence[Cell], master: DictConfig, loader: Any, home: Path)
             bad[number] = error
         except RecursionError:
             bad[number] = too_deep(cell.overrides)
-    for number, cell in sorted(enumerate(plan), key=lambda pair: _data_of(pair[1])):
-        if number not in bad:
-            try:
-                _check(cell, loader)
-            except ConfigError as error:
-                bad[number] = error
-                if isinstance(error, PrivacyRefused):
-                    note_refusal(error, cell.folder)
-            except RecursionError:
-                bad[number] = too_deep(cell.overrides)
+    composed = [(number, cell) for number, cell in enumerate(plan) if number not in bad]
+    # Jobs over the same data are checked one after the other, so that they are read once.
+    for number, cell in sorted(composed, key=lambda pair: repr(pair[1].config._get_node("dataset"))):
+        try:
+            _check(cell, loader)
+        except ConfigError as error:
+            bad[number] = error
+            if isinstance(error, PrivacyRefused):
+                note_refusal(error, cell.folder)
+        except RecursionError:
+            bad[number] = too_deep(cell.overrides)
     shared = [str(f) for f, n in Counter(c.folder for c in plan).items() if n > 1 and not bad]
     bad |= {-1 - n: ConfigError(f"several jobs would write to {f}") for n, f in enumerate(shared)}
     if not bad and len({repr(cell.cfg["budget"]["run"]) for cell in plan}) > 1:
@@ -102,11 +103,6 @@ def _check(cell: Cell, loader: Any) -> None:
     split(cell, experiment)
     if not cell.complete and not cell.parts:
         cell.experiment = experiment
-
-
-def _data_of(cell: Cell) -> str:
-    """Jobs over the same data are checked one after the other, so that they are read once."""
-    return "" if cell.config is None else repr(cell.config._get_node("dataset"))
 
 
 def _print_errors(plan: Sequence[Cell], bad: dict[int, ConfigError]) -> None:

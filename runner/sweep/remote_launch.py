@@ -41,8 +41,8 @@ def launch(launcher: Any, owed: Sequence[Cell], jobs: int, spent: Spent) -> Sequ
     """
     engine = _engine(launcher)
     if engine is None:
-        results: Sequence[JobReturn] = launcher.launch([list(cell.overrides) for cell in owed], initial_job_idx=0)
-        return results
+        launched: Sequence[JobReturn] = launcher.launch([list(cell.overrides) for cell in owed], initial_job_idx=0)
+        return launched
     from runner.tracking import prepare
 
     first = owed[0]
@@ -57,8 +57,12 @@ def launch(launcher: Any, owed: Sequence[Cell], jobs: int, spent: Spent) -> Sequ
     for order, end in zip(orders, ended, strict=True):
         job = end.spent or spent_since(order)
         vars(spent).update({name: vars(spent)[name] + vars(job)[name] for name in COUNTED})
-    results = [_returned(cell, one) for cell, one in zip(owed, ended, strict=True)]
-    for cell, result in zip(owed, results, strict=True):
+    results: list[JobReturn] = []
+    for cell, end in zip(owed, ended, strict=True):
+        result = JobReturn(cell.overrides, cell.config, cell.config.hydra, os.getcwd(), cell.label)
+        result.status = JobStatus.FAILED if end.error else JobStatus.COMPLETED
+        result.return_value = end.error or end.code
+        results.append(result)
         callbacks.on_job_end(config=cell.config, job_return=result)
     return results
 
@@ -93,11 +97,3 @@ def _engine(launcher: Any) -> Engine | None:
         return ours
     make = _PLUGINS.get(type(launcher).__name__)
     return None if make is None else make(launcher)
-
-
-def _returned(cell: Cell, ended: JobResult) -> JobReturn:
-    """What Hydra calls the end of a job."""
-    result = JobReturn(cell.overrides, cell.config, cell.config.hydra, os.getcwd(), cell.label)
-    result.status = JobStatus.FAILED if ended.error else JobStatus.COMPLETED
-    result.return_value = ended.error or ended.code
-    return result
