@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def main() -> int:
     """Run the command. Returns the exit code."""
     _order_path()
-    from runner.terminal.words import by_group, flags_first
+    from runner.terminal.command import by_group, flags_first
 
     groups = [path.name for path in (_HOME / "conf").iterdir()]
     sys.argv[1:] = words = by_group(flags_first(sys.argv[1:]), groups)
@@ -35,24 +35,25 @@ def main() -> int:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look through every installed package
     from components.core.errors import ConfigError
     from runner.config.errors import complain
-    from runner.job.task import CONFIG, INTERRUPTED, Task
+    from runner.job.exit_codes import CONFIG, INTERRUPTED
+    from runner.job.task import Task
 
     task = Task()
     try:
         with Signals(), Interrupts():
             bundled = any(word.startswith("run.replay=") and word.rstrip("\"'").endswith(".zip") for word in words)
             if bundled:
-                from runner.bundle.again import replay
+                from runner.bundle.replay import replay
 
-                return replay(words, task)
+                return replay(words, task.run)
             return _guarded(task, words)
     except ConfigError as error:
         complain(error)
         return CONFIG
     except KeyboardInterrupt:
-        from runner.terminal.output import aside
+        from runner.terminal.command import print_note
 
-        aside(f"interrupted; what is finished is kept{task.continuing}")
+        print_note(f"interrupted; what is finished is kept{task.continuing}")
         return INTERRUPTED
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
@@ -69,11 +70,10 @@ def _guarded(task: Task, words: list[str]) -> int:
     from runner.config.errors import ConfigErrors, unreachable
     from runner.config.explain import explain, refuse_dashes, too_deep
     from runner.config.hydra_patches import apply_patches
-    from runner.job.task import BUDGET
+    from runner.job.exit_codes import BUDGET
     from runner.sweep.plugins import register
+    from runner.terminal.command import WITH_VALUE, print_note, reader_left
     from runner.terminal.interrupts import is_interrupt
-    from runner.terminal.output import aside, left
-    from runner.terminal.words import WITH_VALUE
 
     apply_patches()
     register()
@@ -93,20 +93,19 @@ def _guarded(task: Task, words: list[str]) -> int:
     except OSError as error:
         if not task.started:
             if isinstance(error, BrokenPipeError):
-                return left()
+                return reader_left()
             raise unreachable(error) from None
-        aside(f"error: {error}; what is finished is kept{task.continuing}")
+        print_note(f"error: {error}; what is finished is kept{task.continuing}")
         return 1
     if task.code == BUDGET:
-        aside(f"the budget is reached; what is finished is kept{task.continuing}")
+        print_note(f"the budget is reached; what is finished is kept{task.continuing}")
     return task.code
 
 
 def _list_choices(words: list[str]) -> int:
     """Print what can be chosen, of all groups or of those that are named."""
     from runner.config.catalogue import catalogue_of, describe_choices
-    from runner.terminal.output import exit_code_of
-    from runner.terminal.words import WITH_VALUE
+    from runner.terminal.command import WITH_VALUE, exit_code_of
 
     groups = [w for n, w in enumerate(words) if w[0] != "-" and words[n - 1] not in WITH_VALUE]
     return exit_code_of(lambda: print(*describe_choices(catalogue_of(words), groups), sep="\n"))  # noqa: T201

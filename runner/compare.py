@@ -20,7 +20,7 @@ from runner.results.sections.methods import FILE, READ
 from runner.results.table import show_section, show_text
 from runner.results.versus import is_one
 from runner.storage.records import FILE as RECORDS
-from runner.terminal.output import exit_code_of
+from runner.terminal.command import exit_code_of
 
 _MLFLOW = "mlflow:"
 
@@ -94,7 +94,7 @@ def _folders(given: argparse.Namespace, scratch: Path) -> list[Path]:
         if not name.startswith(_MLFLOW):
             folders += run_folders(Path(name))
             continue
-        from runner.tracking.found import DATABASE, folders_of
+        from runner.tracking.folders import DATABASE, folders_of
 
         for folder in folders_of(name.removeprefix(_MLFLOW), scratch, given.uri or DATABASE):
             folders += run_folders(folder)

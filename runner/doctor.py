@@ -1,6 +1,6 @@
 """``python -m runner.doctor [--online]``: what this machine can do, a line each with what to do about it.
 
-Exit code 0 even where something is missing; 1 where the default run does not work. Keys are told by name only.
+Exit code 0 even where something is missing; 1 where the default run does not work. Keys are named, never shown.
 """
 
 import argparse
@@ -8,88 +8,80 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from runner.checkup import data, kept, machine, models
-from runner.checkup.line import BAD, OK, Line
-from runner.terminal import output as terminal
+from runner.checkup import BAD, OK, Line, choices, machine
+from runner.terminal.command import exit_code_of
 
 _HOME = Path(__file__).resolve().parent.parent
-_SECONDS = 60.0
+_TIMEOUT_SECONDS = 60.0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Look at everything and print it. Returns the exit code."""
+    """Check everything and print it. Returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m runner.doctor", description="What this machine can do.")
     parser.add_argument("--online", action="store_true", help="also try endpoints that are not on this machine")
     online = parser.parse_args(argv).online
-    parts: list[tuple[str, Callable[[], list[Line]]]] = [
+    checks: list[tuple[str, Callable[[], list[Line]]]] = [
         ("python", machine.python),
         ("machine", machine.machine),
-        ("models", lambda: [*models.keys(), *models.endpoints(online)]),
-        ("data", data.data),
+        ("models", lambda: [*choices.keys(), *choices.endpoints(online)]),
+        ("data", choices.data),
         ("sandbox", machine.sandbox),
-        ("tracking", kept.store),
-        ("journal", kept.journal),
+        ("tracking", machine.store),
+        ("journal", machine.journal),
         ("engines and extras", machine.extras),
     ]
-    with _default_run() as default:
-        told = [(title, _looked(title, look)) for title, look in parts]
-        told.append(("default run", [verdict := default()]))
-    terminal.exit_code_of(lambda: _print(told))
-    return 1 if verdict.mark == BAD else 0
+    with tempfile.TemporaryDirectory() as folder, _default_run(folder) as process:  # meanwhile, without the journal
+        try:
+            sections = [(title, _lines(title, check)) for title, check in checks]
+            result = _result(process)
+        finally:
+            process.kill()
+    exit_code_of(lambda: _print([*sections, ("default run", [result])]))
+    return 1 if result.mark == BAD else 0
 
 
-def _print(told: Sequence[tuple[str, list[Line]]]) -> None:
-    width = max(len(line.name) for _, lines in told for line in lines)
-    for title, lines in told:
+def _lines(title: str, check: Callable[[], list[Line]]) -> list[Line]:
+    """What a check finds, or which library is missing for it."""
+    try:
+        return check()
+    except ImportError as error:
+        return [Line(BAD, title, str(error), "make run installs what is needed")]
+
+
+def _print(sections: Sequence[tuple[str, list[Line]]]) -> None:
+    width = max(len(line.name) for _, lines in sections for line in lines)
+    for title, lines in sections:
         print(title)  # noqa: T201
         for line in lines:
             hint = f"  ->  {line.hint}" if line.hint else ""
             print(f"  {line.mark:4} {line.name:{width}}  {line.found}{hint}")  # noqa: T201
 
 
-def _looked(title: str, look: Callable[[], list[Line]]) -> list[Line]:
-    """What a look finds, be it that a library for it is missing."""
+def _default_run(folder: str) -> subprocess.Popen[str]:
+    """One sample of the defaults, in a process and a folder of its own."""
+    command = [sys.executable, "-m", "runner", "limit=1", "tracking=off", "run.journal=null"]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(_HOME), os.environ.get("PYTHONPATH")]))}
+    return subprocess.Popen(command, cwd=folder, env=env, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def _result(process: subprocess.Popen[str]) -> Line:
+    """How the default run ended, and whether its folder could have been made here."""
     try:
-        return look()
-    except ImportError as error:
-        return [Line(BAD, title, str(error), "make run installs what is needed")]
-
-
-@contextmanager
-def _default_run() -> Iterator[Callable[[], Line]]:
-    """One sample of the defaults, played meanwhile in a process and a folder of its own; without the journal."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "runner", "limit=1", "tracking=off", "run.journal=null"]
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(_HOME), os.environ.get("PYTHONPATH")]))}
-        with subprocess.Popen(
-            command, cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        ) as process:
-            try:
-                yield lambda: _verdict(process)
-            finally:
-                process.kill()
-
-
-def _verdict(process: subprocess.Popen[str]) -> Line:
-    """How it ended, and whether its folder could have been made here."""
-    try:
-        _, said = process.communicate(timeout=_SECONDS)
+        _, errors = process.communicate(timeout=_TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:
-        return Line(BAD, "one sample", f"not over after {_SECONDS:.0f} s", "is the machine busy, or the disk slow?")
+        seconds = f"not over after {_TIMEOUT_SECONDS:.0f} s"
+        return Line(BAD, "one sample", seconds, "is the machine busy, or the disk slow?")
     if process.returncode:
-        last = (said.strip().splitlines() or ["it said nothing"])[-1]
-        return Line(
-            BAD, "one sample", f"exit code {process.returncode}: {last}", "python -m runner limit=1 shows it all"
-        )
-    outputs = Path("outputs")
-    there = outputs if outputs.exists() else Path(".")
-    if not os.access(there, os.W_OK):
-        return Line(BAD, "one sample", f"{there.resolve()} is read-only", "runs are written there: start elsewhere")
-    return Line(OK, "one sample", "played", "python -m runner plays all")
+        last = (errors.strip().splitlines() or ["it said nothing"])[-1]
+        found = f"exit code {process.returncode}: {last}"
+        return Line(BAD, "one sample", found, "python -m runner limit=1 shows it all")
+    folder = Path("outputs") if Path("outputs").exists() else Path(".")
+    if not os.access(folder, os.W_OK):
+        return Line(BAD, "one sample", f"{folder.resolve()} is read-only", "runs are written there: start elsewhere")
+    return Line(OK, "one sample", "it ran", "python -m runner runs all")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from runner.results.runs import Run, config_of, measured, run_folders
 from runner.results.sections.report import present, report, status_line
 from runner.storage import manifest
 from runner.storage.records import read
-from runner.terminal.output import exit_code_of
+from runner.terminal.command import exit_code_of
 
 _PROGRAM = "python -m runner.report"
 _OLD = {  # flags of earlier versions -> the command that does this now

@@ -1,39 +1,73 @@
 """What calls took: calls, tokens and US dollars, in total and by purpose."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypedDict, TypeVar
 
+from components.core.messages import Usage
 from components.core.types import Trajectory
 
-Purposes = Mapping[str, Mapping[str, Any]]  # purpose -> calls, input_tokens, output_tokens, cost_usd
+N = TypeVar("N", int, float)
 
 
-def usage_of(trajectory: Trajectory) -> dict[str, Any]:
+class CallUsage(TypedDict):
+    """Calls, tokens and US dollars; None for what is not known of one of the calls."""
+
+    calls: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+
+
+class EpisodeUsage(CallUsage):
+    """The total of an episode, and its parts by purpose."""
+
+    purposes: dict[str, CallUsage]
+
+
+Purposes = Mapping[str, CallUsage]
+
+
+def usage_of(trajectory: Trajectory) -> EpisodeUsage:
     """Calls, tokens and US dollars, in total and by purpose; what is not known of one call makes the sum null.
 
     What was asked about the agent (purpose judge) is not in the total.
     """
-    total = _nothing()
-    purposes: dict[str, dict[str, Any]] = {}
+    purposes: dict[str, list[Usage]] = {}
     for step in trajectory.steps:
-        own = purposes.setdefault(step.purpose, _nothing())
-        for part in (own,) if step.purpose == "judge" else (own, total):
-            part["calls"] += 1
-            for name in ("input_tokens", "output_tokens", "cost_usd"):
-                value = getattr(step.usage, name)
-                part[name] = None if value is None or part[name] is None else part[name] + value
-    return total | {"purposes": purposes}
+        purposes.setdefault(step.purpose, []).append(step.usage)
+    total = _total([step.usage for step in trajectory.steps if step.purpose != "judge"])
+    return {**total, "purposes": {purpose: _total(usages) for purpose, usages in purposes.items()}}
 
 
-def summed(usages: Iterable[Purposes]) -> dict[str, dict[str, Any]]:
+def _total(usages: Sequence[Usage]) -> CallUsage:
+    return {
+        "calls": len(usages),
+        "input_tokens": sum_of([usage.input_tokens for usage in usages], 0),
+        "output_tokens": sum_of([usage.output_tokens for usage in usages], 0),
+        "cost_usd": sum_of([usage.cost_usd for usage in usages], 0.0),
+    }
+
+
+def summed(usages: Iterable[Purposes]) -> dict[str, CallUsage]:
     """Usages by purpose, added up; what is not known of one makes the sum null."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, list[CallUsage]] = {}
     for purposes in usages:
         for purpose, usage in purposes.items():
-            own = found.setdefault(purpose, _nothing())
-            for name, value in usage.items():
-                own[name] = None if value is None or own[name] is None else own[name] + value
-    return found
+            found.setdefault(purpose, []).append(usage)
+    return {
+        purpose: {
+            "calls": sum(usage["calls"] for usage in parts),
+            "input_tokens": sum_of([usage["input_tokens"] for usage in parts], 0),
+            "output_tokens": sum_of([usage["output_tokens"] for usage in parts], 0),
+            "cost_usd": sum_of([usage["cost_usd"] for usage in parts], 0.0),
+        }
+        for purpose, parts in found.items()
+    }
+
+
+def sum_of(values: Sequence[N | None], start: N) -> N | None:
+    """The sum; None where a value is not known."""
+    return None if None in values else sum((value for value in values if value is not None), start)
 
 
 def usage_lines(purposes: Purposes) -> list[str]:
@@ -41,12 +75,8 @@ def usage_lines(purposes: Purposes) -> list[str]:
     lines = ["all calls, now and before:"] if purposes else []
     for purpose, usage in purposes.items():
         said = [f"{usage['calls']:,} calls"]
-        for name, what in (("input_tokens", "tokens in"), ("output_tokens", "out")):
-            said.append(f"unknown {what}" if usage[name] is None else f"{usage[name]:,} {what}")
+        for n, what in ((usage["input_tokens"], "tokens in"), (usage["output_tokens"], "out")):
+            said.append(f"unknown {what}" if n is None else f"{n:,} {what}")
         said.append("price unknown" if usage["cost_usd"] is None else f"${usage['cost_usd']:.4f}")
         lines.append(f"{purpose + ':':<12}{', '.join(said)}")
     return lines
-
-
-def _nothing() -> dict[str, Any]:
-    return {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}

@@ -112,7 +112,7 @@ class Critic:
             overflow = ended.failure == CONTEXT_LENGTH
             wanted = "a lower stage.failures_shown" if overflow else "a larger budget.sample"
             raise ConfigError(f"{name}: {ended.error or ended.stop}: the critic needs {wanted}")
-        return usage_of(ended)["purposes"]  # type: ignore[no-any-return]  # a mapping of mappings
+        return usage_of(ended)["purposes"]
 
 
 def rewritten(reply: str) -> str | None:

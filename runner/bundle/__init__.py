@@ -1,139 +1,155 @@
-"""Bundles: all that a run or a sweep needs to be played again elsewhere, in one file, without key or network."""
+"""Bundles: all that a run or a sweep needs to be run again elsewhere, in one file, without key or network."""
+
+from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import orjson
 import yaml
 
 from components.core.errors import ConfigError
 from components.core.redaction import secret_variables
-from components.prompts import load as load_prompts
-from runner.bundle import archive, entries, places
-from runner.bundle.licences import may_go_along
-from runner.bundle.shelves import own_sets, prompt_files, shelf
+from components.prompts import load, place_of
+from runner.bundle import archive, paths
+from runner.bundle.differences import HOME
 from runner.storage import manifest
 from runner.storage.records import FILE as RECORDS
 from runner.storage.resume import CONFIG, is_complete, setting
 
-_KEPT = (manifest.FILE, RECORDS, "metrics.json", "report.md", "texts-*.jsonl.gz")
+if TYPE_CHECKING:
+    from runner.bundle.inputs import Inputs
+    from runner.storage.schema import Manifest
+
+_FILES = (manifest.FILE, RECORDS, "metrics.json", "report.md", "texts-*.jsonl.gz")
+_INCLUDED = re.compile(r"_shared/[\w./-]+\.jinja")  # in a template
+_RUN = {"journal": None, "replay": False, "resume": None, "memory": "outputs/.memory", "preflight": False}
+_TRACKING: dict[str, Any] = {"uri": None, "artifacts": None, "traces": "none", "ui": None, "permits": []}
 
 
 @dataclass
-class _Load:
-    """What goes into the bundle, and what is said of it."""
+class _Contents:
+    """What goes into a bundle. ``required``: key -> path that the command line of a replay must name."""
 
+    with_data: bool
     members: dict[str, bytes | Path] = field(default_factory=dict)
     runs: list[dict[str, Any]] = field(default_factory=list)
     entries: dict[bytes, bytes] = field(default_factory=dict)
-    opened: set[Path] = field(default_factory=set)
-    said: list[str] = field(default_factory=list)
-    asked: dict[str, str] = field(default_factory=dict)
+    files: set[Path] = field(default_factory=set)
+    required: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    closed: bool = False
 
+    def add_inputs(self, folder: Path, inputs: Inputs) -> None:
+        """Take in what a run used. Raises ConfigError for another reply to the same call, and for data not open."""
+        if any(self.entries.get(key, payload) != payload for key, payload in inputs.entries.items()):
+            raise ConfigError(f"{folder}: its journal has another reply than that of a run before: pack them apart")
+        self._permit(folder, inputs.privacy)
+        self.entries |= inputs.entries
+        self.files |= inputs.files
 
-def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
-    """Write a bundle of finished runs. Returns what to say of it. Raises ConfigError, and then writes nothing.
+    def _permit(self, folder: Path, privacy: str) -> None:
+        if privacy != "open" and not self.with_data:
+            raise ConfigError(
+                f"{folder}: its data are {privacy}, and records, texts and journal quote them: no bundle is made of it;"
+                " if whoever gets the file may see such data: --with-data"
+            )
+        self.closed |= privacy != "open"
 
-    Every run is played once more from its journal, which tells what it asked and that it can be replayed.
-    ``with_data``: trajectories of data that are not open may go along, and open data whatever their licence.
-    """
-    if target.suffix != ".zip":
-        raise ConfigError(f"bundle {target}: a bundle is a zip, call it {target.with_suffix('.zip')}")
-    runs = [(folder, _config(folder)) for folder in folders]
-    for folder, _ in runs:
+    def check(self, folder: Path) -> None:
+        """Raises ConfigError for a run that is not complete, or whose data may not be packed."""
         if not is_complete(folder):
             how = setting("run.resume", folder)
             raise ConfigError(f"{folder} is not complete, or has errored samples: {how} resumes it")
-        _permit(folder, manifest.read(folder), with_data)
-    load, labels = _Load(), labels_of(folders)
-    played = [(folder, cfg, _listen(folder, cfg, load)) for folder, cfg in runs]
-    for label, (folder, cfg, heard) in zip(labels, played, strict=True):
-        if heard.privacy != "open" and not with_data:
-            raise ConfigError(_held(folder, heard.privacy))
-        _add_run(load, label, folder, cfg, heard, with_data)
-    load.members[entries.FILE] = entries.written(load.entries)
+        self._permit(folder, (manifest.read(folder).get("dataset") or {}).get("privacy", "open"))
+
+    def add_run(self, label: str, folder: Path, cfg: Mapping[str, Any], inputs: Inputs) -> None:
+        """Add a run's files, prompts and memory, and its data where they may be passed on."""
+        notes = manifest.read(folder)
+        for pattern in _FILES:
+            self.members |= {f"runs/{label}/{path.name}": path for path in sorted(folder.glob(pattern))}
+        custom = sorted(name for name in set(inputs.prompts) if is_custom(name))
+        self.members |= prompt_files(inputs.prompts)
+        named = paths.texts(cfg)
+        packed = {k: f"prompts/{packed_name(name)}" for k, name in named if k.endswith("prompts") and name in custom}
+        config = paths.portable(cfg, packed | self._add_data(cfg, notes, inputs.privacy))
+        if inputs.memory is not None:
+            digest, files = inputs.memory.name, [path for path in inputs.memory.rglob("*") if path.is_file()]
+            self.members |= {f"memory/{digest}/{path.relative_to(inputs.memory).as_posix()}": path for path in files}
+            config["memory"] = {**config["memory"], "path": f"{paths.BUNDLE}memory/{digest}"}
+        config |= {"run": {**cfg["run"], **_RUN}, "tracking": _TRACKING}
+        self.members[f"runs/{label}/{CONFIG}"] = yaml.safe_dump(config, sort_keys=False, allow_unicode=True).encode()
+        self.required |= {k: text for k, text in paths.texts(config) if text.startswith((paths.BELOW, paths.NAMED))}
+        self.runs.append({
+            "label": label,
+            "fingerprint": (notes.get("dataset") or {}).get("fingerprint"),
+            "own": {packed_name(name): name for name in custom},
+            "prompts": {packed_name(name): load(name).digest for name in inputs.prompts},
+        })  # fmt: skip
+
+    def _add_data(self, cfg: Mapping[str, Any], notes: Manifest, privacy: str) -> dict[str, str]:
+        """Add the dataset's files that may be passed on. Returns where in the bundle they are, by key."""
+        from runner.bundle.inputs import may_include
+
+        found = paths.local_paths(cfg).items()
+        named = {key: path for key, path in found if key.startswith("dataset.") and path.exists()}
+        if not named:
+            return {}
+        allowed, why = may_include(notes, privacy, self.with_data, named)
+        packed = {}
+        for key, path in named.items() if allowed else ():
+            root = path.absolute()
+            files = sorted(one for one in self.files if one.is_relative_to(root))
+            self.members |= {f"data/{key}/{one.relative_to(root.parent).as_posix()}": one for one in files}
+            if files:
+                packed[key] = f"data/{key}/{root.name}"
+        self.notes.append(f"data: {', '.join(named)}: {why}")
+        return packed
+
+    def describe(self, target: Path) -> list[str]:
+        """What the bundle holds, in lines."""
+        size = f"{len(self.runs)} run(s), {len(self.entries):,} entries of the journal, prompts, records"
+        lines = [f"bundle:     {target} ({target.stat().st_size:,} bytes)", f"holds:      {size}"]
+        if self.closed:
+            lines.append("            with trajectories of data that are not open: keep it where such data may be")
+        lines += dict.fromkeys(self.notes)
+        lines += [f"asks for:   {key}, which was {text}" for key, text in sorted(self.required.items())]
+        return [*lines, f"replay:     python -m runner {setting('run.replay', target)}"]
+
+
+def pack(folders: Sequence[Path], target: Path, with_data: bool) -> list[str]:
+    """Write a bundle of finished runs. Returns what to print about it. Raises ConfigError, and then writes nothing.
+
+    Every run is run once more from its journal, which shows what it used and that it can be replayed.
+    ``with_data``: trajectories of data that are not open may be included, and open data whatever their licence.
+    """
+    if target.suffix != ".zip":
+        raise ConfigError(f"bundle {target}: a bundle is a zip, call it {target.with_suffix('.zip')}")
+    configs, contents = [_config(folder) for folder in folders], _Contents(with_data)
+    for folder in folders:
+        contents.check(folder)
+    from runner.bundle.inputs import inputs_of
+
+    used = [inputs_of(folder, cfg) for folder, cfg in zip(folders, configs, strict=True)]
+    for folder, inputs in zip(folders, used, strict=True):
+        contents.add_inputs(folder, inputs)
+    for run in zip(labels_of(folders), folders, configs, used, strict=True):
+        contents.add_run(*run)
+    contents.members[archive.JOURNAL] = archive.journal_lines(contents.entries)
     head = {
-        "name": runs[0][1]["name"],
-        "runs": load.runs,
+        "name": configs[0]["name"],
+        "runs": contents.runs,
         "git": manifest.git_state(),
         "versions": manifest.versions(),
-        "asks_for": load.asked,
-        "holds": "trajectories of data that are not open" if _closed(load) else "open data",
+        "asks_for": contents.required,
+        "holds": "trajectories of data that are not open" if contents.closed else "open data",
     }
-    refuse_keys(load.members, named_keys([cfg for _, cfg in runs]))
-    archive.write(target, head, load.members)
-    return _told(target, load, with_data)
-
-
-def _listen(folder: Path, cfg: Mapping[str, Any], load: _Load) -> Any:
-    from runner.bundle.heard import listen
-
-    heard = listen(folder, cfg)
-    for key in heard.entries.keys() & load.entries.keys():
-        if heard.entries[key] != load.entries[key]:
-            raise ConfigError(f"{folder}: its journal holds another reply than that of a run before: pack them apart")
-    load.entries |= heard.entries
-    load.opened |= heard.opened
-    return heard
-
-
-def _add_run(load: _Load, label: str, folder: Path, cfg: Mapping[str, Any], heard: Any, with_data: bool) -> None:
-    """A run's files, prompts and memory, and its data where they may go along."""
-    notes = manifest.read(folder)
-    for pattern in _KEPT:
-        load.members |= {f"runs/{label}/{path.name}": path for path in sorted(folder.glob(pattern))}
-    own = own_sets(heard.prompts)
-    load.members |= prompt_files(heard.prompts)
-    brought = {key: shelf(text) for key, text in places.texts(cfg) if text in own and key.endswith("prompts")}
-    brought |= _data(load, cfg, notes, heard.privacy, with_data)
-    packed = places.portable(cfg, brought)
-    if heard.memory is not None:
-        digest = heard.memory.name
-        files = [path for path in sorted(heard.memory.rglob("*")) if path.is_file()]
-        load.members |= {f"memory/{digest}/{path.relative_to(heard.memory).as_posix()}": path for path in files}
-        packed["memory"] = {**packed["memory"], "path": f"{places.BUNDLE}memory/{digest}"}
-    packed["run"] = {
-        **cfg["run"],
-        "journal": None,
-        "replay": False,
-        "resume": None,
-        "memory": "outputs/.memory",
-        "preflight": False,
-    }
-    packed["tracking"] = {"uri": None, "artifacts": None, "traces": "none", "ui": None, "permits": []}
-    load.members[f"runs/{label}/{CONFIG}"] = yaml.safe_dump(packed, sort_keys=False, allow_unicode=True).encode()
-    for key, text in places.texts(packed):
-        if text.startswith((places.BELOW, places.NAMED)):
-            load.asked[key] = text
-    load.runs.append({
-        "label": label,
-        "fingerprint": (notes.get("dataset") or {}).get("fingerprint"),
-        "own": {shelf(name).removeprefix("prompts/"): name for name in sorted(own)},
-        "prompts": {shelf(name).removeprefix("prompts/"): load_prompts(name).digest for name in heard.prompts},
-    })  # fmt: skip
-
-
-def _data(
-    load: _Load, cfg: Mapping[str, Any], notes: Mapping[str, Any], privacy: str, with_data: bool
-) -> dict[str, str]:
-    """Where in the bundle the dataset's files are, by the key that names them; what may not go along is left out."""
-    named = {key: path for key, path in places.outside(cfg).items() if key.startswith("dataset.") and path.exists()}
-    if not named:
-        return {}
-    allowed, why = may_go_along(notes, privacy, with_data, named)
-    brought = {}
-    for key, path in named.items() if allowed else ():
-        root = path.absolute()
-        files = sorted(one for one in load.opened if one == root or root in one.parents)
-        for one in files:
-            load.members[f"data/{key}/{one.relative_to(root.parent).as_posix()}"] = one
-        if files:
-            brought[key] = f"data/{key}/{root.name}"
-    load.said.append(f"data: {', '.join(named)}: {why}")
-    return brought
+    refuse_keys(contents.members, named_keys(configs))
+    archive.write(target, head, contents.members)
+    return contents.describe(target)
 
 
 def _config(folder: Path) -> dict[str, Any]:
@@ -144,55 +160,51 @@ def _config(folder: Path) -> dict[str, Any]:
 
 
 def labels_of(folders: Sequence[Path]) -> list[str]:
-    """The names of the folders, told apart, be it by case alone."""
-    found: list[str] = []
+    """The names of the folders, numbered where two are the same or differ by case alone."""
+    labels: list[str] = []
     for name in (folder.resolve().name for folder in folders):
-        taken = {label.lower() for label in found}
+        taken = {label.lower() for label in labels}
         tries = (name, *(f"{name}-{n}" for n in range(2, len(folders) + 2)))
-        found.append(next(label for label in tries if label.lower() not in taken))
-    return found
-
-
-def _permit(folder: Path, notes: Mapping[str, Any], with_data: bool) -> None:
-    privacy = (notes.get("dataset") or {}).get("privacy", "open")
-    if privacy != "open" and not with_data:
-        raise ConfigError(_held(folder, privacy))
-
-
-def _held(folder: Path, privacy: str) -> str:
-    return (
-        f"{folder}: its data are {privacy}, and records, texts and journal quote them: no bundle is made of it;"
-        " if whoever gets the file may see such data: --with-data"
-    )
-
-
-def _closed(load: _Load) -> bool:
-    notes = [orjson.loads(path.read_bytes()) for name, path in load.members.items()
-             if isinstance(path, Path) and name.endswith(f"/{manifest.FILE}") and name.startswith("runs/")]  # fmt: skip
-    return any((one.get("dataset") or {}).get("privacy", "open") != "open" for one in notes)
+        labels.append(next(label for label in tries if label.lower() not in taken))
+    return labels
 
 
 def named_keys(configs: Sequence[Mapping[str, Any]]) -> set[str]:
     """The variables that configs take keys from, whatever they are called."""
-    return {text for cfg in configs for key, text in places.texts(cfg) if key.endswith(".api_key_env")}
+    return {text for cfg in configs for key, text in paths.texts(cfg) if key.endswith(".api_key_env")}
 
 
-def refuse_keys(members: Mapping[str, bytes | Path], named: Collection[str]) -> None:
-    """Raises ConfigError where the value of a secret variable stands in a member. ``named``: more of them."""
-    secrets = {name: value.encode() for name, value in secret_variables(named).items()}
+def refuse_keys(members: Mapping[str, bytes | Path], variables: Collection[str]) -> None:
+    """Raises ConfigError where a member contains the value of a secret variable, or of one of these ``variables``."""
+    secrets = {name: value.encode() for name, value in secret_variables(variables).items()}
     for name, content in members.items() if secrets else ():
         text = content if isinstance(content, bytes) else content.read_bytes()
         text = gzip.decompress(text) if name.endswith(".gz") else text
-        if held := next((variable for variable, secret in secrets.items() if secret in text), None):
-            raise ConfigError(f"{name} holds the value of {held}: no bundle is made")
+        if variable := next((name for name, secret in secrets.items() if secret in text), None):
+            raise ConfigError(f"{name} holds the value of {variable}: no bundle is made")
 
 
-def _told(target: Path, load: _Load, with_data: bool) -> list[str]:
-    """What the bundle holds."""
-    lines = [f"bundle:     {target} ({target.stat().st_size:,} bytes)"]
-    lines.append(f"holds:      {len(load.runs)} run(s), {len(load.entries):,} entries of the journal, prompts, records")
-    if with_data and _closed(load):
-        lines.append("            with trajectories of data that are not open: keep it where such data may be")
-    lines += dict.fromkeys(load.said)
-    lines += [f"asks for:   {key}, which was {text}" for key, text in sorted(load.asked.items())]
-    return [*lines, f"replay:     python -m runner {setting('run.replay', target)}"]
+def is_custom(name: str) -> bool:
+    """Whether a set is a folder of the user's own."""
+    return (place := place_of(name)).parent.resolve() != HOME and place.is_dir()
+
+
+def packed_name(name: str) -> str:
+    """What a set is called in a bundle, below its prompts."""
+    return f"own-{load(name).digest}" if is_custom(name) else name
+
+
+def prompt_files(names: Sequence[str]) -> dict[str, bytes | Path]:
+    """Member -> file of the sets and of what they include."""
+    found: dict[str, bytes | Path] = {}
+    unread: list[Path] = []
+    for name in names:
+        folder = place_of(name)
+        unread += (paths := [*sorted(folder.glob("*.jinja")), *sorted(folder.glob("*.yaml"))])
+        found |= {f"prompts/{packed_name(name)}/{path.name}": path for path in paths}
+    while unread:
+        for shared in _INCLUDED.findall(unread.pop().read_text(encoding="utf-8")):
+            if f"prompts/{shared}" not in found and (HOME / shared).is_file():
+                found[f"prompts/{shared}"] = HOME / shared
+                unread.append(HOME / shared)
+    return found

@@ -1,32 +1,39 @@
-"""The first difference between two plays of the same samples: sample and call named. Times differ always."""
+"""What differs from a bundle: the first difference of two runs (times always differ), and changed prompts with the
+calls that used them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
+
+from components import prompts
+from runner.storage.schema import Record
+
+HOME = Path(prompts.__file__).resolve().parent  # of our prompt sets
 
 _TIMES = ("seconds", "started")
 _FIELDS = (
     ("asked", "what was asked"), ("reply", "the reply"), ("action", "what was read from the reply"),
     ("verdict", "the verdict"), ("observed", "what was observed"), ("tried", "what was tried"),
 )  # fmt: skip
-_SHOWN = 80
+_MAX_SHOWN = 80
 
-Record = Mapping[str, Any]
+JSON = Mapping[str, Any]
 
 
 def first_difference(was: Sequence[Record], now: Sequence[Record], renamed: Mapping[str, str] | None = None) -> str:
-    """One line, empty where the records are the same. ``renamed``: prompt set as it is called now -> as it was."""
+    """One line, empty where the records are the same. ``renamed``: present name of a prompt set -> name at the time."""
     before, after = _by_place(was), _by_place(now)
-    if gone := sorted(before.keys() ^ after.keys()):
-        when = "was played, and is not now" if gone[0] in before else "was not played, and is now"
-        return f"{_place(gone[0])} {when}"
+    if missing := sorted(before.keys() ^ after.keys()):
+        when = "was run, and is not now" if missing[0] in before else "was not run, and is now"
+        return f"{_place(missing[0])} {when}"
     for place in sorted(before):
-        if told := _difference(_timeless(before[place], {}), _timeless(after[place], renamed or {})):
-            return f"{_place(place)}{told}"
+        if difference := _difference(_timeless(before[place], {}), _timeless(after[place], renamed or {})):
+            return f"{_place(place)}{difference}"
     return ""
 
 
-def metrics_difference(was: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """The first metric that is not the same, empty where all are; those of time are left out."""
+def metrics_difference(was: JSON, now: JSON) -> str:
+    """The first metric that differs, empty where none does; those of time are left out."""
     before, after = was.get("metrics") or {}, now.get("metrics") or {}
     for name in dict.fromkeys((*before, *after)):
         if not name.startswith("time/") and before.get(name) != after.get(name):
@@ -35,7 +42,7 @@ def metrics_difference(was: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     return "" if strata[0] == strata[1] else f"the metrics by strata differ: {_apart('strata', *strata)}"
 
 
-def _by_place(records: Sequence[Record]) -> dict[tuple[str, str], Record]:
+def _by_place(records: Sequence[Record]) -> dict[tuple[str, str], JSON]:
     return {(str(record["sample_id"]), str(record["epoch"])): record for record in records}
 
 
@@ -44,7 +51,7 @@ def _place(place: tuple[str, str]) -> str:
 
 
 def _timeless(value: Any, renamed: Mapping[str, str]) -> Any:
-    """The value without times; sources of prompts by the names that they had."""
+    """The value without times, with the earlier names of prompts in sources."""
     if isinstance(value, list):
         return [_timeless(one, renamed) for one in value]
     if not isinstance(value, Mapping):
@@ -56,7 +63,7 @@ def _timeless(value: Any, renamed: Mapping[str, str]) -> Any:
     return out
 
 
-def _difference(was: Record, now: Record) -> str:
+def _difference(was: JSON, now: JSON) -> str:
     """What differs in a sample: the first call that does, else what came of it."""
     for old, new in zip(was.get("steps", ()), now.get("steps", ()), strict=False):
         if old != new:
@@ -71,11 +78,11 @@ def _difference(was: Record, now: Record) -> str:
     return ""
 
 
-def _call(step: Record) -> str:
+def _call(step: JSON) -> str:
     return f"branch {step.get('branch')!r}, call {step.get('n')} ({step.get('purpose')})"
 
 
-def _in_call(old: Record, new: Record) -> str:
+def _in_call(old: JSON, new: JSON) -> str:
     for key, called in _FIELDS:
         if old.get(key) != new.get(key):
             return f"{called} differs: {_apart(key, old.get(key), new.get(key))}"
@@ -98,4 +105,47 @@ def _apart(key: str, was: Any, now: Any) -> str:
 
 def _short(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
+
+
+def changed_prompts(bundle: Path) -> list[str]:
+    """Members of our sets whose texts are not those of this installation."""
+    changed = []
+    for path in sorted((bundle / "prompts").rglob("*")):
+        name = path.relative_to(bundle / "prompts")
+        if path.is_file() and not name.parts[0].startswith("own-"):
+            ours = HOME / name
+            if not ours.is_file() or ours.read_bytes() != path.read_bytes():
+                changed.append(f"prompts/{name.as_posix()}")
+    return changed
+
+
+def sources_of(member: str, bundle: Path, own: Mapping[str, str]) -> set[str]:
+    """The message sources that use a file of a bundle's prompts. ``own``: name in the bundle -> in the records."""
+    named = (file.rpartition("/") for file in _including(member.removeprefix("prompts/"), bundle))
+    return {f"{own.get(home, home)}/{name}" for home, _, name in named}
+
+
+def _including(file: str, bundle: Path) -> set[str]:
+    """The file and the templates that include it, directly or not; of data next to templates all of the set."""
+    folder, found, unread = bundle / "prompts", {file}, [file]
+    texts = {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8", errors="replace")
+        for path in sorted(folder.rglob("*.jinja"))
+    }
+    while unread:
+        one = unread.pop()
+        home = "" if one.endswith(".jinja") else one.rpartition("/")[0]
+        including = {name for name, text in texts.items() if one in text or (home and name.startswith(f"{home}/"))}
+        unread += including - found
+        found |= including
+    return found
+
+
+def first_call(records: Iterable[Record], sources: Collection[str] | None = None) -> str:
+    """The first call of the records, or the first with a message of these ``sources``; empty for none."""
+    for record in sorted(records, key=lambda one: str((one["sample_id"], one["epoch"]))):
+        for step in record["steps"]:
+            if sources is None or any(message.get("source") in sources for message in step["asked"]):
+                return f"{_place((record['sample_id'], str(record['epoch'])))}, {_call(step)}"
+    return ""

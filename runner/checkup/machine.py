@@ -1,14 +1,21 @@
-"""This machine: the interpreter and its libraries, disk, memory, processors, what holds code, what is optional."""
+"""This machine: interpreter and libraries, resources, sandbox, optional packages, tracking store and journal."""
 
+import gzip
 import importlib.util
 import os
 import shutil
+import sqlite3
 import sys
+import time
+import zlib
+from contextlib import closing
+from pathlib import Path
 
 from components.core.errors import ConfigError
-from runner.checkup.line import BAD, LACKS, OK, Line, size, that
+from runner.checkup import BAD, MISSING, OK, Line, line, size
 
-_LEAST_DISK = 1 << 30
+_MIN_DISK = 1 << 30
+_JOURNAL_SECONDS = 2.0
 _EXTRAS = {
     "joblib": ("hydra_plugins.hydra_joblib_launcher", "jobs of a sweep in several processes"),
     "submitit": ("hydra_plugins.hydra_submitit_launcher", "jobs of a sweep on Slurm"),
@@ -27,9 +34,9 @@ def python() -> list[Line]:
     from runner.storage import manifest
 
     versions = dict(manifest.versions())
-    lines = [that(sys.version_info >= (3, 11), "python", versions.pop("python"), "3.11 or newer is needed", BAD)]
+    lines = [line(sys.version_info >= (3, 11), "python", versions.pop("python"), "3.11 or newer is needed", BAD)]
     for name in manifest.LIBRARIES:
-        lines.append(that(name in versions, name, versions.get(name, "not installed"), "make run installs it", BAD))
+        lines.append(line(name in versions, name, versions.get(name, "not installed"), "make run installs it", BAD))
     return lines
 
 
@@ -39,31 +46,30 @@ def machine() -> list[Line]:
     memory = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if "SC_AVPHYS_PAGES" in os.sysconf_names else 0
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return [
-        that(free >= _LEAST_DISK, "disk", f"{size(free)} free here", "runs and journal are written below outputs/"),
+        line(free >= _MIN_DISK, "disk", f"{size(free)} free here", "runs and journal are written below outputs/"),
         Line(OK, "memory", f"{size(memory)} free" if memory else "not known"),
         Line(OK, "processors", str(processors)),
     ]
 
 
 def sandbox() -> list[Line]:
-    """What holds code that models write, by the self-tests."""
+    """What isolates code that models write, by the self-tests."""
     from components.sandbox import Sandbox
 
     try:
-        told = Sandbox().report()
+        report = Sandbox().report()
     except ConfigError as error:
-        return [Line(LACKS, "tier", "none", str(error))]
-    lines = [Line(OK, "tier", f"{told['tier']}, as user {told['uid']}")]
-    return lines + [Line(LACKS, str(name), "refused", str(reason)) for name, reason in told["refused"].items()]
+        return [Line(MISSING, "tier", "none", str(error))]
+    refused = [Line(MISSING, str(name), "refused", str(reason)) for name, reason in report["refused"].items()]
+    return [Line(OK, "tier", f"{report['tier']}, as user {report['uid']}"), *refused]
 
 
 def extras() -> list[Line]:
-    """What is optional, and how to get it."""
+    """Optional packages, and how to get them."""
     lines = []
     for name, (module, what) in _EXTRAS.items():
-        there = _installed(module)
-        how = f"for {what}: pip install 'wardround[{name}]'"
-        lines.append(that(there, name, "installed" if there else "not installed", how))
+        found = "installed" if (installed := _installed(module)) else "not installed"
+        lines.append(line(installed, name, found, f"for {what}: pip install 'wardround[{name}]'"))
     return lines
 
 
@@ -72,3 +78,54 @@ def _installed(module: str) -> bool:
         return importlib.util.find_spec(module) is not None
     except ModuleNotFoundError:  # of the package above it
         return False
+
+
+def store() -> list[Line]:
+    """MLflow's database of the default tracking, read only: whether it opens, its schema, its size."""
+    from runner.config.catalogue import Catalogue
+
+    path = Path(str(Catalogue().find("tracking", "mlflow").own["uri"]).removeprefix("sqlite:///"))
+    if not path.exists():
+        return [Line(MISSING, str(path), "not there yet", "the first tracked run makes it")]
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=1.0)) as database:
+            (version,) = database.execute("select version_num from alembic_version").fetchone()
+            (runs,) = database.execute("select count(*) from runs").fetchone()
+    except (sqlite3.Error, TypeError) as error:
+        return [Line(MISSING, str(path), f"does not open: {error}", "move it away; then runner.report track FOLDER")]
+    return [Line(OK, str(path), f"schema {version}, {runs:,} runs, {size(path.stat().st_size)}", "make ui shows it")]
+
+
+def journal() -> list[Line]:
+    """The segments of the default journal, read only, and which are damaged, as far as two seconds go."""
+    from runner.config.catalogue import Catalogue
+    from runner.storage.journal_files import has_writer
+
+    folder = Path(Catalogue().defaults["run"]["journal"])
+    paths = sorted(folder.glob("[0-9]*.segment"), reverse=True)
+    if not paths:
+        return [Line(MISSING, str(folder), "not there yet", "the first run makes it")]
+    end, n_read, n_live, damaged = time.monotonic() + _JOURNAL_SECONDS, 0, 0, list[str]()
+    for path in paths:
+        if time.monotonic() > end:
+            break
+        n_read += 1
+        if has_writer(path):
+            n_live += 1
+        elif not _is_whole(path):
+            damaged.append(path.name)
+    total = size(sum(path.stat().st_size for path in paths))
+    found = f"{len(paths)} segments, {total}, {n_read} looked at, {n_live} being written, {len(damaged)} not whole"
+    hint = f"{', '.join(damaged[:3])}: whole entries count, the others are asked again"
+    return [line(not damaged, str(folder), found, hint)]
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a segment is a whole gzip file; that of a process that was killed is not."""
+    try:
+        with gzip.open(path) as file:
+            while file.read(1 << 20):
+                continue
+    except (OSError, EOFError, zlib.error):
+        return False
+    return True

@@ -1,4 +1,4 @@
-"""What may be spent and what was: by a sample, by an attempt at it, and by the jobs of a sweep."""
+"""Budgets and what was spent: of a sample, of an attempt at it, and of the jobs of a sweep."""
 
 import asyncio
 import time
@@ -25,8 +25,8 @@ class Budget:
 
 @dataclass
 class Spent:
-    """What was charged so far. ``pending`` calls are on their way, ``unpriced`` ones have no known price, and of
-    ``unreported`` ones nobody said how many tokens they took."""
+    """What was charged so far. ``pending`` calls are in flight, ``unpriced`` ones have no known price, ``unreported``
+    ones no known number of tokens."""
 
     usd: float = 0.0
     input_tokens: int = 0
@@ -45,8 +45,8 @@ class Spent:
     @property
     def likely_tokens(self) -> float:
         """Input and output, where calls that did not report them took the mean of those that did."""
-        told = self.calls - self.unreported
-        return self.tokens * self.calls / told if told > 0 else self.tokens
+        reported = self.calls - self.unreported
+        return self.tokens * self.calls / reported if reported > 0 else self.tokens
 
     def charge(self, usage: Usage) -> None:
         """Add one call."""
@@ -76,11 +76,11 @@ class Spent:
 
 @dataclass
 class Attempt:
-    """What one attempt may spend: a branch with fresh tools, and those that share them. ``budget`` None: that of the
+    """The budget of one attempt: a branch with fresh tools, and those that share them. ``budget`` None: that of the
     attempt ``above``.
 
-    Lines that work at once each have an equal share of what is left, so that it does not depend on arrival which of
-    them ends; what they spend counts for the attempts above them too.
+    Attempts at once each have an equal share of what is left, so that it does not depend on arrival which of them ends;
+    what they spend counts for the attempts above them too.
     """
 
     budget: Budget | None
@@ -95,7 +95,7 @@ class Attempt:
         self.steps += 1
 
     def admit(self, calls: int = 1) -> None:
-        """Keep room for calls at once, of which each takes its own. Raises LimitReached; of a share AttemptOver."""
+        """Reserve room for calls at once. Raises LimitReached; for a share AttemptOver."""
         holder, budget = self._holder
         if limit := holder.spent.exceeded(budget, calls):
             if holder.above is not None:
@@ -104,7 +104,7 @@ class Attempt:
         self.pend(calls)
 
     def pend(self, calls: int) -> None:
-        """Calls that are on their way from now on, or, below 0, no longer are."""
+        """Add to the calls in flight."""
         for one in self._chain:
             one.spent.pending += calls
 
@@ -147,33 +147,33 @@ class Attempt:
 
 @dataclass
 class BudgetPool:
-    """The budget of all jobs of a process. Each may take an equal part of what the finished ones have left, and no
-    job begins a call for which, at the mean price so far, there is no room beside the calls on their way. ``total``:
-    with what was spent before."""
+    """The budget of all jobs of a process. Each may take an equal part of what the finished ones have left, and no job
+    begins a call for which, at the mean price so far, there is no room next to the calls in flight. ``total``: with
+    what was spent before."""
 
     budget: Budget
     jobs: int = 1
     total: Spent = field(default_factory=Spent)
     back: asyncio.Event = field(default_factory=asyncio.Event, init=False)  # set when a call comes back
-    _over: Spent = field(init=False)  # what finished jobs took, and what was spent before
+    _over: Spent = field(init=False)  # what finished jobs spent, and what was spent before
     _finished: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self._over = replace(self.total)
 
     def blind(self, spent: Spent) -> bool:
-        """Whether a job that has ``spent`` so far must wait for news: its first call, or that of all jobs, is on its
-        way, so that nobody knows what a call takes."""
+        """Whether a job that has ``spent`` so far must wait: its first call, or that of all jobs, is in flight, so that
+        the cost of a call is not known."""
         bounded = self.budget.usd is not None or self.budget.tokens is not None
         return bounded and any(one.pending > 0 and one.calls == 0 for one in (spent, self.total))
 
-    async def news(self) -> None:
+    async def call_done(self) -> None:
         """Wait until a call comes back."""
         self.back.clear()
         await self.back.wait()
 
     def limit(self, spent: Spent) -> str | None:
-        """Which limit leaves a job, that has ``spent`` so far, no room for one more call; None: there is room."""
+        """Which limit leaves a job that has ``spent`` so much no room for one more call, or None."""
         if whole := _full(self.total, self.budget):
             return whole
         left = self.jobs - self._finished
@@ -189,7 +189,7 @@ class BudgetPool:
         return part_of and f"{part_of} (this job's part of the sweep's budget)"
 
     def finish(self, spent: Spent) -> None:
-        """A job is over: what it left is the others'."""
+        """A job is over: what it left is shared by the others."""
         self._finished += 1
         self._over.usd += spent.usd
         self._over.calls += spent.calls
@@ -199,7 +199,7 @@ class BudgetPool:
 
 
 def _full(spent: Spent, budget: Budget) -> str | None:
-    """The limit that leaves no room for one more call, which and those on their way take the mean of the others."""
+    """The limit that leaves no room for one more call, where it and those in flight take the mean of the others."""
     if limit := spent.exceeded(budget):
         return limit
     share = 1 + (spent.pending + 1) / spent.calls if spent.calls else 0.0

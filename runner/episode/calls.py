@@ -1,4 +1,4 @@
-"""Running tool calls: lookup, arguments, effects; what reaches outside is journalled like a model call."""
+"""Tool calls: lookup, arguments, effects; a call of an external tool is journalled like a call of a model."""
 
 import asyncio
 import inspect
@@ -15,13 +15,13 @@ from components.core.messages import Image, Message, Purpose, Sampling, ToolCall
 from components.core.tools import Offer, State, Tool, tool_of
 from components.core.traits import tool_traits
 from components.core.types import Action, Observation, Observed, Problem
-from runner.episode.branch import Branch
+from runner.episode.shared import Branch
 from runner.storage.texts import without_surrogates
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a tool gets beside its arguments. ``ahead``: calls of the same tool before this one in its step."""
+    """What a tool gets besides its arguments. ``ahead``: calls of the same tool before this one in its step."""
 
     state: State
     problem: Problem
@@ -32,31 +32,28 @@ class Context:
 
     @property
     def past(self) -> Sequence[Observed]:
-        """What came of this line's earlier calls of the same name, in their order."""
+        """The observations of this line's earlier calls of the same name, in their order."""
         steps = (step for step in self.branch.trajectory.steps if step.branch == self.line)
         return [one for step in steps for one in step.observed if one.call.name == self.call.name]
 
     @property
     def number(self) -> int:
-        """How many calls of the same name this line made before, in earlier steps and in this one."""
+        """The number of earlier calls of the same name on this line, in earlier steps and in this one."""
         return len(self.past) + self.ahead
 
     async def use(self, tool: Tool) -> Observation:
-        """Run another tool in this one's place, through the door: journalled as if it had been called itself."""
+        """Run another tool in this one's place, journalled as if it had been called itself."""
         return await _through(self.branch, tool, self)
 
     async def wait(self, seconds: float) -> None:
-        """Let time pass; a replay has it behind it."""
+        """Wait, unless this is a replay."""
         if not self.branch.shared.door.replay:
             await asyncio.sleep(seconds)
 
     async def ask(
-        self,
-        messages: Sequence[Message],
-        purpose: Purpose = "tool",
-        sampling: Sampling | None = None,
+        self, messages: Sequence[Message], purpose: Purpose = "tool", sampling: Sampling | None = None,
         role: str = "tool",
-    ) -> Message:
+    ) -> Message:  # fmt: skip
         """Ask a model through the door. Raises ToolError when it takes no images and there is one."""
         if any(not isinstance(message.content, str) for message in messages) and not self.branch.takes_images(role):
             raise ToolError("The model behind this tool takes no images.", "unavailable")
@@ -67,16 +64,16 @@ class Context:
 
     @property
     def offered(self) -> Collection[str]:
-        """The names of the tools by now."""
+        """The names of the tools now."""
         return self.branch.offer.tools.keys()
 
     def add(self, tool: Tool) -> None:
-        """Offer one more tool; it stands in the trajectory, too. Raises ToolError."""
+        """Offer one more tool, also in the trajectory. Raises ToolError."""
         branch, name = self.branch, tool.spec.name
         if name in branch.offer.tools:
             raise ToolError(f"There is a tool {name!r} already.", "name_taken")
         branch.offer = replace(branch.offer, tools={**branch.offer.tools, name: tool})
-        branch.shared.join(branch.name, tool)
+        branch.shared.add(branch.name, tool)
 
 
 async def run_calls(
@@ -117,18 +114,18 @@ async def try_calls(branch: Branch, action: Action) -> list[Observation] | None:
 
 
 async def _run_one(branch: Branch, call: ToolCall, offer: Offer, line: str, ahead: int) -> Observed:
-    """Run one call; a ToolError's text becomes the observation. What a tool asks is asked on ``branch``."""
+    """Run one call; a ToolError's text becomes the observation. A tool asks its model on ``branch``."""
     started = time.monotonic()
     context = Context(offer.state, branch.problem, branch, call, line, ahead)
     try:
-        observation, error = sound(await _invoke(context, offer)), None
+        observation, error = encodable_observation(await _through(branch, tool_of(offer, call)[0], context)), None
     except ToolError as failure:
-        observation, error = sound(Observation(str(failure), data=failure.data)), failure.label
+        observation, error = encodable_observation(Observation(str(failure), data=failure.data)), failure.label
     return Observed(call, observation, error, time.monotonic() - started)
 
 
 async def apply(tool: Tool, context: Context, arguments: Mapping[str, Any]) -> Observation:
-    """Call a tool or control; a blocking one leaves the loop. One that wants to leave the process is a bug."""
+    """Call a tool or control; a blocking one leaves the loop. One that raises SystemExit is a bug."""
     try:
         if not inspect.iscoroutinefunction(type(tool).__call__):
             return await asyncio.to_thread(tool, context, **arguments)  # type: ignore[arg-type]
@@ -148,26 +145,21 @@ async def use_control(branch: Branch, name: str, arguments: Mapping[str, Any]) -
     return await apply(used, Context(offer.state, branch.problem, branch, call, branch.name), arguments)
 
 
-def sound(observation: Observation) -> Observation:
+def encodable_observation(observation: Observation) -> Observation:
     """The observation without lone surrogates, which no file and no endpoint takes."""
     try:
         orjson.dumps([observation.text, observation.data])
     except TypeError:
-        return replace(observation, text=without_surrogates(observation.text), data=_sound(observation.data))
+        return replace(observation, text=without_surrogates(observation.text), data=_encodable(observation.data))
     return observation
 
 
-def _sound(value: Any) -> Any:
+def _encodable(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {_sound(k): _sound(v) for k, v in value.items()}
+        return {_encodable(k): _encodable(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_sound(v) for v in value]
+        return [_encodable(v) for v in value]
     return without_surrogates(value) if isinstance(value, str) else value
-
-
-async def _invoke(context: Context, offer: Offer) -> Observation:
-    tool, _ = tool_of(offer, context.call)
-    return await _through(context.branch, tool, context)
 
 
 async def _through(branch: Branch, tool: Tool, context: Context) -> Observation:
@@ -178,9 +170,9 @@ async def _through(branch: Branch, tool: Tool, context: Context) -> Observation:
 
 
 async def _external(branch: Branch, tool: Tool, context: Context, call: ToolCall) -> Observation:
-    """Answer a tool call from the journal, or run it and write down what it returned or how it failed.
+    """Answer a tool call from the journal, or run it and record its result or its error there.
 
-    Raises ToolError as the tool did. The key holds the tool's spec and its ``identity``.
+    Raises ToolError as the tool did. The key includes the tool's spec and its ``identity``.
     """
     shared = branch.shared
     door, sample, seen = shared.door, shared.sample, shared.externals
@@ -189,23 +181,23 @@ async def _external(branch: Branch, tool: Tool, context: Context, call: ToolCall
     occurrence = seen[base] = seen.get(base, -1) + 1
     key = sha256(f"{base}\0{occurrence}".encode()).digest()
     if door.journal is not None and (payload := door.journal.get(key)) is not None:
-        return _told(orjson.loads(payload))
+        return _observation_of(orjson.loads(payload))
     if door.replay:
         raise ModelError(f"sample {sample.problem.id!r}: the call of {call.name} is not in the journal", "replay_miss")
     entry: dict[str, Any]
     try:
-        observation = sound(await apply(tool, context, call.parsed))
+        observation = encodable_observation(await apply(tool, context, call.parsed))
         entry = {"text": observation.text, "data": observation.data, "images": [i.url for i in observation.images]}
     except ToolError as error:
-        told = sound(Observation(str(error), error.data))
-        entry = {"text": told.text, "data": told.data, "error": error.label}
+        observation = encodable_observation(Observation(str(error), error.data))
+        entry = {"text": observation.text, "data": observation.data, "error": error.label}
     if door.journal is not None:
         door.journal.put(key, orjson.dumps({"tool": call.name, **entry}))
-    return _told(entry)
+    return _observation_of(entry)
 
 
-def _told(entry: Mapping[str, Any]) -> Observation:
-    """The observation of an entry. Raises the ToolError that it tells of."""
+def _observation_of(entry: Mapping[str, Any]) -> Observation:
+    """The observation of an entry. Raises the ToolError that was recorded."""
     if "error" in entry:
         raise ToolError(entry["text"], entry["error"], entry["data"])
     return Observation(entry["text"], entry["data"], tuple(Image(url) for url in entry["images"]))

@@ -1,4 +1,4 @@
-"""What all episodes of a run share: models, journal, budget of the run, calls in flight."""
+"""The door to the models, shared by all episodes of a run: models, journal, budget of the run, calls in flight."""
 
 import asyncio
 import re
@@ -17,17 +17,17 @@ from runner.episode.budget import Budget, BudgetPool, Spent
 from runner.storage.journal import Journal
 from runner.storage.replay_miss import explain_miss
 
-_MOST_NAMES = 100  # of models that answered, which a server may make up for every reply
+_MAX_NAMES = 100  # of models that answered: a server may invent one for every reply
 
 
 def place_of(run_seed: int, sample_id: str, epoch: int, branch: str, occurrence: int) -> bytes:
-    """Where a call is asked: with the request's own digest it makes the journal's key."""
+    """Where a call is made; with the request's own digest it makes the journal's key."""
     return f"{run_seed}\0{sample_id}\0{epoch}\0{branch}\0{occurrence}".encode()
 
 
-def counted(name: str) -> str:
+def padded(name: str) -> str:
     """A branch's name such that draw/10 sorts after draw/9."""
-    return re.sub(r"\d+", lambda found: found[0].zfill(6), name)
+    return re.sub(r"\d+", lambda match: match[0].zfill(6), name)
 
 
 def seed_of(place: bytes) -> int:
@@ -35,13 +35,13 @@ def seed_of(place: bytes) -> int:
     return int.from_bytes(sha256(place).digest()[:4], "little") & 0x7FFFFFFF
 
 
-Flying: TypeAlias = dict[bytes, "asyncio.Future[Completion | None] | None"]  # None: nobody else waits for it
+InFlight: TypeAlias = dict[bytes, "asyncio.Future[Completion | None] | None"]  # None: nobody else waits for it
 
 
 class Door:
     """Answers model calls from the journal, from a call in flight, or from the model.
 
-    The jobs of a sweep have a budget_pool and calls in flight in common.
+    The jobs of a sweep share a budget pool and calls in flight.
     """
 
     def __init__(
@@ -52,15 +52,15 @@ class Door:
         run_seed: int,
         budget_pool: BudgetPool | None = None,
         replay: bool = False,
-        flying: Flying | None = None,
+        in_flight: InFlight | None = None,
     ) -> None:
         self.models, self.journal, self.run_seed, self.replay = models, journal, run_seed, replay
         self.budget_pool = BudgetPool(Budget()) if budget_pool is None else budget_pool
         self.spent = Spent()
-        self.answered_by: set[tuple[str, str]] = set()  # role, and the model that its server says has answered
-        self.replayed = 0  # calls that the journal answered, or the same call of somebody else
-        self.beside = 0  # calls of agents that were played beside those of the records
-        self._flying: Flying = {} if flying is None else flying
+        self.answered_by: set[tuple[str, str]] = set()  # role, and the name of the model as its server reports it
+        self.replayed = 0  # calls that the journal answered, or the same call in flight
+        self.beside = 0  # calls in separate episodes of other agents (``Episode.beside``)
+        self._in_flight: InFlight = {} if in_flight is None else in_flight
         self._heads = {role: (model.identity + "\0").encode() for role, model in models.items()}
 
     @property
@@ -69,7 +69,7 @@ class Door:
         return self.spent.pending
 
     def model(self, role: str) -> tuple[str, Model]:
-        """The model that plays a role; roles the config does not name are played by ``main``."""
+        """The role and its model: ``main`` for a role that the config does not name."""
         role = role if role in self.models else "main"
         return role, self.models[role]
 
@@ -89,24 +89,24 @@ class Door:
         Raises ModelError, RunLimitReached before anything is sent.
         """
         completion, known = await self._answer(role, request, key, n)
-        if len(self.answered_by) < _MOST_NAMES:
+        if len(self.answered_by) < _MAX_NAMES:
             self.answered_by.add((role, completion.model))
         return completion, known
 
     async def _answer(self, role: str, request: Request, key: bytes, n: int) -> tuple[Completion, bool]:
-        """From the journal, from the same call of somebody else, or from the model."""
+        """From the journal, from the same call in flight, or from the model."""
         if self.journal is not None and (payload := self.journal.get(key)) is not None:
             self.replayed += 1
             return _completion(orjson.loads(payload)["reply"]), True
         model = self.models[role]
         if self.replay:
             self._replay_overflow(key, _head(model, request, n))
-        while (flies := key in self._flying) or self.budget_pool.blind(self.spent):
-            if not flies:
-                await self.budget_pool.news()
+        while (same := key in self._in_flight) or self.budget_pool.blind(self.spent):
+            if not same:
+                await self.budget_pool.call_done()
                 continue
-            flying = self._flying[key] = self._flying[key] or asyncio.get_running_loop().create_future()
-            if (completion := await asyncio.shield(flying)) is not None:
+            future = self._in_flight[key] = self._in_flight[key] or asyncio.get_running_loop().create_future()
+            if (completion := await asyncio.shield(future)) is not None:
                 self.replayed += 1
                 return completion, True
         if limit := self.budget_pool.limit(self.spent):
@@ -123,7 +123,7 @@ class Door:
 
     async def _send(self, model: Model, request: Request, key: bytes, n: int) -> Completion:
         """Ask the model; identical requests meanwhile wait for this reply."""
-        self._flying[key] = None
+        self._in_flight[key] = None
         accounts = (self.spent, self.budget_pool.total)
         for spent in accounts:
             spent.pending += 1
@@ -133,17 +133,17 @@ class Door:
             if isinstance(error, ModelError) and error.kind == OVERFLOW and self.journal is not None:
                 entry = {**_head(model, request, n), "overflow": str(error)}
                 self.journal.put(_overflow_key(key), orjson.dumps(entry))
-            if (waiting := self._flying.pop(key)) is not None:
+            if (waiting := self._in_flight.pop(key)) is not None:
                 if isinstance(error, ModelError):
                     waiting.set_exception(error)
                 else:
-                    waiting.set_result(None)  # cancelled: one of those who wait asks anew
+                    waiting.set_result(None)  # cancelled: one of those that wait asks again
             raise
         finally:
             self.budget_pool.back.set()
             for spent in accounts:
                 spent.pending -= 1
-        if (waiting := self._flying.pop(key)) is not None:
+        if (waiting := self._in_flight.pop(key)) is not None:
             waiting.set_result(completion)
         for spent in accounts:
             spent.charge(completion.usage)
@@ -155,16 +155,15 @@ class Door:
 
 
 def _overflow_key(key: bytes) -> bytes:
-    """The key of a request that was too long; only a replay looks there: a server may have a larger window later."""
+    """The key of a request that was too long; only a replay reads it: a server may have a larger window later."""
     return sha256(key + b"overflow").digest()
 
 
 def check_whole(completion: Completion) -> None:
-    """Raises ModelError for a reply that the end of the model's window cut off."""
+    """Raises ModelError for a reply that was cut off at the end of the model's window."""
     if completion.finish == CUT_OFF:
-        raise ModelError(
-            f"the reply was cut off at the end of the context window (finish reason {CUT_OFF!r})", OVERFLOW
-        )
+        text = f"the reply was cut off at the end of the context window (finish reason {CUT_OFF!r})"
+        raise ModelError(text, OVERFLOW)
 
 
 @lru_cache(maxsize=64)
@@ -174,7 +173,7 @@ def _sampling_text(wire: bytes) -> str:
 
 
 def _head(model: Model, request: Request, n: int) -> dict[str, Any]:
-    """What an entry tells of the request: enough to name a difference, never the request itself."""
+    """The head of an entry: enough of the request to name a difference, never the request itself."""
     return {
         "at": [request.sample_id, request.epoch, request.branch, n],
         "purpose": request.purpose,
@@ -190,26 +189,17 @@ def _head(model: Model, request: Request, n: int) -> dict[str, Any]:
 def _reply(completion: Completion) -> dict[str, Any]:
     """A completion as JSON."""
     message, usage = completion.message, completion.usage
-    reply: dict[str, Any] = {
+    tokens = [usage.input_tokens, usage.output_tokens, usage.cost_usd, usage.cached_tokens, usage.reasoning_tokens]
+    reply = {
         "content": message.content,
         "finish": completion.finish,
-        "usage": [
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.cost_usd,
-            usage.cached_tokens,
-            usage.reasoning_tokens,
-        ],
+        "usage": tokens,
+        "tool_calls": [[c.id, c.name, c.arguments] for c in message.tool_calls] or None,
+        "reasoning": message.reasoning or None,
+        "logprobs": completion.logprobs,
+        "model": completion.model or None,
     }
-    if message.tool_calls:
-        reply["tool_calls"] = [[c.id, c.name, c.arguments] for c in message.tool_calls]
-    if message.reasoning:
-        reply["reasoning"] = message.reasoning
-    if completion.logprobs is not None:
-        reply["logprobs"] = completion.logprobs
-    if completion.model:
-        reply["model"] = completion.model
-    return reply
+    return {name: value for name, value in reply.items() if value is not None}
 
 
 def _completion(reply: Mapping[str, Any]) -> Completion:

@@ -15,8 +15,8 @@ from components.core.types import Answer, Failure, Refusal, Sample, Score, Step,
 from runner.storage.disk import Unwritable
 
 Scorers = Mapping[str, Scorer]
-JUDGING = "judge"  # the branch of what scorers ask about an episode
-UNSUPPORTED = "unsupported_input"  # a Failure of this label says that the model cannot take part here
+JUDGING = "judge"  # the branch on which scorers ask about an episode
+UNSUPPORTED = "unsupported_input"  # the label of a Failure where the model cannot take the task's input
 
 
 async def scored(
@@ -24,15 +24,15 @@ async def scored(
 ) -> list[Score]:
     """All scores; none of an episode whose model cannot take the task's input.
 
-    What a scorer cannot run without (a ConfigError) costs its scores, not the sample. Those that go by how right others
-    found the episode follow these; scorers that ask a model come last, and where ``judging`` gives them no episode to
-    ask in they go by what was asked before. Others do not see that.
+    A ConfigError of a scorer costs its scores, not the sample. Scorers that follow the deciding score come after the
+    others; those that ask a model come last, and without ``judging`` (the episode to ask in) use what was asked before,
+    which the others do not see.
     """
     scores: list[Score] = []
     if trajectory.failure == UNSUPPORTED:
         return scores
     own = before_judging(trajectory)
-    for name, scorer in sorted(scorers.items(), key=lambda one: _turn(one[1])):
+    for name, scorer in sorted(scorers.items(), key=lambda one: _order(one[1])):
         try:
             if follows(scorer):
                 scores += scorer.follow(sample, own, deciding(scorers, scores))
@@ -51,12 +51,12 @@ def consults(scorer: Scorer) -> TypeGuard[Consulting]:
 
 
 def follows(scorer: Scorer) -> TypeGuard[Following]:
-    """Whether a scorer goes by how right others found an episode."""
+    """Whether a scorer scores by how right others found an episode."""
     return scorer_traits(scorer).follows
 
 
 def before_judging(trajectory: Trajectory) -> Trajectory:
-    """The trajectory as its agent left it; what scorers asked stands at its end."""
+    """The trajectory as its agent left it, without the steps of scorers at its end."""
     steps = trajectory.steps
     if not steps or not _is_judging(steps[-1]):
         return trajectory
@@ -67,8 +67,7 @@ def _is_judging(step: Step) -> bool:
     return step.branch.startswith(f"{JUDGING}/")
 
 
-def _turn(scorer: Scorer) -> int:
-    """The place of a scorer among the others."""
+def _order(scorer: Scorer) -> int:
     return 2 if consults(scorer) else int(follows(scorer))
 
 
@@ -80,7 +79,7 @@ async def _scores(scorer: Scorer, sample: Sample, trajectory: Trajectory) -> Seq
 
 
 def deciding(scorers: Scorers, scores: Sequence[Score]) -> float | None:
-    """How right an episode was, 0 to 1: the score that a scorer names in ``decides``, else the first."""
+    """How right an episode was, 0 to 1: the score that a scorer ``decides`` by, else the first."""
     values = {score.name: score.value for score in scores}
     named = [name for one in scorers.values() if (name := scorer_traits(one).decides) in values]
     return next((values[name] for name in (*named, *values)), None)
@@ -107,8 +106,8 @@ def ended(trajectory: Trajectory, outcome: Answer | Refusal | Failure) -> None:
 
 
 def give_up(trajectory: Trajectory, error: BaseException) -> None:
-    """Write an error into the trajectory that is the method's own failure: a limit, or a request that was longer than
-    the model takes, whoever of the method asked. Raises any other."""
+    """Write an error into the trajectory that is the method's own failure: a limit, or a request that is too long for
+    the model. Raises any other."""
     match error:
         case LimitReached():
             trajectory.stop, trajectory.error = "limit", str(error)
@@ -120,11 +119,6 @@ def give_up(trajectory: Trajectory, error: BaseException) -> None:
 
 def decisive(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """The error of a group that decides: a full disk, a run's limit, a sample's, a model's, then any."""
-    flat: list[BaseException] = []
-    for error in group.exceptions:
-        flat.append(decisive(error) if isinstance(error, BaseExceptionGroup) else error)
-    for kind in (Unwritable, RunLimitReached, LimitReached, ModelError):
-        for error in flat:
-            if isinstance(error, kind):
-                return error
-    return flat[0]
+    flat = [decisive(error) if isinstance(error, BaseExceptionGroup) else error for error in group.exceptions]
+    order = (Unwritable, RunLimitReached, LimitReached, ModelError)
+    return next((error for kind in order for error in flat if isinstance(error, kind)), flat[0])

@@ -1,4 +1,4 @@
-"""The episode as an agent sees it: whatever an agent does to the world is recorded, charged and verified here."""
+"""The episode as an agent sees it: all that an agent does is recorded, charged and verified here."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,14 +11,13 @@ from components.core.protocols import Agent
 from components.core.task_text import written_out
 from components.core.tools import Offer
 from components.core.types import Action, Answer, Failure, Observation, Observed, Refusal, Trajectory, Verdict
-from runner.episode.branch import Branch
 from runner.episode.calls import run_calls, try_calls, use_control
 from runner.episode.ending import decisive, ended, give_up
-from runner.episode.shared import Shared
+from runner.episode.shared import Branch, Shared
 
 
 async def solve(shared: Shared) -> None:
-    """Let the agent solve the sample; steps end in an order that does not depend on arrival."""
+    """Let the agent solve the sample, and write its outcome into the trajectory."""
     trajectory, offer = shared.trajectory, shared.open()
     trajectory.offered = tuple(tool.spec for tool in offer.tools.values())
     trajectory.facts = offer.facts
@@ -60,7 +59,7 @@ class Episode(Branch):
         return step.action
 
     async def observe(self, action: Action) -> list[Message]:
-        """Run the action's calls; an unreadable action is answered with what was wrong."""
+        """Run the action's calls; an unreadable action is answered with the reason."""
         render = self.shared.parts.grammar.render
         if action.error is not None:
             text = f"Your reply could not be read: {action.error_text}."
@@ -68,10 +67,10 @@ class Episode(Branch):
             return [render(call, Observation(text)) for call in calls]
         step = self.shared.step_of(action) or self._last
         n = -1 if step is None else step.index
-        seen = self.shared.tried.pop(id(action), None) or await run_calls(self, n, action.calls, self.offer)
+        observed = self.shared.tried.pop(id(action), None) or await run_calls(self, n, action.calls, self.offer)
         if step is not None:
-            step.observed += seen
-        return [render(one.call, one.observation) for one in seen]
+            step.observed += observed
+        return [render(one.call, one.observation) for one in observed]
 
     async def try_(self, action: Action) -> list[Observation] | None:
         """Run the action on a fork of the offer; None when one of its tools cannot be tried."""
@@ -85,13 +84,13 @@ class Episode(Branch):
         """Use a control of the offer, or a tool as one. Raises ToolError."""
         observation = await use_control(self, name, arguments)
         if self._last is not None and observation.data:
-            # What a control says reaches the model in prompts, which are recorded; its facts only here.
-            seen = Observed(ToolCall("control", name, ""), Observation("", observation.data), control=True)
-            self._last.observed.append(seen)
+            # The text of a control reaches the model in prompts, which are recorded; its facts only here.
+            facts = Observation("", observation.data)
+            self._last.observed.append(Observed(ToolCall("control", name, ""), facts, control=True))
         return observation
 
     def instructions(self, closing: bool = False) -> str:
-        """How to act in the experiment's grammar, with the cards of the tools; ``closing``: how to end only."""
+        """How to act in the experiment's grammar, with the cards of the tools; ``closing``: only how to end."""
         if (key := (closing, len(self.offer.tools))) not in self._instructions:
             self._instructions[key] = self.shared.parts.grammar.instructions(self._shown(closing))
         return self._instructions[key]
@@ -112,7 +111,7 @@ class Episode(Branch):
         return [self.branch(name, "fresh", sampling, None, one) for name, one in zip(names, shares, strict=True)]
 
     async def beside(self, agent: Agent) -> Trajectory:
-        """What another agent does on this sample in a separate episode, not charged here."""
+        """The trajectory of another agent on this sample in a separate episode, not charged here."""
         shared, trajectory = self.shared, Trajectory()
         parts = replace(shared.parts, agent=agent)
         await solve(Shared(parts, shared.door, shared.sample, shared.epoch, trajectory))
@@ -120,7 +119,7 @@ class Episode(Branch):
         return trajectory
 
     async def correct(self, outcome: Answer | Refusal | Failure) -> bool:
-        """Whether an outcome is right: only for agents that the results name as told so."""
+        """Whether an outcome is right: only for agents with a true ``oracle``, which results name."""
         return await self.shared.correct(outcome)
 
     def remark(self, **facts: Any) -> None:
@@ -130,7 +129,7 @@ class Episode(Branch):
 
 
 class Proposals:
-    """What a verifier asks for proposals of the next action (see ``components.core.protocols.Propose``)."""
+    """Proposals of the next action, for a verifier (see ``components.core.protocols.Propose``)."""
 
     def __init__(self, episode: Episode, messages: Sequence[Message], sampling: Sampling) -> None:
         self._episode, self._messages, self._sampling = episode, messages, sampling

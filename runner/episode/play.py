@@ -21,9 +21,9 @@ _FILE = re.compile(r'File "[^"]*?(?:((?:components|runner)/[^"]+)|([^"/]+))"')
 
 
 async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Trajectory, list[Score]]:
-    """Play and score one sample. Raises RunLimitReached, Unwritable; what ended in ``error`` is not scored.
+    """Run and score one sample. Raises RunLimitReached, Unwritable; what ended in ``error`` is not scored.
 
-    A bug costs one sample, not the run, whatever it raises: a part may leave by ``sys.exit``, too.
+    A bug costs one sample, not the run, even where a part calls ``sys.exit``.
     """
     trajectory = Trajectory()
     try:
@@ -40,28 +40,27 @@ async def play(parts: Parts, door: Door, sample: Sample, epoch: int) -> tuple[Tr
         if is_cancelled():
             raise
         _note_bug(trajectory)
-    except Exception:  # noqa: BLE001 - the only one of the house: a bug costs one sample, not the run
+    except Exception:  # noqa: BLE001 - the only broad one: a bug costs one sample, not the run
         _note_bug(trajectory)
     return trajectory, []
 
 
 def _note_bug(trajectory: Trajectory) -> None:
-    """Write the error that is handled into the trajectory."""
-    trajectory.stop, trajectory.error = "error", redact(f"bug: {_placeless(traceback.format_exc())}")
+    """Write the current error into the trajectory."""
+    trajectory.stop, trajectory.error = "error", redact(f"bug: {_without_folders(traceback.format_exc())}")
 
 
 def is_cancelled() -> bool:
-    """Whether somebody cancels the current task; else what it waits for ended by itself."""
+    """Whether the current task itself is being cancelled, not only what it waits for."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
 def _judging(parts: Parts, door: Door, sample: Sample, epoch: int, trajectory: Trajectory) -> Episode:
-    """Where a scorer asks about a finished episode: its steps are recorded, the sample's budget is none of its."""
+    """The episode in which a scorer asks about a finished one: recorded, without the sample's budget."""
     shared = Shared(replace(parts, budget=Budget()), door, sample, epoch, trajectory)
     return Episode(shared, Offer({}), JUDGING)
 
 
-def _placeless(trace: str) -> str:
-    """A traceback without the folders of this machine."""
-    return _FILE.sub(lambda found: f'File "{found[1] or found[2]}"', trace)
+def _without_folders(trace: str) -> str:
+    return _FILE.sub(lambda match: f'File "{match[1] or match[2]}"', trace)

@@ -1,20 +1,34 @@
-"""What the branches of one episode share: its record, what it spent, and what it opened."""
+"""The state of an episode: the parts it runs with, what its branches share, and a branch with its calls of models."""
 
 import asyncio
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
+from components.core.concurrency import together
 from components.core.errors import LimitReached
 from components.core.learning import task_of
+from components.core.messages import Message, Purpose, Request, Sampling, ToolSpec
 from components.core.protocols import Agent, ByTask, Condition, Grammar, Memory, Scorer, Toolset, Verifier
 from components.core.tools import Offer, Tool
-from components.core.traits import requirements_of
-from components.core.types import Action, Answer, Failure, Observed, Refusal, Sample, Step, Trajectory, Verdict
-from runner.episode.budget import Budget, Spent
-from runner.episode.door import Door, counted
+from components.core.traits import model_traits, requirements_of
+from components.core.types import (
+    Action,
+    Answer,
+    Failure,
+    Observed,
+    Problem,
+    Refusal,
+    Sample,
+    Step,
+    Trajectory,
+    Verdict,
+)
+from runner.episode.budget import Attempt, Budget, Spent
+from runner.episode.door import Door, check_whole, common_prefix, padded, place_of, seed_of
 from runner.episode.ending import deciding, ended, scored
 
 T = TypeVar("T")
@@ -22,7 +36,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of an experiment that an episode plays with."""
+    """The parts of an experiment that an episode runs with."""
 
     agent: Agent
     verifier: Verifier
@@ -48,8 +62,9 @@ class Parts:
 
 @dataclass
 class Shared:
-    """``order`` sorts steps independently of arrival; ``tried``: what a candidate of pure tools gave, which is
-    not run again when it is committed; ``joined``: the tools that were added, and on which branch."""
+    """What all branches share. ``order`` sorts steps independently of arrival; ``tried``: observations of a candidate
+    of pure tools, which is not run again when it is committed; ``added``: tools that were added, and on which branch.
+    """
 
     parts: Parts
     door: Door
@@ -60,7 +75,7 @@ class Shared:
     order: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     externals: dict[str, int] = field(default_factory=dict)
     offers: list[Offer] = field(default_factory=list)
-    joined: list[tuple[str, Tool]] = field(default_factory=list)
+    added: list[tuple[str, Tool]] = field(default_factory=list)
     tried: dict[int, list[Observed]] = field(default_factory=dict)
     closed: bool = False
 
@@ -79,25 +94,28 @@ class Shared:
         if (step := self.step_of(action)) is not None:
             step.verdict = verdict
 
-    def open(self, line: str | None = None) -> Offer:
-        """What the sample offers, with a fresh state; also what was added on a branch, or below it, that goes on so."""
+    def open(self, above: str | None = None) -> Offer:
+        """What the sample offers, with a fresh state, and the tools added on a branch ``above`` or below it."""
         offer = self.parts.open(self.sample, self.epoch, self.door.run_seed)
-        kept = {tool.spec.name: tool for branch, tool in self.joined if line is not None and _is_below(branch, line)}
-        self.offers.append(replace(offer, tools={**offer.tools, **kept}) if kept else offer)
-        return self.offers[-1]
+        if above is not None:
+            added = {tool.spec.name: tool for name, tool in self.added
+                     if above == "main" or f"{name}/".startswith(f"{above}/")}  # fmt: skip
+            offer = replace(offer, tools={**offer.tools, **added}) if added else offer
+        self.offers.append(offer)
+        return offer
 
-    def join(self, branch: str, tool: Tool) -> None:
-        """One more tool stands in the trajectory, in an order that arrival does not change; of one name the first."""
-        ours = {one.spec.name for _, one in self.joined}
-        offered = {spec.name: spec for spec in self.trajectory.offered if spec.name not in ours}
-        self.joined.append((branch, tool))
-        self.joined.sort(key=lambda one: counted(one[0]))
-        for _, one in self.joined:
+    def add(self, branch: str, tool: Tool) -> None:
+        """Add a tool to the trajectory, in an order that does not depend on arrival; of one name the first."""
+        names = {one.spec.name for _, one in self.added}
+        offered = {spec.name: spec for spec in self.trajectory.offered if spec.name not in names}
+        self.added.append((branch, tool))
+        self.added.sort(key=lambda one: padded(one[0]))
+        for _, one in self.added:
             offered.setdefault(one.spec.name, one.spec)
         self.trajectory.offered = tuple(offered.values())
 
     def close(self) -> None:
-        """The episode is over: steps in an order that does not depend on arrival, states let go of."""
+        """The episode is over: sort the steps in an order that does not depend on arrival, close states."""
         self.closed = True
         self.trajectory.steps.sort(key=lambda step: self.order[id(step)])
         for offer in self.offers:
@@ -123,6 +141,135 @@ class Shared:
         return deciding(scorers, await scored(scorers, self.sample, trial)) == 1.0
 
 
-def _is_below(branch: str, line: str) -> bool:
-    """Whether a branch is a line or below it; all are below the main one."""
-    return line == "main" or f"{branch}/".startswith(f"{line}/")
+class Branch:
+    """The episode itself (``main``) or a branch of it: asks models through the door, records and charges every call."""
+
+    def __init__(
+        self, shared: Shared, offer: Offer, name: str = "main", place: tuple[Any, ...] = (),
+        sampling: Sampling | None = None, role: str | None = None, attempt: Attempt | None = None,
+    ) -> None:  # fmt: skip
+        self.offer, self.name = offer, name
+        self.attempt = attempt or Attempt(shared.parts.budget, shared.spent)
+        self.shared, self._place, self._sampling, self._role = shared, place, sampling, role
+        self._counts: dict[bytes, int] = {}
+        self._previous: tuple[Message, ...] = ()
+        self._branches: dict[str, Self] = {}
+        self._last: Step | None = None
+        self._n = 0
+        self._proposed: list[Step] = []  # by the present ``act``
+        self._closing = False
+        self._instructions: dict[tuple[bool, int], str] = {}
+
+    @property
+    def problem(self) -> Problem:
+        """What the agent may see of the sample."""
+        return self.shared.sample.problem
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """All steps so far."""
+        return self.shared.trajectory
+
+    @property
+    def last(self) -> Step:
+        """The newest committed step of this branch."""
+        assert self._last is not None, "no step yet"
+        return self._last
+
+    @cached_property
+    def rng(self) -> Random:
+        """Random numbers of (seed, sample, epoch, branch), independent of everything else."""
+        shared = self.shared
+        return Random(f"{shared.door.run_seed}/{self.problem.id}/{shared.epoch}/{self.name}/agent")
+
+    @property
+    def memory(self) -> Memory | None:
+        """What was learnt before the evaluation."""
+        return self.shared.memory
+
+    @property
+    def sees_images(self) -> bool:
+        """Whether the model takes images."""
+        return self.takes_images(self._role or "main")
+
+    def takes_images(self, role: str) -> bool:
+        """Whether the model of a role takes images."""
+        return model_traits(self.shared.door.model(role)[1]).vision
+
+    async def ask(
+        self, messages: Sequence[Message], purpose: Purpose, sampling: Sampling | None = None, role: str = "main"
+    ) -> Message:
+        """Ask without verification. Raises LimitReached, ModelError."""
+        return (await self._call(messages, purpose, sampling, role)).reply
+
+    async def ask_each(
+        self, asks: Mapping[str, Sequence[Message]], purpose: Purpose, sampling: Sampling | None = None
+    ) -> list[Message]:
+        """Ask on branches at once; the budget has room for all or none is asked."""
+        self.attempt.admit(len(asks))
+        calls = (self.branch(name)._call(one, purpose, sampling, "main", admitted=True) for name, one in asks.items())
+        return [step.reply for step in await together(calls)]
+
+    async def _call(
+        self, messages: Sequence[Message], purpose: Purpose, sampling: Sampling | None, role: str,
+        tools: tuple[ToolSpec, ...] = (), admitted: bool = False,
+    ) -> Step:  # fmt: skip
+        """One model call: locate it, charge it, record it. What is asked about the agent (judge) is not charged."""
+        shared, door, charged = self.shared, self.shared.door, purpose != "judge"
+        if shared.closed:  # the episode ended while this branch was still at work
+            raise asyncio.CancelledError
+        if charged and not admitted:
+            self.attempt.admit()
+        role, model = door.model(self._role if self._role and role == "main" else role)
+        messages = tuple(messages)
+        merged = model.sampling.merged(self._sampling).merged(sampling)
+        tail = merged.wire + b"\0" + b"".join([spec.digest for spec in tools])
+        digest = door.digest(role, tail, messages)
+        occurrence = self._counts.get(digest, 0)
+        self._counts[digest] = occurrence + 1
+        place = place_of(door.run_seed, self.problem.id, shared.epoch, self.name, occurrence)
+        request = Request(
+            messages, tools, merged, purpose, role, self.problem.id, shared.epoch, self.name, occurrence, seed_of(place)
+        )
+        n, self._n = self._n, self._n + 1
+        kept = common_prefix(self._previous, messages)
+        self._previous = messages
+        started, clock = time.time(), time.monotonic()
+        try:
+            call = door.call(role, request, door.key(model, digest, request, place), n)
+            completion, replayed = await shared.within(call)
+        finally:
+            self.attempt.pend(-charged)
+        if charged:
+            self.attempt.charge(completion.usage)
+        if shared.closed:
+            raise asyncio.CancelledError
+        step = Step(
+            purpose, role, self.name, n, kept, messages[kept:], completion.message, completion.usage,
+            completion.finish, started, time.monotonic() - clock, replayed,
+        )  # fmt: skip
+        self._record(step)
+        check_whole(completion)
+        return step
+
+    def _record(self, step: Step) -> None:
+        """Add a step to the trajectory; a tool's own question belongs to the step that called the tool."""
+        self.shared.trajectory.steps.append(step)
+        self.shared.order[id(step)] = (*self._place, (step.index, 1, ""))
+        if step.purpose != "tool":
+            self._last = step
+
+    def branch(
+        self, name: str, tools: Literal["shared", "fresh"] = "shared", sampling: Sampling | None = None,
+        role: str | None = None, attempt: Attempt | None = None,
+    ) -> Self:  # fmt: skip
+        """The branch of this name, made on first use."""
+        if name not in self._branches:
+            shared = self.shared
+            offer = shared.open(None if attempt else self.name) if tools == "fresh" else self.offer
+            full = name if self.name == "main" else f"{self.name}/{name}"
+            place = (*self._place, (self._n, 0, padded(name)))
+            merged = sampling if self._sampling is None else self._sampling.merged(sampling)
+            attempt = attempt or (self.attempt if tools == "shared" else self.attempt.fresh())
+            self._branches[name] = type(self)(shared, offer, full, place, merged, role or self._role, attempt)
+        return self._branches[name]

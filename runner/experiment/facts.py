@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from components.core.errors import ConfigError
 from components.core.protocols import Scorer
@@ -20,6 +20,7 @@ from components.core.traits import (
     toolset_traits,
 )
 from runner.experiment.checks import has_price, sandbox_of
+from runner.storage.schema import Manifest
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _SAME_RESULT = ("run", "tracking", "hydra", "name", "experiment", "compare", "search")
 
 
-def facts_of(experiment: Experiment) -> dict[str, Any]:
+def facts_of(experiment: Experiment) -> Manifest:
     """What is known before the first sample."""
     cfg, dataset, main = experiment.cfg, experiment.dataset, experiment.models["main"]
     prices = {role: row for role, model in experiment.models.items() if (row := model_traits(model).price)}
@@ -105,7 +106,7 @@ def sweep_id(folder: str | None) -> str | None:
     return None if folder is None else Path(folder).name
 
 
-def declared_scores(scorers: Mapping[str, Scorer]) -> dict[str, Any]:
+def declared_scores(scorers: Mapping[str, Scorer]) -> Manifest:
     """What the scorers declare of their scores. Raises ConfigError for strata without the names of the scores."""
     traits = {key: scorer_traits(scorer) for key, scorer in scorers.items()}
     each = traits.values()

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 
 from components.core.errors import RunLimitReached
 from components.core.traits import toolset_traits
@@ -20,6 +19,7 @@ from runner.job.shared_resources import Lease, StopRule
 from runner.learning.memory import GrowingMemory, Growth
 from runner.results.table import plain
 from runner.storage.records import RecordWriter, record_of, slim
+from runner.storage.schema import Record
 from runner.terminal.progress import Board, Progress
 
 
@@ -28,13 +28,13 @@ class Outcome:
     """What came of a run. ``records`` are slim: without steps; ``stopped`` says which budget ended it,
     ``halted`` why it could not go on."""
 
-    records: list[dict[str, Any]] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
     stopped: str | None = None
     halted: str | None = None
     played: int = 0
     errored: int = 0
 
-    def add(self, record: dict[str, Any]) -> None:
+    def add(self, record: Record) -> None:
         """One more sample was played."""
         self.records.append(slim(record))
         self.played += 1
@@ -65,7 +65,7 @@ async def execute(
     ``beat`` is called after every sample; ``lease``: on slots that jobs share; ``stop_rule``: when to stop.
     """
     wanted = {(s.problem.id, epoch) for s in samples for epoch in range(epochs)}
-    kept = [r for r in writer.kept if (r["sample_id"], r["epoch"]) in wanted]
+    kept = [r for r in writer.finished if (r["sample_id"], r["epoch"]) in wanted]
     done = {(r["sample_id"], r["epoch"]) for r in kept}
     if (prepare := toolset_traits(parts.toolset).prepare) is not None:
         await asyncio.to_thread(prepare, samples)
@@ -75,13 +75,13 @@ async def execute(
     _tune_gc()
     with Progress(door, len(wanted), len(done), name, board) as progress:
 
-        def finish(record: dict[str, Any]) -> None:
+        def finish(record: Record) -> None:
             writer.append(record)
             outcome.add(record)
             errored = record["stop"] == "error"
             progress.finished(errored)
             if errored and outcome.errored == 1:
-                progress.tell(f"sample {record['sample_id']!r} errored: {plain(shortly(record['error']))}")
+                progress.report(f"sample {record['sample_id']!r} errored: {plain(shortly(record['error']))}")
             if stop_rule is not None and (reason := stop_rule.reason_after(record, outcome.errored)):
                 outcome.halted = reason
                 if stop_rule.endpoint.is_long:  # nothing is gained by waiting for calls that are under way
@@ -129,7 +129,7 @@ async def _work(
     owed: Iterator[tuple[Sample, int]],
     outcome: Outcome,
     writer: RecordWriter,
-    finish: Callable[[dict[str, Any]], None],
+    finish: Callable[[Record], None],
     growth: Growth | None,
     lease: Lease | None,
 ) -> None:

@@ -187,7 +187,7 @@ class Pilot:
             self.errors[kind] = self.errors.get(kind, 0) + 1
             return
         steps = trajectory.steps
-        purposes = usage_of(trajectory)["purposes"].values()  # that of a judge is paid, too
+        purposes: list[Mapping[str, Any]] = [*usage_of(trajectory)["purposes"].values()]  # that of a judge is paid, too
         self.taken.append({name: _sum([of[name] for of in purposes]) for name in COUNTED})
         if trajectory.failure == CONTEXT_LENGTH:
             self.overflows += 1  # the length of its longest call is unknown

@@ -18,8 +18,8 @@ from runner.episode.ending import shortly
 from runner.experiment.checks import sandbox_of
 from runner.experiment.facts import facts_of, sweep_id
 from runner.job.execute import Outcome, execute
+from runner.job.exit_codes import BUDGET, COMPLETE, ERRORS
 from runner.job.shared_resources import Lease, SharedResources
-from runner.job.task import BUDGET, COMPLETE, ERRORS
 from runner.learning.memory import learn, remember
 from runner.learning.stage_context import StageContext
 from runner.results.metrics import Summary, as_json, overflow_line
@@ -29,14 +29,13 @@ from runner.results.table import plain, times
 from runner.storage import disk, manifest
 from runner.storage.records import RecordWriter
 from runner.storage.resume import quoted, written
-from runner.terminal.logs import log_to
-from runner.terminal.progress import Progress
+from runner.storage.schema import Manifest, Session
+from runner.terminal.progress import Progress, log_to
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
 
 log = logging.getLogger("runner")
-_CALLS = ("sent", "from_journal", "beside")
 _STATUS = {COMPLETE: "complete", ERRORS: "complete", BUDGET: "budget"}
 
 
@@ -80,7 +79,7 @@ async def _run_samples(
     lease: Lease | None,
     door: Door,
     writer: RecordWriter,
-    notes: dict[str, Any],
+    notes: Manifest,
 ) -> int:
     """Execute between the manifest's beginning and its end."""
     from runner.tracking import Heartbeat
@@ -121,7 +120,7 @@ async def _run_samples(
 
 
 def _finish(
-    experiment: Experiment, folder: Path, door: Door, outcome: Outcome, notes: dict[str, Any], status: str
+    experiment: Experiment, folder: Path, door: Door, outcome: Outcome, notes: Manifest, status: str
 ) -> Summary:
     """Write metrics, manifest and report from the records."""
     summary = summary_of(outcome.records, notes["levels"], notes["by"], notes["kinds"])
@@ -142,8 +141,12 @@ def _finish(
         "sandbox": sandbox_of(experiment.parts),  # with what it had to kill
     }
     notes["sessions"] = [*notes["sessions"], _session(door)]
-    notes["calls"] = {key: sum(one.get(key, 0) for one in notes["sessions"]) for key in _CALLS}
-    notes["calls"]["models"] = stats
+    notes["calls"] = {
+        "sent": sum(one["sent"] for one in notes["sessions"]),
+        "from_journal": sum(one["from_journal"] for one in notes["sessions"]),
+        "beside": sum(one.get("beside", 0) for one in notes["sessions"]),
+        "models": stats,
+    }
     notes["spent"] = manifest.spent(notes["sessions"])
     log.info("%s: %s; %s", status, notes["counts"], notes["calls"])
     for text, n in notes["errors"].items():
@@ -155,7 +158,7 @@ def _finish(
     return summary
 
 
-def _session(door: Door) -> dict[str, Any]:
+def _session(door: Door) -> Session:
     """What this process asked and spent; a resumed run has several."""
     spent = door.spent
     return {

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from components.core.errors import OVERFLOW, ConfigError
 from components.core.protocols import Model, Studying
 from runner.episode.budget import Budget, BudgetPool, Spent
-from runner.episode.door import Door, Flying
+from runner.episode.door import Door, InFlight
 from runner.storage.journal import Journal
 from runner.terminal.progress import Board
 
@@ -41,7 +41,7 @@ class SharedResources:
         self.tracking = asyncio.Lock()  # one job at a time is sent
         self.watch: Watch | None = None
         self._budget_pool = BudgetPool(budget, owed, spent or Spent())
-        self._flying: Flying = {}
+        self._in_flight: InFlight = {}
         self._models: dict[str, Model] = {}
         self._slots: dict[str, Slots] = {}
         self._streaks: dict[str, ErrorStreak] = {}
@@ -103,7 +103,7 @@ class SharedResources:
         run = experiment.cfg["run"]
         return Door(
             experiment.models, self._journal(run), run_seed=experiment.seed, budget_pool=self._budget_pool,
-            replay=run["replay"] is not False, flying=self._flying,
+            replay=run["replay"] is not False, in_flight=self._in_flight,
         )  # fmt: skip
 
     def finish(self, label: str, spent: Spent | None = None) -> None:

@@ -16,6 +16,7 @@ from components.core.types import Sample, Trajectory
 from runner.episode.ending import before_judging, scored
 from runner.results.runs import Run
 from runner.storage.records import FILE, RecordWriter, read
+from runner.storage.schema import Record
 from runner.storage.stored import Unpacker
 from runner.storage.texts import TextReader
 
@@ -31,7 +32,7 @@ def rebuild_experiment(folder: Path, cfg: Mapping[str, Any]) -> Experiment:
     return check({**renewed(cfg), "run": {**cfg["run"], "replay": str(folder)}})
 
 
-def with_samples(folder: Path, experiment: Experiment) -> Iterator[tuple[dict[str, Any], Sample]]:
+def with_samples(folder: Path, experiment: Experiment) -> Iterator[tuple[Record, Sample]]:
     """The records and their samples. Raises ConfigError when a sample is no longer in the data."""
     samples = {sample.problem.id: sample for sample in experiment.samples}
     for record in read(folder):
@@ -41,7 +42,7 @@ def with_samples(folder: Path, experiment: Experiment) -> Iterator[tuple[dict[st
         yield record, sample
 
 
-def rescored_records(folder: Path, cfg: Mapping[str, Any]) -> list[dict[str, Any]]:
+def rescored_records(folder: Path, cfg: Mapping[str, Any]) -> list[Record]:
     """The folder's records with fresh scores. Raises ConfigError."""
     experiment = rebuild_experiment(folder, cfg)
     unpacker = Unpacker(TextReader(folder))

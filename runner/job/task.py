@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from runner.job.exit_codes import CONFIG, ERRORS, INTERRUPTED
+
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
     from runner.experiment.experiment import Experiment
     from runner.job.shared_resources import Lease, SharedResources
-
-COMPLETE, ERRORS, CONFIG, BUDGET, INTERRUPTED = 0, 1, 2, 3, 130  # exit codes
 
 
 @dataclass
@@ -33,8 +33,8 @@ class Task:
         from runner.job.prepare import PREPARED, job
         from runner.storage.disk import Unwritable
         from runner.storage.resume import quoted
+        from runner.terminal.command import print_note
         from runner.terminal.interrupts import Interrupts
-        from runner.terminal.output import aside
 
         self.started = True
         try:
@@ -50,7 +50,7 @@ class Task:
             complain(error)
             self.code = CONFIG
         except Unwritable as error:
-            aside(f"error: {error}; what is finished is kept{self.continuing}")
+            print_note(f"error: {error}; what is finished is kept{self.continuing}")
             self.code = ERRORS
         return self.code
 

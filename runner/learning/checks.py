@@ -118,7 +118,7 @@ def check_memory(experiment: Experiment) -> str | None:
         lesson_of(experiment, source)
         return None
     folder = folders.find_named(folders.root_of(experiment.cfg), source.path)
-    notes = manifest.read(folder)
+    notes = manifest.read_learnt(folder)
     memory = source.open(folder, folders.digest_of(folder))
     trained = {*notes.get("texts", ()), *map(text_digest, memory_traits(memory).texts)}
     seen = (
@@ -130,8 +130,7 @@ def check_memory(experiment: Experiment) -> str | None:
         raise ConfigError(
             f"memory.path: {folder} was learnt from {len(seen)} of the samples that are evaluated, such as {seen[0]!r}"
         )
-    privacy = notes.get("privacy")
-    return privacy if isinstance(privacy, str) else None
+    return notes.get("privacy")
 
 
 def _holds(source: Source | None, wanted: str) -> bool:

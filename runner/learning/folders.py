@@ -108,7 +108,7 @@ def digest_of(folder: Path) -> str:
     """The digest of a memory's files. Raises ConfigError when they are not those that its manifest names."""
     paths = sorted(path for path in folder.rglob("*.json") if path.name != manifest.FILE and path.is_file())
     digest = _digest({path.relative_to(folder).as_posix(): path.read_bytes() for path in paths})
-    was = manifest.read(folder).get("digest", digest)
+    was = manifest.read_learnt(folder).get("digest", digest)
     if was != digest:
         raise ConfigError(
             f"memory {folder} was changed: its manifest names {was}, its files are {digest}; delete the folder"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from components.core.errors import ConfigError
 from components.core.learning import Parted, Source, task_of
@@ -24,6 +24,7 @@ from components.prompts import place_of
 from runner.experiment.checks import prompt_digests
 from runner.experiment.select import clean
 from runner.storage import manifest
+from runner.storage.schema import LearntManifest
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
@@ -170,11 +171,11 @@ def inherited_privacy(experiment: Experiment) -> str:
     return max([experiment.dataset.privacy, *map(privacy_of, prompt_manifests(experiment).values())], key=classes.index)
 
 
-def prompt_manifests(experiment: Experiment) -> dict[str, Mapping[str, Any]]:
+def prompt_manifests(experiment: Experiment) -> dict[str, LearntManifest]:
     """The manifests of the prompt sets that have one, by their names."""
-    return {name: notes for name in experiment.prompts if (notes := manifest.read(place_of(name)))}
+    return {name: notes for name in experiment.prompts if (notes := manifest.read_learnt(place_of(name)))}
 
 
-def privacy_of(notes: Mapping[str, Any]) -> str:
+def privacy_of(notes: LearntManifest) -> str:
     """The class of the data that a prompt set was refined on."""
     return str((notes.get("dataset") or {}).get("privacy", "open"))

@@ -23,6 +23,7 @@ from runner.learning import folders
 from runner.learning.lesson import Lesson, known_by, lesson_of
 from runner.learning.stage_context import Practice, origin_of
 from runner.storage import manifest, records
+from runner.storage.schema import Manifest
 from runner.terminal.progress import Progress
 
 if TYPE_CHECKING:
@@ -32,9 +33,7 @@ log = logging.getLogger("runner")
 EMPTY = "the dataset has no split to learn from: nothing was learnt"
 
 
-async def remember(
-    experiment: Experiment, door: Door, folder: Path, before: object, notes: dict[str, Any]
-) -> Experiment:
+async def remember(experiment: Experiment, door: Door, folder: Path, before: object, notes: Manifest) -> Experiment:
     """The experiment with its memory, which the manifest of the run in ``folder`` names.
 
     ``before``: the memory that the run was begun with. Raises ConfigError, ModelError, RunLimitReached.
@@ -120,7 +119,7 @@ def _notes(experiment: Experiment, lesson: Lesson, door: Door, practice: Practic
 def _sayings(folder: Path) -> list[str]:
     """What a reader of results must know of a memory."""
     said = []
-    if skipped := manifest.read(folder).get("too_long"):
+    if skipped := manifest.read_learnt(folder).get("too_long"):
         said.append(f"the memory was learnt without {len(skipped)} training samples that are too long for the model")
     if {path.name for path in folder.rglob("*.json")} <= {manifest.FILE, "provenance.json"}:
         said.append("nothing was learnt from the training samples: the memory is empty")

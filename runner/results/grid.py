@@ -112,7 +112,7 @@ def _score(runs: Sequence[Run]) -> str | None:
     """The headline of runs on the same data; where none has values of it, as tasks that cannot be done have no
     completion, the first score that one has values of."""
     named = next((run.headline for run in runs if run.headline), None)
-    if any(record["scores"].get(named) is not None for run in runs for record in run.records):
+    if any(named and record["scores"].get(named) is not None for run in runs for record in run.records):
         return named
     return next((other for run in runs if (other := deciding(run)) != named), named)
 

@@ -7,13 +7,13 @@ from all values of the run at once, never from those of a part of it, and the re
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 from components.core.errors import ConfigError
 from components.core.types import ScoreKind
 
 Kinds = Mapping[str, ScoreKind]
-KEY = "kinds"  # of the manifest
+KEY: Final = "kinds"  # of the manifest
 INFERRED = "The manifest is of an older version and declares no kinds of scores: they are inferred from all its values."
 _SHARES = ("stop/", "errors/")
 

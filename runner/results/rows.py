@@ -3,9 +3,9 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from runner.results.runs import Run, is_one_of
+from runner.storage.schema import Record
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Row:
     label: str
 
     @cached_property
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Record]:
         """The records of all of them."""
         return [record for run in self.runs for record in run.records]
 

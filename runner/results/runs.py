@@ -20,15 +20,16 @@ from runner.storage import manifest
 from runner.storage.records import FILE as RECORDS
 from runner.storage.records import read, slim
 from runner.storage.resume import setting
+from runner.storage.schema import Record
 from runner.storage.texts import TextReader
-from runner.terminal.output import aside
+from runner.terminal.command import print_note
 
 _NEEDED = {"cluster", "strata", "scores", "usage", "seconds"}
 _PLACES = ("path", "sqlite")  # where data lie: the same are elsewhere on another machine
 _APART = ("dataset", "scorer", "run", "tracking", "name", "limit", "stage", "compare")  # may differ within a row
 
 
-def measured(folder: Path, whole: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def measured(folder: Path, whole: Iterable[Record]) -> list[Record]:
     """The records of a folder without their steps. Raises ConfigError for one that lacks what metrics are made of."""
     found = [slim(record) for record in whole]
     for record in found:
@@ -55,11 +56,11 @@ class Run:
         return cls(folder, manifest.read(folder), cfg)
 
     @cached_property
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Record]:
         """The records without their steps. Raises ConfigError for one that lacks what metrics are made of."""
         return measured(self.folder, self.whole())
 
-    def whole(self) -> Iterable[dict[str, Any]]:
+    def whole(self) -> Iterable[Record]:
         """The records with their steps, as they are in the folder."""
         return self._whole if self.keeps else read(self.folder)
 
@@ -68,7 +69,7 @@ class Run:
         return self._texts if self.keeps else TextReader(self.folder)
 
     @cached_property
-    def _whole(self) -> list[dict[str, Any]]:
+    def _whole(self) -> list[Record]:
         return list(read(self.folder))
 
     @cached_property
@@ -250,7 +251,7 @@ def run_folders(folder: Path) -> list[Path]:
             found = sorted(below, key=_place) or found
             for path in begun if below else ():
                 if path not in below:
-                    aside(f"note: {path} has no {RECORDS} and is left out; {setting('run.resume', path)} runs it")
+                    print_note(f"note: {path} has no {RECORDS} and is left out; {setting('run.resume', path)} runs it")
         return [_checked(one) for one in found]
     except (OSError, ValueError) as error:
         raise ConfigError(f"{str(folder)[:200]!r} cannot be read as a folder: {error}") from None

@@ -1,4 +1,4 @@
-"""Files that a run cannot do without: what cannot be written is told by its name, and ends the run."""
+"""Files that a run needs: one that cannot be written is named, and ends the run."""
 
 import errno
 import os
@@ -8,7 +8,7 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class Unwritable(OSError):
-    """The person must hear it: a file that the run needs cannot be written; what is finished stays valid."""
+    """A file that the run needs cannot be written; what is finished stays valid."""
 
     def __init__(self, path: Path, error: OSError) -> None:
         hint = "; make room on its disk" if error.errno in _FULL else ""
@@ -18,14 +18,14 @@ class Unwritable(OSError):
 
 def append(file: int, data: bytes, path: Path) -> None:
     """Write all with one call, or leave the file as it was. Raises Unwritable."""
-    end, links = os.fstat(file).st_size, os.fstat(file).st_nlink
+    end = os.fstat(file)
     try:
-        if not links:
+        if not end.st_nlink:
             raise FileNotFoundError(errno.ENOENT, "somebody has removed it; the journal has its calls")
         if (written := os.write(file, data)) < len(data):
             raise OSError(errno.ENOSPC, f"only {written} of {len(data)} bytes, the disk is full")
     except OSError as error:
-        os.ftruncate(file, end)
+        os.ftruncate(file, end.st_size)
         raise Unwritable(path, error) from None
 
 

@@ -1,4 +1,4 @@
-"""What a run says of itself: versions, data, prompts, prices, decisions, how it ended."""
+"""The manifest of a run: versions, data, prompts, prices, decisions, how it ended."""
 
 import functools
 import hashlib
@@ -17,7 +17,9 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.redaction import redact
+from components.core.usage import sum_of
 from runner.storage import disk
+from runner.storage.schema import Git, LearntManifest, Manifest, Spent
 
 FILE = "manifest.json"
 SCHEMA = 1
@@ -29,13 +31,13 @@ LIBRARIES = (
 )  # fmt: skip
 
 
-def begin(folder: Path, facts: Mapping[str, Any], config: str = "") -> dict[str, Any]:
-    """Start or go on with a folder's manifest and write it. The id stays the same on resume.
+def begin(folder: Path, facts: Manifest, config: str = "") -> Manifest:
+    """Start or resume a folder's manifest and write it. The id stays the same on resume.
 
     ``config`` is the text that ``config.yaml`` is about to have; until then it has the one before.
     """
     old = read(folder)
-    manifest = {
+    manifest: Manifest = {
         "schema": SCHEMA,
         "id": old.get("id") or uuid.uuid4().hex,
         "status": "running",
@@ -56,26 +58,42 @@ def begin(folder: Path, facts: Mapping[str, Any], config: str = "") -> dict[str,
 
 
 def digest(config: bytes) -> str:
-    """How the manifest knows a ``config.yaml``."""
+    """The digest by which a manifest identifies a ``config.yaml``."""
     return hashlib.sha256(config).hexdigest()
 
 
-def refuse_others(folder: Path, facts: Mapping[str, Any]) -> None:
+def refuse_others(folder: Path, facts: Manifest) -> None:
     """Raises ConfigError, naming the difference, when a folder was begun with other prompts, data, scorers, models
-    or another part of the samples: the config's text does not tell of their content."""
+    or another part of the samples, whose content the config does not show."""
     old = read(folder)
     if not old.get("prompts") and not old.get("dataset"):
         return
-    data = old.get("dataset") or {}
-    before = {key: old.get(key) for key in _SAME} | {f"dataset.{key}": data.get(key) for key in _SAME_DATA}
-    now = {key: facts[key] for key in _SAME} | {f"dataset.{key}": facts["dataset"][key] for key in _SAME_DATA}
+    before, now = _identity(old), _identity(facts)
     for key, was in before.items():
         if was != now[key]:
             raise ConfigError(f"{folder} was begun with another {key}: it was {was}, now it is {now[key]}")
 
 
-def read(folder: Path) -> dict[str, Any]:
-    """The manifest of a folder; empty when there is none."""
+def _identity(facts: Manifest) -> dict[str, object]:
+    """What must be the same in all sessions of a run."""
+    whole: Mapping[str, object] = facts
+    data: Mapping[str, object] = facts.get("dataset") or {}
+    return {key: whole.get(key) for key in _SAME} | {f"dataset.{key}": data.get(key) for key in _SAME_DATA}
+
+
+def read(folder: Path) -> Manifest:
+    """The manifest of a run folder; empty when there is none. Raises ConfigError for a damaged one."""
+    found: Manifest = _read(folder)
+    return found
+
+
+def read_learnt(folder: Path) -> LearntManifest:
+    """The manifest of a memory or prompt set; empty when there is none. Raises ConfigError for a damaged one."""
+    found: LearntManifest = _read(folder)
+    return found
+
+
+def _read(folder: Path) -> Any:
     path = folder / FILE
     if not path.exists():
         return {}
@@ -94,14 +112,17 @@ def write(folder: Path, manifest: Mapping[str, Any]) -> None:
     disk.replace(folder / FILE, json.dumps(manifest, indent=1, ensure_ascii=False, default=str) + "\n")
 
 
-def spent(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What sessions or shards spent together; None for what one of them does not know."""
-    told = {key: [part[key] for part in parts] for key in ("usd", "input_tokens", "output_tokens")}
-    return {key: None if None in values else sum(values) for key, values in told.items()}
+def spent(parts: Sequence[Spent]) -> Spent:
+    """The sum of sessions or shards; None for what one of them does not know."""
+    return {
+        "usd": sum_of([part["usd"] for part in parts], 0),
+        "input_tokens": sum_of([part["input_tokens"] for part in parts], 0),
+        "output_tokens": sum_of([part["output_tokens"] for part in parts], 0),
+    }
 
 
 def now() -> str:
-    """The time in UTC, to the millisecond: short runs have a length, too."""
+    """The time in UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
@@ -128,7 +149,7 @@ def _found_as(name: str, path: str) -> str:
 
 
 @functools.cache
-def versions() -> Mapping[str, str]:
+def versions() -> dict[str, str]:
     """Installed versions of what can change a result; a process keeps what it has imported."""
     found = {"python": ".".join(map(str, sys.version_info[:3]))}
     for name in LIBRARIES:
@@ -140,9 +161,9 @@ def versions() -> Mapping[str, str]:
 
 
 @functools.cache
-def git_state() -> Mapping[str, Any]:
-    """Commit and dirtiness of the checkout this code runs from, as the process found it; commit None outside of one."""
-    home = Path(__file__).resolve().parent.parent
+def git_state() -> Git:
+    """Commit and dirtiness of the checkout that this code runs from; None outside of one."""
+    home = Path(__file__).resolve().parents[2]
     if not (home / ".git").exists():
         return {"commit": None, "dirty": None}
     commit = _git(home, "rev-parse", "HEAD")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import orjson
 
@@ -14,19 +14,21 @@ from components.core.errors import ConfigError
 from components.core.types import Sample, Score, Trajectory
 from components.core.usage import usage_of
 from runner.storage import disk
+from runner.storage.schema import Record
 from runner.storage.stored import Packer
 from runner.storage.texts import TextWriter
 
 FILE = "records.jsonl"
 SCHEMA = 1
+_LONG = ("steps", "offered", "facts", "explanations")
 _NUMBERS = (frozenset({float, int, bool, type(None)}), "a number or null")
-_PARTS = (("scores", *_NUMBERS), ("ceilings", *_NUMBERS), ("strata", frozenset({str}), "text"))
+_TYPES = (("scores", *_NUMBERS), ("ceilings", *_NUMBERS), ("strata", frozenset({str}), "text"))
 
 
 def record_of(
     sample: Sample, epoch: int, trajectory: Trajectory, scores: Sequence[Score], seconds: float, packer: Packer
-) -> dict[str, Any]:
-    """One record: what metrics, reports and tracking need to know of an episode."""
+) -> Record:
+    """The record of an episode, for metrics, reports and tracking."""
     refusal = trajectory.refusal
     return {
         "sample_id": sample.problem.id,
@@ -65,19 +67,19 @@ class RecordWriter:
             raise ConfigError(
                 f"run folder {folder} is in use by another process; wait for it or name another"
             ) from None
-        self.kept = _mend(folder / FILE)
+        self.finished = _repair(folder / FILE)
         self._file = os.open(folder / FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self._texts = TextWriter(folder)
         self.packer = Packer(self._texts)
 
-    def append(self, record: Mapping[str, Any]) -> None:
+    def append(self, record: Record) -> None:
         """Write one record; its texts are on disk before it. Raises Unwritable."""
         self._texts.flush()
         line = orjson.dumps(record, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
         disk.append(self._file, line, self.folder / FILE)
 
     def close(self) -> None:
-        """Finish the files and let the folder go."""
+        """Finish the files and release the folder."""
         try:
             self._texts.close()
         finally:
@@ -85,12 +87,14 @@ class RecordWriter:
             os.close(self._lock)
 
 
-def slim(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record without its steps: what metrics are made of."""
-    return {name: value for name, value in record.items() if name not in ("steps", "offered", "facts", "explanations")}
+def slim(record: Record) -> Record:
+    """A record without its steps, for metrics."""
+    return cast(
+        Record, {name: value for name, value in record.items() if name not in _LONG}
+    )  # keys that may be missing
 
 
-def read(folder: Path) -> Iterator[dict[str, Any]]:
+def read(folder: Path) -> Iterator[Record]:
     """The whole records of a folder, in the order they were finished; a torn last line is left out."""
     path = folder / FILE
     if not path.exists():
@@ -103,7 +107,7 @@ def read(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def count(folder: Path) -> int:
-    """How many whole lines the records of a folder have; what stands in them is not looked at."""
+    """The number of whole lines; their content is not read."""
     try:
         with (folder / FILE).open("rb") as file:
             return sum(block.count(b"\n") for block in iter(partial(file.read, 1 << 20), b""))
@@ -111,22 +115,21 @@ def count(folder: Path) -> int:
         return 0
 
 
-def _record(path: Path, number: int, line: bytes) -> dict[str, Any]:
+def _record(path: Path, number: int, line: bytes) -> Record:
     try:
         record = orjson.loads(line)
-        if isinstance(record, dict) and {"sample_id", "epoch", "stop"} <= record.keys():
-            if not (problem := _flaw(record)):
-                return record
-        else:
-            problem = "it has no sample_id, epoch and stop"
+        whole = isinstance(record, dict) and {"sample_id", "epoch", "stop"} <= record.keys()
+        problem = _problem(record) if whole else "it has no sample_id, epoch and stop"
     except orjson.JSONDecodeError as error:
         problem = str(error)
-    raise ConfigError(f"{path}:{number}: damaged record ({problem}); delete the line and resume")
+    if problem:
+        raise ConfigError(f"{path}:{number}: damaged record ({problem}); delete the line and resume")
+    return cast(Record, record)
 
 
-def _flaw(record: Mapping[str, Any]) -> str:
-    """What metrics cannot be made of; empty for a record that the run wrote."""
-    for part, kinds, right in _PARTS:
+def _problem(record: Mapping[str, object]) -> str:
+    """Why metrics cannot be computed; empty for a record that the run wrote."""
+    for part, kinds, right in _TYPES:
         found = record.get(part, {})
         if not isinstance(found, dict):
             return f"its {part} are {type(found).__name__}, not names and values"
@@ -136,26 +139,24 @@ def _flaw(record: Mapping[str, Any]) -> str:
     return ""
 
 
-def _mend(path: Path) -> list[dict[str, Any]]:
-    """Cut a torn last line and drop errored records, which are run again. Returns what stays, slim."""
+def _repair(path: Path) -> list[Record]:
+    """Cut a torn last line and drop errored records, which are run again. Returns the others, slim."""
     if not path.exists():
         return []
-    kept: list[dict[str, Any]] = []
-    seen: set[tuple[str, int]] = set()
-    dropped = False
+    finished: dict[tuple[str, int], Record] = {}
+    complete = True
     fresh = path.with_suffix(".tmp")
     with path.open("rb") as file, fresh.open("wb") as out:
         for number, line in enumerate(file, 1):
             record = _record(path, number, line) if line.endswith(b"\n") else None
-            key = None if record is None else (record["sample_id"], record["epoch"])
-            if record is None or key is None or record["stop"] == "error" or key in seen:
-                dropped = True
+            key = (record["sample_id"], record["epoch"]) if record else None
+            if record is None or key is None or record["stop"] == "error" or key in finished:
+                complete = False
             else:
-                seen.add(key)
-                kept.append(slim(record))
+                finished[key] = slim(record)
                 out.write(line)
-    if dropped:
-        fresh.replace(path)
-    else:
+    if complete:
         fresh.unlink()
-    return kept
+    else:
+        fresh.replace(path)
+    return list(finished.values())

@@ -1,9 +1,8 @@
-"""Going on in a run folder: which one, whether it is finished, and that nothing was changed that can change a score."""
+"""Resuming a run folder: which one, whether it is complete, and that nothing was changed that can change a score."""
 
 import json
 import shlex
 from collections.abc import Mapping
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,11 @@ from runner.storage import manifest, records
 
 CONFIG = "config.yaml"
 COMPLETE = "complete"
-_FREE = {"run", "tracking", "hydra", "compare"}
-_NOTHING = {"null", "0", "false", '""', "[]", "{}"}
+_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # a tenth of the time where PyYAML has libyaml
+_EMPTY = {"null", "0", "false", '""', "[]", "{}"}
+# Settings that cannot change a score. Of the toolset's demonstrations memory.prompts decides what is shown, and the
+# switches of a profile are compared where they are used.
+_FREE = {"run", "tracking", "hydra", "compare", "budget.run", "budget.ask_above_usd", "toolset.demonstrations"}
 _FREE_OF_A_MODEL = {
     "max_connections", "api_base", "api_key_env", "key_optional", "timeout_seconds", "retries", "transport", "permits",
     "requests_per_minute", "tokens_per_minute", "latency_seconds", "context", "retired",
@@ -30,27 +32,26 @@ def folder_for(cfg: Mapping[str, Any], wanted: Path, given: bool) -> Path:
 
     ``wanted`` is the configured folder, ``given`` says that the command line named it.
     """
-    asked = cfg["run"]["resume"]
-    if asked is None:
+    resume = cfg["run"]["resume"]
+    if resume is None:
         return _new(wanted, given)
-    folder = _last(wanted.parent) if asked == "last" else Path(asked)
+    folder = _last(wanted.parent) if resume == "last" else Path(resume)
     if not folder.is_dir():
-        raise ConfigError(f"run.resume={asked}: there is no run folder {folder}")
+        raise ConfigError(f"run.resume={resume}: there is no run folder {folder}")
     if not any((folder / name).is_file() for name in (CONFIG, manifest.FILE, records.FILE)):
-        raise ConfigError(f"run.resume={asked}: {folder} is no run folder: it has no {CONFIG}")
+        raise ConfigError(f"run.resume={resume}: {folder} is not a run folder: it has no {CONFIG}")
     refuse_changes(folder, cfg)
     return folder
 
 
 def parts_of(cfg: Mapping[str, Any]) -> int | None:
-    """How many parts a job is to be played in; None: it is played whole."""
+    """The number of parts that a job is run in; None: it is run whole."""
     n: int | None = cfg["run"]["shards"]
     return None if n == 1 else n
 
 
 def refuse_parts(cfg: Mapping[str, Any]) -> None:
-    """Raises ConfigError for a single run that a file wants in parts (a word of the command line makes it a sweep), and
-    for a part of a stage."""
+    """Raises ConfigError for a single run that a file divides into parts, and for a part of a stage."""
     if (n := parts_of(cfg)) is not None:
         raise ConfigError(f"run.shards={n} makes a sweep of {n} parts, which needs -m; or leave it out")
     if cfg.get("stage") is not None and cfg["run"].get("shard") is not None:
@@ -58,38 +59,39 @@ def refuse_parts(cfg: Mapping[str, Any]) -> None:
 
 
 def is_complete(folder: Path) -> bool:
-    """Whether nothing is left to do in a run folder; errored samples are, and records or metrics that were lost."""
+    """Whether nothing is left to do in a run folder: no sample errored, and no records or metrics were lost."""
     notes = manifest.read(folder)
-    counts = notes.get("counts", {})
-    if notes.get("status") != COMPLETE or counts.get("errored"):
+    counts = notes.get("counts")
+    if notes.get("status") != COMPLETE or (counts and counts["errored"]):
         return False
-    finished = counts.get("finished", 0)
-    return not finished or (records.count(folder) >= finished and _has_metrics(folder))
+    finished = counts["finished"] if counts else 0
+    return not finished or (records.count(folder) >= finished and bool(metrics_of(folder)))
 
 
-def _has_metrics(folder: Path) -> bool:
+def metrics_of(folder: Path) -> dict[str, Any]:
+    """The content of ``metrics.json``; empty where it is lost or damaged."""
     try:
         found = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return False
-    return isinstance(found, dict) and isinstance(found.get("metrics"), dict)
+        return {}
+    return found if isinstance(found, dict) and isinstance(found.get("metrics"), dict) else {}
 
 
 def refuse_changes(folder: Path, cfg: Mapping[str, Any]) -> None:
     """Raises ConfigError, naming the differences, when the folder was begun with another config."""
     path = folder / CONFIG
-    if path.exists() and (changes := differences(_kept(folder), cfg)):
+    if path.exists() and (changes := differences(_stored_config(folder), cfg)):
         more = f" and {len(changes) - 3} more" if len(changes) > 3 else ""
         raise ConfigError(f"{folder} was begun with another config: {'; '.join(changes[:3])}{more}")
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """What can change a score and is not the same: ``key was x, now is y``.
+    """The settings that can change a score and differ: ``key was x, now is y``.
 
-    A key that a later version has added, and that asks for nothing, is no difference.
+    A key that a later version has added is not a difference while it is empty.
     """
     before, after = settled(old), settled(new)
-    after = {key: text for key, text in after.items() if key in before or text not in _NOTHING}
+    after = {key: text for key, text in after.items() if key in before or text not in _EMPTY}
     return [
         f"{key} was {before.get(key, 'not there')}, now is {after.get(key, 'not there')}"
         for key in sorted(before.keys() | after.keys())
@@ -98,8 +100,8 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 
 def settled(cfg: Mapping[str, Any]) -> dict[str, str]:
-    """What of a config can change a score: dotted key -> value as text, without secrets."""
-    return {key: text for key, text in _flat(as_first_named(cfg)).items() if not _free(key)}
+    """The settings that can change a score: dotted key -> value as text, without secrets."""
+    return {key: text for key, text in _flat(as_first_named(cfg)).items() if not _is_free(key)}
 
 
 def quoted(path: Path) -> str:
@@ -114,11 +116,8 @@ def setting(key: str, path: Path) -> str:
     return shlex.quote(f"{key}={quoted(path)}")
 
 
-_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # a tenth of the time where PyYAML has libyaml
-
-
 def written(cfg: Mapping[str, Any]) -> str:
-    """A config as ``config.yaml`` holds it: values that are secrets are hidden, keys stay what they are."""
+    """A config as text for ``config.yaml``: values that are secrets are hidden, keys are not."""
     return yaml.dump(_without_secrets(cfg), Dumper=_DUMPER, sort_keys=False, allow_unicode=True)
 
 
@@ -130,11 +129,11 @@ def _without_secrets(value: Any, key: str = "") -> Any:
     if not isinstance(value, str) or not value:
         return value
     plain = redact(value)
-    by_its_key = plain == value and value not in redact(f"{key}: {value}")
-    return HIDDEN if by_its_key else plain
+    secret_by_key = plain == value and value not in redact(f"{key}: {value}")
+    return HIDDEN if secret_by_key else plain
 
 
-def _kept(folder: Path) -> dict[str, Any]:
+def _stored_config(folder: Path) -> dict[str, Any]:
     """The config that a folder was begun with. Raises ConfigError for one that the run did not write."""
     path = folder / CONFIG
     raw, known = path.read_bytes(), manifest.read(folder).get("config")
@@ -143,12 +142,12 @@ def _kept(folder: Path) -> dict[str, Any]:
             f"{path} is not as the run left it ({manifest.FILE} has its digest): put it back, or name another folder"
         )
     try:
-        found = parsed(raw.decode("utf-8"))
+        cfg, problem = parsed(raw.decode("utf-8")), "it holds no config"
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is damaged, so nobody can tell whether this is the same run: {error}") from None
-    if not isinstance(found, dict):
-        raise ConfigError(f"{path} is damaged, so nobody can tell whether this is the same run: it holds no config")
-    return found
+        cfg, problem = None, str(error)
+    if not isinstance(cfg, dict):
+        raise ConfigError(f"{path} is damaged, so nobody can tell whether this is the same run: {problem}")
+    return cfg
 
 
 def _flat(value: Any, key: str = "") -> dict[str, str]:
@@ -159,22 +158,19 @@ def _flat(value: Any, key: str = "") -> dict[str, str]:
     return {key: json.dumps(_without_secrets(value, key.rpartition(".")[2]), default=str, ensure_ascii=False)}
 
 
-def _free(key: str) -> bool:
-    """Whether a key can't change a score."""
-    steps = key.split(".")
-    if steps[0] in _FREE or steps[:2] in (
-        ["budget", "run"], ["budget", "ask_above_usd"],
-        ["toolset", "demonstrations"],  # what is shown of it is memory.prompts
-    ):  # fmt: skip
+def _is_free(key: str) -> bool:
+    """Whether a setting cannot change a score."""
+    group, *inner = key.split(".")
+    if group in _FREE or f"{group}.{inner[0] if inner else ''}" in _FREE or (group == "profile" and inner != ["name"]):
         return True
-    if steps[0] == "profile" and steps[1:] != ["name"]:  # its switches are compared where they are used
-        return True
-    inner = steps[1:] if steps[0] == "model" else steps[2:] if steps[0] == "models" else []
-    return bool(inner) and inner[0] in _FREE_OF_A_MODEL
+    if group in ("model", "models"):
+        inner = inner[group == "models" :]
+        return bool(inner) and inner[0] in _FREE_OF_A_MODEL
+    return False
 
 
 def _new(wanted: Path, given: bool) -> Path:
-    """A folder without a run in it: a free one for the default name, a refusal for one that was given."""
+    """A folder without a run: the next free one for the default name; one that was ``given`` may hold no records."""
     if given and (wanted / records.FILE).exists():
         how = setting("run.resume", wanted)
         raise ConfigError(f"{wanted} holds a run already; resume it with {how}, or name another folder")
@@ -182,16 +178,16 @@ def _new(wanted: Path, given: bool) -> Path:
 
 
 def unused(wanted: Path) -> Path:
-    """The folder, made, or the next one that is not there yet: two runs may begin in one second."""
+    """Make the folder, or the next one that does not exist: two runs may begin in one second."""
     wanted.parent.mkdir(parents=True, exist_ok=True)
-    for n in count(1):
-        folder = wanted if n == 1 else wanted.with_name(f"{wanted.name}-{n}")
+    folder, n = wanted, 1
+    while True:
         try:
             folder.mkdir()
             return folder
         except FileExistsError:
-            continue
-    raise AssertionError("count never ends")
+            n += 1
+            folder = wanted.with_name(f"{wanted.name}-{n}")
 
 
 def _last(parent: Path) -> Path:

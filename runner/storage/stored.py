@@ -1,17 +1,20 @@
-"""Trajectories as JSON and back: what one line of ``records.jsonl`` says of the steps."""
+"""Trajectories as JSON and back: the steps in one line of ``records.jsonl``."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
 from components.core.messages import Image, Message, ToolCall, ToolSpec, Usage
 from components.core.types import Action, Observation, Observed, Refusal, Step, Trajectory, Verdict
+from runner.storage import schema
 from runner.storage.texts import TextReader, TextWriter
 
-_INLINE = 120  # shorter texts stand in the record itself
+_INLINE = 120  # shorter texts are in the record itself
+_SPEC_FIELDS = tuple(field.name for field in fields(ToolSpec) if field.name != "name")
+_SPECS: dict[tuple[int, ...], tuple[tuple[Any, ...], str]] = {}
 
 
 class Packer:
@@ -20,7 +23,7 @@ class Packer:
     def __init__(self, texts: TextWriter) -> None:
         self._texts = texts
 
-    def steps(self, trajectory: Trajectory) -> list[dict[str, Any]]:
+    def steps(self, trajectory: Trajectory) -> list[schema.StoredStep]:
         """All steps in their stored order."""
         return [self._step(step) for step in trajectory.steps]
 
@@ -31,11 +34,11 @@ class Packer:
         names = orjson.dumps([spec.name for spec in trajectory.offered]).decode()
         return self._texts.add_lines([names, *[stored_spec(spec) for spec in trajectory.offered]])
 
-    def _text(self, text: str) -> str | dict[str, str]:
+    def _text(self, text: str) -> schema.StoredText:
         return text if len(text) < _INLINE else {"ref": self._texts.add(text)}
 
-    def _message(self, message: Message) -> dict[str, Any]:
-        out: dict[str, Any] = {"role": message.role}
+    def _message(self, message: Message) -> schema.StoredMessage:
+        out: schema.StoredMessage = {"role": message.role}
         if isinstance(message.content, str):
             out["text"] = self._text(message.content)
         else:
@@ -43,117 +46,97 @@ class Packer:
         if message.source:
             out["source"] = message.source
         if message.tool_calls:
-            out["tool_calls"] = [[c.id, c.name, c.arguments] for c in message.tool_calls]
+            out["tool_calls"] = [_call(call) for call in message.tool_calls]
         if message.tool_call_id is not None:
             out["tool_call_id"] = message.tool_call_id
         if message.reasoning:
             out["reasoning"] = self._text(message.reasoning)
         return out
 
-    def _part(self, part: str | Image) -> dict[str, Any]:
+    def _part(self, part: str | Image) -> schema.StoredPart:
         return {"text": self._text(part)} if isinstance(part, str) else {"image": self._text(part.url)}
 
-    def _step(self, step: Step) -> dict[str, Any]:
+    def _step(self, step: Step) -> schema.StoredStep:
         usage = step.usage
         tokens = [usage.input_tokens, usage.output_tokens, usage.cost_usd]
         if usage.cached_tokens is not None or usage.reasoning_tokens is not None:
             tokens += [usage.cached_tokens, usage.reasoning_tokens]
-        out: dict[str, Any] = {
-            "purpose": step.purpose, "role": step.role, "branch": step.branch, "n": step.index, "kept": step.kept,
-            "asked": [self._message(m) for m in step.asked], "reply": self._message(step.reply),
-            "usage": tokens,
-            "started": round(step.started, 4), "seconds": round(step.seconds, 4),
-        }  # fmt: skip
-        if step.finish != "stop":
-            out["finish"] = step.finish
-        if not step.committed:
-            out["committed"] = False
-        if step.verdict:
-            out["verdict"] = self._text(step.verdict) if isinstance(step.verdict, str) else _verdict(step.verdict)
-        if step.remarks:
-            out["remarks"] = step.remarks
-        if step.action is not None:
-            out["action"] = _action(step.action)
-        for name, seen in (("observed", step.observed), ("tried", step.tried)):
-            if seen:
-                calls = step.action.calls if step.action is not None else ()
-                out[name] = [self._observed(one, calls) for one in seen]
+        calls = () if step.action is None else step.action.calls
+        out: schema.StoredStep = _present(
+            purpose=step.purpose, role=step.role, branch=step.branch, n=step.index, kept=step.kept,
+            asked=[self._message(m) for m in step.asked], reply=self._message(step.reply), usage=tokens,
+            started=round(step.started, 4), seconds=round(step.seconds, 4),
+            finish=None if step.finish == "stop" else step.finish,
+            committed=None if step.committed else False,
+            verdict=self._verdict(step.verdict) if step.verdict else None,
+            remarks=step.remarks or None,
+            action=None if step.action is None else _action(step.action),
+            observed=[self._observed(one, calls) for one in step.observed] or None,
+            tried=[self._observed(one, calls) for one in step.tried] or None,
+        )  # fmt: skip
         return out
 
-    def _observed(self, one: Observed, calls: Sequence[ToolCall]) -> dict[str, Any]:
-        """One observation; its call is a number where it is one of the action's."""
-        call = one.call
-        out: dict[str, Any] = {
-            "call": calls.index(call) if call in calls else [call.id, call.name, call.arguments],
-            "text": self._text(one.observation.text),
-            "seconds": round(one.seconds, 4),
-        }
-        if one.observation.data:
-            out["data"] = one.observation.data
-        if one.observation.images:
-            out["images"] = [self._text(image.url) for image in one.observation.images]
-        if one.error:
-            out["error"] = one.error
-        if one.control:
-            out["control"] = True
+    def _verdict(self, verdict: Verdict | str) -> schema.StoredText | schema.StoredVerdict:
+        """A verdict; keys of JSON are texts."""
+        if isinstance(verdict, str):
+            return self._text(verdict)
+        picks = {str(n): pick for n, pick in verdict.picks.items()}
+        return cast(schema.StoredVerdict, {**vars(verdict), "picks": picks})  # its fields are the keys
+
+    def _observed(self, observed: Observed, calls: Sequence[ToolCall]) -> schema.StoredObserved:
+        """An observation; its call is a number where it is one of the action's."""
+        call, observation = observed.call, observed.observation
+        out: schema.StoredObserved = _present(
+            call=calls.index(call) if call in calls else _call(call),
+            text=self._text(observation.text),
+            seconds=round(observed.seconds, 4),
+            data=observation.data or None,
+            images=[self._text(image.url) for image in observation.images] or None,
+            error=observed.error or None,
+            control=observed.control or None,
+        )
         return out
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
-    """A verdict; keys of JSON are texts."""
-    return {**vars(verdict), "picks": {str(n): pick for n, pick in verdict.picks.items()}}
+def _present(**values: Any) -> Any:
+    """A JSON object of the values that are not None."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def _action(action: Action) -> dict[str, Any]:
+def _call(call: ToolCall) -> schema.StoredCall:
+    return [call.id, call.name, call.arguments]
+
+
+def _action(action: Action) -> schema.StoredAction:
     """What the grammar read; the message itself is the step's reply."""
-    out: dict[str, Any] = {}
-    if action.calls:
-        out["calls"] = [[c.id, c.name, c.arguments] for c in action.calls]
-    if action.answer is not None:
-        out["answer"] = action.answer
-    if action.refusal is not None:
-        out["refusal"] = dict(action.refusal.grounds)
-    if action.last:
-        out["last"] = True
-    if action.purpose:
-        out["purpose"] = action.purpose
-    if action.error:
-        out["error"], out["error_text"] = action.error, action.error_text
+    out: schema.StoredAction = _present(
+        calls=[_call(call) for call in action.calls] or None,
+        answer=action.answer,
+        refusal=None if action.refusal is None else dict(action.refusal.grounds),
+        last=action.last or None,
+        purpose=action.purpose or None,
+        error=action.error or None,
+        error_text=action.error_text if action.error else None,
+    )
     return out
-
-
-_SPEC_FIELDS = tuple(field.name for field in fields(ToolSpec) if field.name != "name")
-_SPECS: dict[tuple[int, ...], tuple[tuple[Any, ...], str]] = {}
 
 
 def stored_spec(spec: ToolSpec) -> str:
     """A spec without its name as one line of JSON; made once per tool, whatever it is called in an offer."""
     key = (id(spec.description), id(spec.parameters), id(spec.card), id(spec.facts))
-    found = _SPECS.get(key)
-    if found is None:
+    if key not in _SPECS:
         if len(_SPECS) > 8_192:
             _SPECS.clear()
-        told = {name: getattr(spec, name) for name in _SPEC_FIELDS}
-        found = _SPECS[key] = (tuple(told.values()), orjson.dumps(told).decode())  # held, so that ids stay theirs
-    return found[1]
-
-
-def _specs(lines: Sequence[str]) -> Iterator[ToolSpec]:
-    """The specs of an offer; records of before had no line of names and each name in its spec."""
-    first = orjson.loads(lines[0])
-    if isinstance(first, list):
-        for name, line in zip(first, lines[1:], strict=True):
-            yield ToolSpec(name, **_told(line))
-    else:
-        for line in lines:
-            yield ToolSpec(**orjson.loads(line))
+        values = {name: getattr(spec, name) for name in _SPEC_FIELDS}
+        _SPECS[key] = (tuple(values.values()), orjson.dumps(values).decode())  # the values are kept for their ids
+    return _SPECS[key][1]
 
 
 @lru_cache(maxsize=2_048)
-def _told(line: str) -> dict[str, Any]:
-    """What a line says of a tool; the offers of a run have most lines in common."""
-    found: dict[str, Any] = orjson.loads(line)
-    return found
+def _spec(line: str) -> dict[str, Any]:
+    """A line of an offer; the offers of a run have most lines in common."""
+    spec: dict[str, Any] = orjson.loads(line)
+    return spec
 
 
 class Unpacker:
@@ -162,12 +145,12 @@ class Unpacker:
     def __init__(self, texts: TextReader) -> None:
         self._texts = texts
 
-    def trajectory(self, record: Mapping[str, Any]) -> Trajectory:
+    def trajectory(self, record: schema.Record) -> Trajectory:
         """The trajectory of a record, equal to the one that was scored."""
         refusal = record.get("refusal")
         return Trajectory(
             steps=[self._step(step) for step in record["steps"]],
-            offered=tuple(_specs(self._texts.lines(record["offered"]))) if record.get("offered") else (),
+            offered=tuple(ToolSpec(**spec) for spec in self._offer(record)),
             facts=record.get("facts") or {},
             stop=record["stop"],
             answer=record["answer"],
@@ -176,45 +159,47 @@ class Unpacker:
             error=record["error"],
         )
 
-    def tools(self, record: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    def tools(self, record: schema.Record) -> dict[str, Mapping[str, Any]]:
         """Name -> facts of the tools that were offered."""
-        if not record.get("offered"):
-            return {}
-        first, *lines = self._texts.lines(record["offered"])
-        names = orjson.loads(first)
-        told = [_told(line) for line in (lines if isinstance(names, list) else (first, *lines))]
-        if not isinstance(names, list):  # records of before had each name in its spec
-            names = [one["name"] for one in told]
-        return {name: one["facts"] for name, one in zip(names, told, strict=True)}
+        return {spec["name"]: spec["facts"] for spec in self._offer(record)}
 
-    def text(self, value: str | Mapping[str, str]) -> str:
-        """A text that stands in the record or is referred to."""
+    def _offer(self, record: schema.Record) -> list[dict[str, Any]]:
+        """The specs of an offer; in earlier versions without a line of names, each name in its spec."""
+        if not (name := record.get("offered")):
+            return []
+        first, *lines = self._texts.lines(name)
+        if isinstance(names := orjson.loads(first), dict):
+            return [names, *map(_spec, lines)]
+        return [{"name": name, **_spec(line)} for name, line in zip(names, lines, strict=True)]
+
+    def text(self, value: schema.StoredText) -> str:
+        """A text that is in the record or referred to."""
         return value if isinstance(value, str) else self._texts[value["ref"]]
 
-    def verdict(self, stored: str | Mapping[str, Any]) -> Verdict | str:
+    def verdict(self, stored: schema.StoredText | schema.StoredVerdict) -> Verdict | str:
         """A verifier's verdict; of a verifier that does not choose, and in older records, a text."""
         if isinstance(stored, str) or "ref" in stored:
             return self.text(stored)
-        return Verdict(**{**stored, "picks": {int(n): pick for n, pick in stored["picks"].items()}})
+        picks = {int(n): pick for n, pick in stored["picks"].items()}
+        return Verdict(stored["verifier"], stored["kind"], stored["chosen"], stored["of"], stored["why"], picks)
 
-    def message(self, stored: Mapping[str, Any]) -> Message:
+    def message(self, stored: schema.StoredMessage) -> Message:
         """One message."""
-        reasoning = stored.get("reasoning")
         return Message(
             stored["role"],
             self.text(stored["text"]) if "text" in stored else tuple(self._part(part) for part in stored["parts"]),
             tuple(ToolCall(*call) for call in stored.get("tool_calls", ())),
             stored.get("tool_call_id"),
             stored.get("source"),
-            None if reasoning is None else self.text(reasoning),
+            self.text(stored["reasoning"]) if "reasoning" in stored else None,
         )
 
-    def _part(self, stored: Mapping[str, Any]) -> str | Image:
+    def _part(self, stored: schema.StoredPart) -> str | Image:
         return self.text(stored["text"]) if "text" in stored else Image(self.text(stored["image"]))
 
-    def _step(self, stored: Mapping[str, Any]) -> Step:
+    def _step(self, stored: schema.StoredStep) -> Step:
         reply = self.message(stored["reply"])
-        action = None if stored.get("action") is None else self._action(stored["action"], reply)
+        action = self._action(stored["action"], reply) if "action" in stored else None
         calls = () if action is None else action.calls
         return Step(
             stored["purpose"], stored["role"], stored["branch"], stored["n"], stored["kept"],
@@ -228,20 +213,19 @@ class Unpacker:
             remarks=stored.get("remarks", {}),
         )  # fmt: skip
 
-    def _action(self, stored: Mapping[str, Any], reply: Message) -> Action:
-        refusal = stored.get("refusal")
+    def _action(self, stored: schema.StoredAction, reply: Message) -> Action:
         return Action(
             reply,
             tuple(ToolCall(*call) for call in stored.get("calls", ())),
             stored.get("answer"),
-            None if refusal is None else Refusal(refusal),
+            Refusal(stored["refusal"]) if "refusal" in stored else None,
             stored.get("last", False),
             stored.get("purpose", ""),
             stored.get("error"),
             stored.get("error_text", ""),
         )
 
-    def _observed(self, stored: Sequence[Mapping[str, Any]], calls: Sequence[ToolCall]) -> list[Observed]:
+    def _observed(self, stored: Sequence[schema.StoredObserved], calls: Sequence[ToolCall]) -> list[Observed]:
         return [
             Observed(
                 calls[one["call"]] if isinstance(one["call"], int) else ToolCall(*one["call"]),

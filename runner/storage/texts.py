@@ -16,9 +16,9 @@ import orjson
 from components.core.errors import ConfigError
 from runner.storage import disk
 
-_LONG = 160  # a line this long is a paragraph of its own, such as a tool's card
-_KEEP = 150_000  # paragraphs remembered by digest; beyond it they are stored again
-_HOT = 4_096  # of them remembered as they are, which saves the digest
+_LONG_LINE = 160  # such a line, for example a tool's card, is a paragraph of its own
+_MAX_KNOWN = 150_000  # paragraphs remembered by digest; beyond it they are stored again
+_MAX_RECENT = 4_096  # of them remembered with their text, which saves the digest
 
 
 def encodable(text: str) -> bool:
@@ -40,7 +40,7 @@ def paragraphs(text: str) -> list[str]:
     parts: list[str] = []
     short: list[str] = []
     for line in text.split("\n"):
-        if len(line) >= _LONG:
+        if len(line) >= _LONG_LINE:
             if short:
                 parts.append("\n".join(short))
                 short = []
@@ -60,7 +60,7 @@ class TextWriter:
         self._file: int | None = None
         self._zip: Any = None
         self._paragraphs: dict[bytes, int] = {}
-        self._hot: dict[str, tuple[int, bytes]] = {}
+        self._recent: dict[str, tuple[int, bytes]] = {}
         self._texts: set[str] = set()
         self._lines: list[bytes] = []
         self._count = 0
@@ -71,7 +71,7 @@ class TextWriter:
 
     def add_lines(self, parts: Sequence[str]) -> str:
         """Store a text given by its paragraphs. Returns its hash."""
-        entries = [self._hot.get(part) or self._paragraph(part) for part in parts]
+        entries = [self._recent.get(part) or self._paragraph(part) for part in parts]
         name = sha256(b"".join([digest for _, digest in entries])).hexdigest()[:16]
         if name not in self._texts:
             self._texts.add(name)
@@ -83,16 +83,16 @@ class TextWriter:
         number = self._paragraphs.get(digest)
         if number is None:
             line = orjson.dumps(["p", self._count, part])  # first: what cannot be written is not remembered
-            if len(self._paragraphs) >= _KEEP:
+            if len(self._paragraphs) >= _MAX_KNOWN:
                 self._paragraphs.clear()
-                self._hot.clear()
+                self._recent.clear()
                 self._texts.clear()
             number, self._count = self._count, self._count + 1
             self._paragraphs[digest] = number
             self._lines.append(line)
-        if len(self._hot) >= _HOT:
-            self._hot.clear()
-        entry = self._hot[part] = (number, digest)
+        if len(self._recent) >= _MAX_RECENT:
+            self._recent.clear()
+        entry = self._recent[part] = (number, digest)
         return entry
 
     def flush(self) -> None:
@@ -144,9 +144,11 @@ class TextReader:
 
     def lines(self, name: str) -> list[str]:
         """The paragraphs of a text. Raises ConfigError for a hash that is in no file."""
-        if name not in self._texts:
-            raise ConfigError(f"{self._folder}: a texts-*.jsonl.gz is missing or cut off: the text {name} is in none")
-        return self._texts[name]
+        try:
+            return self._texts[name]
+        except KeyError:
+            text = f"a texts-*.jsonl.gz is missing or cut off: the text {name} is in none"
+            raise ConfigError(f"{self._folder}: {text}") from None
 
     def __getitem__(self, name: str) -> str:
         return "\n".join(self.lines(name))

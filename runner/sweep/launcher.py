@@ -26,13 +26,14 @@ from omegaconf import DictConfig
 from components.core.errors import ConfigError
 from components.core.redaction import redact
 from runner.episode.budget import Budget, Spent
+from runner.job.exit_codes import BUDGET, INTERRUPTED
 from runner.job.plan import Cell, cells
-from runner.job.task import BUDGET, INTERRUPTED, Task
+from runner.job.task import Task
 from runner.storage.resume import quoted
 from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.remote_launch import launch
 from runner.sweep.shards import gather
-from runner.terminal.output import aside
+from runner.terminal.command import print_note
 
 if TYPE_CHECKING:
     from runner.job.shared_resources import SharedResources, Watch
@@ -98,7 +99,7 @@ class Sweeper(BasicSweeper):
         owed = _owed(plan)
         finished = sum(cell.complete for cell in plan)
         parts = f"; {len(owed)} parts are owed" if any(cell.parts for cell in plan) else ""
-        aside(f"sweep of {len(plan)} jobs, {finished} of them finished before{parts}: {home}")
+        print_note(f"sweep of {len(plan)} jobs, {finished} of them finished before{parts}: {home}")
         spent = Spent()
         if any(cell.cfg["run"]["preflight"] for cell in owed):
             jobs = [Job(check(cell.cfg, cell.launch), cell.folder) for cell in owed]
@@ -232,6 +233,8 @@ def exit_code(plan: Sequence[Cell]) -> int:
     """Say what failed. Returns the sweep's exit code."""
     for cell in plan:
         if cell.code:
-            aside(f"job {cell.label} ended with exit code {cell.code}{cell.error and f': {cell.error}'}: {cell.folder}")
+            print_note(
+                f"job {cell.label} ended with exit code {cell.code}{cell.error and f': {cell.error}'}: {cell.folder}"
+            )
     codes = {cell.code for cell in plan if cell.code}
     return 0 if not codes else BUDGET if codes == {BUDGET} else 1

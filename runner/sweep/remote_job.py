@@ -78,7 +78,7 @@ def remote_jobs_of(plan: Sequence[Cell], jobs: int, spent: Spent) -> list[Remote
 
 def _spent_in(folder: Path) -> Spent:
     """What finished samples took; the calls of samples that a dying process left unfinished are not known."""
-    usages = [record["usage"] for record in records.read(folder)]
+    usages: list[Mapping[str, Any]] = [record["usage"] for record in records.read(folder)]
     names = {"usd": "cost_usd", "input_tokens": "input_tokens", "output_tokens": "output_tokens", "calls": "calls"}
     unreported = sum(usage["calls"] for usage in usages if usage["input_tokens"] is None)
     return Spent(

@@ -17,8 +17,8 @@ from runner.experiment.facts import sweep_id
 from runner.job.plan import Cell
 from runner.sweep.engines import Joblib, Submitit
 from runner.sweep.remote_job import COUNTED, JobResult, ProcessDied, RemoteJob, remote_jobs_of, spent_since
+from runner.terminal.command import print_note
 from runner.terminal.interrupts import Stopping
-from runner.terminal.output import aside
 
 RESTARTS = 2
 _PLUGINS: "dict[str, Callable[[Any], Engine]]" = {
@@ -48,7 +48,7 @@ def launch(launcher: Any, owed: Sequence[Cell], jobs: int, spent: Spent) -> Sequ
     first = owed[0]
     prepare(first.cfg, sweep=sweep_id(first.launch.sweep), total_jobs=jobs)
     if any(limit is not None for limit in first.cfg["budget"]["run"].values()):
-        aside(f"budget.run is divided: each of {len(owed)} jobs may take its part, since they share no process")
+        print_note(f"budget.run is divided: each of {len(owed)} jobs may take its part, since they share no process")
     callbacks = launcher.hydra_context.callbacks
     for cell in owed:
         callbacks.on_job_start(config=cell.config, task_function=launcher.task_function)
@@ -81,12 +81,12 @@ def watch(engine: Engine, orders: Sequence[RemoteJob]) -> list[JobResult]:
             deaths[order.label] += 1
             if deaths[order.label] <= RESTARTS:
                 queue.append(order)
-                aside(f"job {order.label}: {end.why}; it is begun again, what is finished is kept")
+                print_note(f"job {order.label}: {end.why}; it is begun again, what is finished is kept")
             else:
                 ended[order.label] = JobResult(1, f"{end.why}, and so it did {RESTARTS} times before")
     if deaths:
         told = ", ".join(f"{label} {min(n, RESTARTS)} x" for label, n in deaths.items())
-        aside(f"begun again since their processes died: {told}")
+        print_note(f"begun again since their processes died: {told}")
     return [ended[order.label] for order in orders]
 
 

@@ -16,15 +16,15 @@ from runner.config import composed as configs
 from runner.config.build import check
 from runner.config.errors import ConfigErrors, nearest
 from runner.episode.budget import Budget, Spent
+from runner.job.exit_codes import BUDGET
 from runner.job.plan import Cell
-from runner.job.task import BUDGET
 from runner.storage.resume import parts_of, quoted
 from runner.sweep.check import check_all, sweep_folder
 from runner.sweep.launcher import Launcher, Sweeper, exit_code
 from runner.sweep.search_results import Pruner, conclude, metrics_of
 from runner.sweep.search_space import Search, Space, corners, groups_of, space_of, words_at
 from runner.sweep.search_study import Study, Trial, library
-from runner.terminal.output import aside
+from runner.terminal.command import print_note
 
 _GROUP = "search"
 
@@ -68,7 +68,7 @@ class Searcher(Sweeper):
         self.task.started, self.task.resume = True, f"hydra.sweep.dir={quoted(run.home)}"
         with Study(run.home, run.search, run.space) as study:
             self._resume(study, run)
-            aside(f"search of {study.wanted} trials, {len(study.trials)} of them asked for before: {run.home}")
+            print_note(f"search of {study.wanted} trials, {len(study.trials)} of them asked for before: {run.home}")
             stopped = False
             while not stopped and (batch := _next_batch(study, run.search.at_once)):
                 stopped = self._play(study, run, batch)

@@ -10,16 +10,17 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from components.core.errors import ConfigError
 from components.core.traits import source_traits
 from runner.experiment.facts import facts_of, sweep_id
+from runner.job.exit_codes import BUDGET, ERRORS
 from runner.job.plan import Cell
-from runner.job.task import BUDGET, ERRORS
 from runner.learning.memory import ONE_BY_ONE
 from runner.storage import manifest, records
 from runner.storage.resume import is_complete, parts_of, refuse_changes, written
+from runner.storage.schema import Manifest
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
@@ -108,8 +109,8 @@ def _merge(cell: Cell) -> Mapping[str, Any]:
     fresh, old = cell.folder / PARTS / _MERGED, manifest.read(cell.folder)
     shutil.rmtree(fresh, ignore_errors=True)
     merge([part.folder for part in cell.parts], fresh, cell.ids)
-    told = {key: value for key, value in cell.facts.items() if key not in _OF_THE_PARTS}
-    notes = manifest.read(fresh) | told
+    facts = cast(Manifest, {key: value for key, value in cell.facts.items() if key not in _OF_THE_PARTS})
+    notes = manifest.read(fresh) | facts
     notes |= {"mlflow": old.get("mlflow"), "id": old.get("id") or notes["id"]}
     (fresh / "config.yaml").write_text(written(cell.cfg), encoding="utf-8")
     slim = [records.slim(record) for record in records.read(fresh)]

@@ -1,4 +1,4 @@
-"""Interrupts: which signals are one, and that it stays one, whatever is raised while it passes."""
+"""Interrupts: which signals interrupt, and that an interrupt stays one, whatever is raised while it passes."""
 
 import signal
 import sys
@@ -11,7 +11,7 @@ class Interrupts(ContextDecorator):
     """Around work: an error over a KeyboardInterrupt becomes that interrupt again.
 
     A second Ctrl-C breaks off a clean-up, and what was half done there may fail when the next one tries it: numpy
-    says so when it is imported twice. Hydra would tell of it as the error of a job, since it is an ``Exception``.
+    says so when it is imported twice. Hydra would report it as the error of a job, since it is an ``Exception``.
     """
 
     def __enter__(self) -> None:
@@ -33,23 +33,23 @@ class Stopping:
     """Around work that closes what is open before an interrupt passes: the first is answered at once, in a line."""
 
     def __enter__(self) -> None:
-        """Hear it before whoever does now."""
-        here = threading.current_thread() is threading.main_thread()
-        self._theirs = signal.getsignal(signal.SIGINT) if here else None
-        if callable(self._theirs):
-            signal.signal(signal.SIGINT, self._said)
+        """Handle SIGINT before the present handler, in the main thread."""
+        main = threading.current_thread() is threading.main_thread()
+        self._next = signal.getsignal(signal.SIGINT) if main else None
+        if callable(self._next):
+            signal.signal(signal.SIGINT, self._answer)
 
     def __exit__(self, *_: object) -> None:
         """Give it back."""
-        if callable(self._theirs) and signal.getsignal(signal.SIGINT) == self._said:
-            signal.signal(signal.SIGINT, self._theirs)
+        if callable(self._next) and signal.getsignal(signal.SIGINT) == self._answer:
+            signal.signal(signal.SIGINT, self._next)
 
-    def _said(self, number: int, frame: FrameType | None) -> None:
-        assert callable(self._theirs), "else it does not come here"
-        signal.signal(number, self._theirs)
+    def _answer(self, number: int, frame: FrameType | None) -> None:
+        assert callable(self._next), "else it does not come here"
+        signal.signal(number, self._next)
         with suppress(RuntimeError):  # it came while something else was being printed
             print("stopping, what is finished is kept; Ctrl-C again breaks off at once", file=sys.stderr, flush=True)  # noqa: T201
-        self._theirs(number, frame)
+        self._next(number, frame)
 
 
 class Signals:

@@ -1,24 +1,28 @@
-"""What a person sees while samples run: a live bar on a terminal, plain lines elsewhere."""
+"""What a job reports while samples run: a live bar on a terminal, plain lines elsewhere, and the run's log."""
 
+import logging
 import sys
 import time
-from types import TracebackType
+from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, Protocol, Self
 
 _EVERY_SECONDS = 10.0
+_LOG: ContextVar[logging.Handler] = ContextVar("log")  # of the current job
 
 
 class Spent(Protocol):
     """What was charged so far."""
 
     usd: float
-    input_tokens: int
-    output_tokens: int
     unpriced: int
+
+    @property
+    def tokens(self) -> int: ...
 
 
 class Calls(Protocol):
-    """The calls of a job."""
+    """The calls of a job, as its door counts them."""
 
     replayed: int
 
@@ -30,7 +34,7 @@ class Calls(Protocol):
 
 
 class Board:
-    """The terminal's live display, one for all jobs of a process; elsewhere, or when it is not ours, there is none."""
+    """The terminal's live display, one for all jobs of a process. ``live`` is None elsewhere, or where not ``ours``."""
 
     def __init__(self, ours: bool = True) -> None:
         self.live: Any = None
@@ -39,22 +43,15 @@ class Board:
     def __enter__(self) -> Self:
         if self._ours and sys.stderr.isatty():
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-            from rich.progress import Progress as Live
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-            columns = (
-                TextColumn("{task.description}"),
-                MofNCompleteColumn(),
-                BarColumn(bar_width=20),
-                TextColumn("{task.fields[info]}"),
-            )
-            self.live = Live(*columns, console=Console(stderr=True), transient=True, refresh_per_second=4)
+            description, info = TextColumn("{task.description}"), TextColumn("{task.fields[info]}")
+            columns = description, MofNCompleteColumn(), BarColumn(bar_width=20), info
+            self.live = Progress(*columns, console=Console(stderr=True), transient=True, refresh_per_second=4)
             self.live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self.live is not None:
             self.live.stop()
             self.live = None
@@ -63,8 +60,8 @@ class Board:
 class Progress:
     """A job's samples, errors, calls in flight, tokens, cost and time left."""
 
-    def __init__(self, calls: Calls, total: int, done: int, name: str, board: Board | None = None) -> None:
-        self._calls, self._total, self._done, self._first, self._name = calls, total, done, done, name
+    def __init__(self, door: Calls, total: int, done: int, name: str, board: Board | None = None) -> None:
+        self._door, self._total, self._done, self._first, self._name = door, total, done, done, name
         self._errors = 0
         self._started = self._printed = time.monotonic()
         self._live = None if board is None else board.live
@@ -75,50 +72,45 @@ class Progress:
             self._task = self._live.add_task(self._name, total=self._total, completed=self._done, info="")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._live is not None:
             self._live.remove_task(self._task)
 
     def expect(self, n: int) -> None:
-        """So many more samples are to come."""
+        """Add so many samples to the total."""
         self._total += n
         if self._live is not None:
             self._live.update(self._task, total=self._total)
 
     def finished(self, errored: bool) -> None:
-        """One sample is done."""
+        """Count a sample that is done."""
         self._done += 1
         self._errors += errored
-        now = time.monotonic()
         if self._live is not None:
-            self._live.update(self._task, completed=self._done, info=self.line())
-        elif now - self._printed >= _EVERY_SECONDS:
+            self._live.update(self._task, completed=self._done, info=self._figures())
+        elif (now := time.monotonic()) - self._printed >= _EVERY_SECONDS:
             self._printed = now
-            self.tell(f"{self._done}/{self._total} samples, {self.line()}")
+            self.report(f"{self._done}/{self._total} samples, {self._figures()}")
 
-    def tell(self, text: str) -> None:
-        """Say something at once, above the bar where there is one."""
-        said = f"{self._name}: {text}"
+    def report(self, text: str) -> None:
+        """Print something at once, above the bar where there is one."""
+        line = f"{self._name}: {text}"
         if self._live is not None:
-            self._live.console.print(said, markup=False, highlight=False, soft_wrap=True)
+            self._live.console.print(line, markup=False, highlight=False, soft_wrap=True)
         else:
-            print(said, file=sys.stderr, flush=True)  # noqa: T201
+            print(line, file=sys.stderr, flush=True)  # noqa: T201
 
-    def line(self) -> str:
-        """The figures beside the bar."""
-        spent, calls = self._calls.spent, self._calls
-        here = self._done - self._first
-        left = (time.monotonic() - self._started) / here * (self._total - self._done) if here else 0.0
+    def _figures(self) -> str:
+        spent, done = self._door.spent, self._done - self._first
+        left = (time.monotonic() - self._started) / done * (self._total - self._done) if done else 0.0
         parts = [
-            f"{calls.in_flight} calls in flight",
-            f"{_short(spent.input_tokens + spent.output_tokens)} tokens",
+            f"{self._door.in_flight} calls in flight",
+            f"{_short(spent.tokens)} tokens",
             f"${spent.usd:.4f}" + (" + unpriced calls" if spent.unpriced else ""),
             f"{_clock(left)} left",
         ]
-        if calls.replayed:
-            parts.append(f"{calls.replayed} calls from the journal")
+        if self._door.replayed:
+            parts.append(f"{self._door.replayed} calls from the journal")
         if self._errors:
             parts.append(f"{self._errors} errored")
         return ", ".join(parts)
@@ -132,3 +124,30 @@ def _clock(seconds: float) -> str:
     minutes, seconds = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+class _RunLog(logging.FileHandler):
+    """Takes what its own job logs, also where several jobs run at once."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the current job is this log's."""
+        return _LOG.get(self) is self
+
+    def handleError(self, record: logging.LogRecord) -> None:  # logging's name
+        """Ignore it: a full disk is reported once, by the files that are needed."""
+
+    def close(self) -> None:
+        """Leave the root logger, and close the file."""
+        logging.getLogger().removeHandler(self)
+        super().close()
+
+
+def log_to(path: Path) -> logging.Handler:
+    """Write warnings and our own messages of the current job to a file."""
+    logging.getLogger("runner").setLevel(logging.INFO)
+    handler = _RunLog(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setLevel(logging.INFO)
+    logging.getLogger().addHandler(handler)
+    _LOG.set(handler)
+    return handler

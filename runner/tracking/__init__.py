@@ -1,4 +1,4 @@
-"""MLflow: disk first, this second. The only importer of mlflow, and always lazily.
+"""MLflow: run folders are written first and sent second. The only importer of mlflow, and always lazily.
 
 A tracker that is missing, down or slow costs one warning, never a run: ``python -m runner.report
 track FOLDER`` sends a folder again, under the same ids.
@@ -11,29 +11,24 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
-
-import orjson
 
 from components.core.learning import Made
 from runner.tracking import describe, stages, traces
-from runner.tracking.attached import attach
 from runner.tracking.describe import Job, job_of, safe
-from runner.tracking.store import Tracker, connect, database_of, texts_may_leave, troubles, without_password
-from runner.tracking.views import share, view_url
+from runner.tracking.store import Tracker, connect, database_of, failures, short, texts_may_leave, view_url
 
 log = logging.getLogger(__name__)
 
-_PATIENCE_SECONDS = 30.0
-_BARE = ("config.yaml", "manifest.json", "metrics.json")  # files without texts of samples
-_WITH_TEXTS = ("report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
+_TIMEOUT_SECONDS = 30.0
+_FILES = ("config.yaml", "manifest.json", "metrics.json")  # without texts of samples
+_TEXT_FILES = ("report.*", "records.jsonl", "texts-*.jsonl.gz", "run.log", "plots/*")
 
 
 def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1) -> str | None:
-    """Send a finished or partial run folder; sending it again changes what is there and doubles nothing.
+    """Send a complete or partial run folder; sending it again updates the same run.
 
-    Returns the address to look at; None when tracking is off or the tracker is in trouble (a warning says which).
+    Returns the address to look at; None when tracking is off or the tracker fails (a warning says how).
     """
     if not enabled(config):
         return None
@@ -41,14 +36,14 @@ def track(folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, 
 
 
 def track_made(made: Made, config: Mapping[str, Any], choices: Mapping[str, str]) -> str | None:
-    """Send what a stage of its own made. Returns the address to look at; None when off or in trouble."""
+    """Send the folder of a standalone stage. Returns the address to look at; None when off or the tracker fails."""
     return _guarded(lambda: stages.send(made, config, choices), None) if enabled(config) else None
 
 
 def finish_sweep(
     folders: Sequence[Path], config: Mapping[str, Any], *, sweep: str, files: Sequence[Path] = ()
 ) -> str | None:
-    """Give a sweep of two or more jobs its parent run with the table of results and these files, and its shared view.
+    """Complete the parent run of a sweep of two or more jobs: the table of results, these files, its shared view.
 
     Returns the view's address.
     """
@@ -71,73 +66,60 @@ def enabled(config: Mapping[str, Any]) -> bool:
 class Heartbeat:
     """While a job runs: its run in MLflow, and its progress every ten seconds, from a thread of its own.
 
-    ``update`` only leaves the figures for the thread; nobody ever waits for the tracker.
+    ``update`` only leaves the figures for the thread; nothing ever waits for the tracker.
     """
 
     def __init__(
-        self,
-        folder: Path,
-        config: Mapping[str, Any],
-        *,
-        sweep: str | None = None,
-        total_jobs: int = 1,
+        self, folder: Path, config: Mapping[str, Any], *, sweep: str | None = None, total_jobs: int = 1,
         every_seconds: float = 10.0,
-    ) -> None:
-        self._place = folder, config, sweep, total_jobs
+    ) -> None:  # fmt: skip
+        self._folder, self._config, self._sweep, self._total_jobs = folder, config, sweep, total_jobs
         self._every = every_seconds
         self._figures: dict[str, float] = {}
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._id: str | None = None
-        self._warned = False
 
     def update(self, *, samples: int, errors: int = 0, tokens: int = 0, usd: float = 0.0) -> None:
         """Leave the newest figures."""
         self._figures = {"samples": samples, "errors": errors, "tokens": tokens, "cost_usd": usd}
 
     def __enter__(self) -> Self:
-        folder, config, _, _ = self._place
-        if enabled(config) and (id := _guarded(lambda: describe.identify(folder), folder)):
+        if enabled(self._config) and (id := _guarded(lambda: describe.identify(self._folder), self._folder)):
             self._id = id
-            here = copy_context()  # it warns as its job does
-            self._thread = threading.Thread(target=here.run, args=(self._work,), name="tracking", daemon=True)
+            context = copy_context()  # its warnings go where the job's do
+            self._thread = threading.Thread(target=context.run, args=(self._work,), name="tracking", daemon=True)
             self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop.set()
 
     def track(self) -> str | None:
-        """Send the folder when the run is over and the thread has let go. Blocks: call it off the loop."""
+        """Send the folder when the run is over and the thread has ended. Blocks: call it off the loop."""
         self._stop.set()
         if self._thread is not None:
-            self._thread.join(_PATIENCE_SECONDS)
-        folder, config, sweep, total_jobs = self._place
-        if (known := self._id) is not None:  # a manifest that was written anew may have lost it
-            _guarded(lambda: str(describe.remember(folder, {"id": known})), folder)
-        return track(folder, config, sweep=sweep, total_jobs=total_jobs)
+            self._thread.join(_TIMEOUT_SECONDS)
+        if (id := self._id) is not None:  # the manifest may have been rewritten without it
+            _guarded(lambda: str(describe.remember(self._folder, {"id": id})), self._folder)
+        return track(self._folder, self._config, sweep=self._sweep, total_jobs=self._total_jobs)
 
     def _work(self) -> None:
-        found: tuple[Tracker, str] | None = None
-        beat = 0
-        while True:
+        run: tuple[Tracker, str] | None = None
+        first, warned = True, False
+        while first or not self._stop.wait(self._every):
             try:
-                found = found or self._start()
-                self._beat(*found)
-            except troubles() as error:
-                if beat and not self._warned and not self._stop.is_set():
-                    self._warned = True
-                    log.warning("MLflow does not answer, the run goes on without it: %s", _short(error))
-            if self._stop.wait(self._every):
-                return
-            beat += 1
+                run = run or self._start()
+                self._beat(*run)
+            except failures() as error:
+                if not first and not warned and not self._stop.is_set():
+                    warned = True
+                    log.warning("MLflow does not answer, the run continues without it: %s", short(error))
+            first = False
 
     def _start(self) -> tuple[Tracker, str]:
-        folder, config, sweep, total_jobs = self._place
-        job, tracker = job_of(folder), connect(config)
-        run_id = tracker.run(job, _parent(tracker, sweep, total_jobs, job.start))
+        job, tracker = job_of(self._folder), connect(self._config)
+        run_id = tracker.run(job, _parent(tracker, self._sweep, self._total_jobs, job.start))
         if not self._stop.is_set():  # the run may be one that is resumed
             tracker.client.update_run(run_id, "RUNNING", job.name)
         return tracker, run_id
@@ -153,73 +135,60 @@ class Heartbeat:
 
 
 def _track(folder: Path, config: Mapping[str, Any], sweep: str | None, total_jobs: int) -> str:
-    """Figures first, so that they stand even where the tracker breaks off during files or traces."""
+    """Figures first, so that they are there even where the tracker fails during files or traces."""
     job, tracker = job_of(folder), connect(config)
     parent = _parent(tracker, sweep, total_jobs, job.start)
     run_id = tracker.run(job, parent)
     url = view_url(config, tracker.experiment_id, run_id=run_id)
-    uri = without_password(str(config["tracking"]["uri"]))
-    describe.remember(folder, {"uri": uri, "experiment_id": tracker.experiment_id, "run_id": run_id, "url": url})
-    _figures(tracker, run_id, job, config, {"level": "job"} | ({"sweep": safe(sweep)} if sweep else {}))
+    describe.remember(folder, {
+        "uri": short(config["tracking"]["uri"]), "experiment_id": tracker.experiment_id, "run_id": run_id, "url": url,
+    })  # fmt: skip
+    figures = [(name, 0, value) for name, value in describe.metrics_of(job).items()]
+    tags = describe.tags_of(job) | {"level": "job"} | ({"sweep": safe(sweep)} if sweep else {})
+    tracker.log(run_id, figures, describe.params_of(job, config), tags)
+    if dataset := job.manifest.get("dataset"):
+        tracker.log_dataset(run_id, dataset)
     tracker.client.set_terminated(run_id, job.status, job.end)
     tracker.client.update_run(run_id, name=job.name)
-    texts = texts_may_leave(config, str((job.manifest.get("dataset") or {}).get("privacy", "unknown")))
-    _files(tracker, run_id, folder, (*_BARE, *_WITH_TEXTS) if texts else _BARE)
+    texts = texts_may_leave(config, job.privacy)
+    patterns = (*_FILES, *_TEXT_FILES) if texts else _FILES  # a run's folder may hold other files
+    paths = [path for pattern in patterns for path in sorted(folder.glob(pattern)) if path.is_file()]
+    tracker.upload(run_id, paths, folder)
     if texts:
         traces.send(tracker, run_id, job, config)
     else:
         log.warning("%s stays here: only figures were sent, see tracking.permits", folder)
     if parent is None:
-        _newest(config, url)
+        _remember_newest(config, url)
     return url
-
-
-def _figures(tracker: Tracker, run_id: str, job: Job, config: Mapping[str, Any], tags: Mapping[str, str]) -> None:
-    """Params, tags, metrics and the dataset; of what is there already only what changed. Params cannot."""
-    from mlflow.entities import Dataset, DatasetInput, InputTag, Metric, Param, RunTag
-
-    known, now = tracker.client.get_run(run_id).data, int(time.time() * 1000)
-    metrics = {name: value for name, value in describe.metrics_of(job).items() if known.metrics.get(name) != value}
-    params = {name: value for name, value in describe.params_of(job, config).items() if name not in known.params}
-    tracker.client.log_batch(
-        run_id,
-        [Metric(name, value, now, 0) for name, value in metrics.items()],
-        [Param(name, value) for name, value in params.items()],
-        [RunTag(name, value) for name, value in {**describe.tags_of(job), **tags}.items()],
-    )
-    if dataset := job.manifest.get("dataset"):
-        name = " ".join(str(dataset[key]) for key in ("name", "split") if dataset.get(key))
-        profile = orjson.dumps({"num_rows": dataset.get("samples")}).decode()
-        entity = Dataset(name, str(dataset.get("fingerprint", ""))[:36], "local", "{}", profile=profile)
-        tracker.dataset(run_id, DatasetInput(entity, [InputTag("mlflow.data.context", "evaluation")]))
-
-
-def _files(tracker: Tracker, run_id: str, folder: Path, patterns: Sequence[str]) -> None:
-    """The run's own files by name: its folder may hold others."""
-    for pattern in patterns:
-        for path in sorted(folder.glob(pattern)):
-            if path.is_file():
-                below = path.parent.relative_to(folder).as_posix()
-                tracker.client.log_artifact(run_id, str(path), None if below == "." else below)
 
 
 def _finish_sweep(folders: Sequence[Path], config: Mapping[str, Any], sweep: str, files: Sequence[Path]) -> str:
     tracker = connect(config)
     jobs = [job_of(folder) for folder in folders if (folder / "manifest.json").exists()]
-    starts = [job.start for job in jobs if job.start is not None]
-    ends = [job.end for job in jobs if job.end is not None]
-    parent = tracker.parent(sweep, min(starts, default=None))
+    parent = tracker.parent(sweep, min((job.start for job in jobs if job.start is not None), default=None))
     named = (config.get("compare") or {}).get("scores") or ()
-    tracker.client.set_tag(parent, "mlflow.note.content", describe.table(jobs, named))
-    kinds = {str(job.manifest.get("model_kind")) for job in jobs}
-    tracker.client.set_tag(parent, "model_kind", ",".join(sorted(kinds)))
-    done = all(job.status == "FINISHED" for job in jobs)
-    tracker.client.set_terminated(parent, "FINISHED" if done else "FAILED", max(ends, default=None))
-    share(tracker, sweep, jobs, named)
+    kinds = sorted({str(job.manifest.get("model_kind")) for job in jobs})
+    tracker.log(parent, [], {}, {"mlflow.note.content": describe.table(jobs, named), "model_kind": ",".join(kinds)})
+    status = "FINISHED" if all(job.status == "FINISHED" for job in jobs) else "FAILED"
+    end = max((job.end for job in jobs if job.end is not None), default=None)
+    tracker.client.set_terminated(parent, status, end)
+    key, view = f"mlflow.sharedViewState.{sweep}", describe.shared_view(jobs, sweep, named)
+    tracker.client.set_experiment_tag(tracker.experiment_id, key, view)
     attach(tracker, parent, files, jobs, config)
     url = view_url(config, tracker.experiment_id, sweep=sweep)
-    _newest(config, url)
+    _remember_newest(config, url)
     return url
+
+
+def attach(
+    tracker: Tracker, run_id: str, files: Sequence[Path], jobs: Sequence[Job], config: Mapping[str, Any]
+) -> None:
+    """Send a sweep's files, unless the texts of some job's data may not leave; the first one is at the top."""
+    if files and not all(texts_may_leave(config, job.privacy) for job in jobs):
+        log.warning("%s and its tables stay here, see tracking.permits", files[0])
+    elif files:
+        tracker.upload(run_id, files, files[0].parent)
 
 
 def _parent(tracker: Tracker, sweep: str | None, total_jobs: int, start: int | None = None) -> str | None:
@@ -227,26 +196,18 @@ def _parent(tracker: Tracker, sweep: str | None, total_jobs: int, start: int | N
     return tracker.parent(safe(sweep), start) if sweep and total_jobs > 1 else None
 
 
-def _newest(config: Mapping[str, Any], url: str) -> None:
-    """Note beside the database what ``runner.ui`` opens."""
+def _remember_newest(config: Mapping[str, Any], url: str) -> None:
+    """Note next to the database what ``runner.ui`` opens."""
     if (database := database_of(config["tracking"]["uri"])) is not None:
         database.with_name("newest").write_text(url.partition("/#")[2])
 
 
-def _guarded(work: Callable[[], str], folder: Path | None) -> str | None:
-    """Do the work; a tracker in trouble costs one warning."""
+def _guarded(send: Callable[[], str], folder: Path | None) -> str | None:
+    """Send; a tracker that fails costs one warning."""
     try:
-        return work()
-    except troubles() as error:
-        again = (
-            ""
-            if folder is None
-            else f"; nothing is lost, send again: python -m runner.report track {shlex.quote(str(folder))}"
-        )
-        log.warning("not sent to MLflow: %s%s", _short(error), again)
+        return send()
+    except failures() as error:
+        command = folder and f"python -m runner.report track {shlex.quote(str(folder))}"
+        again = f"; nothing is lost, send again: {command}" if command else ""
+        log.warning("not sent to MLflow: %s%s", short(error), again)
         return None
-
-
-def _short(error: Exception) -> str:
-    """The first line of an error, without passwords."""
-    return without_password(str(error).strip().partition("\n")[0])[:300] or type(error).__name__

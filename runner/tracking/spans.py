@@ -8,19 +8,19 @@ import orjson
 from components.core.messages import Image, Message
 from components.core.types import Observed, Step, Trajectory
 from runner.results.table import plain
+from runner.storage.schema import Record
 
-_LIMIT = 4_000  # characters of one text; the record holds the whole
-_HEAD = 3_000
-_LABEL = 80
+_MAX_TEXT, _HEAD = 4_000, 3_000  # characters of a text and of its part before the cut; the record has the whole
+_MAX_LABEL = 80
 _CHECKS = ("verify", "validate", "judge")
 
 
 class Spans:
     """The spans of one trace, parents before children; ``models`` names the model of each role."""
 
-    def __init__(self, trace_id: str, record: Mapping[str, Any], models: Mapping[str, str], start: float) -> None:
+    def __init__(self, trace_id: str, record: Record, models: Mapping[str, str], start: float) -> None:
         self.trace_id, self._record, self._models = trace_id, record, models
-        self.found: list[dict[str, Any]] = []
+        self.spans: list[dict[str, Any]] = []
         self._branches: dict[str, str] = {}
         self._first = start
 
@@ -37,42 +37,43 @@ class Spans:
         self._branches["main"] = root
         for n, step in enumerate(steps):
             self._step(step, steps[n + 1 :], steps)
-        return self.found
+        return self.spans
 
     def _step(self, step: Step, later: Sequence[Step], steps: Sequence[Step]) -> None:
         """A model call, what was tried and the tools that were called after it."""
         parent = self._branch(step.branch, steps)
-        attributes: dict[str, Any] = {"mlflow.message.format": "openai", "earlier_messages": step.kept}
-        attributes |= self._charges(step)
-        if step.verdict:
-            attributes["verdict"] = self._cut(str(step.verdict), step)
-        if not step.committed:
-            attributes["committed"] = False
-        if step.remarks:
-            attributes["remarks"] = step.remarks
-        failed = None if step.action is None else step.action.error
+        attributes = {
+            "mlflow.message.format": "openai",
+            "earlier_messages": step.kept,
+            "verdict": self._cut(str(step.verdict), step) if step.verdict else None,
+            "committed": None if step.committed else False,
+            "remarks": step.remarks or None,
+            **self._charges(step),
+        }
+        action = step.action
+        error = f"{action.error}: {action.error_text}" if action and action.error else None
         self._add(
             _name(step), "CHAT_MODEL" if step.purpose not in _CHECKS else "GUARDRAIL", parent, step.started, _end(step),
             {"messages": [self._message(message, step) for message in step.asked]},
             {"choices": [{"message": self._message(step.reply, step), "finish_reason": step.finish}]},
-            error=failed and f"{failed}: {step.action.error_text if step.action else ''}", **attributes,
+            error=error, **attributes,
         )  # fmt: skip
         until = min((other.started for other in later if other.branch == step.branch), default=self.end)
         self._tools(step, step.tried, until, "try ", parent)
         self._tools(step, step.observed, until, "", parent)
 
     def _charges(self, step: Step) -> dict[str, Any]:
-        """Model, tokens and cost; only the total is known. Where a price of the trajectory is not known MLflow
-        must not see the model beside the tokens: it would import litellm and guess."""
+        """Model, tokens and total cost. Where a price of the trajectory is not known MLflow must not get the model
+        with the tokens: it would import litellm and guess."""
         usage, model = step.usage, self._models.get(step.role) or self._models.get("main")
-        found: dict[str, Any] = {}
+        charges: dict[str, Any] = {}
         if usage.input_tokens is not None or usage.output_tokens is not None:
             a, b = usage.input_tokens or 0, usage.output_tokens or 0
-            found["mlflow.chat.tokenUsage"] = {"input_tokens": a, "output_tokens": b, "total_tokens": a + b}
+            charges["mlflow.chat.tokenUsage"] = {"input_tokens": a, "output_tokens": b, "total_tokens": a + b}
         if self._record["usage"]["cost_usd"] is None:
-            return {**found, "asked_model": model}
+            return {**charges, "asked_model": model}
         cost = {"input_cost": 0.0, "output_cost": 0.0, "total_cost": usage.cost_usd}
-        return {**found, "mlflow.llm.model": model, "mlflow.llm.cost": cost}
+        return {**charges, "mlflow.llm.model": model, "mlflow.llm.cost": cost}
 
     def _tools(self, step: Step, seen: Sequence[Observed], until: float, prefix: str, parent: str) -> None:
         """Calls one after the other where they fit before the next model call, else at once."""
@@ -80,11 +81,11 @@ class Spans:
         in_turn = sum(one.seconds for one in seen) <= until - at + 0.001
         for one in seen:
             kind = "TASK" if one.control else "TOOL"
-            given = _arguments(one.call.arguments)
-            said = self._cut(one.observation.text, step) + _pictures(len(one.observation.images))
+            inputs = _arguments(one.call.arguments)
+            output = self._cut(one.observation.text, step) + _images(len(one.observation.images))
             self._add(
                 prefix + (one.call.name or "?"), kind, parent, at, at + one.seconds,
-                given if isinstance(given, dict) else self._cut(given, step), said, error=one.error,
+                inputs if isinstance(inputs, dict) else self._cut(inputs, step), output, error=one.error,
             )  # fmt: skip
             at += one.seconds if in_turn else 0.0
 
@@ -99,81 +100,72 @@ class Spans:
         return self._branches[name]
 
     def _add(
-        self,
-        name: str,
-        kind: str,
-        parent: str,
-        start: float,
-        end: float,
-        inputs: Any,
-        outputs: Any,
-        error: str | None = None,
-        **attributes: Any,
-    ) -> str:
+        self, name: str, kind: str, parent: str, start: float, end: float, inputs: Any, outputs: Any,
+        error: str | None = None, **attributes: Any,
+    ) -> str:  # fmt: skip
         """One span. Returns its id."""
-        number = f"{len(self.found) + 1:016x}"
-        told = {"mlflow.traceRequestId": self.trace_id, "mlflow.spanType": kind, "mlflow.spanInputs": inputs,
-                "mlflow.spanOutputs": outputs, **attributes}  # fmt: skip
-        self.found.append({
+        number = f"{len(self.spans) + 1:016x}"
+        values = {"mlflow.traceRequestId": self.trace_id, "mlflow.spanType": kind, "mlflow.spanInputs": inputs,
+                  "mlflow.spanOutputs": outputs, **attributes}  # fmt: skip
+        self.spans.append({
             "trace_id": self.trace_id, "span_id": number, "parent_span_id": parent, "name": name, "events": [],
-            "start_time_unix_nano": _nano(start), "end_time_unix_nano": _nano(max(end, start)),
-            "status": {"code": "STATUS_CODE_ERROR", "message": error[:_LIMIT]} if error else {"code": "STATUS_CODE_OK"},
-            "attributes": {key: orjson.dumps(value).decode() for key, value in told.items() if value is not None},
+            "start_time_unix_nano": int(start * 1e9), "end_time_unix_nano": int(max(end, start) * 1e9),
+            "status": {"code": "STATUS_CODE_ERROR", "message": error[:4_000]} if error else {"code": "STATUS_CODE_OK"},
+            "attributes": {key: orjson.dumps(value).decode() for key, value in values.items() if value is not None},
         })  # fmt: skip
         return number
 
     def _message(self, message: Message, step: Step) -> dict[str, Any]:
         """A message in chat-completions form, images left out."""
         images = 0 if isinstance(message.content, str) else sum(isinstance(part, Image) for part in message.content)
-        text = self._cut(message.text, step) + _pictures(images)
-        out: dict[str, Any] = {"role": message.role, "content": text}
-        if message.tool_calls:
-            out["tool_calls"] = [
-                {"id": call.id, "type": "function",
-                 "function": {"name": call.name, "arguments": self._cut(call.arguments, step)}}
-                for call in message.tool_calls
-            ]  # fmt: skip
-        if message.tool_call_id is not None:
-            out["tool_call_id"] = message.tool_call_id
-        if message.reasoning:
-            out["reasoning_content"] = self._cut(message.reasoning, step)
-        return out
+        text = self._cut(message.text, step) + _images(images)
+        calls = [
+            (call.id, {"name": call.name, "arguments": self._cut(call.arguments, step)}) for call in message.tool_calls
+        ]
+        out = {
+            "role": message.role,
+            "content": text,
+            "tool_calls": [{"id": id, "type": "function", "function": function} for id, function in calls] or None,
+            "tool_call_id": message.tool_call_id,
+            "reasoning_content": self._cut(message.reasoning, step) if message.reasoning else None,
+        }
+        return {name: value for name, value in out.items() if value is not None}
 
     def _cut(self, text: str, step: Step) -> str:
-        """Head and tail of a long text, and where the whole stands."""
-        if len(text) <= _LIMIT:
+        """Head and tail of a long text, and where the whole is."""
+        if len(text) <= _MAX_TEXT:
             return text
         record = self._record
-        where = f"records.jsonl, sample {record['sample_id']!r}, epoch {record['epoch']}, step {step.index}"
-        where += f" of {step.branch}"
-        left = len(text) - _LIMIT
-        return f"{text[:_HEAD]}\n[... {left:,} characters left out: {where} ...]\n{text[_HEAD - _LIMIT :]}"
+        step_name = f"step {step.index} of {step.branch}"
+        where = f"records.jsonl, sample {record['sample_id']!r}, epoch {record['epoch']}, {step_name}"
+        left = len(text) - _MAX_TEXT
+        return f"{text[:_HEAD]}\n[... {left:,} characters left out: {where} ...]\n{text[_HEAD - _MAX_TEXT :]}"
 
 
 def question_of(steps: Sequence[Step]) -> str:
-    """The last thing a person or the house said before the first reply."""
+    """The last message of the user before the first reply."""
     asked = [message.text for message in steps[0].asked if message.role == "user"] if steps else []
-    return asked[-1][:_LIMIT] if asked else ""
+    return asked[-1][:_MAX_TEXT] if asked else ""
 
 
 def answer_of(trajectory: Trajectory) -> str:
     """How it ended, in one text."""
     match trajectory.stop:
         case "answered":
-            return (trajectory.answer or "")[:_LIMIT]
+            return (trajectory.answer or "")[:_MAX_TEXT]
         case "refused":
             grounds = trajectory.refusal.grounds if trajectory.refusal else {}
-            return "refused: " + "; ".join(f"{key}: {value}" for key, value in grounds.items())[:_LIMIT]
+            return "refused: " + "; ".join(f"{key}: {value}" for key, value in grounds.items())[:_MAX_TEXT]
         case "failed":
             return f"failed: {trajectory.failure}"
         case stop:
-            return f"{stop}: {(trajectory.error or '')[:_LIMIT]}"
+            return f"{stop}: {(trajectory.error or '')[:_MAX_TEXT]}"
 
 
 def _name(step: Step) -> str:
-    """What the agent calls the step; else the purpose, with the role where it is not the main one."""
+    """The agent's label of the step; else the purpose, with the role where it is not the main one."""
     if label := plain(str(step.remarks.get("label", ""))):
-        return label[:_LABEL]
+        return label[:_MAX_LABEL]
     role = "" if step.role == "main" else f" ({step.role})"
     return step.purpose + role + ("" if step.committed else ", not chosen")
 
@@ -182,13 +174,9 @@ def _end(step: Step) -> float:
     return step.started + step.seconds
 
 
-def _nano(seconds: float) -> int:
-    return int(seconds * 1e9)
-
-
 def _arguments(text: str) -> Any:
-    """Decoded where they are a small object, else as they were written."""
-    if not text or len(text) > _LIMIT:
+    """Decoded where they are short JSON, else the text."""
+    if not text or len(text) > _MAX_TEXT:
         return text
     try:
         return orjson.loads(text)
@@ -196,7 +184,7 @@ def _arguments(text: str) -> Any:
         return text
 
 
-def _pictures(n: int) -> str:
+def _images(n: int) -> str:
     return f"\n[{n} image{'s' * (n > 1)}: see the record]" if n else ""
 
 

@@ -9,28 +9,34 @@ import re
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import quote
 
-from components.core.errors import ConfigError
-from runner.tracking.describe import Job
+import orjson
+
+from runner.storage.schema import DatasetFacts
+from runner.tracking.describe import Job, safe
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
-    from mlflow.entities import DatasetInput
 
 _ENVIRONMENT = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
                 "MLFLOW_LOGGING_LEVEL": "CRITICAL", "MLFLOW_DISABLE_AGENT_HINT": "true",
                 "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
                 "LITELLM_LOCAL_MODEL_COST_MAP": "True"}  # fmt: skip  # should MLflow import it: no download
-_PATIENCE = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "20", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
+_TIMEOUTS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "20", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
              "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1", "MLFLOW_ASYNC_TRACE_LOGGING_RETRY_TIMEOUT": "20"}  # fmt: skip
 _LOADING = Lock()
+_LOCAL_PAGE = "http://127.0.0.1:5000"
+
+Figure: TypeAlias = tuple[str, int, float]
+"""A metric: name, step, value."""
 
 
 @dataclass(frozen=True)
@@ -53,17 +59,43 @@ class Tracker:
         return self._run(where, sweep, tags, start)
 
     def stage(self, made: str, name: str) -> str:
-        """The run of what a stage of its own made, made when it is not there yet. Returns its id."""
+        """The run of a standalone stage, made when it is not there yet. Returns its id."""
         return self._run(f"tags.made = '{made}'", name, {"level": "stage", "made": made}, None)
 
-    def dataset(self, run_id: str, dataset: DatasetInput) -> None:
+    def log(self, run_id: str, figures: Sequence[Figure], params: Mapping[str, str], tags: Mapping[str, str]) -> None:
+        """Write figures, params and tags in one batch, without figures that were sent before; params cannot change."""
+        from mlflow.entities import Metric, Param, RunTag
+
+        known, now = self.client.get_run(run_id).data, int(time.time() * 1000)
+        sent = {(name, 0, value) for name, value in known.metrics.items()}
+        for name in known.metrics.keys() & {name for name, step, _ in figures if step}:
+            sent |= {(name, one.step, one.value) for one in self.client.get_metric_history(run_id, name)}
+        self.client.log_batch(
+            run_id,
+            [Metric(name, value, now, step) for name, step, value in figures if (name, step, value) not in sent],
+            [Param(name, value) for name, value in params.items() if name not in known.params],
+            [RunTag(name, value) for name, value in tags.items()],
+        )
+
+    def log_dataset(self, run_id: str, facts: DatasetFacts) -> None:
         """Log the run's dataset; where another job was faster with the same one, it is there the second time."""
+        from mlflow.entities import Dataset, DatasetInput, InputTag
         from mlflow.exceptions import MlflowException
 
+        name = " ".join(str(part) for part in (facts.get("name"), facts.get("split")) if part)
+        profile = orjson.dumps({"num_rows": facts.get("samples")}).decode()
+        dataset = Dataset(name, str(facts.get("fingerprint", ""))[:36], "local", "{}", profile=profile)
+        inputs = [DatasetInput(dataset, [InputTag("mlflow.data.context", "evaluation")])]
         try:
-            self.client.log_inputs(run_id, [dataset])
+            self.client.log_inputs(run_id, inputs)
         except MlflowException:
-            self.client.log_inputs(run_id, [dataset])
+            self.client.log_inputs(run_id, inputs)
+
+    def upload(self, run_id: str, paths: Iterable[Path], root: Path) -> None:
+        """Send files as artifacts, in the folders that they have below ``root``."""
+        for path in paths:
+            below = os.path.relpath(path.parent, root)
+            self.client.log_artifact(run_id, str(path), None if below == "." else below)
 
     def _run(self, where: str, name: str, tags: dict[str, str], start: int | None) -> str:
         with locked(self.lock):
@@ -76,7 +108,7 @@ class Tracker:
 def connect(config: Mapping[str, Any]) -> Tracker:
     """Open the store and the experiment, making both where they are missing.
 
-    Raises what ``troubles`` lists.
+    Raises what ``failures`` lists.
     """
     tracking, name = config["tracking"], str(config["name"])
     uri, lock = absolute(tracking["uri"]), _lock_of(tracking["uri"])
@@ -95,10 +127,7 @@ def connect(config: Mapping[str, Any]) -> Tracker:
 
 
 def load(with_database: bool = False) -> None:
-    """Import MLflow, which threads cannot do at once: each would wait for, or see, what another has half done.
-
-    Whoever uses it comes here before, since its parts import each other.
-    """
+    """Import MLflow under a lock, before anything of it is used: threads that import it at once see parts of it."""
     with _LOADING:
         quiet()
         import mlflow
@@ -108,17 +137,17 @@ def load(with_database: bool = False) -> None:
 
 
 def quiet() -> None:
-    """Silence MLflow and bound its patience, before it is imported; a user's own patience counts."""
+    """Silence MLflow and bound its waiting, before it is imported; a user's own bounds count."""
     os.environ.update(_ENVIRONMENT)
-    for name, value in _PATIENCE.items():
+    for name, value in _TIMEOUTS.items():
         os.environ.setdefault(name, value)
     logging.getLogger("mlflow").setLevel(logging.CRITICAL)
     logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module=r"mlflow|sqlalchemy|alembic|pydantic")
 
 
-def troubles() -> tuple[type[Exception], ...]:
-    """What a tracker that is missing, down, slow, full or too old raises."""
+def failures() -> tuple[type[Exception], ...]:
+    """The errors of a tracker that is missing, down, slow, full or too old."""
     try:
         load()
         from alembic.util.exc import CommandError
@@ -129,25 +158,28 @@ def troubles() -> tuple[type[Exception], ...]:
     return MlflowException, SQLAlchemyError, CommandError, OSError, NotImplementedError
 
 
-def check(config: Mapping[str, Any]) -> None:
-    """Refuse settings that cannot work. Raises ConfigError."""
-    tracking = config.get("tracking") or {}
-    traces, uri = str(tracking.get("traces", "none")), str(tracking.get("uri") or "")
-    if not re.fullmatch(r"all|errors|none|sample:\d+", traces):
-        raise ConfigError(f"tracking.traces is all, errors, none or sample:N, found {traces!r}")
-    if without_password(uri) != uri:
-        raise ConfigError("tracking.uri holds a password; set MLFLOW_TRACKING_USERNAME and _PASSWORD instead")
+def short(error: object) -> str:
+    """The first line of an error or text, without the passwords of URLs."""
+    text = re.sub(r"//[^/\s@]*@", "//", str(error).strip().partition("\n")[0])
+    return text[:300] or type(error).__name__
+
+
+def view_url(
+    config: Mapping[str, Any], experiment_id: str, *, run_id: str | None = None, sweep: str | None = None
+) -> str:
+    """The page of a run, or the shared view of a sweep. ``workflowType`` chooses the layout."""
+    tracking, query = config["tracking"], "workflowType=machine_learning"
+    served = str(tracking["uri"]) if str(tracking["uri"]).startswith("http") else _LOCAL_PAGE
+    if sweep:
+        query = f"viewStateShareKey={quote(safe(sweep), safe='')}&{query}"
+    base = short(tracking.get("ui") or served).rstrip("/")
+    return f"{base}/#/experiments/{experiment_id}/{f'runs/{run_id}' if run_id else 'runs'}?{query}"
 
 
 def texts_may_leave(config: Mapping[str, Any], privacy: str) -> bool:
     """Whether the texts of a dataset of this class may be sent: always to a database on this machine."""
     tracking = config["tracking"]
     return database_of(tracking["uri"]) is not None or privacy == "open" or privacy in (tracking.get("permits") or ())
-
-
-def without_password(text: str) -> str:
-    """The text with user and password cut out of its URLs."""
-    return re.sub(r"//[^/\s@]*@", "//", text)
 
 
 def absolute(uri: str) -> str:
@@ -163,7 +195,7 @@ def database_of(uri: str) -> Path | None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock against threads and processes."""
+    """Take an exclusive lock against threads and processes."""
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -173,7 +205,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def _lock_of(uri: str) -> Path:
-    """Beside the database; for a server, in the machine's folder for temporary files."""
+    """Next to the database; for a server, in the machine's folder for temporary files."""
     if (database := database_of(uri)) is not None:
         return database.with_name(".lock")
     name = sha256(uri.encode()).hexdigest()[:16]
@@ -181,7 +213,7 @@ def _lock_of(uri: str) -> Path:
 
 
 def _create(database: Path) -> None:
-    """Make the database beside its place and move it there, so that a kill leaves none or a whole one."""
+    """Make the database under another name and rename it, so that a kill leaves none or a whole one."""
     if database.exists():  # another process was faster
         return
     from mlflow.store.tracking.sqlalchemy_store import SqlAlchemyStore
@@ -195,7 +227,7 @@ def _create(database: Path) -> None:
 
 
 def _experiment(client: MlflowClient, name: str, artifacts: str | None) -> str:
-    """Id of the experiment, made or taken out of the bin where needed."""
+    """Id of the experiment, made or restored where needed."""
     from mlflow.exceptions import MlflowException
 
     found = client.get_experiment_by_name(name)

@@ -1,15 +1,16 @@
 """Trajectories as MLflow traces, in batches from the records.
 
-Route and its cost: ``TracingClient.start_trace`` + ``log_spans`` (semi-private, pinned with MLflow;
-the public calls take ten times as long, the asynchronous default loses two thirds).
+``TracingClient.start_trace`` and ``log_spans`` are semi-private and pinned with MLflow: the public calls take ten times
+as long, the asynchronous default loses two thirds.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
@@ -17,6 +18,7 @@ from uuid import UUID, uuid5
 import orjson
 
 from runner.storage.records import read
+from runner.storage.schema import Record
 from runner.storage.stored import Unpacker
 from runner.storage.texts import TextReader
 from runner.tracking.describe import Job, safe
@@ -26,9 +28,9 @@ from runner.tracking.store import Tracker
 if TYPE_CHECKING:
     from mlflow.entities import Assessment, TraceInfo
 
-FAILURES = ("error", "failed", "limit")
+_FAILED = ("error", "failed", "limit")
 _BATCH = 50
-_SLOW_SECONDS = 90.0  # a tracker that takes longer for one batch is not waited for
+_MAX_SECONDS = 90.0  # for one batch; a slower tracker is given up
 _PREVIEW = 1_000
 
 Key = tuple[str, int]
@@ -44,15 +46,14 @@ class Plan:
 
 
 def plan(folder: Path, mode: str, seed: Any) -> Plan:
-    """Choose by ``tracking.traces``: failures first, then a seeded draw that does not depend on order."""
+    """Choose by ``tracking.traces``: failures first, then a seeded sample that does not depend on order."""
     ranks: dict[Key, tuple[bool, bytes]] = {}
     digests: dict[Key, str] = {}
     graded: set[str] = set()
     names: set[str] = set()
     for record in read(folder):
         key = record["sample_id"], record["epoch"]
-        draw = sha256(f"{seed}/{key[0]}/{key[1]}/traces".encode()).digest()
-        ranks[key] = record["stop"] not in FAILURES, draw
+        ranks[key] = record["stop"] not in _FAILED, sha256(f"{seed}/{key[0]}/{key[1]}/traces".encode()).digest()
         digests[key] = sha256(orjson.dumps(record["steps"])).hexdigest()[:16]
         names |= set(record["scores"])
         graded |= {name for name, value in record["scores"].items() if value not in (None, 0, 1)}
@@ -76,43 +77,38 @@ def send(tracker: Tracker, run_id: str, job: Job, config: Mapping[str, Any]) -> 
     from mlflow.entities import Span
     from mlflow.tracing.client import TracingClient
 
-    client = TracingClient(tracker.uri)
-    wanted = plan(job.folder, str(config["tracking"].get("traces", "none")), config.get("seed"))
-    ids = {_trace_id(job.id, *key): digest for key, digest in wanted.digests.items()}
-    _forget(client, tracker.experiment_id, run_id, ids)
-    done = 0
-    for batch in _batches(job, config, wanted):
+    client, experiment = TracingClient(tracker.uri), tracker.experiment_id
+    selected = plan(job.folder, str(config["tracking"].get("traces", "none")), config.get("seed"))
+    ids = {_trace_id(job.id, *key): digest for key, digest in selected.digests.items()}
+    _delete_stale(client, experiment, run_id, ids)
+    done, traces = 0, _traces(job, config, selected.chosen)
+    while batch := list(islice(traces, _BATCH)):
         started = time.monotonic()
         for spans, record in batch:
-            client.start_trace(_info(tracker.experiment_id, run_id, spans, record, ids[spans.trace_id], wanted.binary))
-        client.log_spans(tracker.experiment_id, [Span.from_dict(one) for spans, _ in batch for one in spans.found])
+            info = _info(experiment, run_id, spans, record, ids[spans.trace_id], selected.binary)
+            client.start_trace(info)
+        client.log_spans(experiment, [Span.from_dict(span) for spans, _ in batch for span in spans.spans])
         done += len(batch)
-        if time.monotonic() - started > _SLOW_SECONDS:
-            raise TimeoutError(f"{done} of {len(wanted.chosen)} traces sent, too slowly to go on")
+        if time.monotonic() - started > _MAX_SECONDS:
+            raise TimeoutError(f"{done} of {len(selected.chosen)} traces sent, too slowly to continue")
     return done
 
 
-def _batches(job: Job, config: Mapping[str, Any], wanted: Plan) -> Iterator[list[tuple[Spans, dict[str, Any]]]]:
-    """Spans and slim records of the chosen trajectories, a batch at a time."""
-    if not wanted.chosen:
+def _traces(job: Job, config: Mapping[str, Any], chosen: Collection[Key]) -> Iterator[tuple[Spans, Record]]:
+    """Spans and records of the chosen trajectories."""
+    if not chosen:
         return
     unpacker, models = Unpacker(TextReader(job.folder)), _models(job, config)
     start = (job.start or time.time() * 1000) / 1000
-    batch: list[tuple[Spans, dict[str, Any]]] = []
     for record in read(job.folder):
-        if (record["sample_id"], record["epoch"]) in wanted.chosen:
-            spans = Spans(_trace_id(job.id, record["sample_id"], record["epoch"]), record, models, start)
+        if (key := (record["sample_id"], record["epoch"])) in chosen:
+            spans = Spans(_trace_id(job.id, *key), record, models, start)
             spans.build(unpacker.trajectory(record))
-            batch.append((spans, record))
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+            yield spans, record
 
 
-def _forget(client: Any, experiment_id: str, run_id: str, ids: Mapping[str, str]) -> None:
-    """Delete traces, sent before, of trajectories that were run again since or are gone."""
+def _delete_stale(client: Any, experiment_id: str, run_id: str, ids: Mapping[str, str]) -> None:
+    """Delete traces that were sent before, of trajectories that were run again since or are gone."""
     where = f"attribute.run_id = '{run_id}'"
     token: str | None = None
     stale: list[str] = []
@@ -128,9 +124,9 @@ def _forget(client: Any, experiment_id: str, run_id: str, ids: Mapping[str, str]
 
 
 def _info(
-    experiment_id: str, run_id: str, spans: Spans, record: Mapping[str, Any], digest: str, binary: frozenset[str]
+    experiment_id: str, run_id: str, spans: Spans, record: Record, digest: str, binary: frozenset[str]
 ) -> TraceInfo:
-    """What stands in the list of traces."""
+    """The entry in the list of traces."""
     from mlflow.entities import TraceInfo, TraceLocation, TraceState
 
     sample, epoch = str(record["sample_id"]), record["epoch"]
@@ -151,11 +147,11 @@ def _info(
     )
 
 
-def _assessments(run_id: str, spans: Spans, record: Mapping[str, Any], binary: frozenset[str]) -> list[Assessment]:
-    """Scores as feedback: pass or fail where a score is only 0 or 1, unscored ones left out."""
+def _assessments(run_id: str, spans: Spans, record: Record, binary: frozenset[str]) -> list[Assessment]:
+    """Scores as feedback: pass or fail where a score is only 0 or 1; without unscored ones."""
     from mlflow.entities import AssessmentSource, Feedback
 
-    found: list[Assessment] = []
+    assessments: list[Assessment] = []
     space = UUID(spans.trace_id.removeprefix("tr-"))
     for name, value in record["scores"].items():
         if value is None:
@@ -170,8 +166,8 @@ def _assessments(run_id: str, spans: Spans, record: Mapping[str, Any], binary: f
             last_update_time_ms=int(spans.end * 1000),
         )
         feedback.assessment_id = f"a-{uuid5(space, name).hex}"
-        found.append(feedback)
-    return found
+        assessments.append(feedback)
+    return assessments
 
 
 def _trace_id(folder_id: str, sample_id: str, epoch: int) -> str:
@@ -180,6 +176,6 @@ def _trace_id(folder_id: str, sample_id: str, epoch: int) -> str:
 
 def _models(job: Job, config: Mapping[str, Any]) -> dict[str, str]:
     """Role -> name of the model."""
-    chosen = str((job.manifest.get("choices") or {}).get("model", "model"))
-    found = {"main": str((config.get("model") or {}).get("name") or chosen)}
-    return found | {role: str(model.get("name") or role) for role, model in (config.get("models") or {}).items()}
+    choice = (job.manifest.get("choices") or {}).get("model", "model")
+    main = {"main": str((config.get("model") or {}).get("name") or choice)}
+    return main | {role: str(model.get("name") or role) for role, model in (config.get("models") or {}).items()}

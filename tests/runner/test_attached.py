@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.tracking.attached import attach
+from runner.tracking import attach
 from runner.tracking.describe import Job
 from runner.tracking.store import Tracker
 

@@ -18,12 +18,12 @@ def test_the_whole_is_told_in_one_table_and_the_default_run_works(tmp_path, caps
     monkeypatch.delenv("CLINICAL_DATA_DIR", raising=False)
     started = time.monotonic()
     assert doctor.main([]) == 0
-    told = capsys.readouterr().out
+    out = capsys.readouterr().out
     assert time.monotonic() - started < 60 and not list(tmp_path.iterdir())
-    assert re.search(r"\n  ok   OPENAI_API_KEY +set\n", told) and "never-to-be-shown" not in told
-    assert re.search(r"\n  -    CLINICAL_DATA_DIR +not set  ->  export CLINICAL_DATA_DIR=", told)
-    assert re.search(r"\n  (ok|-)    ? ?tier +\w", told) and re.search(r"\n  ok   one sample +played", told)
-    assert re.search(r"\n  -    outputs/.journal +not there yet", told) and "\nengines and extras\n" in told
+    assert re.search(r"\n  ok   OPENAI_API_KEY +set\n", out) and "never-to-be-shown" not in out
+    assert re.search(r"\n  -    CLINICAL_DATA_DIR +not set  ->  export CLINICAL_DATA_DIR=", out)
+    assert re.search(r"\n  (ok|-)    ? ?tier +\w", out) and re.search(r"\n  ok   one sample +it ran", out)
+    assert re.search(r"\n  -    outputs/.journal +not there yet", out) and "\nengines and extras\n" in out
 
 
 def test_a_default_run_that_does_not_work_ends_with_1_and_what_is_missing_is_told(tmp_path):

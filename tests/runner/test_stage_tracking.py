@@ -1,7 +1,6 @@
 """What a stage made, in MLflow: figures by round, what calls took by purpose, files where texts may leave."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -25,27 +24,16 @@ def made(tmp_path):
     return Made(folder, ["round 1: kept"], figures={"train/ld": [(1, 0.9), (2, 0.4)], "odd": [(1, float("nan"))]})
 
 
-class Artifacts:
-    """A client that is told of files."""
-
-    def __init__(self):
-        self.client, self.told = self, []
-
-    def log_artifact(self, run_id, path, below):
-        self.told.append(f"{below or '.'}/{Path(path).name}")
-
-
 def test_files_are_sent_without_versions_and_a_note_quotes_only_where_texts_may_leave(made):
-    tracker = Artifacts()
-    stages._files(tracker, "r", made.folder)
-    assert tracker.told == ["history/round-1.md", "./manifest.json", "./plan.jinja"]
-    assert "round 1: kept" in stages._note(made, True) and "round 1" not in stages._note(made, False)
+    names = [path.relative_to(made.folder).as_posix() for path in stages.files_of(made.folder)]
+    assert names == ["history/round-1.md", "manifest.json", "plan.jinja"]
+    assert "round 1: kept" in stages.note(made, True) and "round 1" not in stages.note(made, False)
 
 
 def test_what_is_not_known_of_calls_is_no_figure():
-    assert stages._used(USAGE) == [("calls/act", 0, 2), ("tokens/act/input", 0, 30), ("cost/act", 0, 0.5)]
+    assert stages.usage_figures(USAGE) == [("calls/act", 0, 2), ("tokens/act/input", 0, 30), ("cost/act", 0, 0.5)]
     config = {"seed": 3, "stage": {"_target_": "x", "rounds": 2}}
-    assert stages._asked(config, CHOICES) == {**CHOICES, "seed": 3, "stage.rounds": 2}
+    assert stages.settings(config, CHOICES) == {**CHOICES, "seed": 3, "stage.rounds": 2}
 
 
 def test_nothing_is_sent_where_tracking_is_off(made):

@@ -68,8 +68,8 @@ def episodes_of(run: Run) -> Episodes:
             continue
         used = record["usage"]
         found.calls.append(used["calls"])
-        for tokens, name in ((found.tokens_in, "input_tokens"), (found.tokens_out, "output_tokens")):
-            tokens += [used[name]] if used[name] is not None else []
+        for tokens, n in ((found.tokens_in, used["input_tokens"]), (found.tokens_out, used["output_tokens"])):
+            tokens += [] if n is None else [n]
         steps = [step for step in record["steps"] if step.get("committed", True)]
         found.chain.append(sum(len(step.get("observed", ())) for step in steps))
         offer = record.get("offered") or ""

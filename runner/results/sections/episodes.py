@@ -101,7 +101,7 @@ def _write(data: _Data, marker: Marker, names: _Names, number: int, run: Run, ke
         if (number, record["sample_id"], record["epoch"]) not in keys:
             continue
         trajectory = unpacker.trajectory({**record, "offered": None})
-        offered = reader.lines(record["offered"]) if record.get("offered") else []
+        offered = reader.lines(ref) if (ref := record.get("offered")) else []
         data.episodes.add(writer.episode(record, trajectory, offered))
         data.marks.append(marker.marks(record, trajectory, _tools(offered)))
         data.rows.append({"run": number, **_row(record, decides, names)})

@@ -15,6 +15,7 @@ from runner.results.runs import Run
 from runner.results.sections.report import tokens_text
 from runner.results.table import plain
 from runner.storage.records import read
+from runner.storage.schema import Record
 from runner.storage.stored import Unpacker
 from runner.storage.texts import TextReader
 
@@ -48,7 +49,7 @@ def show_episode(runs: Sequence[Run], sample_id: str, epoch: int | None, prompts
         raise ConfigError(plain(f"episode {sample_id!r}: there is no such sample; {nearest(sample_id, ids)}"))
 
 
-def transcript(run: Run, record: Mapping[str, Any], prompts: bool = False) -> Iterator[str]:
+def transcript(run: Run, record: Record, prompts: bool = False) -> Iterator[str]:
     """The lines of an episode; ``prompts``: with what was asked."""
     trajectory = Unpacker(TextReader(run.folder)).trajectory(record)
     yield f"{plain(str(record['sample_id']))}, epoch {record['epoch']}, of {run.folder}"

@@ -1,12 +1,14 @@
-"""A bundle is the same file for the same content, and a hostile zip is refused in one line."""
+"""A bundle is the same file for the same content, and a hostile zip is refused in one line; so is the journal in it."""
 
 import stat
 import zipfile
 
+import orjson
 import pytest
 
 from components.core.errors import ConfigError
-from runner.bundle.archive import LIST, Archive, write
+from runner.bundle.archive import LIST, Archive, journal_lines, restore_journal, write
+from runner.storage.journal import Journal
 from tests.runner.bundle.packing import members, zipped
 
 RUN = {"label": "one", "own": {}, "prompts": {}}
@@ -38,10 +40,10 @@ def test_what_was_packed_is_unpacked(bundle, tmp_path):
         ("/etc/passwd", "leads out"),
         ("runs/../../x", "leads out"),
         ("a//b", "leads out"),
-        ("folder/", "no file"),
-        ("C:\\x", "no file's everywhere"),
-        ("a\nb", "no file's everywhere"),
-        ("x" * 300, "no file's everywhere"),
+        ("folder/", "not a file"),
+        ("C:\\x", "not possible everywhere"),
+        ("a\nb", "not possible everywhere"),
+        ("x" * 300, "not possible everywhere"),
         ("JOURNAL.jsonl", "there twice"),
         ("journal.jsonl/x", "is a file, not a folder"),
         ("more", "is not in its list"),
@@ -97,7 +99,7 @@ def test_a_member_is_never_larger_than_the_directory_says(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"no zip", b"PK\x05\x06" + bytes(18), b"PK\x03\x04" + bytes(100)])
 def test_what_is_no_bundle_is_refused(tmp_path, content):
     (tmp_path / "a.zip").write_bytes(content)
-    with pytest.raises(ConfigError, match="is no bundle"):
+    with pytest.raises(ConfigError, match="is not a bundle"):
         Archive.open(tmp_path / "a.zip")
 
 
@@ -135,3 +137,34 @@ def test_a_member_that_is_missing_is_refused(bundle, tmp_path):
     del held["journal.jsonl"]
     with pytest.raises(ConfigError, match="is in its list and not there"):
         Archive.open(zipped(tmp_path / "b.zip", held))
+
+
+def call(sample, n):
+    return orjson.dumps({"at": [sample, 0, "main", n], "reply": {"content": f"{sample}{n}"}})
+
+
+SHARE = {bytes([n]) * 32: call(*at) for n, at in enumerate([("b", 0), ("a", 1), ("a", 0)])}
+SHARE[bytes([9]) * 32] = orjson.dumps({"tool": "search", "text": ""})
+
+
+def test_calls_come_in_their_order_and_tools_last(tmp_path):
+    lines = journal_lines(SHARE).splitlines()
+    told = [orjson.loads(line.split(b" ", 2)[2]) for line in lines]
+    assert [one.get("at", [one.get("tool")])[0] for one in told] == ["a", "a", "b", "search"]
+    (tmp_path / "j").write_bytes(journal_lines(SHARE))
+    assert restore_journal(tmp_path / "j", tmp_path / "journal") == 4
+    assert all(Journal(tmp_path / "journal", read_only=True).get(key) == payload for key, payload in SHARE.items())
+
+
+@pytest.mark.parametrize("at", [3, 70, 90, -1])
+def test_a_line_in_which_a_byte_was_changed_is_no_entry(tmp_path, at):
+    lines = journal_lines(SHARE).splitlines(keepends=True)
+    hurt = bytearray(lines[1])
+    hurt[at] ^= 1
+    (tmp_path / "j").write_bytes(lines[0] + bytes(hurt) + b"".join(lines[2:]))
+    assert restore_journal(tmp_path / "j", tmp_path / "journal") == (3 if at >= 0 else 2)
+
+
+def test_an_entry_of_several_lines_is_refused():
+    with pytest.raises(ConfigError, match="is not a line of JSON"):
+        journal_lines({bytes(32): b"{\n}"})

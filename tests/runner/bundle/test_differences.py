@@ -32,7 +32,7 @@ def test_times_and_the_order_of_finishing_are_no_difference():
         (("steps", 0, "kept"), 3, CALL + "kept was 0, is 3"),
         (("steps",), [], CALL + "there were 1 calls, there are 0"),
         (("scores", "right"), 0.0, "sample 'x', epoch 0: scores right was 1.0, is 0.0; its 1 calls are the same"),
-        (("sample_id",), "z", "sample 'x', epoch 0 was played, and is not now"),
+        (("sample_id",), "z", "sample 'x', epoch 0 was run, and is not now"),
     ],
 )  # fmt: skip
 def test_the_first_difference_is_named(path, value, said):

@@ -121,7 +121,7 @@ def test_another_config_is_refused_with_its_differences(tmp_path):
 
 def test_a_folder_that_is_no_runs_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(ConfigError, match="is no run folder"):
+    with pytest.raises(ConfigError, match="is not a run folder"):
         folder_for(changed(run__resume=str(tmp_path)), tmp_path / "new", given=False)
 
 
@@ -135,8 +135,8 @@ def test_a_folder_that_died_before_its_config_goes_on(tmp_path):
     [
         (None, False),
         ('{"status": "running"}', False),
-        ('{"status": "complete", "counts": {"errored": 0}}', True),
-        ('{"status": "complete", "counts": {"errored": 2}}', False),
+        ('{"status": "complete", "counts": {"finished": 0, "errored": 0}}', True),
+        ('{"status": "complete", "counts": {"finished": 0, "errored": 2}}', False),
         ('{"status": "budget"}', False),
     ],
 )
@@ -230,3 +230,8 @@ def test_an_emptied_config_of_a_folder_without_a_digest_is_damaged(tmp_path):
     (tmp_path / "config.yaml").write_text("")
     with pytest.raises(ConfigError, match=r"config\.yaml is damaged.*it holds no config"):
         refuse_changes(tmp_path, {})
+
+
+def test_the_commit_of_a_checkout_is_known():
+    git = manifest.git_state()
+    assert (git["commit"] is None) is not (Path(manifest.__file__).parents[2] / ".git").exists()

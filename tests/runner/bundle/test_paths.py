@@ -1,9 +1,9 @@
-"""Paths leave a config when it is packed, and are found again on another machine."""
+"""Paths leave a config when it is packed, and are resolved on another machine."""
 
 import pytest
 
 from components.core.errors import ConfigError
-from runner.bundle.places import found, portable
+from runner.bundle.paths import portable, resolved
 
 
 @pytest.fixture(autouse=True)
@@ -34,10 +34,10 @@ def test_a_path_of_this_machine_becomes_one_of_any(key, text, packed):
     assert portable({"dataset": {"deep": [{key: text}]}}, {})["dataset"] == {"deep": [{key: packed}]}
 
 
-def test_what_is_brought_is_found_in_the_bundle_and_the_rest_where_it_is_named(tmp_path):
+def test_what_is_packed_is_found_in_the_bundle_and_the_rest_where_it_is_named(tmp_path):
     cfg = {"dataset": {"path": "mine.json", "more": str(tmp_path / "data" / "set"), "other": "/a/b"}}
     packed = portable(cfg, {"dataset.path": "data/dataset.path/mine.json"})
-    here = found(packed, tmp_path / "b", {"dataset.other": "elsewhere"})["dataset"]
+    here = resolved(packed, tmp_path / "b", {"dataset.other": "elsewhere"})["dataset"]
     assert here == {
         "path": str(tmp_path / "b/data/dataset.path/mine.json"), "more": str(tmp_path / "data/set"), "other": "elsewhere",
     }  # fmt: skip
@@ -59,9 +59,9 @@ def test_what_is_brought_is_found_in_the_bundle_and_the_rest_where_it_is_named(t
 def test_what_nobody_names_or_leads_out_is_refused(text, said, tmp_path, monkeypatch):
     monkeypatch.delenv("CLINICAL_DATA_DIR")
     with pytest.raises(ConfigError, match=said):
-        found({"a": {"path": text}}, tmp_path / "b", {})
+        resolved({"a": {"path": text}}, tmp_path / "b", {})
 
 
 def test_a_key_that_names_no_path_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="seed: a replay takes nothing that could change"):
-        found({"seed": 0}, tmp_path, {"seed": "1"})
+        resolved({"seed": 0}, tmp_path, {"seed": "1"})

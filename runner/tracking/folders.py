@@ -1,4 +1,4 @@
-"""The run folders behind an experiment in MLflow: where its runs say they are, else out of their artifacts."""
+"""The run folders of an experiment in MLflow: at the places its runs name, else downloaded from their artifacts."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.core.errors import ConfigError
-from runner.storage.manifest import FILE as MANIFEST
+from runner.storage import manifest
 from runner.storage.records import FILE as RECORDS
-from runner.tracking.store import absolute, database_of, load, troubles, without_password
+from runner.tracking.store import absolute, database_of, failures, load, short
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Run
 
 DATABASE = "sqlite:///outputs/.mlflow/mlflow.db"
-_PAGE = 200  # runs asked for at a time
+_PAGE = 200  # runs per request
 
 
 def folders_of(experiment: str, into: Path, uri: str = DATABASE) -> list[Path]:
-    """The folders of an experiment's jobs, the oldest first; those that are not on this machine are fetched ``into`` a
-    folder. Raises ConfigError where there is no such experiment, no run, or one without its records."""
+    """The folders of an experiment's jobs, the oldest first; those of other machines are downloaded ``into`` a folder.
+
+    Raises ConfigError where there is no such experiment, no run, or one without its records.
+    """
     database = database_of(uri)
     if database is not None and not database.is_file():
         raise ConfigError(f"mlflow:{experiment}: {database} does not exist; run an experiment first, or give --uri")
@@ -30,13 +32,12 @@ def folders_of(experiment: str, into: Path, uri: str = DATABASE) -> list[Path]:
         from mlflow import MlflowClient
 
         client = MlflowClient(absolute(uri))
-        found = [_folder(client, run, into) for run in _jobs(client, experiment)]
-    except troubles() as error:
-        told = without_password(str(error).strip().partition("\n")[0])[:300]
-        raise ConfigError(f"mlflow:{experiment}: MLflow does not answer: {told}") from None
-    if not found:
+        folders = [_folder(client, run, into) for run in _jobs(client, experiment)]
+    except failures() as error:
+        raise ConfigError(f"mlflow:{experiment}: MLflow does not answer: {short(error)}") from None
+    if not folders:
         raise ConfigError(f"mlflow:{experiment}: the experiment has no finished run")
-    return found
+    return folders
 
 
 def _jobs(client: MlflowClient, experiment: str) -> Iterator[Run]:
@@ -56,24 +57,16 @@ def _jobs(client: MlflowClient, experiment: str) -> Iterator[Run]:
 
 
 def _folder(client: MlflowClient, run: Run, into: Path) -> Path:
-    """Where a run is: at the place it tells, if that is still this run's, else as its artifacts have it."""
-    place = Path(run.data.tags.get("folder", ""))
-    if (place / RECORDS).is_file() and (place / MANIFEST).is_file() and _is_of(place, run):
-        return place
-    fetched = into / str(run.info.run_id)
-    fetched.mkdir(parents=True, exist_ok=True)
+    """The folder that a run names, if it still is this run's, else a copy of its artifacts."""
+    folder, id = Path(run.data.tags.get("folder", "")), run.data.tags.get("folder_id")
+    if (folder / RECORDS).is_file() and (manifest.read(folder).get("mlflow") or {}).get("id") == id:
+        return folder
+    copy = into / str(run.info.run_id)
+    copy.mkdir(parents=True, exist_ok=True)
     for artifact in client.list_artifacts(run.info.run_id):
         if not artifact.is_dir:
-            client.download_artifacts(run.info.run_id, artifact.path, str(fetched))
-    if not (fetched / RECORDS).is_file():
-        raise ConfigError(
-            f"mlflow: run {run.info.run_name} is not at {place}, and its records were not sent (tracking.permits)"
-        )
-    return fetched
-
-
-def _is_of(place: Path, run: Run) -> bool:
-    """Whether a folder is the one that was sent as this run."""
-    from runner.storage import manifest
-
-    return (manifest.read(place).get("mlflow") or {}).get("id") == run.data.tags.get("folder_id")
+            client.download_artifacts(run.info.run_id, artifact.path, str(copy))
+    if not (copy / RECORDS).is_file():
+        name = run.info.run_name
+        raise ConfigError(f"mlflow: run {name} is not at {folder}, and its records were not sent (tracking.permits)")
+    return copy

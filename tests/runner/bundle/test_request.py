@@ -1,13 +1,14 @@
-"""A stranger's bundle runs none of its maker's code unless that is said."""
+"""A replay takes folders, tracking and paths, each once; foreign code of a bundle runs only where it is trusted."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 import yaml
 
 from components.core.errors import ConfigError
 from components.prompts import __file__ as PROMPTS
-from runner.bundle.trust import refuse_strangers
+from runner.bundle.request import Request, refuse_foreign_code
 from runner.config.catalogue import Catalogue
 from tests.runner.bundle.packing import forged
 
@@ -35,7 +36,7 @@ RUN = {"run": {"allow_targets": []}}
 )
 def test_code_of_ones_own_is_named_and_refused(cfg, said):
     with pytest.raises(ConfigError, match=r"bundle\.trust=true") as refused:
-        refuse_strangers({**RUN, **cfg}, own_prompts=False)
+        refuse_foreign_code({**RUN, **cfg}, own_prompts=False)
     assert said in str(refused.value)
 
 
@@ -44,11 +45,11 @@ def test_templates_are_code_wherever_they_are_and_whatever_the_bundle_says_of_th
     (tmp_path / place).mkdir(parents=True)
     (tmp_path / place / "problem.jinja").write_text("{{ problem.question }}")
     with pytest.raises(ConfigError, match=r"prompts that are not ours.*bundle\.trust=true"):
-        refuse_strangers({**RUN, "agent": {"prompts": str(tmp_path / place)}}, own_prompts=False)
+        refuse_foreign_code({**RUN, "agent": {"prompts": str(tmp_path / place)}}, own_prompts=False)
 
 
 def test_a_text_that_is_no_name_of_a_folder_is_no_prompts():
-    refuse_strangers({**RUN, "agent": {"system": "/" * 5000 + "x" * 5000, "other": "a/\0"}}, own_prompts=False)
+    refuse_foreign_code({**RUN, "agent": {"system": "/" * 5000 + "x" * 5000, "other": "a/\0"}}, own_prompts=False)
 
 
 @pytest.mark.parametrize(
@@ -59,13 +60,13 @@ def test_a_text_that_is_no_name_of_a_folder_is_no_prompts():
     ],
 )
 def test_what_is_ours_is_let_pass(cfg):
-    refuse_strangers({**RUN, **cfg}, own_prompts=False)
+    refuse_foreign_code({**RUN, **cfg}, own_prompts=False)
 
 
 @pytest.mark.parametrize("group", ["toolset", "scorer", "agent", "condition"])
 def test_every_choice_of_ours_is_let_pass(group):
     for one in Catalogue().choices(group).values():
-        refuse_strangers({**RUN, group: one.node}, own_prompts=False)
+        refuse_foreign_code({**RUN, group: one.node}, own_prompts=False)
 
 
 def test_prompts_of_ones_own_go_along_and_are_used_where_the_bundle_is_trusted(site, elsewhere):
@@ -98,7 +99,7 @@ def test_a_bundle_that_hides_its_own_prompts_runs_none_of_them(site, elsewhere):
 @pytest.mark.parametrize("name", ["journal/0.segment", "more"])
 def test_a_member_that_no_bundle_has_is_refused_though_it_is_in_the_list(site, elsewhere, name):
     forged(site.bundle("single"), elsewhere.home / "b.zip", lambda held, head: held.update({name: b"x"}))
-    assert "is no part of a bundle" in elsewhere.play("run.replay=b.zip", code=2)
+    assert "is not part of a bundle" in elsewhere.play("run.replay=b.zip", code=2)
 
 
 @pytest.mark.parametrize(
@@ -118,10 +119,35 @@ def test_a_config_that_reaches_for_more_is_refused_though_its_digests_are_right(
         cfg = yaml.safe_load(held["runs/single/config.yaml"])
         for group, fields in change.items():
             cfg[group] = fields if fields is None else {**cfg[group], **fields}
-        text = yaml.safe_dump(cfg).replace("split: deep", f"split: {'[' * 999}{']' * 999}")
+        text = yaml.safe_dump(cfg).replace("split: deep", f"split: {'[' * 500}{']' * 500}")
         held["runs/single/config.yaml"] = text.encode()
 
     forged(site.bundle("single"), elsewhere.home / "b.zip", reach)
     told = elsewhere.play("run.replay=b.zip", code=2)
     assert said in told and len(told.strip().splitlines()) <= 2, told
     assert not list((elsewhere.home / "outputs").glob("*/*"))
+
+
+def test_what_may_be_given_is_read():
+    given = Request.parse(
+        ["run.replay='a b.zip'", "hydra.run.dir=there", "tracking=mlflow", "tracking.traces=none", "dataset.path=/d", "bundle.trust=true"]
+    )  # fmt: skip
+    assert (given.bundle, given.folder, given.trusted) == (Path("a b.zip"), Path("there"), True)
+    assert given.tracking["traces"] == "none" and str(given.tracking["uri"]).startswith("sqlite:")
+    assert given.paths == {"dataset.path": "/d"} and Request.parse(["run.replay=a.zip"]).tracking["uri"] is None
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("-m", "replayed as it is"),
+        ("~memory", "replayed as it is"),
+        ("+x=1", "replayed as it is"),
+        ("run.replay=b.zip", "given twice"),
+        ("bundle.trust=maybe", "it should be true or false"),
+        ("hydra.sweep.dir=x", "give one of"),
+    ],
+)
+def test_what_may_not_be_given_is_refused(word, said):
+    with pytest.raises(ConfigError, match=said):
+        Request.parse(["run.replay=a.zip", "hydra.run.dir=x", word])

@@ -2,7 +2,8 @@
 
 import pytest
 
-from runner.bundle.shelves import changed_here, first_call, prompt_files, sources_of
+from runner.bundle import prompt_files
+from runner.bundle.differences import changed_prompts, first_call, sources_of
 
 RECORDS = [
     {"sample_id": name, "epoch": 0, "steps": [
@@ -31,8 +32,8 @@ def bundle(tmp_path):
     ],
 )  # fmt: skip
 def test_the_first_call_that_was_asked_with_a_file_is_found(bundle, member, sample):
-    told = first_call(RECORDS, sources_of(f"prompts/{member}", bundle, {"own-1": "/home/own"}))
-    assert told == (f"sample '{sample}', epoch 0, branch 'main', call 0 (act)" if sample else "")
+    call = first_call(RECORDS, sources_of(f"prompts/{member}", bundle, {"own-1": "/home/own"}))
+    assert call == (f"sample '{sample}', epoch 0, branch 'main', call 0 (act)" if sample else "")
 
 
 def test_the_first_call_of_all_is_that_of_the_first_sample():
@@ -45,6 +46,6 @@ def test_a_set_goes_along_with_what_it_includes_and_is_known_here_by_its_text(tm
     for name, path in found.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(path.read_bytes())
-    assert changed_here(tmp_path) == []
+    assert changed_prompts(tmp_path) == []
     (tmp_path / "prompts/react/problem.jinja").write_text("other")
-    assert changed_here(tmp_path) == ["prompts/react/problem.jinja"]
+    assert changed_prompts(tmp_path) == ["prompts/react/problem.jinja"]

@@ -1,7 +1,7 @@
-"""Paths in a config: written into a bundle without this machine's folders, and found again on another one.
+"""Paths in a config: written into a bundle without this machine's folders, and resolved on another one.
 
-In a bundle's config ``{bundle}/...`` is what came along and ``{CLINICAL_DATA_DIR}/...`` stands below that variable; any
-other path of the packer's machine is ``{named}/...``, which the command line of the replay names.
+In a bundle's config ``{bundle}/...`` is in the bundle and ``{CLINICAL_DATA_DIR}/...`` is below that variable; any other
+path of the packer's machine is ``{named}/...``, which the command line of the replay names.
 """
 
 import os
@@ -13,7 +13,7 @@ from components.core.errors import ConfigError
 
 DATA = "CLINICAL_DATA_DIR"
 BUNDLE, BELOW, NAMED = "{bundle}/", "{CLINICAL_DATA_DIR}/", "{named}/"
-APART = ("run", "tracking")  # of a config: the replay has its own
+_OWN = ("run", "tracking")  # parts of a config that the replay sets itself
 
 
 def texts(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
@@ -28,39 +28,42 @@ def texts(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
         yield key, node
 
 
-def mapped(node: Any, change: Callable[[str, str], str], key: str = "") -> Any:
-    """The config with every text put through ``change(key, text)``."""
+def _mapped(node: Any, change: Callable[[str, str], str], key: str) -> Any:
+    """A part of a config with every text replaced by ``change(key, text)``."""
     if isinstance(node, Mapping):
-        return {name: mapped(inner, change, f"{key}.{name}" if key else str(name)) for name, inner in node.items()}
+        return {name: _mapped(inner, change, f"{key}.{name}") for name, inner in node.items()}
     if isinstance(node, list | tuple):
-        return [mapped(inner, change, f"{key}[{number}]") for number, inner in enumerate(node)]
+        return [_mapped(inner, change, f"{key}[{number}]") for number, inner in enumerate(node)]
     return change(key, node) if isinstance(node, str) else node
 
 
-def outside(cfg: Mapping[str, Any]) -> dict[str, Path]:
-    """Key -> path of what a config names on this machine, but for folders that are written to."""
-    own = {name: node for name, node in cfg.items() if name not in APART}
-    named = [(key, text) for key, text in texts(own) if not _is_cache(key)]
-    return {key: Path(text) for key, text in named if _leads_out(text) or _is_path(key, text)}
+def _with_paths(cfg: Mapping[str, Any], change: Callable[[str, str], str]) -> dict[str, Any]:
+    return {name: node if name in _OWN else _mapped(node, change, name) for name, node in cfg.items()}
 
 
-def portable(cfg: Mapping[str, Any], brought: Mapping[str, str]) -> dict[str, Any]:
-    """The config without this machine's paths. ``brought``: key -> where in the bundle what it names is."""
-    paths = outside(cfg)
+def local_paths(cfg: Mapping[str, Any]) -> dict[str, Path]:
+    """The paths of this machine in a config, by key, but for folders that are written to."""
+    named = [(key, text) for name, node in cfg.items() if name not in _OWN for key, text in texts(node, name)]
+    return {k: Path(text) for k, text in named if not _is_cache(k) and (_leads_out(text) or _exists(k, text))}
+
+
+def portable(cfg: Mapping[str, Any], packed: Mapping[str, str]) -> dict[str, Any]:
+    """The config without this machine's paths. ``packed``: key -> where in the bundle its files are."""
+    paths = local_paths(cfg)
 
     def change(key: str, text: str) -> str:
-        if key in brought:
-            return BUNDLE + brought[key]
+        if key in packed:
+            return BUNDLE + packed[key]
         if key in paths:
-            return _below(paths[key]) or NAMED + paths[key].name
+            return _below_data(paths[key]) or NAMED + paths[key].name
         if _is_cache(key) and _leads_out(text):
             return f"outputs/.cache/{Path(text).name}"
         return text
 
-    return {name: node if name in APART else mapped(node, change, name) for name, node in cfg.items()}
+    return _with_paths(cfg, change)
 
 
-def found(cfg: Mapping[str, Any], bundle: Path, given: Mapping[str, str]) -> dict[str, Any]:
+def resolved(cfg: Mapping[str, Any], bundle: Path, given: Mapping[str, str]) -> dict[str, Any]:
     """The config of a bundle with paths of this machine. ``given``: key -> path, of the command line.
 
     Raises ConfigError for a path that nobody names here, and for one that leads out of the bundle or of the data.
@@ -86,12 +89,12 @@ def found(cfg: Mapping[str, Any], bundle: Path, given: Mapping[str, str]) -> dic
             raise ConfigError(f"the bundle is refused: {key} names a path of this machine: {text!r:.200}")
         return text
 
-    if strangers := sorted(given.keys() - {key for key, text in texts(cfg) if text.startswith((BUNDLE, BELOW, NAMED))}):
-        raise ConfigError(f"{strangers[0]}: a replay takes nothing that could change what the bundle says")
-    return {name: node if name in APART else mapped(node, change, name) for name, node in cfg.items()}
+    if unknown := sorted(given.keys() - {key for key, text in texts(cfg) if text.startswith((BUNDLE, BELOW, NAMED))}):
+        raise ConfigError(f"{unknown[0]}: a replay takes nothing that could change what the bundle says")
+    return _with_paths(cfg, change)
 
 
-def _below(path: Path) -> str | None:
+def _below_data(path: Path) -> str | None:
     """The path below the folder of the data, where it is there."""
     if not (root := os.environ.get(DATA)):
         return None
@@ -104,10 +107,10 @@ def _is_cache(key: str) -> bool:
     return key.rpartition(".")[2] == "cache"
 
 
-def _is_path(key: str, text: str) -> bool:
-    """Whether a text names what is there, below the working folder."""
-    wanted = "/" in text or key.rpartition(".")[2] == "path"
-    if not wanted or "\0" in text or text.startswith(("outputs/", "http://", "https://")):
+def _exists(key: str, text: str) -> bool:
+    """Whether a text names something that exists below the working folder."""
+    is_path = "/" in text or key.rpartition(".")[2] == "path"
+    if not is_path or "\0" in text or text.startswith(("outputs/", "http://", "https://")):
         return False
     try:
         return Path(text).exists()

@@ -40,7 +40,7 @@ CHANGES = {
     "a reply in the journal": ("single", "journal.jsonl", swap('"content":"', '"content":" '), CALL),
     "a prompt": ("shipped", "prompts/react/problem.jinja", lambda text: text.replace(b"e", b"a", 1), CALL),
     "a prompt that others include": ("shipped", "_shared/conclude.jinja", lambda text: text + b".", re.compile("no call was asked with it")),
-    "the form of the data": ("single", "phrases_no_exclude_test.jsonl", swap("{", "["), re.compile(f"nothing can be played, from {CALL.pattern} on")),
+    "the form of the data": ("single", "phrases_no_exclude_test.jsonl", swap("{", "["), re.compile(f"nothing can be run, from {CALL.pattern} on")),
     "the data": ("single", "phrases_no_exclude_test.jsonl", swap("man of 41", "man of 47"), CALL),
     "a target in the data": ("single", "phrases_no_exclude_test.jsonl", swap('idx": "A"', 'idx": "B"'), re.compile(r"sample 'medqa-test-\d', epoch 0")),
     "the data beside the samples": ("single", "phrases_no_exclude_test.jsonl", swap('": "A"', '":  "A"'), re.compile("the data are others: their fingerprint was .*; every call and record is the same")),
@@ -54,7 +54,19 @@ CHANGES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", CHANGES)
+SLOW = {
+    "a prompt that others include",
+    "a target in the data",
+    "the seed",
+    "a record's score",
+    "no record any more",
+    "a metric",
+    "a text",
+    "a report",
+}  # their rules are also shown below, or by differences and archive
+
+
+@pytest.mark.parametrize("what", [pytest.param(name, marks=slow) if name in SLOW else name for name in CHANGES])
 def test_what_was_changed_is_named_with_the_first_call_that_it_spoils(site, elsewhere, what):
     name, member, change, wanted = CHANGES[what]
     bundle = changed(site.bundle(name), elsewhere.home / "b.zip", member, change)
@@ -65,7 +77,7 @@ def test_what_was_changed_is_named_with_the_first_call_that_it_spoils(site, else
 
 @pytest.mark.parametrize(
     ("name", "member"),
-    [("single", "journal.jsonl"), ("single", "test.jsonl"), ("shipped", "react/problem.jinja"), ("single", "records.jsonl")],
+    [("single", "journal.jsonl"), ("shipped", "react/problem.jinja")],
 )  # fmt: skip
 def test_a_bit_that_flipped_within_the_zip_is_named(site, elsewhere, name, member):
     told = elsewhere.play(f"run.replay={flipped(site.bundle(name), elsewhere.home / 'b.zip', member)}", code=1)
@@ -78,11 +90,11 @@ FORGED = {
     "a reply": ("journal.jsonl", swap('"content":"', '"content":" '), 1, CALL.pattern),
     "a metric by strata": ("metrics.json", lambda text: b"0.99".join(text.rsplit(b"1.0", 1)), 1, "strata differ: strata .* was .*, is "),
     "metrics of another form": ("metrics.json", lambda text: b'{"metrics": [1]}', 1, "metric .* was None, is"),
-    "no journal": ("journal.jsonl", lambda text: None, 2, r"b\.zip cannot be played: it has no journal\.jsonl"),
+    "no journal": ("journal.jsonl", lambda text: None, 2, r"b\.zip cannot be replayed: it has no journal\.jsonl"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", FORGED)
+@pytest.mark.parametrize("what", [pytest.param(name, marks=slow) if name == "a reply" else name for name in FORGED])
 def test_what_was_changed_together_with_the_list_is_named(site, elsewhere, what):
     member, change, code, wanted = FORGED[what]
 

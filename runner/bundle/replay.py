@@ -1,0 +1,226 @@
+"""A bundle is replayed: ``python -m runner run.replay=FILE.zip [tracking=...] [hydra.run.dir=...] [KEY=PATH ...]``.
+
+Everything comes from the file and no model is asked; at the end records and metrics are compared.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from components.core.errors import ConfigError
+from components.core.moved import renewed
+from runner.bundle import archive, paths
+from runner.bundle.archive import Archive
+from runner.bundle.differences import changed_prompts, first_call, first_difference, metrics_difference, sources_of
+from runner.bundle.request import Request, refuse_foreign_code
+from runner.experiment.facts import facts_of
+from runner.job.run import run_job
+from runner.storage import manifest
+from runner.storage.records import read
+from runner.storage.resume import CONFIG, metrics_of, unused
+
+if TYPE_CHECKING:
+    from runner.experiment.experiment import Experiment
+    from runner.storage.schema import Record
+
+SAME, DIFFERS = 0, 1
+UNPACKED = ".bundle"
+_JOURNAL = "journal"
+_PARTS = {archive.JOURNAL, "runs", "prompts", "memory", "data"}
+_MAPPINGS = ("choices", "varied", "dataset", "scorers")
+_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML without aliases, of which few lines make a text without end."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """As the base class does. Raises yaml.YAMLError for an alias."""
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("it has aliases, which no run writes")
+        return super().compose_node(parent, index)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A run of the bundle: its entry in the list, its config here, its folder in the bundle and that of the replay."""
+
+    entry: Mapping[str, Any]
+    cfg: Mapping[str, Any]
+    packed: Path
+    folder: Path
+
+    def records(self) -> list[Record]:
+        """The bundle's records. Raises ConfigError where they are damaged."""
+        records = list(read(self.packed))
+        for record in records:
+            steps: Any = record.get("steps")
+            calls = steps if isinstance(steps, list) else [None]
+            asked = [step.get("asked") if isinstance(step, dict) else None for step in calls]
+            if not all(isinstance(one, list) and all(isinstance(message, dict) for message in one) for one in asked):
+                raise ConfigError(f"a record of {self.entry['label']} is damaged: {record['sample_id']!r:.80}")
+        return records
+
+    def first_call(self, sources: Collection[str] | None = None) -> str:
+        """The first call of the bundle's records, or the first with one of these prompts; empty where damaged."""
+        try:
+            return first_call(self.records(), sources)
+        except ConfigError:
+            return ""
+
+    @property
+    def own_prompts(self) -> dict[str, str]:
+        """Path here of each custom prompt set -> what it was called."""
+        home = self.packed.parent.parent / "prompts"
+        return {str((home / name).resolve()): str(was) for name, was in self.entry["own"].items()}
+
+
+def replay(words: Sequence[str], run: Callable[[Coroutine[Any, Any, int]], int]) -> int:
+    """Replay a bundle; ``run`` runs a coroutine. Returns 0 where all is the same, 1 where something differs.
+
+    Raises ConfigError.
+    """
+    request = Request.parse(words)
+    bundle = Archive.open(request.bundle)
+    home = request.folder or unused(Path("outputs") / _name(bundle) / f"{datetime.now():%Y-%m-%d_%H-%M-%S}")
+    if request.folder and home.exists() and any(home.iterdir()):
+        raise ConfigError(f"{home} is not empty; a replay begins in a folder of its own")
+    unpacked = home / UNPACKED
+    try:
+        changed = bundle.extract(unpacked)
+        runs = _runs(bundle, unpacked, home, request)
+        archive.restore_journal(unpacked / archive.JOURNAL, unpacked / _JOURNAL)
+        for one in runs if not changed else ():
+            _experiment(one, len(runs) > 1)
+    except ConfigError:  # nothing was run
+        shutil.rmtree(home, ignore_errors=True)
+        raise
+    _say(f"bundle of {len(runs)} run(s), unpacked in {unpacked}; no model is asked")
+    differences = [f"{name} is not what was packed{_first_use(name, runs, unpacked)}" for name in changed]
+    for one in runs:
+        differences += _compare(one, len(runs), run)
+    here = [name for name in changed_prompts(unpacked) if name not in changed]
+    differences += [f"{name} is another here{_first_use(name, runs, unpacked)}" for name in here]
+    return _conclude(request.bundle, differences, runs)
+
+
+def _name(bundle: Archive) -> str:
+    name = bundle.head.get("name")
+    if not isinstance(name, str) or not _SLUG.fullmatch(name):
+        raise ConfigError(f"{bundle.path} is refused: it is called {name!r:.120}")
+    return name
+
+
+def _runs(bundle: Archive, unpacked: Path, home: Path, request: Request) -> list[_Run]:
+    """The runs with configs for this machine. Raises ConfigError for what cannot, or may not, be run here."""
+    runs, entries = [], bundle.head["runs"]
+    if odd := sorted({name.partition("/")[0] for name in bundle.head["members"]} - _PARTS):
+        raise ConfigError(f"{bundle.path} is refused: {odd[0]!r} is not part of a bundle")
+    if archive.JOURNAL not in bundle.head["members"]:
+        raise ConfigError(f"{bundle.path} cannot be replayed: it has no {archive.JOURNAL}")
+    for entry in entries:
+        packed = unpacked / "runs" / entry["label"]
+        own = {"journal": None, "replay": str(unpacked / _JOURNAL), "resume": None, "memory": str(unpacked / "memory")}
+        try:
+            cfg = renewed(yaml.load((packed / CONFIG).read_text(encoding="utf-8"), _Loader))
+            cfg = {**cfg, "run": {**cfg["run"], **own}, "tracking": request.tracking}
+        except (OSError, yaml.YAMLError, UnicodeDecodeError, TypeError, KeyError, RecursionError) as error:
+            raise ConfigError(f"{bundle.path}: the config of {entry['label']} cannot be read: {error}") from None
+        cfg = paths.resolved(cfg, unpacked, request.paths)
+        if not request.trusted:
+            refuse_foreign_code(cfg, bool(entry["own"]))
+        runs.append(_Run(entry, cfg, packed, home / entry["label"] if len(entries) > 1 else home))
+    (unpacked / _JOURNAL).mkdir()
+    (unpacked / "memory").mkdir(exist_ok=True)
+    return runs
+
+
+def _compare(one: _Run, jobs: int, run: Callable[[Coroutine[Any, Any, int]], int]) -> list[str]:
+    """Run one again. Returns what differs."""
+    inputs: list[str] = []
+    try:
+        experiment = _experiment(one, jobs > 1)
+        inputs = _changed_inputs(one, experiment)
+        run(_execute(experiment, one.folder, jobs))
+        difference = first_difference(one.records(), list(read(one.folder)), one.own_prompts)
+        difference = difference or metrics_difference(metrics_of(one.packed), metrics_of(one.folder))
+    except ConfigError as error:  # a call that the journal has no answer for, or a member that cannot be read
+        first = "" if (one.folder / manifest.FILE).exists() else one.first_call()
+        difference = str(error).removeprefix("run.replay: ")
+        difference += f"; nothing can be run, from {first} on" if first else ""
+    found = [difference, *inputs] if difference else [f"{text}; every call and record is the same" for text in inputs]
+    return [f"{one.entry['label']}: {text}" for text in found]
+
+
+def _experiment(run: _Run, in_sweep: bool) -> Experiment:
+    """Build and check, as the command that made it did."""
+    from runner.experiment.experiment import Launch, study
+    from runner.job.prepare import check
+
+    notes, label = manifest.read(run.packed), run.entry["label"]
+    if odd := [key for key, value in notes.items() if key in _MAPPINGS and not isinstance(value or {}, dict)]:
+        raise ConfigError(f"the manifest of {label} is damaged: {odd[0]} is not a mapping")
+    choices = {**(notes.get("choices") or {}), "tracking": "replay"}
+    varied = [f"{key}={value}" for key, value in (notes.get("varied") or {}).items()]
+    sweep = str(run.folder.parent) if in_sweep else None
+    experiment = check(run.cfg, Launch(choices, varied, sweep, label, tuple(notes.get("swept") or ())))
+    study(experiment)
+    return experiment
+
+
+async def _execute(experiment: Experiment, folder: Path, jobs: int) -> int:
+    from runner.job.shared_resources import SharedResources
+
+    async with SharedResources(experiment.budget, jobs=jobs) as resources:
+        return await run_job(experiment, folder, resources)
+
+
+def _changed_inputs(run: _Run, experiment: Experiment) -> list[str]:
+    """Data, prompts, scorers that are not those of the bundle."""
+    notes, facts = manifest.read(run.packed), facts_of(experiment)
+    was: Mapping[str, object] = notes.get("dataset") or {}
+    now: Mapping[str, object] = facts["dataset"]
+    changed = [f"the data are others: their {key} was {was.get(key)}, is {now[key]}"
+               for key in ("fingerprint", "ids") if was.get(key) != now[key]]  # fmt: skip
+    if sorted(run.entry["prompts"].values()) != sorted(facts["prompts"].values()):
+        changed.append("the prompts are others than those of the bundle")
+    if notes.get("scorers") != facts["scorers"]:
+        changed.append(f"the scorers' versions were {notes.get('scorers')}, are {facts['scorers']}")
+    return changed
+
+
+def _first_use(member: str, runs: Sequence[_Run], unpacked: Path) -> str:
+    """Which call a changed prompt was for; other members show in the comparison."""
+    if not member.startswith("prompts/"):
+        return ""
+    calls = (run.first_call(sources_of(member, unpacked, run.entry["own"])) for run in runs)
+    return next((f": {call} was asked with it" for call in calls if call), ": no call was asked with it")
+
+
+def _conclude(bundle: Path, differences: Sequence[str], runs: Sequence[_Run]) -> int:
+    """Print the result."""
+    if len(runs) > 1:
+        from runner.job.plan import Cell
+        from runner.job.summary import summarise
+
+        summarise([Cell((), {}, run.entry["label"], run.folder, run.cfg) for run in runs])
+    if not differences:
+        n = sum(len(list(read(run.folder))) for run in runs)
+        print(f"the same: {n:,} records of {len(runs)} run(s), and their metrics, are those of {bundle}")  # noqa: T201
+        return SAME
+    for text in differences:
+        _say(f"not the same: {text}")
+    return DIFFERS
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)  # noqa: T201

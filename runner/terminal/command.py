@@ -1,0 +1,64 @@
+"""What commands have in common: their words as Hydra reads them, refusals in one line, readers who leave early."""
+
+import os
+import re
+import sys
+from collections.abc import Callable, Collection, Sequence
+
+from components.core.errors import ConfigError
+
+WITH_VALUE = frozenset(
+    ("--cfg", "-c", "--package", "-p", "--config-path", "-cp", "--config-name", "-cn", "--config-dir", "-cd",
+     "--experimental-rerun", "--info", "-i")
+)  # fmt: skip
+_CHOICE = re.compile(r"(\w+)=(\w+)")
+_SETTING = re.compile(r"([+~]*)(\w+)(\..*)", re.DOTALL)
+
+
+def flags_first(words: Sequence[str]) -> list[str]:
+    """The same words with the flags before the overrides, so that ``limit=9 -m seed=0,1`` is allowed."""
+    flags = [n for n, word in enumerate(words) if word.startswith("-") or (n and words[n - 1] in WITH_VALUE)]
+    return [*(words[n] for n in flags), *(word for n, word in enumerate(words) if n not in flags)]
+
+
+def by_group(words: Sequence[str], groups: Collection[str]) -> list[str]:
+    """Settings under the name of a choice, put under its group: with ``condition=withhold``, ``withhold.tools=[x]`` is
+    ``condition.tools=[x]``. A choice that has the name of one of ``groups`` is left alone.
+    """
+    nodes = {group: "scorer.{}" if group == "scorer" else group for group in groups if group != "experiment"}
+    chosen = [match.groups() for word in words if (match := _CHOICE.fullmatch(word)) and match[1] in nodes]
+
+    def put(word: str) -> str:
+        if (setting := _SETTING.fullmatch(word)) is None:
+            return word
+        prefix, name, rest = setting.groups()
+        found = [nodes[group].format(name) for group, choice in chosen if choice == name and name not in groups]
+        return f"{prefix}{found[0]}{rest}" if len(found) == 1 else word
+
+    return [put(word) for word in words]
+
+
+def exit_code_of(command: Callable[[], None]) -> int:
+    """Run a command that prints. Returns the exit code: 2 for what it refuses, or cannot read or write."""
+    try:
+        command()
+        sys.stdout.flush()
+        return 0
+    except BrokenPipeError:
+        return reader_left()
+    except ConfigError as error:
+        print_note(f"error: {error}")
+    except OSError as error:
+        print_note(f"error: {error.filename}: {error.strerror}" if error.filename else f"error: {error}")
+    return 2
+
+
+def reader_left() -> int:
+    """Print the rest to nobody: a reader such as ``head`` has seen enough. Returns the exit code."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def print_note(text: str) -> None:
+    """Print something that is not part of the result."""
+    print(text, file=sys.stderr)  # noqa: T201

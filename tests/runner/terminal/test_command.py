@@ -1,0 +1,63 @@
+"""What commands have in common: their words, refusals in a line, readers who leave early."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from components.core.errors import ConfigError
+from runner.terminal.command import by_group, exit_code_of, flags_first
+
+GROUPS = ["condition", "agent", "verifier", "memory", "experiment", "scorer"]
+
+ENDLESS = (
+    "from runner.terminal.command import exit_code_of\nexit_code_of(lambda: [print('x' * 1000) for _ in range(10**4)])"
+)
+
+
+def test_what_is_refused_is_one_line_and_exit_code_2(capsys):
+    def refuse():
+        raise ConfigError("no such run")
+
+    assert exit_code_of(refuse) == 2 and capsys.readouterr().err == "error: no such run\n"
+    assert exit_code_of(lambda: None) == 0 and capsys.readouterr().err == ""
+
+
+def test_a_file_that_cannot_be_read_or_written_is_one_line(tmp_path, capsys):
+    assert (
+        exit_code_of(lambda: tmp_path.open()) == 2 and capsys.readouterr().err == f"error: {tmp_path}: Is a directory\n"
+    )
+    assert exit_code_of(lambda: os.read(10**6, 1)) == 2 and "Bad file descriptor" in capsys.readouterr().err
+
+
+def test_a_reader_who_leaves_early_sees_no_error():
+    root = Path(__file__).parents[3]
+    line = [sys.executable, "-c", ENDLESS]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=root) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b"" and process.wait(30) == 0
+
+
+def test_flags_stand_first_with_what_belongs_to_them():
+    assert flags_first(["limit=9", "-m", "seed=0,1", "-cd", "mine"]) == ["-m", "-cd", "mine", "limit=9", "seed=0,1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "read"),
+    [
+        ("condition=withhold withhold.tools=[a]", "condition=withhold condition.tools=[a]"),
+        ("+noisy.rate=0.5 condition=noisy", "+condition.rate=0.5 condition=noisy"),
+        ("withhold.tools=[a]", "withhold.tools=[a]"),
+        ("condition=withhold,noisy noisy.rate=1", "condition=withhold,noisy noisy.rate=1"),
+        ("agent=refine verifier=refine refine.n=1", "agent=refine verifier=refine refine.n=1"),
+        ("name=run run.journal=null", "name=run run.journal=null"),
+        ("experiment=hello hello.limit=3", "experiment=hello hello.limit=3"),
+        ("scorer=faults faults.right_from=0.5", "scorer=faults scorer.faults.right_from=0.5"),
+        ("memory=solved agent=memory memory.k=2", "memory=solved agent=memory memory.k=2"),
+    ],
+)
+def test_settings_under_a_choice_that_is_made_are_those_of_its_group(words, read):
+    assert by_group(words.split(), GROUPS) == read.split()
