@@ -52,8 +52,9 @@ class Experiment:
 def study(experiment: Experiment, samples: Sequence[Sample] | None = None) -> None:
     """Give samples to models that know their answers privately; None: the whole evaluated split, even of a part."""
     dataset, cfg = experiment.dataset, experiment.cfg
-    if samples is None and cfg["limit"] is None and cfg["run"]["shard"] is None:
-        samples = experiment.samples
     for model in experiment.models.values():
-        if isinstance(model, Studying):
-            model.study(dataset.load(dataset.split) if samples is None else samples)
+        if isinstance(model, Studying) and samples is not None:
+            model.study(samples)
+        elif isinstance(model, Studying):
+            whole = cfg["limit"] is None and cfg["run"]["shard"] is None
+            model.study(experiment.samples if whole else dataset.load(dataset.split))
