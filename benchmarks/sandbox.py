@@ -72,7 +72,7 @@ def held() -> list[str]:
     """The tiers that this machine has."""
     from components.sandbox import detect
 
-    return [tier for tier in TIERS if not detect.tested(tier).reason]
+    return [tier for tier in TIERS if not detect.flaw(tier)]
 
 
 def steps(tier: str, n: int, keep: bool, cell: str, pause: float, beside: int = 0) -> dict[str, list[float]]:

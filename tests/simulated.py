@@ -7,11 +7,10 @@ from typing import Any
 
 from components.core.messages import Message, ToolSpec
 from components.core.types import Sample
-from components.models.simulated import Simulated
-from components.models.simulated.core import Core
+from components.models.simulated import Core, Simulated
 from components.simulation.asked import Asked, Responder
 from components.simulation.draws import Draws, Rates
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 from runner.config.build import construct
 
 CONF = Path(__file__).resolve().parents[1] / "conf" / "model" / "simulated.yaml"

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 CONF = ROOT / "conf"

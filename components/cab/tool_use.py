@@ -1,6 +1,6 @@
 """How an episode used its tools: how often, in a form that can be read, and whether they fit the task.
 
-Source: Liao et al. 2024, arXiv 2410.17657, figure 5 and its discussion; ``components.acting.tool_distribution`` pools
+Source: Liao et al. 2024, arXiv 2410.17657, figure 5 and its discussion; ``components.acting.tool_names`` pools
 many episodes. Departure: misuse and the fit to the task, which the article only describes, are numbers here.
 """
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from components.acting.tool_distribution import INNER, MIXED, action_names, distribution, is_misuse
+from components.acting.tool_names import INNER, MIXED, action_names, distribution, is_misuse
 from components.cab.tasks import TASKS
 from components.core.messages import ToolSpec
 from components.core.traits import ScorerTraits

@@ -10,8 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
 
-from components.acting.inner_actions import INNER
-from components.acting.preload import Inputs, preloadable
+from components.acting.inner_actions import INNER, Inputs, preloadable
 from components.cab.tasks import DIMENSIONS
 from components.core.errors import ConfigError
 from components.core.tools import Offer, Tool

@@ -5,7 +5,12 @@ from typing import Any
 
 # Old module, new module (both below ``components``), and the classes that moved.
 _MOVES = """\
+agents.chameleon agents.planned Chameleon
+agents.cot agents.direct Cot
+agents.cot_plan agents.planned CotPlan
+agents.cot_steps agents.reflectool CotSteps
 agents.ehragent ehr.agent EhrAgent
+agents.matched agents.self_consistency Matched
 agents.medagents panel.agent MedAgents
 agents.radagent radiology.agent Radagent
 conditions.baseline radiology.conditions Baseline
@@ -26,6 +31,7 @@ conditions.undocumented conditions.cards Undocumented
 conditions.withhold conditions.offered Withhold
 datasets.bioasq cab.datasets.bioasq BioAsq
 datasets.cab cab.datasets.cab Cab
+datasets.cab_pubmedqa datasets.pubmedqa CabPubMedQA
 datasets.cab_ehragent_demo ehr.datasets.ehragent_edition CabEhrAgentDemo
 datasets.cab_ehrsql ehr.datasets.ehrsql2024 CabEhrsql
 datasets.cab_ehrsql2022 ehr.datasets.ehrsql CabEhrsql2022
@@ -60,6 +66,7 @@ scorers.refusal radiology.scorers.refusal Refusals
 scorers.response radiology.scorers.response Response
 scorers.tool_use cab.tool_use ToolUse
 stages.embed_records radiology.embedding EmbedRecords
+stages.solve stages.collect Solve
 stages.synthesize radiology.synthesis.synthesize Synthesize
 tools.calculator medcalc.tool Calculator
 tools.ehr_actions ehr.actions Calculate Calendar FilterDB GetValue LoadDB SQLInterpreter

@@ -156,7 +156,7 @@ class Problem:
 
     @property
     def input_kinds(self) -> list[str]:
-        """What there is beside the text, each kind once: images are ``image``, however many there are."""
+        """What there is besides the text, each kind once: images are ``image``, however many there are."""
         kinds = {"image" if kind.startswith("image_") else kind for kind in self.inputs}
         return sorted(kinds | {"image"} if self.images else kinds)
 

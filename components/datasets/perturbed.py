@@ -20,7 +20,7 @@ from components.core.errors import ConfigError
 from components.core.protocols import Dataset
 from components.core.traits import DatasetTraits, dataset_traits
 from components.core.types import Privacy, Problem, Sample
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 
 Kind = Literal["options", "paraphrase", "context"]
 _WORDS = Path(__file__).with_name("perturbed_words.yaml")

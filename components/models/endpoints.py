@@ -1,39 +1,26 @@
-"""Where a model is served and by which transport it is reached; checks a gateway's settings before any call."""
-
-from __future__ import annotations
+"""Where a model is served and by which transport it is reached; checked before any call."""
 
 import os
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
 from urllib.parse import urlsplit
 
 from components.core.errors import ConfigError
 from components.core.redaction import redact
 
-if TYPE_CHECKING:
-    from components.models.litellm_chat import LitellmChat
-    from components.models.openai_chat import OpenAIChat
-    from components.models.prices import Price
-
 OPENAI = "https://api.openai.com/v1"
 NOT_EXTRA = frozenset({"model", "messages", "tools", "stream", "n", "api_key"})
 
 
-@dataclass(frozen=True)
-class Server:
-    """A provider that speaks chat completions: its usual address, and litellm's prefix for such servers."""
-
-    api_base: str
-    prefix: str
-
-
-_SERVERS: Mapping[str, Server] = {
-    "openai": Server(OPENAI, "openai"),
-    "vllm": Server("http://127.0.0.1:8000/v1", "hosted_vllm"),
-    "hosted_vllm": Server("http://127.0.0.1:8000/v1", "hosted_vllm"),
-    "ollama": Server("http://127.0.0.1:11434/v1", "hosted_vllm"),
+# Provider that speaks chat completions -> its usual address, and litellm's prefix for such servers.
+_SERVERS: Mapping[str, tuple[str, str]] = {
+    "openai": (OPENAI, "openai"),
+    "vllm": ("http://127.0.0.1:8000/v1", "hosted_vllm"),
+    "hosted_vllm": ("http://127.0.0.1:8000/v1", "hosted_vllm"),
+    "ollama": ("http://127.0.0.1:11434/v1", "hosted_vllm"),
 }
 
 
@@ -47,10 +34,15 @@ class Endpoint:
     api_base: str | None
 
     @property
+    def speaks_chat_completions(self) -> bool:
+        """Whether the provider is known to."""
+        return self.provider in _SERVERS
+
+    @property
     def direct(self) -> bool:
         """Whether requests go there without litellm."""
         if self.transport == "auto":
-            return self.provider in _SERVERS or (not self.provider and self.api_base is not None)
+            return self.speaks_chat_completions or (not self.provider and self.api_base is not None)
         return self.transport == "direct"
 
     @property
@@ -58,14 +50,12 @@ class Endpoint:
         """The address up to ``/chat/completions``; None where litellm knows it."""
         if self.api_base is not None:
             return self.api_base.rstrip("/").removesuffix("/chat/completions")
-        server = _SERVERS.get(self.provider)
-        return server.api_base if server else None
+        return _SERVERS.get(self.provider, (None, ""))[0]
 
     @property
     def litellm_model(self) -> str:
         """The model string for litellm."""
-        server = _SERVERS.get(self.provider)
-        prefix = server.prefix if server else self.provider
+        prefix = _SERVERS.get(self.provider, ("", self.provider))[1]
         return self.name if not prefix or self.name.startswith(f"{prefix}/") else f"{prefix}/{self.name}"
 
     @property
@@ -74,7 +64,7 @@ class Endpoint:
         return self.provider or ("own_endpoint" if self.direct else "")
 
     @property
-    def shown(self) -> str:
+    def address(self) -> str:
         """The address without path and credentials, for messages."""
         if not self.base:
             return f"litellm ({self.provider or self.name.partition('/')[0]})"
@@ -99,51 +89,6 @@ class Endpoint:
             )
 
 
-@dataclass
-class Transports:
-    """Opens the transport of an endpoint when the first call needs it. ``price`` is looked up then, too."""
-
-    endpoint: Endpoint
-    key: str = field(repr=False)
-    key_optional: bool
-    send_seed: bool
-    timeout_seconds: float
-    price: Callable[[], Price | None]
-    _opened: OpenAIChat | LitellmChat | None = None
-
-    @property
-    def chosen(self) -> OpenAIChat | LitellmChat:
-        """The transport that this endpoint is reached by."""
-        if self._opened is None:
-            self._opened = self._direct() if self.endpoint.direct else self._litellm()
-        return self._opened
-
-    @property
-    def connections(self) -> int | None:
-        """Sockets opened so far; None where they are hidden."""
-        return self._opened.connections if self._opened else 0
-
-    async def close(self) -> None:
-        """Close what was opened."""
-        if self._opened is not None:
-            await self._opened.close()
-
-    def _direct(self) -> OpenAIChat:
-        from components.models.openai_chat import OpenAIChat  # aiohttp takes 0.16 s to import
-
-        base = self.endpoint.base or ""
-        return OpenAIChat(base, self.endpoint.name, self.key, self.price(), self.send_seed, base == OPENAI)
-
-    def _litellm(self) -> LitellmChat:
-        from components.models.litellm_chat import LitellmChat
-
-        unlocked = self.key_optional and self.endpoint.provider in _SERVERS
-        key = self.key or ("not-needed" if unlocked else "")  # or litellm refuses to ask a server without a lock
-        return LitellmChat(
-            self.endpoint.litellm_model, self.endpoint.base, key, self.price(), self.timeout_seconds, self.send_seed
-        )
-
-
 def key_in_environment(model: str, variable: str | None, optional: bool) -> str:
     """The key in an environment variable; empty if there is none and none is needed. Raises ConfigError."""
     if not variable:
@@ -162,3 +107,36 @@ def key_in_environment(model: str, variable: str | None, optional: bool) -> str:
     if not key.isascii() or not key.isprintable():
         raise ConfigError(f"the environment variable {variable} must hold a key, found characters that no key has")
     return key
+
+
+@dataclass(frozen=True)
+class Retired:
+    """The end of a model's service.
+
+    Args:
+        by: who served it.
+        instead: the nearest choice of ``model``.
+        since: the first day without it, as 2026-10-23; None: it is gone, and the day is not known.
+        offered: false for a model that was never public.
+    """
+
+    by: str
+    instead: str
+    since: str | None = None
+    offered: bool = True
+
+    def __post_init__(self) -> None:
+        try:
+            date.fromisoformat(self.since or "2000-01-01")
+        except ValueError:
+            raise ConfigError(f"retired: since must be a day such as 2026-10-23, found {self.since!r}") from None
+
+    def refuse(self, name: str, today: date) -> None:
+        """Raise ConfigError if the model cannot be had today."""
+        if self.since is not None and today < date.fromisoformat(self.since):
+            return
+        end = f"{self.by} retired {name!r} on {self.since}" if self.since else f"{self.by} no longer serves {name!r}"
+        elsewhere = "; if a server still has it: retired=null, with its address in api_base"
+        if not self.offered:
+            end, elsewhere = f"{self.by} never offered {name!r} to the public", ""
+        raise ConfigError(f"retired: {end}; the nearest choice is model={self.instead}{elsewhere}")

@@ -5,7 +5,9 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from functools import cache
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -13,22 +15,21 @@ import orjson
 from components.core.errors import OVERFLOW
 from components.core.messages import Request
 from components.core.redaction import redact, without_echo
-from components.models.overflow import is_overflow
+from components.text.structured import read_yaml
 
 RETRYABLE = frozenset({"rate_limit", "server", "connection", "timeout", "unreadable"})
 LONGEST_PAUSE = 600.0  # seconds; who asks for more is not waited for
 _NEVER_LENGTH = frozenset({401, 402, 403, 404, 407, 408})  # of a key, an account or an address, in spite of the text
 _LABEL = re.compile(r"[\w.-]{1,64}")
-
-
 _LONGEST_DETAIL = 4_000
+_LONGEST_REPORT = 16_000  # characters that are searched; what is longer holds an echo of the request
 
 
 class Fault(Exception):
     """One failed attempt.
 
-    ``detail`` is the provider's own text; it may hold a key or what was asked, so it is shown by
-    ``explain`` only and is no part of ``str(fault)``. ``retry_after``: seconds, as the provider asked.
+    ``detail`` is the provider's own text; it may hold a key or parts of the request, so only ``explain`` shows it.
+    ``retry_after``: seconds, as the provider requests.
     """
 
     def __init__(self, kind: str, summary: str, detail: str = "", retry_after: float | None = None) -> None:
@@ -56,6 +57,20 @@ class Complaint:
     text: str = ""
 
 
+@cache
+def _overflow_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What reports something else, and what reports a request that is too long."""
+    table = read_yaml(Path(__file__).with_name("overflow.yaml"))
+    return re.compile("|".join(table["not"]), re.IGNORECASE), re.compile("|".join(table["too_long"]), re.IGNORECASE)
+
+
+def is_overflow(code: str, text: str) -> bool:
+    """Whether the code and the text of an error report a request that is longer than the context window."""
+    report = f"{code}: {text}"[:_LONGEST_REPORT]
+    other, too_long = _overflow_patterns()
+    return other.search(report) is None and too_long.search(report) is not None
+
+
 def kind_of(status: int, code: str = "", text: str = "") -> str:
     """The kind of an HTTP status with the error code and text that came with it."""
     if status == 429:
@@ -73,8 +88,9 @@ def from_status(status: int, raw: bytes, headers: Mapping[str, str]) -> Fault:
     """The fault behind a reply whose HTTP status is not a success."""
     try:
         complaint = complaint_in(orjson.loads(raw))
-    except orjson.JSONDecodeError:
-        complaint = Complaint(text=_plain_text(raw))
+    except orjson.JSONDecodeError:  # a server without JSON, or JSON that is cut off; nothing of a web page
+        text = raw[:_LONGEST_DETAIL].decode("utf-8", "replace").strip()
+        complaint = Complaint(text="" if text.startswith("<") else text)
     return from_complaint(status, complaint, headers)
 
 
@@ -96,12 +112,6 @@ def from_error_body(error: object) -> Fault:
     return Fault(kind_of(status, complaint.code, complaint.text), "HTTP 200 with an error in it", complaint.text)
 
 
-def _plain_text(raw: bytes) -> str:
-    """The text of a server without JSON, or in JSON that is cut off; nothing of a web page."""
-    text = raw[:_LONGEST_DETAIL].decode("utf-8", "replace").strip()
-    return "" if text.startswith("<") else text
-
-
 def complaint_in(body: object) -> Complaint:
     """Read the shapes in use: OpenAI's, vLLM's, Ollama's, FastAPI's, OpenRouter's, Gemini's (a list of one)."""
     if isinstance(body, list) and body:
@@ -114,37 +124,28 @@ def complaint_in(body: object) -> Complaint:
     if not isinstance(error, Mapping):
         return Complaint(text=error if isinstance(error, str) else "")
     code = next((str(error[key]) for key in ("code", "type", "status") if error.get(key) is not None), "")
-    text = error.get("message") or error.get("msg") or ""
-    return Complaint(code, " ".join(one for one in (text, _of_upstream(error)) if isinstance(one, str) and one))
-
-
-def _of_upstream(error: Mapping[str, Any]) -> object:
-    """The text of the provider behind a router, where the router's own text only says that it failed."""
-    metadata = error.get("metadata")
-    return metadata.get("raw") if isinstance(metadata, Mapping) else None
+    metadata = error.get("metadata")  # of a router, whose own text only says that a provider failed
+    texts = (error.get("message") or error.get("msg"), metadata.get("raw") if isinstance(metadata, Mapping) else None)
+    return Complaint(code, " ".join(text for text in texts if isinstance(text, str) and text))
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait as the headers ask (seconds, milliseconds or an HTTP date); None if they do not."""
     lowered = {name.lower(): value for name, value in headers.items()}
-    if (milliseconds := _number(lowered.get("retry-after-ms"))) is not None:
+    if (milliseconds := _number(lowered.get("retry-after-ms", ""))) is not None:
         return milliseconds / 1000
-    asked = lowered.get("retry-after")
-    if (seconds := _number(asked)) is None and asked is not None:
-        seconds = _until(asked)
-    return seconds
-
-
-def _number(text: str | None) -> float | None:
+    text = lowered.get("retry-after", "")
+    if (seconds := _number(text)) is not None:
+        return seconds
     try:
-        value = float(text or "")
+        return max(parsedate_to_datetime(text).timestamp() - time.time(), 0.0)
+    except ValueError:
+        return None
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
     except ValueError:
         return None
     return max(value, 0.0) if isfinite(value) else None
-
-
-def _until(date: str) -> float | None:
-    try:
-        return max(parsedate_to_datetime(date).timestamp() - time.time(), 0.0)
-    except ValueError:
-        return None

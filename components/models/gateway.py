@@ -1,10 +1,10 @@
 """The one live model: limits, retries, timeout and prices around two transports that give the same completions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property, partial
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Interval, MinLen
 
@@ -13,13 +13,14 @@ from components.core.messages import Completion, Request, Sampling
 from components.core.redaction import without_key
 from components.core.traits import ModelTraits
 from components.core.types import Privacy
-from components.models.deadlines import Deadlines
-from components.models.endpoints import NOT_EXTRA, Endpoint, Transports, key_in_environment
+from components.models.endpoints import NOT_EXTRA, OPENAI, Endpoint, Retired, key_in_environment
 from components.models.faults import Fault
-from components.models.limits import Limiter, Minute, estimate
+from components.models.limits import Deadlines, Limiter, Minute, Retries, estimate
 from components.models.prices import PriceRow, look_up, stated
-from components.models.retired import Retired
-from components.models.retries import Retries
+
+if TYPE_CHECKING:
+    from components.models.litellm_chat import LitellmChat
+    from components.models.openai_chat import OpenAIChat
 
 Positive = Annotated[int, Ge(1)]
 Amount = Annotated[float, Interval(ge=0, lt=float("inf"))]
@@ -34,35 +35,7 @@ _HINTS = {
 }
 
 
-@dataclass(frozen=True)
-class Stats:
-    """What a model did so far. ``connections``: sockets opened, None where a library hides them.
-
-    ``limit`` is the number of calls allowed at once now, ``lowest_limit`` the least it came down to
-    by 429s (``throttles``). ``waited_seconds`` is the sum over calls, ``retries`` kind -> number.
-    """
-
-    calls: int
-    failed: int
-    retries: Mapping[str, int]
-    throttles: int
-    in_flight: int
-    peak_in_flight: int
-    limit: int
-    lowest_limit: int
-    connections: int | None
-    waited_seconds: float
-
-
-@dataclass
-class Count:
-    """Calls made, and those that got no reply."""
-
-    calls: int = 0
-    failed: int = 0
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Gateway:
     """A model behind an endpoint. Nothing is opened and nothing heavy imported before the first call.
 
@@ -83,6 +56,9 @@ class Gateway:
         context: tokens of the window; None: as in the price table.
         retired: the end of its service, from which the configuration is refused.
     """
+
+    kind: ClassVar[Literal["simulated", "live"]] = "live"
+    in_process: ClassVar[bool] = False
 
     name: Annotated[str, MinLen(1)]
     provider: str = ""
@@ -112,89 +88,81 @@ class Gateway:
             raise ConfigError(f"model.extra holds further sampling parameters, found {wrong}, which are set elsewhere")
         if self.retired is not None:
             self.retired.refuse(self.name, date.today())
+        self._endpoint = Endpoint(self.name, self.provider, self.transport, self.api_base)
         self._endpoint.check()
-        _ = self._key
+        self._key = key_in_environment(self.name, self.api_key_env, self.key_optional)
         if self.price is not None:
             stated(self.price, PriceRow(None, None, None, "model.price"))
-
-    @property
-    def kind(self) -> Literal["simulated", "live"]:
-        """Live: somewhere, a model answers."""
-        return "live"
-
-    @property
-    def in_process(self) -> bool:
-        """False: requests leave this process."""
-        return False
-
-    @cached_property
-    def identity(self) -> str:
-        """The name and what else changes the answers, apart from the request's own content."""
-        return self.name if self.send_seed else f"{self.name} without seed"
-
-    @cached_property
-    def sampling(self) -> Sampling:
-        """The configured sampling parameters."""
-        return Sampling(self.temperature, self.top_p, self.max_tokens, extra=dict(self.extra))
+        requests, tokens = (Minute(n) if n else None for n in (self.requests_per_minute, self.tokens_per_minute))
+        self._limiter = Limiter(self.max_connections, requests, tokens)
+        self._retries = Retries(self.retries, f"{self.name} at {self.endpoint}")
+        self._deadlines = Deadlines(self.timeout_seconds)
+        self._transport: OpenAIChat | LitellmChat | None = None  # opened when the first call needs it
+        self._calls = self._failed = 0
+        self.sampling = Sampling(self.temperature, self.top_p, self.max_tokens, extra=dict(self.extra))
+        self.identity = self.name if self.send_seed else f"{self.name} without seed"
 
     @property
     def endpoint(self) -> str:
         """Where requests go, without path and credentials."""
-        return self._endpoint.shown
+        return self._endpoint.address
 
     @cached_property
-    def price_row(self) -> Mapping[str, Any]:
-        """The price used and where it is from, for a manifest; ``reason``: why there is none."""
-        return self._price_row.facts | {"context_tokens": self.context_tokens}
-
-    @property
-    def vision(self) -> bool:
-        """Whether the model takes images."""
-        return (self._price_row.vision if self.takes_images is None else self.takes_images) is not False
-
-    @property
-    def context_tokens(self) -> int | None:
-        """The size of the context window, as configured or where the price table knows it."""
-        return self._price_row.context_tokens if self.context is None else self.context
+    def price_row(self) -> PriceRow:
+        """The price used and where it is from, or why there is none."""
+        row = look_up(self.name, self._endpoint.price_provider)
+        return row if self.price is None else stated(self.price, row)
 
     @property
     def traits(self) -> ModelTraits:
         """What the runner reads of the model."""
+        row = self.price_row
+        vision = (row.vision if self.takes_images is None else self.takes_images) is not False
+        context = row.context_tokens if self.context is None else self.context
         return ModelTraits(
-            vision=self.vision, price=self.price_row, context_tokens=self.context_tokens,
+            vision=vision, price=row.facts | {"context_tokens": context}, context_tokens=context,
             requests_per_minute=self.requests_per_minute, tokens_per_minute=self.tokens_per_minute,
-            counters=lambda: asdict(self.stats),
+            counters=self.counters,
         )  # fmt: skip
 
-    @property
-    def stats(self) -> Stats:
-        """The current counters."""
+    def counters(self) -> dict[str, Any]:
+        """What the model did so far.
+
+        ``failed`` are calls without a reply, ``retries`` kind -> number; ``limit`` is the number of calls allowed at
+        once now, ``lowest_limit`` the least it came down to by 429s (``throttles``); ``connections`` are sockets
+        opened, None where a library hides them; ``waited_seconds`` is the sum over calls.
+        """
         limiter, retries = self._limiter, self._retries
-        return Stats(
-            calls=self._count.calls,
-            failed=self._count.failed,
-            retries=dict(retries.by_kind),
-            throttles=limiter.throttles,
-            in_flight=limiter.in_flight,
-            peak_in_flight=limiter.peak,
-            limit=int(limiter.limit),
-            lowest_limit=limiter.lowest,
-            connections=self._transports.connections,
-            waited_seconds=limiter.waited_seconds + retries.waited_seconds,
-        )
+        return {
+            "calls": self._calls,
+            "failed": self._failed,
+            "retries": dict(retries.by_kind),
+            "throttles": limiter.throttles,
+            "in_flight": limiter.in_flight,
+            "peak_in_flight": limiter.peak,
+            "limit": int(limiter.limit),
+            "lowest_limit": limiter.lowest,
+            "connections": self._transport.connections if self._transport else 0,
+            "waited_seconds": limiter.waited_seconds + retries.waited_seconds,
+        }
 
     async def generate(self, request: Request) -> Completion:
         """The model's reply. Raises ModelError."""
-        self._count.calls += 1
+        self._calls += 1
         try:
             return await self._retries.run(partial(self._attempt, request))
         except Fault as fault:
-            self._count.failed += 1
-            raise ModelError(self._story(fault, request), fault.kind) from None
+            self._failed += 1
+            text = f"{self.name} at {self.endpoint}: {fault.explain(request, (self._key,))}"
+            if fault.retryable and self.retries:
+                text += f"; gave up after {self.retries + 1} attempts"
+            hint = _HINTS.get(fault.kind)
+            raise ModelError(f"{text}; {hint}" if hint else text, fault.kind) from None
 
     async def close(self) -> None:
         """Close the connections; a later call opens new ones."""
-        await self._transports.close()
+        if self._transport is not None:
+            await self._transport.close()
 
     async def _attempt(self, request: Request) -> Completion:
         limiter = self._limiter
@@ -202,10 +170,9 @@ class Gateway:
         tokens = None
         try:
             with self._deadlines.watch():
-                completion = without_key(await self._transports.chosen.call(request), self._key)
-            usage = completion.usage
-            if usage.input_tokens is not None:
-                tokens = usage.input_tokens + (usage.output_tokens or 0)
+                completion = without_key(await self._opened().call(request), self._key)
+            if (sent := completion.usage.input_tokens) is not None:
+                tokens = sent + (completion.usage.output_tokens or 0)
             limiter.succeeded(ticket)
             return completion
         except (TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
@@ -220,44 +187,21 @@ class Gateway:
         finally:
             limiter.release(ticket, tokens)
 
-    def _story(self, fault: Fault, request: Request) -> str:
-        text = f"{self.name} at {self.endpoint}: {fault.explain(request, (self._key,))}"
-        if fault.retryable and self.retries:
-            text += f"; gave up after {self.retries + 1} attempts"
-        hint = _HINTS.get(fault.kind)
-        return f"{text}; {hint}" if hint else text
+    def _opened(self) -> "OpenAIChat | LitellmChat":
+        """The transport by which this endpoint is reached."""
+        if self._transport is not None:
+            return self._transport
+        endpoint, price = self._endpoint, self.price_row.price
+        if endpoint.direct:
+            from components.models.openai_chat import OpenAIChat  # aiohttp takes 0.16 s to import
 
-    @cached_property
-    def _endpoint(self) -> Endpoint:
-        return Endpoint(self.name, self.provider, self.transport, self.api_base)
+            base = endpoint.base or ""
+            self._transport = OpenAIChat(base, self.name, self._key, price, self.send_seed, base == OPENAI)
+        else:
+            from components.models.litellm_chat import LitellmChat
 
-    @cached_property
-    def _key(self) -> str:
-        return key_in_environment(self.name, self.api_key_env, self.key_optional)
-
-    @cached_property
-    def _price_row(self) -> PriceRow:
-        row = look_up(self._endpoint.name, self._endpoint.price_provider)
-        return row if self.price is None else stated(self.price, row)
-
-    @cached_property
-    def _transports(self) -> Transports:
-        settings = (self._endpoint, self._key, self.key_optional, self.send_seed, self.timeout_seconds)
-        return Transports(*settings, lambda: self._price_row.price)
-
-    @cached_property
-    def _limiter(self) -> Limiter:
-        requests, tokens = self.requests_per_minute, self.tokens_per_minute
-        return Limiter(self.max_connections, Minute(requests) if requests else None, Minute(tokens) if tokens else None)
-
-    @cached_property
-    def _retries(self) -> Retries:
-        return Retries(self.retries, f"{self.name} at {self.endpoint}")
-
-    @cached_property
-    def _deadlines(self) -> Deadlines:
-        return Deadlines(self.timeout_seconds)
-
-    @cached_property
-    def _count(self) -> Count:
-        return Count()
+            unlocked = self.key_optional and endpoint.speaks_chat_completions
+            key = self._key or ("not-needed" if unlocked else "")  # or litellm refuses to ask a server without a lock
+            settings = (endpoint.litellm_model, endpoint.base, key, price, self.timeout_seconds, self.send_seed)
+            self._transport = LitellmChat(*settings)
+        return self._transport

@@ -1,14 +1,24 @@
-"""How many calls may be under way at once, and how many requests and tokens per minute."""
+"""Around a call to a model: how many at once and per minute, how long each, and how often it is tried again."""
 
 import asyncio
-from collections import deque
+import logging
+import random
+import time
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf
+from typing import TypeVar
 
 from components.core.messages import Image, Request
+from components.models.faults import Fault
 
+T = TypeVar("T")
 _IMAGE_TOKENS = 1_000
 _REPLY_TOKENS = 256
+_WORTH_LOGGING = 10.0  # seconds of a pause
+log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False, slots=True)
@@ -67,14 +77,6 @@ class Ticket:
     tokens: Spending | None
 
 
-@dataclass(eq=False, slots=True)
-class Waiter:
-    """A call that waits for its ticket."""
-
-    future: asyncio.Future[Ticket]
-    tokens: int
-
-
 @dataclass(eq=False)
 class Limiter:
     """First come, first served. Starts at ``ceiling`` calls at once; the 429s of one window halve that once.
@@ -97,7 +99,7 @@ class Limiter:
     _window: int = 0
     _refused: float = 0
     _paused_until: float = 0.0
-    _queue: deque[Waiter] = field(default_factory=deque, repr=False)
+    _queue: deque[tuple[asyncio.Future[Ticket], int]] = field(default_factory=deque, repr=False)
     _timer: asyncio.TimerHandle | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -109,13 +111,19 @@ class Limiter:
         now = loop.time()
         if not self._queue and self._delay(tokens, now) <= 0:
             return self._admit(tokens, now)
-        waiter = Waiter(loop.create_future(), tokens)
-        self._queue.append(waiter)
+        waiting: asyncio.Future[Ticket] = loop.create_future()
+        self._queue.append((waiting, tokens))
         self._wake(loop)
         try:
-            return await waiter.future
+            return await waiting
         except asyncio.CancelledError:
-            self._withdraw(waiter, loop)
+            if waiting.cancelled():
+                self._wake(loop)
+            else:  # what it was granted goes to the next
+                ticket = waiting.result()
+                if self.requests is not None and ticket.request is not None:
+                    self.requests.correct(ticket.request, 0)
+                self.release(ticket, 0)
             raise
         finally:
             self.waited_seconds += loop.time() - now
@@ -136,7 +144,7 @@ class Limiter:
             self.limit = min(self.ceiling, self.limit + max(1.0, self.ceiling / 20) / self.limit)
 
     def throttled(self, ticket: Ticket, retry_after: float | None) -> None:
-        """Note a 429: halve the limit once per window and pause for as long as was asked."""
+        """Note a 429: halve the limit once per window and pause for as long as requested."""
         self.throttles += 1
         self._refused += ticket.window == self._window
         if self._refused >= max(1, int(self.limit) // 5):
@@ -172,24 +180,14 @@ class Limiter:
             self._timer = None
         now = loop.time()
         while self._queue:
-            waiter = self._queue[0]
-            if not waiter.future.done():
-                delay = self._delay(waiter.tokens, now)
+            waiting, tokens = self._queue[0]
+            if not waiting.done():
+                delay = self._delay(tokens, now)
                 if delay > 0:
                     self._timer = loop.call_later(delay, self._wake, loop) if delay < inf else None
                     return
-                waiter.future.set_result(self._admit(waiter.tokens, now))
+                waiting.set_result(self._admit(tokens, now))
             self._queue.popleft()
-
-    def _withdraw(self, waiter: Waiter, loop: asyncio.AbstractEventLoop) -> None:
-        """A waiting call was cancelled: what it was granted goes to the next."""
-        if waiter.future.cancelled():
-            self._wake(loop)
-            return
-        ticket = waiter.future.result()
-        if self.requests is not None and ticket.request is not None:
-            self.requests.correct(ticket.request, 0)
-        self.release(ticket, 0)
 
 
 def estimate(request: Request) -> int:
@@ -198,3 +196,90 @@ def estimate(request: Request) -> int:
     images = sum(isinstance(part, Image) for part in parts)
     letters = sum(len(message.text) for message in request.messages) + sum(len(tool.wire) for tool in request.tools)
     return letters // 4 + images * _IMAGE_TOKENS + (request.sampling.max_tokens or _REPLY_TOKENS)
+
+
+@dataclass(eq=False)
+class Deadlines:
+    """Calls under one common timeout: the oldest ends first, so one timer that looks at the oldest serves all.
+
+    A timer per call costs 7 % at 1,000 connections.
+    """
+
+    seconds: float
+    _until: dict[asyncio.Task[object], float] = field(default_factory=dict, repr=False)
+    _timer: asyncio.TimerHandle | None = field(default=None, repr=False)
+
+    @contextmanager
+    def watch(self) -> Iterator[None]:
+        """Raise TimeoutError after ``seconds`` if the deadline, and nothing else, cancelled the current task."""
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None, "a model is called from within a task"
+        cancelling, self._until[task] = task.cancelling(), loop.time() + self.seconds
+        if self._timer is None:
+            self._timer = loop.call_at(self._until[task], self._sweep, loop)
+        try:
+            yield
+        except asyncio.CancelledError as error:
+            if task not in self._until and task.cancelling() <= cancelling + 1:
+                raise TimeoutError from error
+            raise
+        finally:
+            if self._until.pop(task, None) is None:  # it expired
+                task.uncancel()
+            if not self._until and self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+
+    def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = None
+        now = loop.time() + 1e-3
+        for task, until in list(self._until.items()):
+            if until > now:
+                self._timer = loop.call_at(until, self._sweep, loop)
+                return
+            del self._until[task]
+            task.cancel()
+
+
+@dataclass(eq=False)
+class Retries:
+    """Tries a call at most ``limit`` times more. Counts what it retried by kind, and the seconds slept.
+
+    Source: M. Brooker, Exponential Backoff And Jitter, AWS Architecture Blog 2015.
+    ``who``: the endpoint, for the log line about a pause. ``first_seconds`` is the longest first wait; it doubles
+    up to ``longest_seconds``. A rate limit without Retry-After starts four times higher, since most are counted
+    per minute.
+    """
+
+    limit: int = 6
+    who: str = "the model"
+    first_seconds: float = 0.5
+    longest_seconds: float = 60.0
+    by_kind: Counter[str] = field(default_factory=Counter)
+    waited_seconds: float = 0.0
+    _logged_until: float = 0.0
+
+    async def run(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        """The result of the first attempt that gives one. Raises the last Fault, or the first that cannot pass."""
+        for n in range(self.limit):
+            try:
+                return await attempt()
+            except Fault as fault:
+                if not fault.retryable:
+                    raise
+                self.by_kind[fault.kind] += 1
+                delay = self.delay(n, fault)
+                pause, now = fault.retry_after or 0.0, time.monotonic()
+                if pause >= _WORTH_LOGGING and now + pause > self._logged_until + _WORTH_LOGGING:  # once for all calls
+                    self._logged_until = now + pause
+                    log.warning("%s asks for a pause of %.0f seconds (%s): waiting", self.who, pause, fault)
+            self.waited_seconds += delay
+            await asyncio.sleep(delay)
+        return await attempt()
+
+    def delay(self, n: int, fault: Fault) -> float:
+        """Seconds to wait after attempt ``n`` (from 0): what the provider requests and a little more, or backoff."""
+        if fault.retry_after is not None:
+            return fault.retry_after + random.uniform(0, self.first_seconds)
+        first = self.first_seconds * (4 if fault.kind == "rate_limit" else 1)
+        return random.uniform(0, min(self.longest_seconds, first * 2.0**n))

@@ -21,9 +21,8 @@ from components.models.faults import Complaint, Fault, from_complaint
 from components.models.prices import Price
 from components.models.replies import read_reply
 
-_LENGTH: Literal["finish_reason_unspecified"] = (
-    "finish_reason_unspecified"  # a finish that litellm permits and does not use where it has a native one
-)
+# A finish that litellm permits and does not use where it has a native one.
+_LENGTH: Literal["finish_reason_unspecified"] = "finish_reason_unspecified"
 
 # litellm keeps its connections for the whole process, so the last one that leaves closes them.
 _OPEN: "WeakSet[LitellmChat]" = WeakSet()
@@ -50,8 +49,8 @@ class LitellmChat:
         _OPEN.add(self)
         try:
             response = await litellm.acompletion(**self._fixed, **self.arguments(request))
-        except self._errors as error:
-            raise _fault(error) from None
+        except tuple(litellm.exceptions.LITELLM_EXCEPTION_TYPES) as error:
+            raise fault_of(error) from None
         except (ValueError, TypeError, KeyError, AttributeError) as error:  # litellm's own, of a reply it trips over
             raise Fault("unreadable", f"litellm could not read the reply: {type(error).__name__}") from None
         return read_reply(reply_of(response), self.price)
@@ -90,32 +89,19 @@ class LitellmChat:
         return litellm
 
     @cached_property
-    def _errors(self) -> tuple[type[Exception], ...]:
-        return tuple(self._litellm.exceptions.LITELLM_EXCEPTION_TYPES)
-
-    @cached_property
     def _fixed(self) -> dict[str, Any]:
         """What is the same for every call; retries and the timeout of a whole call are ours."""
-        fixed: dict[str, Any] = {
-            "model": self.model,
-            "timeout": self.timeout_seconds,
-            "max_retries": 0,
-            "num_retries": 0,
-            "_skip_mcp_handler": True,
-        }
+        fixed: dict[str, Any] = {"model": self.model, "timeout": self.timeout_seconds, "_skip_mcp_handler": True}
+        fixed |= {"max_retries": 0, "num_retries": 0}
         if self.api_base:
             fixed["api_base"] = self.api_base
         if self.key:
             fixed["api_key"] = self.key
-        elif not self.api_base:
-            self._check_environment()
+        elif not self.api_base:  # or litellm would call a provider without the key that it requires
+            missing = self._litellm.validate_environment(self.model)["missing_keys"]
+            if missing and all(name.endswith("_API_KEY") for name in missing):
+                raise Fault("auth", f"the environment variable {' or '.join(missing)} is not set")
         return fixed
-
-    def _check_environment(self) -> None:
-        """Raises Fault where litellm would call a provider without the key that it requires."""
-        missing = self._litellm.validate_environment(self.model)["missing_keys"]
-        if missing and all(name.endswith("_API_KEY") for name in missing):
-            raise Fault("auth", f"the environment variable {' or '.join(missing)} is not set")
 
     @cached_property
     def _takes_seed(self) -> bool:
@@ -134,7 +120,7 @@ def reply_of(response: Any) -> dict[str, Any]:
         body = {
             "content": message.content,
             "refusal": kept.get("refusal"),
-            "tool_calls": [_call(call) for call in message.tool_calls or ()],
+            "tool_calls": [_plain(call) for call in message.tool_calls or ()],
         }
         if (reasoning := getattr(message, "reasoning_content", None)) is not None:
             body["reasoning_content"] = reasoning
@@ -156,14 +142,7 @@ def _plain(part: Any) -> Any:
     return part if isinstance(part, dict) else part.model_dump()
 
 
-def _call(call: Any) -> dict[str, Any]:
-    function = getattr(call, "function", None)
-    if function is None:
-        return {"id": call.id}
-    return {"id": call.id, "function": {"name": function.name, "arguments": function.arguments}}
-
-
-def _fault(error: Any) -> Fault:
+def fault_of(error: Any) -> Fault:
     """Classify by status code: litellm's classes differ between providers for the same status."""
     found = str(getattr(error, "status_code", None))  # some classes put the body's own code there
     status = int(found) if found.isdecimal() else 500

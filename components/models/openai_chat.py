@@ -30,7 +30,7 @@ _NO_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=None)
 
 @dataclass(eq=False)
 class OpenAIChat:
-    """Sends requests to one endpoint. It has no timeout of its own: see ``deadlines``.
+    """Sends requests to one endpoint. It has no timeout of its own: see components.models.limits.
 
     ``seeded``: send the request's seed. ``renames_max_tokens``: say ``max_completion_tokens``, which
     OpenAI's own endpoint requires and most others do not know. ``connections`` counts sockets opened.
@@ -93,13 +93,15 @@ class OpenAIChat:
         headers = {"Content-Type": "application/json", "User-Agent": "wardround"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
+        parts = urlsplit(self.api_base)
+        proxy = None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
         self._loop = asyncio.get_running_loop()
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, socket_factory=self._socket),
             timeout=_NO_TIMEOUT,
             headers=headers,
             cookie_jar=aiohttp.DummyCookieJar(),
-            proxy=_proxy(self.api_base),
+            proxy=proxy,
             max_line_size=_HEADER_BYTES,
             max_field_size=_HEADER_BYTES,
         )
@@ -123,9 +125,8 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
         chunks.append(chunk)
         size += len(chunk)
         if size > _LONGEST_REPLY:
-            raise Fault(
-                "too_large", f"the reply is larger than {_LONGEST_REPLY >> 20} MB: see what answers at model.api_base"
-            )
+            limit = f"the reply is larger than {_LONGEST_REPLY >> 20} MB"
+            raise Fault("too_large", f"{limit}: see what answers at model.api_base")
     return b"".join(chunks)
 
 
@@ -134,11 +135,10 @@ def decode(raw: bytes) -> Any:
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError:
-        pass
-    try:
-        return whole(json.loads(raw.decode("utf-8", "replace")))
-    except (ValueError, RecursionError):
-        raise Fault("unreadable", f"the reply of {len(raw)} bytes is not JSON") from None
+        try:
+            return whole(json.loads(raw.decode("utf-8", "replace")))
+        except (ValueError, RecursionError):
+            raise Fault("unreadable", f"the reply of {len(raw)} bytes is not JSON") from None
 
 
 def whole(value: Any) -> Any:
@@ -153,16 +153,9 @@ def whole(value: Any) -> Any:
 def _not_connected(error: aiohttp.ClientError | OSError) -> Fault:
     if isinstance(error, aiohttp.ClientResponseError):
         return Fault("unreadable", "the reply is not HTTP")
-    number = error.errno if isinstance(error, OSError) else None
-    detail = f" ({type(error).__name__}{f', errno {number}' if number else ''})"
-    failed = isinstance(error, aiohttp.ClientConnectorError)
-    return Fault("connection", ("no connection" if failed else "the connection was lost") + detail)
-
-
-def _proxy(url: str) -> str | None:
-    """The proxy that the environment names for a URL."""
-    parts = urlsplit(url)
-    return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
+    number = f", errno {error.errno}" if isinstance(error, OSError) and error.errno else ""
+    what = "no connection" if isinstance(error, aiohttp.ClientConnectorError) else "the connection was lost"
+    return Fault("connection", f"{what} ({type(error).__name__}{number})")
 
 
 @lru_cache(maxsize=256)

@@ -5,7 +5,7 @@ A model that has no row has no price: unknown, never 0.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -55,25 +55,17 @@ class PriceRow:
     @property
     def facts(self) -> dict[str, Any]:
         """The row for a manifest; prices in US dollars per million tokens."""
-        known = self.price
-        return {
-            "row": self.row,
-            "source": self.source,
-            "input": known and known.input,
-            "output": known and known.output,
-            "cached_input": known and known.cached_input,
-            "context_tokens": self.context_tokens,
-            "reason": self.reason,
-        }
+        rates = {name: self.price and vars(self.price)[name] for name in ("input", "output", "cached_input")}
+        known = {"context_tokens": self.context_tokens, "reason": self.reason}
+        return {"row": self.row, "source": self.source, **rates, **known}
 
 
 @lru_cache(maxsize=64)
 def look_up(name: str, provider: str) -> PriceRow:
     """The row of a model; ``provider`` is litellm's prefix, or empty when ``name`` carries it."""
-    found = find_spec("litellm")
-    if found is None or not found.submodule_search_locations:
-        return PriceRow(None, None, None, "none", "price unknown: litellm, whose price table is read, is not installed")
-    table: dict[str, Any] = orjson.loads(Path(found.submodule_search_locations[0], _FILE).read_bytes())
+    spec = find_spec("litellm")
+    assert spec is not None and spec.submodule_search_locations, "litellm is required"
+    table: dict[str, Any] = orjson.loads(Path(spec.submodule_search_locations[0], _FILE).read_bytes())
     return row_in(table, name, provider, f"litellm {version('litellm')}")
 
 
@@ -100,7 +92,7 @@ def stated(price: Mapping[str, Any], row: PriceRow) -> PriceRow:
     for key, value in price.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
             raise ConfigError(f"model.price.{key} must be a number of at least 0, found {value!r}")
-    return PriceRow(row.row, Price(**price), row.context_tokens, "model.price", vision=row.vision)
+    return replace(row, price=Price(**price), source="model.price", reason="")
 
 
 def _served_by(row: Mapping[str, Any], prefix: str) -> bool:
@@ -111,31 +103,21 @@ def _served_by(row: Mapping[str, Any], prefix: str) -> bool:
 def _read(key: str, row: Mapping[str, Any], source: str) -> PriceRow:
     context = row.get("max_input_tokens")
     context = context if isinstance(context, int) else None
-    price, vision = _price(row, ""), bool(row.get("supports_vision"))
-    if price is None:
-        reason = f"price unknown: the row {key!r} holds no price per token; set model.price"
-    elif price.input == 0 and price.output == 0:
-        reason = f"price unknown: the row {key!r} holds 0, as for every model without a known price; set model.price"
-    else:
-        return PriceRow(key, _with_long(price, row), context, source, vision=vision)
+    price, vision = _price(row), bool(row.get("supports_vision"))
+    if price is not None and (price.input or price.output):
+        for match in filter(None, map(_LONG.fullmatch, row)):
+            if (long := _price(row, f"_above_{match[1]}k_tokens")) is not None:
+                price = replace(price, long_above=int(match[1]) * 1000, long=long)
+                break
+        return PriceRow(key, price, context, source, vision=vision)
+    what = "no price per token" if price is None else "0, as for every model without a known price"
+    reason = f"price unknown: the row {key!r} holds {what}; set model.price"
     return PriceRow(key, None, context, source, reason, vision)
 
 
-def _price(row: Mapping[str, Any], suffix: str) -> Price | None:
-    dollars = [
-        row.get(f"{stem}{suffix}")
-        for stem in ("input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost")
-    ]
-    per_million = [value * 1e6 if isinstance(value, int | float) else None for value in dollars]
-    if per_million[0] is None or per_million[1] is None:
-        return None
-    return Price(round(per_million[0], 9), round(per_million[1], 9), per_million[2] and round(per_million[2], 9))
-
-
-def _with_long(price: Price, row: Mapping[str, Any]) -> Price:
-    """Add the higher price of long prompts, where the row has one."""
-    for match in filter(None, map(_LONG.fullmatch, row)):
-        long = _price(row, f"_above_{match[1]}k_tokens")
-        if long is not None:
-            return Price(price.input, price.output, price.cached_input, int(match[1]) * 1000, long)
-    return price
+def _price(row: Mapping[str, Any], suffix: str = "") -> Price | None:
+    """The price of a row; with a suffix that of long prompts."""
+    stems = ("input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost")
+    dollars = (row.get(f"{stem}{suffix}") for stem in stems)
+    input_, output, cached = (round(one * 1e6, 9) if isinstance(one, int | float) else None for one in dollars)
+    return None if input_ is None or output is None else Price(input_, output, cached)

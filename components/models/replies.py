@@ -46,7 +46,16 @@ def read_reply(body: object, price: Price | None) -> Completion:
     finish = str(choice.get("finish_reason") or "stop")
     if finish in _BROKEN_OFF:
         raise Fault("server", f"the server broke the reply off (finish reason {finish!r})")
-    completion = _completion(message, _FINISH.get(finish, finish), choice.get("logprobs"), read_usage(body, price))
+    finish = _FINISH.get(finish, finish)
+    content, reasoning = _texts(message)
+    calls = tuple(_calls(message.get("tool_calls")))
+    refusal = message.get("refusal")
+    if isinstance(refusal, str) and refusal and not content:
+        content, finish = refusal, "refusal"
+    elif calls and finish == "stop":
+        finish = "tool_calls"
+    reply = Message("assistant", content, calls, reasoning=reasoning or None)
+    completion = Completion(reply, read_usage(body, price), finish, _token_logprobs(choice.get("logprobs")))
     answered_by = body.get("model")
     return replace(completion, model=answered_by[:_LONGEST_NAME]) if isinstance(answered_by, str) else completion
 
@@ -56,29 +65,17 @@ def read_usage(body: Mapping[str, Any], price: Price | None) -> Usage:
     usage = body.get("usage")
     if not isinstance(usage, Mapping):
         return Usage()
-    asked, written = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
-    if not asked and not written:
+    sent, received = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    if not sent and not received:
         return Usage()
     cached = _count(usage.get("prompt_tokens_details"), "cached_tokens")
     if cached is None:
         cached = _count(usage, "prompt_cache_hit_tokens")
     reasoning = _count(usage.get("completion_tokens_details"), "reasoning_tokens")
     cost = None
-    if price is not None and asked is not None and written is not None:
-        cost = price.cost(asked, written, cached or 0)
-    return Usage(asked, written, cost, cached, reasoning)
-
-
-def _completion(message: Mapping[str, Any], finish: str, logprobs: object, usage: Usage) -> Completion:
-    content, reasoning = _texts(message)
-    calls = tuple(_calls(message.get("tool_calls")))
-    refusal = message.get("refusal")
-    if isinstance(refusal, str) and refusal and not content:
-        content, finish = refusal, "refusal"
-    elif calls and finish == "stop":
-        finish = "tool_calls"
-    reply = Message("assistant", content, calls, reasoning=reasoning or None)
-    return Completion(reply, usage, finish, _token_logprobs(logprobs))
+    if price is not None and sent is not None and received is not None:
+        cost = price.cost(sent, received, cached or 0)
+    return Usage(sent, received, cost, cached, reasoning)
 
 
 def _texts(message: Mapping[str, Any]) -> tuple[str, str]:

@@ -14,7 +14,7 @@ Line = str | Message | ModelError
 class Scripted:
     """Replies from a script, in the order of the calls, or from a function of the request.
 
-    A text becomes an assistant message, a ModelError is raised. ``requests`` holds what was asked, in
+    A text becomes an assistant message, a ModelError is raised. ``requests`` are those received, in
     order. Tokens are counted as words, the cost is nothing. Where several calls are in flight at once,
     take a function: their order is not the script's. Raises ModelError ``script_exhausted``.
     """
@@ -53,21 +53,19 @@ class Scripted:
     async def generate(self, request: Request) -> Completion:
         """The next reply."""
         self.requests.append(request)
-        line = self._next(request)
+        if callable(self._replies):
+            line = self._replies(request)
+        elif self._n >= len(self._replies):
+            raise ModelError(f"the script has {len(self._replies)} replies and no more", "script_exhausted")
+        else:
+            line = self._replies[self._n]
+            self._n += 1
         if isinstance(line, ModelError):
             raise line
         message = Message("assistant", line) if isinstance(line, str) else line
-        asked = sum(len(m.text.split()) for m in request.messages)
+        n_words = sum(len(m.text.split()) for m in request.messages)
         finish = "tool_calls" if message.tool_calls else "stop"
-        return Completion(message, Usage(asked, len(message.text.split()), 0.0), finish)
+        return Completion(message, Usage(n_words, len(message.text.split()), 0.0), finish)
 
     async def close(self) -> None:
         """Nothing to close."""
-
-    def _next(self, request: Request) -> Line:
-        if callable(self._replies):
-            return self._replies(request)
-        if self._n >= len(self._replies):
-            raise ModelError(f"the script has {len(self._replies)} replies and no more", "script_exhausted")
-        self._n += 1
-        return self._replies[self._n - 1]

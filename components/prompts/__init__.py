@@ -1,11 +1,9 @@
 """Prompt sets: folders of ``.jinja`` files, rendered with undefined variables forbidden.
 
-What several sets say in the same words stands once, in ``_shared/``: ``{% include "_shared/conclude.jinja" %}``. A
-folder of one's own may include it too, as it may any file below this folder. Folders of one's own are rendered in the
-template language's sandbox, and what a model wrote is only text with names in it (``components.prompts.plain``).
+What several sets share is in ``_shared/``: ``{% include "_shared/conclude.jinja" %}``. Custom folders may include any
+file below this folder, too. They are rendered in the template language's sandbox, and what a model wrote is only text
+with names in it (``components.prompts.plain``).
 """
-
-from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
@@ -13,40 +11,35 @@ from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import jinja2
+import yaml
+from jinja2.meta import find_referenced_templates, find_undeclared_variables
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from components.core.errors import ConfigError
 from components.core.messages import Image, Message, Role
 from components.prompts.plain import WRITTEN, flaw_in, is_plain, rules_of, shown_by
+from components.text.structured import parsed
 from components.text.words import meant
-from components.text.yaml_text import parsed
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 _ROOT = Path(__file__).resolve().parent
 _SHORT, _REMEMBERED = 1000, 4096
 _SWITCHES = "switches"  # the file switches.yaml: values and templates that only a setting of the agent asks for
-OWN = "WARDROUND_PROMPTS"  # the environment variable that names the folder of sets of one's own
+OWN = "WARDROUND_PROMPTS"  # the environment variable that names the folder of custom sets
 
 
 class PromptSet:
-    """The templates of one folder.
-
-    ``digest`` identifies their texts, with what they include, and those of the data files beside them (``.yaml``);
-    ``name`` is the folder's name as it was asked for.
-    """
+    """The templates of one folder, by its ``name`` as it was requested. ``digest`` identifies their texts, with what
+    they include, and those of the data files next to them (``.yaml``)."""
 
     def __init__(self, name: str, folder: Path) -> None:
-        import jinja2  # a refused config loads agents, but no template
-
         self.name = name
-        files = sorted(folder.glob("*.jinja"))
-        self.texts = texts = {path.stem: self._read(path) for path in files}
+        self.texts = texts = {path.stem: self._read(path) for path in sorted(folder.glob("*.jinja"))}
         self._data = {path.name: self._read(path) for path in sorted(folder.glob("*.yaml"))}
         self._environment = environment = _environment(ours=folder.resolve().parent == _ROOT)
-        self._refuse_more_than_plain()
-        self._refuse_what_does_not_parse()
+        self._check()
         self._included = included = _included(environment, name, texts)
         environment.loader = jinja2.DictLoader(included)
         whole = "\0".join(f"{k}\0{v}" for k, v in (texts | self._data | included).items())
@@ -65,41 +58,34 @@ class PromptSet:
         except OSError as error:
             raise ConfigError(f"prompt {self.name}/{path.name}: {error.strerror}") from None
 
-    def _refuse_what_does_not_parse(self) -> None:
-        """Raises ConfigError with file and line."""
-        import jinja2
-
+    def _check(self) -> None:
+        """Raises ConfigError for a template by a model that is not plain, and for one that does not parse."""
+        try:
+            rules = rules_of(self.data(WRITTEN)) if self.holds(WRITTEN) else {}
+        except ValueError as error:
+            raise ConfigError(f"prompt set {self.name!r}: {WRITTEN}.yaml: {error}") from None
+        for template, (names, needs) in rules.items():
+            if template not in self.texts:
+                raise ConfigError(f"prompt {self.source(template)}: the file is missing, which {WRITTEN}.yaml lists")
+            if flaw := flaw_in(self.texts[template], names, needs):
+                raise ConfigError(f"prompt {self.source(template)}: {flaw}")
         for template, text in self.texts.items():
             try:
                 self._environment.parse(text)
             except jinja2.TemplateSyntaxError as error:
                 raise ConfigError(f"prompt {self.source(template)}, line {error.lineno}: {error.message}") from None
 
-    def _refuse_more_than_plain(self) -> None:
-        """Raises ConfigError for a template that a model wrote, as ``written.yaml`` says, and that is not plain."""
-        if f"{WRITTEN}.yaml" not in self._data:
-            return
-        try:
-            rules = rules_of(self.data(WRITTEN))
-        except ValueError as error:
-            raise ConfigError(f"prompt set {self.name!r}: {WRITTEN}.yaml: {error}") from None
-        for template, (names, needs) in rules.items():
-            if template not in self.texts:
-                raise ConfigError(f"prompt {self.source(template)}: the file is missing, which {WRITTEN}.yaml tells of")
-            if flaw := flaw_in(self.texts[template], names, needs):
-                raise ConfigError(f"prompt {self.source(template)}: {flaw}")
-
     def plain(self, template: str) -> str | None:
         """A template as text with ``{{ name }}``; None where it does more with what it is given.
 
         The ``values`` that the set's ``switches.yaml`` lists are empty here, its ``templates`` are left out.
         """
-        text, told = self.texts[template], self.data(_SWITCHES) if f"{_SWITCHES}.yaml" in self._data else {}
-        if template in told.get("templates", ()):
+        text, switched = self.texts[template], self.data(_SWITCHES) if self.holds(_SWITCHES) else {}
+        if template in switched.get("templates", ()):
             return None
         if is_plain(text):
             return text.strip()
-        switches = told.get("values", ())
+        switches = switched.get("values", ())
         shown = shown_by(self._environment, text, switches, self._included.__getitem__)
         if shown is None:
             return None
@@ -107,16 +93,14 @@ class PromptSet:
 
     def names(self, template: str) -> set[str]:
         """What a template has to be given, also for what it includes."""
-        from jinja2.meta import find_undeclared_variables
-
-        text = self.texts[template]
-        texts = [text, *_included(self._environment, self.name, {template: text}).values()]
-        return {name for one in texts for name in find_undeclared_variables(self._environment.parse(one))}
+        included = _included(self._environment, self.name, {template: self.texts[template]})
+        trees = map(self._environment.parse, (self.texts[template], *included.values()))
+        return set().union(*map(find_undeclared_variables, trees))
 
     @property
     def written(self) -> Collection[str]:
         """The templates that a model wrote."""
-        return rules_of(self.data(WRITTEN)) if f"{WRITTEN}.yaml" in self._data else ()
+        return rules_of(self.data(WRITTEN)) if self.holds(WRITTEN) else ()
 
     def source(self, template: str) -> str:
         """The prompt file as messages name it."""
@@ -128,8 +112,6 @@ class PromptSet:
 
     def data(self, name: str) -> Any:
         """What the file ``<name>.yaml`` of the set holds. Raises ConfigError."""
-        import yaml
-
         if (text := self._data.get(f"{name}.yaml")) is None:
             raise ConfigError(f"prompt set {self.name!r} has no {name}.yaml")
         try:
@@ -139,8 +121,6 @@ class PromptSet:
 
     def render(self, template: str, **values: Any) -> str:
         """Fill a template. Raises ConfigError when the set lacks it or a value is not given."""
-        import jinja2
-
         try:
             return self._templates[template].render(**values).strip()
         except KeyError:
@@ -164,31 +144,24 @@ class PromptSet:
 
     def _message(self, role: Role, template: str, values: Mapping[str, Any]) -> Message:
         """Render; messages of few and short values are made once, since episodes repeat them."""
-        small = all(isinstance(value, str) and len(value) < _SHORT for value in values.values())
-        key = (role, template, *values.items()) if small else None
-        message = self._made.get(key) if key is not None else None
-        if message is None:
-            message = Message(role, self.render(template, **values), source=self.source(template))
-            if key is not None:
-                if len(self._made) >= _REMEMBERED:
-                    self._made.clear()
-                self._made[key] = message
-        return message
+        key = (role, template, *values.items())
+        if not all(isinstance(value, str) and len(value) < _SHORT for value in values.values()):
+            return Message(role, self.render(template, **values), source=self.source(template))
+        if key not in self._made:
+            if len(self._made) >= _REMEMBERED:
+                self._made.clear()
+            self._made[key] = Message(role, self.render(template, **values), source=self.source(template))
+        return self._made[key]
 
 
-def _environment(ours: bool) -> Environment:
+def _environment(ours: bool) -> jinja2.Environment:
     """How templates are read: those that are not ours in a sandbox."""
-    import jinja2
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
     kind = jinja2.Environment if ours else ImmutableSandboxedEnvironment
     return kind(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
 
 
-def _included(environment: Environment, name: str, texts: Mapping[str, str]) -> dict[str, str]:
+def _included(environment: jinja2.Environment, name: str, texts: Mapping[str, str]) -> dict[str, str]:
     """What templates include, and what that includes: path below this folder -> text. Raises ConfigError."""
-    from jinja2.meta import find_referenced_templates
-
     found: dict[str, str] = {}
     unread = list(texts.values())
     while unread:
@@ -203,12 +176,12 @@ def _included(environment: Environment, name: str, texts: Mapping[str, str]) -> 
 
 
 def own_folder() -> Path:
-    """Where sets of one's own are found by their names, and where stages write them."""
+    """Where custom sets are found by their names, and where stages write them."""
     return Path(os.environ.get(OWN) or "outputs/.prompts")
 
 
 def place_of(name: str) -> Path:
-    """The folder of a set: the path that is given, else ours of this name, else one's own. It may not be there."""
+    """The folder of a set, which may not exist: the given path, else ours of this name, else a custom one."""
     if "/" in name and Path(name).is_dir():
         return Path(name)
     ours = _ROOT / name
@@ -217,15 +190,15 @@ def place_of(name: str) -> Path:
 
 @lru_cache(maxsize=64)
 def load(name: str) -> PromptSet:
-    """Load a prompt set by its name in this folder or among one's own, or by the path of a folder.
+    """Load a prompt set by its name in this folder or among custom ones, or by the path of a folder.
 
-    Raises ConfigError when there is none, naming those there are, or when a template does not parse, includes what
-    is not there, or was written by a model and is not plain.
+    Raises ConfigError when there is none, or when a template does not parse, includes a missing file, or was written by
+    a model and is not plain.
     """
     folder = place_of(name)
     if not folder.is_dir():
         places = [*_ROOT.iterdir(), *(own_folder().iterdir() if own_folder().is_dir() else ())]
         have = sorted(p.name for p in places if p.is_dir() and not p.name.startswith(("_", ".")))
-        told = f"{meant(name, have)}there are {', '.join(have)}"
-        raise ConfigError(f"no prompt set {name!r}; {told}, or give the path of a folder of .jinja files")
+        known = f"{meant(name, have)}there are {', '.join(have)}"
+        raise ConfigError(f"no prompt set {name!r}; {known}, or give the path of a folder of .jinja files")
     return PromptSet(name, folder)

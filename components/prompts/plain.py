@@ -1,20 +1,17 @@
 """Prompts that a model wrote: plain text and ``{{ name }}`` for names that are known, and nothing else.
 
-Whatever else a template language could do is refused before it gets there: statements, comments, filters, attributes,
-calls, other names. A set says in ``written.yaml`` which of its templates are written so; they are checked whenever the
-set is read, also after a person has edited them.
+Statements, comments, filters, attributes, calls and other names are refused before a template language sees them. A set
+lists such templates in ``written.yaml``; they are checked whenever it is read, also after a person has edited them.
 """
-
-from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unicodedata import category
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from jinja2 import Environment, nodes
+from jinja2.meta import find_undeclared_variables
 
 WRITTEN = "written"  # the file written.yaml: template -> {names: [...], needs: [...]}
 LONGEST, OFTENEST = 20_000, 3  # characters of a template; times that it may show one name
@@ -29,7 +26,7 @@ def slots(text: str) -> list[str]:
 
 def is_plain(text: str) -> bool:
     """Whether a text is no more than words and names in braces."""
-    return _OPENS.search(_SLOT.sub(" ", text)) is None
+    return _opening(text) is None
 
 
 def shown_by(
@@ -39,9 +36,6 @@ def shown_by(
 
     ``switches``: names that may decide what stands in it; ``shared``: the text of a file that it includes.
     """
-    from jinja2 import nodes
-    from jinja2.meta import find_undeclared_variables
-
     tree = environment.parse(text)
     for one in tree.find_all(nodes.Include):
         included = one.template.value if isinstance(one.template, nodes.Const) else None
@@ -66,8 +60,7 @@ def flaw_in(text: str, names: Collection[str], needs: Collection[str] = ()) -> s
         return f"it has {len(text)} characters; {LONGEST} are the most"
     if (hidden := next((n for n, one in enumerate(text) if _hides(one)), None)) is not None:
         return f"{_line(text, hidden)}: the control character U+{ord(text[hidden]):04X} cannot stand in a prompt"
-    if (found := _OPENS.search(_SLOT.sub(" ", text))) is not None:
-        place = _place(text, found[0])
+    if (place := _opening(text)) is not None:
         return (
             f"{_line(text, place)}: {text[place:].partition(chr(10))[0][:60]!r} is more than a name in braces;"
             " only {{ name }} may be written, no statement or expression"
@@ -96,28 +89,27 @@ def _hides(letter: str) -> bool:
 
 def _line(text: str, place: int) -> str:
     """The line of a place, counted from 1."""
-    n = text.count("\n", 0, place) + 1
-    return f"line {n}"
+    return f"line {text.count(chr(10), 0, place) + 1}"
 
 
-def _place(text: str, opening: str) -> int:
-    """Where the first opening stands that begins no slot."""
-    begun = {found.start() for found in _SLOT.finditer(text)}
-    return next((at.start() for at in re.finditer(rf"(?={re.escape(opening)})", text) if at.start() not in begun), 0)
+def _opening(text: str) -> int | None:
+    """Where the first opening is that begins no name in braces."""
+    names = {found.start() for found in _SLOT.finditer(text)}
+    return next((found.start() for found in _OPENS.finditer(text) if found.start() not in names), None)
 
 
-def rules_of(told: Any) -> dict[str, tuple[list[str], list[str]]]:
+def rules_of(written: Any) -> dict[str, tuple[list[str], list[str]]]:
     """Template -> names and needs, from what ``written.yaml`` holds. Raises ValueError."""
-    if not isinstance(told, Mapping):
-        raise ValueError("it is no mapping of templates")
+    if not isinstance(written, Mapping):
+        raise ValueError("it is not a mapping of templates")
     found = {}
-    for template, rules in told.items():
+    for template, rules in written.items():
         names, needs = (rules.get(key) if isinstance(rules, Mapping) else None for key in ("names", "needs"))
-        if not isinstance(names, list) or not isinstance(needs, list) or not all(map(_is_text, [*names, *needs])):
+        if (
+            not isinstance(names, list)
+            or not isinstance(needs, list)
+            or not all(isinstance(one, str) for one in [*names, *needs])
+        ):
             raise ValueError(f"{template}: names and needs are expected, each a list of texts")
         found[str(template)] = (names, needs)
     return found
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)

@@ -13,22 +13,22 @@ from jinja2 import Environment, nodes
 from components.prompts import load
 
 _ENVIRONMENT = Environment(trim_blocks=True, lstrip_blocks=True)  # nothing is rendered
-_TELLING = 12  # characters of a line that is looked for
+_SHORTEST = 12  # characters of a line that is looked for
 
 
 def rendered_from(text: str, *templates: str) -> bool:
-    """Whether half of the fixed text of one of these templates, each given as ``set/template``, is in a text."""
-    return any(_is_held(lines, text) for template in templates for lines in fixed(template))
-
-
-def _is_held(lines: Sequence[str], text: str) -> bool:
-    return 2 * sum(len(line) for line in lines if line in text) >= sum(map(len, lines)) > 0
+    """Whether half of the fixed text of one of these templates, each as ``set/template``, is in a text."""
+    return any(
+        2 * sum(len(line) for line in lines if line in text) >= sum(map(len, lines)) > 0
+        for template in templates
+        for lines in fixed(template)
+    )
 
 
 @cache
 def fixed(template: str) -> Sequence[Sequence[str]]:
     """The lines that a template always writes, for each combination of its if/else branches."""
-    return [[line for line in lines if len(line) >= _TELLING] or lines for lines in _variants(_body(template))]
+    return [[line for line in lines if len(line) >= _SHORTEST] or lines for lines in _variants(_body(template))]
 
 
 def _body(template: str) -> Iterable[nodes.Node]:

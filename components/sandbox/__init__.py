@@ -4,47 +4,49 @@ What a cell does wrong is a result (``Ran``), what the machine cannot do is a ``
 Requirements: specification of EHRAgent, section 10.
 """
 
+import asyncio
 import os
+import weakref
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge
 
 from components.core.errors import ConfigError
-from components.sandbox import detect, landlock, seccomp
-from components.sandbox.api import CellError, Library, Limits, Ran, SandboxError, Status, Tier
-from components.sandbox.episode import Episode
-from components.sandbox.session import Session
-from components.sandbox.warm import check, shared
+from components.sandbox import detect, kernel, seccomp
+from components.sandbox.api import CellError, Library, Limits, Ran, SandboxError, Status, Tier, failed
+from components.sandbox.episode import LOST, Episode
+from components.sandbox.process import Gone, shared
 
 __all__ = ["CellError", "Library", "Limits", "Ran", "Sandbox", "SandboxError", "Session", "Status"]
 
 _WEAK: tuple[Tier, ...] = ("landlock", "rlimits")
+_slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[int | None, asyncio.Semaphore]] = (
+    weakref.WeakKeyDictionary()
+)
 
 
 @dataclass
 class Sandbox:
-    """A place where cells run. Nothing starts before the first use; one zygote per process and library module.
+    """Runs cells. Nothing starts before the first use; one zygote per process and library module.
 
-    ``auto`` takes the first of namespaces, bwrap, landlock that its self-test cannot break out of; rlimits, which hold
-    nothing back but consumption, are used only with ``unsafe_local``. ``strict`` also refuses landlock: sizes of
-    known files can be read, and the scratch folder is the machine's. ``max_running`` cells run at once on an event loop
-    (None: one per CPU).
+    ``auto`` takes the first of namespaces, bwrap, landlock whose self-test passes; rlimits, which limit consumption
+    and nothing else, are used only with ``unsafe_local``. ``strict`` also refuses landlock: sizes of known files can
+    be read, and the scratch folder is the machine's. ``max_running`` cells run at once on an event loop (None: one
+    per CPU).
     """
 
-    takes_code: ClassVar[Sequence[str]] = (
-        "unsafe_local",
-    )  # a config from elsewhere must not set these without consent
+    takes_code: ClassVar[Sequence[str]] = ("unsafe_local",)  # a config from elsewhere must not set it without consent
 
     backend: Literal["auto", "namespaces", "bwrap", "landlock", "rlimits"] = "auto"
     strict: bool = False
     unsafe_local: bool = False
     limits: Limits = field(default_factory=Limits)
     max_running: Annotated[int, Ge(1)] | None = None
-    _tier: Tier | None = field(default=None, init=False, repr=False)
-    _sessions: set[Session] = field(default_factory=set, init=False, repr=False)
+    _sessions: "set[Session]" = field(default_factory=set, init=False, repr=False)
     _kills: Counter[str] = field(default_factory=Counter, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -52,69 +54,52 @@ class Sandbox:
             what = f"backend {self.backend!r}" if self.backend in _WEAK else "unsafe_local"
             raise ConfigError(f"a strict sandbox has no {what}: take auto, namespaces or bwrap, without unsafe_local")
         if self.backend == "rlimits" and not self.unsafe_local:
-            raise ConfigError("backend 'rlimits' holds no hostile code: it needs unsafe_local: true")
+            raise ConfigError("backend 'rlimits' does not confine hostile code: it needs unsafe_local: true")
 
-    def open(self, library: Library, keep: bool = False) -> Session:
+    def open(self, library: Library, keep: bool = False) -> "Session":
         """Cells of one episode; with ``keep`` variables survive from cell to cell. Raises ConfigError, SandboxError."""
-        tier = self._chosen()
-        check(library)
-
-        def start() -> Episode:
-            return Episode(shared(tier, library, self.limits), library, self.limits, keep)
-
-        session = Session(start, self.limits, self.max_running, self._count, self._sessions.discard)
+        tier = self._tier
+        for path in library.readable:
+            if not path.exists():
+                raise SandboxError(f"{path} does not exist: a cell could not read it")
+        session = Session(self, tier, library, keep)
         self._sessions.add(session)
         return session
 
-    def _count(self, ran: Ran) -> None:
-        if ran.status in ("timeout", "killed") or (ran.error is not None and ran.error.type == "Protocol"):
-            self._kills[ran.status] += 1
-
-    def _chosen(self) -> Tier:
-        if self._tier is None:
-            self._tier = self._choose()
-        return self._tier
-
-    def _choose(self) -> Tier:
-        if reason := detect.supported():
+    @cached_property
+    def _tier(self) -> Tier:
+        if reason := detect.unsupported():
             raise ConfigError(f"{reason}: code cannot be run here")
         refused = []
         for tier in self._candidates():
-            if tier == "rlimits":
+            if tier == "rlimits" or not (reason := detect.flaw(tier)):
                 return tier
-            found = detect.tested(tier)
-            if not found.reason:
-                return tier
-            refused.append(f"{tier}: {found.reason}")
-        held = "a strict sandbox needs" if self.strict else "code can be run with"
+            refused.append(f"{tier}: {reason}")
+        needs = "a strict sandbox needs" if self.strict else "code can be run with"
         raise ConfigError(
-            f"no sandbox holds here ({'; '.join(refused)}): {held} unprivileged user namespaces or bubblewrap"
+            f"no sandbox works here ({'; '.join(refused)}): {needs} unprivileged user namespaces or bubblewrap"
             + ("" if self.strict else ", Landlock, or unsafe_local: true where the code is trusted")
         )
 
     def _candidates(self) -> list[Tier]:
         if self.backend != "auto":
             return [self.backend]
-        return [
-            tier
-            for tier in detect.ORDER
-            if (tier != "rlimits" or self.unsafe_local) and not (self.strict and tier in _WEAK)
-        ]
+        refused = set(_WEAK) if self.strict else set() if self.unsafe_local else {"rlimits"}
+        return [tier for tier in detect.ORDER if tier not in refused]
 
     def report(self) -> Mapping[str, Any]:
-        """What holds code here, for the record: tier, why stronger ones do not, rules, limits, kills so far.
+        """What confines code here, for the record: tier, why stronger ones do not, rules, limits, kills so far.
 
-        Runs the self-tests when they have not run. Raises ConfigError where nothing, or nothing strict, can hold code.
+        Runs the self-tests when they have not run. Raises ConfigError where nothing, or nothing strict, can.
         """
-        tier = self._chosen()
-        stronger = [one for one in self._candidates() if detect.ORDER.index(one) < detect.ORDER.index(tier)]
+        tier, candidates = self._tier, self._candidates()
         return {
             "tier": tier,
             "uid": os.getuid(),
-            "landlock": landlock.abi(),
+            "landlock": kernel.landlock_version(),
             "rules": "" if tier == "rlimits" else seccomp.digest(),
             "self_test": "none: unsafe_local" if tier == "rlimits" else "held",
-            "refused": {one: detect.tested(one).reason for one in stronger},
+            "refused": {one: detect.flaw(one) for one in candidates[: candidates.index(tier)]},
             "strict": self.strict,
             "unsafe_local": tier == "rlimits",
             "limits": asdict(self.limits),
@@ -128,3 +113,78 @@ class Sandbox:
         """
         for session in list(self._sessions):
             session.close()
+
+
+class Session:
+    """An episode's cells. A worker that dies, hangs or misbehaves is a result; the next cell has a new one."""
+
+    def __init__(self, sandbox: Sandbox, tier: Tier, library: Library, keep: bool) -> None:
+        self._sandbox, self._tier, self._library, self._keep = sandbox, tier, library, keep
+        self._episode: Episode | None = None
+        self._closed = False
+        self._locks: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = weakref.WeakKeyDictionary()
+
+    async def run(self, cell: str) -> Ran:
+        """Run a cell, after earlier ones. Raises SandboxError when the machine cannot."""
+        lock = self._locks.setdefault(asyncio.get_running_loop(), asyncio.Lock())
+        async with lock, running_slots(self._sandbox.max_running):
+            episode = await self._begun()
+            try:
+                ran = await episode.run(cell)
+            except TimeoutError:
+                self._drop()
+                ran = failed("timeout", "Timeout", self._sandbox.limits.too_long + LOST)
+            except Gone as gone:
+                self._refuse_closed()
+                self._drop()
+                ran = failed("killed", "Killed", f"the worker was ended: {gone}{LOST}")
+            except BaseException:  # cancelled in the middle of a cell: the channel is of no more use
+                self._drop()
+                raise
+        if ran.broken:
+            self._sandbox._kills[ran.status] += 1
+        return ran
+
+    async def _begun(self) -> Episode:
+        reason = ""
+        for last in (False, True):
+            self._refuse_closed()
+            try:
+                if self._episode is None or not self._episode.zygote.alive:
+                    self._drop()
+                    zygote = shared(self._tier, self._library, self._sandbox.limits)
+                    self._episode = Episode(zygote, self._library, self._sandbox.limits, self._keep)
+                await self._episode.begin()
+                return self._episode
+            except (Gone, TimeoutError) as error:
+                reason = str(error) or "it took too long"
+                if last and self._episode is not None:
+                    reason += self._episode.zygote.last_output()
+                self._drop()
+            except BaseException:
+                self._drop()
+                raise
+        raise SandboxError(f"two attempts to start a worker failed: {reason}")
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise SandboxError("the session is closed")
+
+    def _drop(self) -> None:
+        episode, self._episode = self._episode, None
+        if episode is not None:
+            episode.close()
+
+    def close(self) -> None:
+        """Kill everything of the episode; returns when it is gone. May be called again."""
+        self._closed = True
+        self._drop()
+        self._sandbox._sessions.discard(self)
+
+
+def running_slots(n: int | None) -> asyncio.Semaphore:
+    """At most ``n`` cells at once (None: one per CPU) on the running event loop, first come first served."""
+    slots = _slots.setdefault(asyncio.get_running_loop(), {})
+    if n not in slots:
+        slots[n] = asyncio.Semaphore(n or len(os.sched_getaffinity(0)))
+    return slots[n]

@@ -1,103 +1,71 @@
-"""Which tier holds on this machine: each is tried with cells that attack it, and used only when all of them fail."""
+"""Which tier works on this machine: each is tried with a cell that attacks it, and used only when all attacks fail."""
 
+import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
+from shutil import which
 
-from components.sandbox import bwrap, landlock, places, seccomp
-from components.sandbox.api import Library, Limits, SandboxError, Tier
+from components.sandbox import kernel, paths, seccomp
+from components.sandbox.api import Library, Limits, Ran, SandboxError, Tier
 from components.sandbox.episode import Episode
-from components.sandbox.warm import Gone, Warm
+from components.sandbox.process import Gone, ZygoteProcess
 
 ORDER: tuple[Tier, ...] = ("namespaces", "bwrap", "landlock", "rlimits")
 _LIMITS = Limits(wall_seconds=10.0, cpu_seconds=10.0)
-_CELL = """
-import ctypes, os, socket
-answer = []
-def tried(name, attack):
-    try:
-        attack()
-    except OSError:
-        return
-    answer.append(name)
-def fork():
-    if not os.fork():
-        os._exit(0)
-def memory_file():
-    os.close(os.memfd_create("m"))
-tried("socket", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close())
-tried("unix socket", lambda: socket.socket(socket.AF_UNIX).close())
-tried("fork", fork)
-tried("memory file", memory_file)
-tried("write outside", lambda: open({outside!r}, "w").close())
-tried("read outside", lambda: open({secret!r}).close())
-tried("read the project", lambda: open({source!r}).close())
-tried("read the host's environment", lambda: open("/proc/{parent}/environ").close())
-tried("signal", lambda: os.kill({parent}, 0))
-with open("inside", "w") as file:
-    file.write("x")
-answer = ", ".join(answer) or "held"
-"""
+_LIBRARY = Library("components.sandbox.probe", {})
+_CELL = Path(__file__).with_name("self_test.txt")
 
 
-@dataclass(frozen=True)
-class Found:
-    """What the self-test of a tier found. ``reason`` is empty where it holds; ``open`` are attacks that worked."""
-
-    tier: Tier
-    reason: str = ""
-    open: tuple[str, ...] = field(default=())
-
-
-def supported() -> str:
-    """Why this machine cannot hold code at all; empty where it may."""
+def unsupported() -> str:
+    """Why this machine cannot confine code at all; empty where it may."""
     if sys.platform != "linux":
         return f"the sandbox needs Linux, this is {sys.platform}"
-    if not seccomp.supported():
+    if os.uname().machine not in seccomp.ARCHITECTURES:
         return f"the sandbox knows the system calls of x86_64 and aarch64, this is {os.uname().machine}"
     return ""
 
 
 @cache
-def tested(tier: Tier) -> Found:
-    """Try a tier, once per process."""
-    if tier == "bwrap" and bwrap.found() is None:
-        return Found(tier, "bwrap is not installed")
-    if tier in ("bwrap", "landlock") and landlock.abi() < landlock.LEAST:
-        return Found(tier, f"Landlock has version {landlock.abi()}, needed is {landlock.LEAST} (Linux 6.2)")
+def flaw(tier: Tier) -> str:
+    """Why a tier cannot be used here, tried once per process; empty where its self-test passes."""
+    if tier == "bwrap" and which("bwrap") is None:
+        return "bwrap is not installed"
+    if tier in ("bwrap", "landlock") and kernel.landlock_version() < kernel.LEAST_LANDLOCK:
+        return f"Landlock has version {kernel.landlock_version()}, needed is {kernel.LEAST_LANDLOCK} (Linux 6.2)"
     with tempfile.TemporaryDirectory(prefix="wardround-probe-") as folder:
-        secret = Path(folder, "secret")
+        secret, outside = Path(folder, "secret"), Path(folder, "outside")
         secret.write_text("secret")
-        places_of: Mapping[str, object] = {
-            "outside": str(Path(folder, "outside")), "secret": str(secret), "parent": os.getpid(),
-            "source": str(places.project() / "components" / "core" / "types.py"),
-        }  # fmt: skip
-        return _attacked(tier, _CELL.format(**places_of))
-
-
-def _attacked(tier: Tier, cell: str) -> Found:
-    try:
-        warm = Warm(tier, "components.sandbox.probe", scratch_bytes=_LIMITS.scratch_bytes)
-    except SandboxError as error:
-        return Found(tier, str(error))
-    try:
-        episode = Episode(warm, Library("components.sandbox.probe", {}), _LIMITS, keep=False)
+        source = str(paths.PROJECT / "components" / "core" / "types.py")
+        cell = _CELL.read_text().format(outside=str(outside), secret=str(secret), parent=os.getpid(), source=source)
         try:
-            ran = episode.run_here(cell)
-        finally:
-            episode.close()
-    except Gone as error:
-        return Found(tier, f"cannot be set up: {error}{warm.last_output()}")
-    except (SandboxError, TimeoutError) as error:
-        return Found(tier, f"cannot be set up: {error}")
-    finally:
-        warm.close()
+            ran = _run(tier, cell)
+        except (SandboxError, TimeoutError) as error:
+            return f"cannot be set up: {error}"
     if ran.status != "ok":
-        return Found(tier, f"the self-test ended with {ran.status}: {ran.error.message if ran.error else ''}")
-    if ran.answer == "held":
-        return Found(tier)
-    return Found(tier, f"the self-test got through: {ran.answer}", tuple(ran.answer.split(", ")))
+        return f"the self-test ended with {ran.status}: {ran.error.message if ran.error else ''}"
+    return "" if ran.answer == "held" else f"the self-test got through: {ran.answer}"
+
+
+def _run(tier: Tier, cell: str) -> Ran:
+    """Run a cell on an event loop of its own, since the caller may be on one. Raises SandboxError, TimeoutError."""
+    zygote = ZygoteProcess(tier, _LIBRARY.module, scratch_bytes=_LIMITS.scratch_bytes)
+    try:
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, _run_once(zygote, cell)).result()
+    except Gone as error:
+        raise SandboxError(f"{error}{zygote.last_output()}") from error
+    finally:
+        zygote.close()
+
+
+async def _run_once(zygote: ZygoteProcess, cell: str) -> Ran:
+    episode = Episode(zygote, _LIBRARY, _LIMITS, keep=False)
+    try:
+        await episode.begin()
+        return await episode.run(cell)
+    finally:
+        episode.close()

@@ -1,7 +1,16 @@
-"""Linux calls that the standard library of Python 3.11 lacks, through ctypes; errors are OSError."""
+"""Linux calls that the standard library of Python 3.11 lacks, through ctypes; errors are OSError.
+
+Landlock (the kernel's Documentation/userspace-api/landlock.rst): a process may read some paths, write one folder, and
+access nothing else of the file system. It does not govern changes of mode, owner or times of files that can be named;
+components.sandbox.seccomp refuses those calls.
+"""
 
 import ctypes
 import os
+import stat
+import struct
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = (
@@ -10,88 +19,99 @@ NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = (
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = (
     1, 2, 4, 8, 32, 4096, 16384, 1 << 18,
 )  # fmt: skip
-_MNT_DETACH, _AT_FDCWD, _AT_RECURSIVE = 2, -100, 0x8000
-_PDEATHSIG, _SET_NAME, _CAPBSET_DROP, _SUBREAPER, _NO_NEW_PRIVS, _AMBIENT, _AMBIENT_CLEAR = 1, 15, 24, 36, 38, 47, 4
+PARENT_DEATH_SIGNAL, SET_NAME, CHILD_SUBREAPER, NO_NEW_PRIVILEGES = 1, 15, 36, 38  # options of prctl
+_DROP_BOUNDING, _AMBIENT, _AMBIENT_CLEAR = 24, 47, 4
+DETACH = 2  # unmount now; what is still open in it stays until it is closed
+AT_FDCWD, AT_RECURSIVE = -100, 0x8000
 _CAPSET = {"x86_64": 126, "aarch64": 91}
-_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
-_MOUNT_SETATTR = 442  # the same number on every machine, as are all newer calls
+PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+MOUNT_SETATTR = 442  # the same number on every machine, as are all newer calls; Linux 5.12
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_READ_FILE, _READ_DIR, _WRITE_FILE = 1 << 2, 1 << 3, 1 << 1
+_REMOVE, _MAKE = 0x30, 0x1180  # folders and files; to make folders, files, symbolic links
+_REFER, _TRUNCATE, _IOCTL = 1 << 13, 1 << 14, 1 << 15
+LEAST_LANDLOCK = 3  # below, a file that may be opened for reading can be truncated
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def syscall(number: int, *arguments: Any) -> int:
-    """A system call by its number. Integers go as 64 bits, the rest as ctypes converts them. Raises OSError."""
-    given = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
-    return _checked(_libc.syscall(ctypes.c_long(number), *given), f"syscall {number}")
-
-
-def _checked(result: int, what: str) -> int:
+def call(name: str, *arguments: Any) -> int:
+    """Call a function of the C library. Integers go as 64 bits, texts as paths, None as a null. Raises OSError."""
+    passed = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
+    result: int = getattr(_libc, name)(*(os.fsencode(one) if isinstance(one, str) else one for one in passed))
     if result < 0:
         number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
+        raise OSError(number, f"{name}{arguments}: {os.strerror(number)}")
     return result
 
 
-def prctl(option: int, value: int = 0, third: int = 0) -> int:
-    """Set something about this process."""
-    given = [ctypes.c_ulong(one) for one in (value, third, 0, 0)]
-    return _checked(_libc.prctl(ctypes.c_int(option), *given), f"prctl {option}")
-
-
-def rename(name: str) -> None:
-    """Set the name under which this process is listed; at most 15 bytes."""
-    _checked(_libc.prctl(ctypes.c_int(_SET_NAME), name.encode(), *(ctypes.c_ulong(0),) * 3), "prctl")
-
-
-def unshare(flags: int) -> None:
-    """New namespaces for this process; the PID one is its children's."""
-    _checked(_libc.unshare(ctypes.c_int(flags)), "unshare")
-
-
-def mount(source: str | None, target: str, kind: str | None, flags: int, data: str = "") -> None:
-    """Mount, bind or change a mount."""
-    given = [None if text is None else os.fsencode(text) for text in (source, target, kind)]
-    _checked(_libc.mount(*given, ctypes.c_ulong(flags), data.encode() or None), f"mount on {target}")
-
-
-def set_mount(target: str, attributes: int) -> None:
-    """Set attributes (the low bits of mount flags) on a mount and all below it; Linux 5.12."""
-    asked = (ctypes.c_uint64 * 4)(attributes, 0, 0, 0)
-    path = ctypes.c_char_p(os.fsencode(target))
-    syscall(_MOUNT_SETATTR, _AT_FDCWD, path, _AT_RECURSIVE, asked, ctypes.sizeof(asked))
-
-
-def detach(target: str) -> None:
-    """Unmount now; what is still open in it lives on until it is closed."""
-    _checked(_libc.umount2(os.fsencode(target), _MNT_DETACH), f"umount {target}")
-
-
-def pivot_root(new: str, old: str) -> None:
-    """Make ``new`` the root; the previous root is at ``old``."""
-    syscall(_PIVOT_ROOT[os.uname().machine], ctypes.c_char_p(os.fsencode(new)), ctypes.c_char_p(os.fsencode(old)))
-
-
-def die_with_parent(signal: int) -> None:
-    """Get a signal when the thread that forked this process ends."""
-    prctl(_PDEATHSIG, signal)
-
-
-def adopt_orphans() -> None:
-    """Become the parent of descendants whose parent ended."""
-    prctl(_SUBREAPER, 1)
-
-
-def no_new_privileges() -> None:
-    """No later call gives rights."""
-    prctl(_NO_NEW_PRIVS, 1)
+syscall = partial(call, "syscall")  # number, arguments
+prctl = partial(call, "prctl")  # option, value
+unshare = partial(call, "unshare")  # flags: new namespaces for this process; the PID one is its children's
+mount = partial(call, "mount")  # source, target, type, flags, data
+unmount = partial(call, "umount2")  # target, flags
 
 
 def drop_capabilities() -> None:
     """Give up all capabilities for good."""
     for number in range(64):
         try:
-            prctl(_CAPBSET_DROP, number)
-        except OSError:  # beyond the last one, or it is not ours to drop
+            prctl(_DROP_BOUNDING, number, 0, 0, 0)
+        except OSError:  # beyond the last one, or this process may not drop it
             break
-    prctl(_AMBIENT, _AMBIENT_CLEAR)
+    prctl(_AMBIENT, _AMBIENT_CLEAR, 0, 0, 0)
     head = (ctypes.c_uint32 * 2)(0x20080522, 0)
     syscall(_CAPSET[os.uname().machine], head, (ctypes.c_uint32 * 6)())
+
+
+def landlock_version() -> int:
+    """The version of the kernel's Landlock; 0 where there is none."""
+    try:
+        return syscall(_CREATE_RULESET, None, 0, 1)
+    except OSError:
+        return 0
+
+
+def restrict_paths(readable: Iterable[str], writable: Iterable[str]) -> None:
+    """Restrict this process and its children for good. Raises OSError.
+
+    Missing files and folders that may be read are skipped. In folders that may be written no device or socket can be
+    made. Needs Landlock of at least ``LEAST_LANDLOCK``.
+    """
+    version = landlock_version()
+    handled = (1 << 13) - 1 | _REFER | _TRUNCATE | (_IOCTL if version >= 5 else 0)
+    rules = struct.pack("QQQ", handled, 3 if version >= 4 else 0, 3 if version >= 6 else 0)
+    ruleset = _new_ruleset(rules[: 8 if version < 4 else 16 if version < 6 else 24])
+    for path in readable:
+        _allow(ruleset, path, _READ_FILE | _READ_DIR)
+    for path in writable:
+        _allow(ruleset, path, _READ_FILE | _READ_DIR | _WRITE_FILE | _REMOVE | _MAKE | _REFER | _TRUNCATE)
+    _apply(ruleset)
+
+
+def keep_names() -> None:
+    """From here on this process can remove or rename nothing: no file without a name can be kept open.
+
+    With components.sandbox.seccomp, which refuses files made without one, all that is written can be seen and counted.
+    """
+    _apply(_new_ruleset(struct.pack("Q", _REMOVE)))
+
+
+def _new_ruleset(handled: bytes) -> int:
+    return syscall(_CREATE_RULESET, ctypes.create_string_buffer(handled, len(handled)), len(handled), 0)
+
+
+def _allow(ruleset: int, path: str, access: int) -> None:
+    try:
+        opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    if not stat.S_ISDIR(os.fstat(opened).st_mode):
+        access &= _READ_FILE | _WRITE_FILE | _TRUNCATE
+    rule = struct.pack("=Qi", access, opened)
+    syscall(_ADD_RULE, ruleset, 1, ctypes.create_string_buffer(rule, len(rule)), 0)
+    os.close(opened)
+
+
+def _apply(ruleset: int) -> None:
+    syscall(_RESTRICT_SELF, ruleset, 0)
+    os.close(ruleset)

@@ -1,20 +1,23 @@
 """A process tree of its own: user, PID, mount, network, IPC, UTS and cgroup namespaces, with a root that holds the
 readable paths and an empty scratch folder in memory. Works as root and as an ordinary user; leaves nothing behind.
+
+Made here for each episode, or by bubblewrap, a program that the machine trusts with namespaces, for a whole zygote.
 """
 
 import os
+import shutil
+import struct
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from components.sandbox import kernel as k
-from components.sandbox.places import DEVICES, outermost, within
+from components.sandbox import paths
 
-SCRATCH = "/scratch"
+BWRAP_SLOTS = [f"/cells/{number}" for number in range(128)]  # scratch folders of the episodes of one zygote
 _ROOT = "/proc"  # a folder that is always there; its content is not needed inside
 _INSIDE = 65534
 _ATTRIBUTES = k.MS_NOSUID | k.MS_NODEV
 _LINKS = ("lib", "lib32", "lib64")
-_INODES = 4096
 
 
 def enter() -> None:
@@ -27,33 +30,29 @@ def enter() -> None:
             file.write(text)
 
 
-def build(readable: Sequence[str], refused: Iterable[str], scratch_bytes: int) -> None:
-    """Change the root to one that holds only what may be read. Raises OSError.
+def build_root(readable: Sequence[str], refused: Iterable[str]) -> None:
+    """Change the root to one that holds only what may be read, and an empty folder for scratch. Raises OSError.
 
-    Args:
-        readable: absolute paths; they are at the same place inside, read-only.
-        refused: folders that are empty inside although they lie below a readable one.
-        scratch_bytes: size of the scratch folder.
+    Readable paths are at the same place inside; refused folders below them are empty there.
     """
-    k.mount(None, "/", None, k.MS_REC | k.MS_PRIVATE)
+    k.mount(None, "/", None, k.MS_REC | k.MS_PRIVATE, None)
     k.mount("tmpfs", _ROOT, "tmpfs", _ATTRIBUTES, "size=1m,mode=755")
-    kept = outermost(readable)
-    for path in (*kept, *DEVICES):
-        _bind(path, 0 if path in DEVICES else k.MS_NODEV)
+    bound = paths.outermost(readable)
+    for path in (*bound, *paths.DEVICES):
+        _bind(path, 0 if path in paths.DEVICES else k.MS_NODEV)
     for path in refused:
-        if any(within(path, other) for other in kept) and os.path.isdir(path):
+        if any(paths.within(path, other) for other in bound) and os.path.isdir(path):
             k.mount("tmpfs", _ROOT + path, "tmpfs", _ATTRIBUTES | k.MS_RDONLY, "size=4k,mode=755")
     for name in _LINKS:
         if os.path.islink(f"/{name}") and not os.path.lexists(f"{_ROOT}/{name}"):
             os.symlink(os.readlink(f"/{name}"), f"{_ROOT}/{name}")
-    os.mkdir(_ROOT + SCRATCH)
+    os.mkdir(_ROOT + paths.SCRATCH)
     os.mkdir(f"{_ROOT}/.old")
-    k.pivot_root(_ROOT, f"{_ROOT}/.old")
+    k.syscall(k.PIVOT_ROOT[os.uname().machine], _ROOT, f"{_ROOT}/.old")
     os.chdir("/")
-    k.detach("/.old")
+    k.unmount("/.old", k.DETACH)
     os.rmdir("/.old")
-    k.mount(None, "/", None, k.MS_REMOUNT | k.MS_BIND | k.MS_RDONLY | _ATTRIBUTES)
-    new_scratch(scratch_bytes)
+    k.mount(None, "/", None, k.MS_REMOUNT | k.MS_BIND | k.MS_RDONLY | _ATTRIBUTES, None)
 
 
 def _bind(path: str, attributes: int) -> None:
@@ -62,18 +61,38 @@ def _bind(path: str, attributes: int) -> None:
         os.makedirs(target, exist_ok=True)
     else:
         os.makedirs(os.path.dirname(target), exist_ok=True)
-        with open(target, "x"):
-            pass
-    k.mount(source, target, None, k.MS_BIND | k.MS_REC)
-    k.set_mount(target, k.MS_RDONLY | k.MS_NOSUID | attributes)
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL))
+    k.mount(source, target, None, k.MS_BIND | k.MS_REC, None)
+    wanted = struct.pack("QQQQ", k.MS_RDONLY | k.MS_NOSUID | attributes, 0, 0, 0)  # for this mount and all below it
+    k.syscall(k.MOUNT_SETATTR, k.AT_FDCWD, target, k.AT_RECURSIVE, wanted, len(wanted))
 
 
-def new_scratch(size: int) -> None:
-    """An empty scratch folder over what was there."""
-    k.mount("tmpfs", SCRATCH, "tmpfs", _ATTRIBUTES | k.MS_NOEXEC, f"size={size},nr_inodes={_INODES},mode=700")
+def bwrap_command(
+    readable: Sequence[str], module: str, environment: Mapping[str, str], scratch_bytes: int
+) -> list[str]:
+    """Bubblewrap with its arguments; what to run follows.
 
-
-def renew_scratch(size: int) -> None:
-    """Replace the scratch folder by an empty one; what is still open in the old one goes with its process."""
-    k.detach(SCRATCH)
-    new_scratch(size)
+    Only ``BWRAP_SLOTS`` can be written, one for each episode: file systems in memory of ``scratch_bytes``. Landlock
+    and the call filter inside keep episodes from the package of the library's ``module`` and each other's folders.
+    """
+    line = [
+        shutil.which("bwrap") or "bwrap",
+        "--unshare-all",
+        "--uid",
+        str(_INSIDE),
+        "--gid",
+        str(_INSIDE),
+        "--clearenv",
+    ]
+    for name, value in environment.items():
+        line += ["--setenv", name, value]
+    packages = {str(paths.PROJECT / name) for name in ("components", module.partition(".")[0])}
+    for path in paths.outermost([*paths.interpreter(), *filter(os.path.isdir, packages), *readable]):
+        line += ["--ro-bind", path, path]
+    for name in _LINKS:
+        line += ["--ro-bind-try", f"/{name}", f"/{name}"]
+    for path in paths.DEVICES:
+        line += ["--dev-bind", path, path]
+    for slot in BWRAP_SLOTS:
+        line += ["--size", str(scratch_bytes), "--tmpfs", slot]
+    return [*line, "--proc", "/proc", "--remount-ro", "/", "--chdir", "/"]

@@ -5,22 +5,23 @@ mount, no signal to others, no change of mode, owner or times, no limit raised. 
 newer than the list, and clone3, with ENOSYS, so that the C library takes the older way.
 """
 
+import csv
 import ctypes
 import errno
 import hashlib
 import os
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 
 from components.sandbox import kernel
-from components.sandbox.syscalls import ALLOWED, CHECKED, numbers
 
-_ANY = 0x7F5A3C96  # stands for the number of a process: no process has it, and no other instruction
-_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_ANY = 0x7F5A3C96  # placeholder for the number of a process: no process has it, and no other instruction
+ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _LOAD, _EQUAL, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
-_ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
+_KILL, _ERROR, _ALLOWED = 0x80000000, 0x00050000, (_RETURN, 0, 0, 0x7FFF0000)
 _NAMELESS = 0x400000  # the bit of O_TMPFILE
 _NEWER = 403  # from here on all machines have the same numbers
 _X32 = 0x40000000
@@ -32,9 +33,14 @@ _SECCOMP, _SET_FILTER, _ALL_THREADS = {"x86_64": 317, "aarch64": 277}, 1, 1
 Instruction = tuple[int, int, int, int]
 
 
-def supported() -> bool:
-    """Whether the numbers of this machine are known."""
-    return os.uname().machine in _ARCHITECTURES
+@cache
+def numbers(machine: str) -> Mapping[str, int]:
+    """Name -> number of the calls in syscalls.csv that a machine has; all others are refused.
+
+    Source: the kernel's asm/unistd_64.h and asm-generic/unistd.h, which never change a number once assigned.
+    """
+    with Path(__file__).with_name("syscalls.csv").open(newline="") as file:
+        return {row["name"]: int(row[machine]) for row in csv.DictReader(file) if row[machine]}
 
 
 def _argument(n: int, high: bool = False) -> Instruction:
@@ -45,49 +51,38 @@ def _refuse(number: int = errno.EPERM) -> Instruction:
     return (_RETURN, 0, 0, _ERROR | number)
 
 
-def _one_of(n: int, values: Sequence[int], found: Instruction, other: Instruction) -> list[Instruction]:
+def _one_of(n: int, values: Sequence[int], then: Instruction, other: Instruction) -> list[Instruction]:
     jumps = [(_EQUAL, len(values) - k, 0, value) for k, value in enumerate(values)]
-    return [_argument(n), *jumps, other, found]
+    return [_argument(n), *jumps, other, then]
 
 
 def _null(n: int) -> list[Instruction]:
     """Allow when the pointer is null."""
-    return [
-        _argument(n), (_EQUAL, 0, 2, 0), _argument(n, high=True), (_EQUAL, 1, 0, 0), _refuse(), (_RETURN, 0, 0, _ALLOW),
-    ]  # fmt: skip
+    return [_argument(n), (_EQUAL, 0, 2, 0), _argument(n, high=True), (_EQUAL, 1, 0, 0), _refuse(), _ALLOWED]
 
 
 def _without(n: int, bits: int) -> list[Instruction]:
     """Allow when none of the bits is set."""
-    return [_argument(n), (_AND, 0, 0, bits), (_EQUAL, 0, 1, 0), (_RETURN, 0, 0, _ALLOW), _refuse()]
+    return [_argument(n), (_AND, 0, 0, bits), (_EQUAL, 0, 1, 0), _ALLOWED, _refuse()]
 
 
-def _checks(pid: int) -> dict[str, list[Instruction]]:
-    """Name -> instructions that decide by the arguments; the low half is what the kernel reads of an int."""
-    allow = (_RETURN, 0, 0, _ALLOW)
-    own = _one_of(0, (pid,), allow, _refuse())
-    stream_pair = [
-        _argument(0),
-        (_EQUAL, 0, 3, 1),
-        _argument(1),
-        (_AND, 0, 0, 0xF),
-        (_EQUAL, 1, 0, 1),
-        _refuse(),
-        allow,
-    ]
+def checks(pid: int) -> dict[str, list[Instruction]]:
+    """Calls allowed for some arguments only, with the instructions that decide; the kernel reads an int's low half."""
+    own_process = _one_of(0, (pid,), _ALLOWED, _refuse())
+    stream_type = [_argument(1), (_AND, 0, 0, 0xF), (_EQUAL, 1, 0, 1), _refuse(), _ALLOWED]
     return {
-        "open": _without(1, _NAMELESS),
-        "openat": _without(2, _NAMELESS),
         "clone": [_refuse()],
         "clone3": [_refuse(errno.ENOSYS)],
-        "ioctl": _one_of(1, _IOCTLS, allow, _refuse(errno.ENOTTY)),
-        "fcntl": _one_of(1, _FCNTLS_REFUSED, _refuse(), allow),
-        "prctl": _one_of(0, _PRCTLS, allow, _refuse()),
+        "ioctl": _one_of(1, _IOCTLS, _ALLOWED, _refuse(errno.ENOTTY)),
+        "fcntl": _one_of(1, _FCNTLS_REFUSED, _refuse(), _ALLOWED),
+        "prctl": _one_of(0, _PRCTLS, _ALLOWED, _refuse()),
         "prlimit64": _null(2),
-        "kill": own,
-        "tgkill": own,
-        "socketpair": stream_pair,
+        "kill": own_process,
+        "tgkill": own_process,
+        "socketpair": [_argument(0), (_EQUAL, 0, 3, 1), *stream_type],
         "sendto": _null(4),
+        "open": _without(1, _NAMELESS),
+        "openat": _without(2, _NAMELESS),
     }
 
 
@@ -99,27 +94,29 @@ def program(pid: int, machine: str) -> bytes:
 @cache
 def _any_process(machine: str) -> bytes:
     code: list[Instruction] = [
-        (_LOAD, 0, 0, 4), (_EQUAL, 1, 0, _ARCHITECTURES[machine]), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, 0),
+        (_LOAD, 0, 0, 4), (_EQUAL, 1, 0, ARCHITECTURES[machine]), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, 0),
         (_AT_LEAST, 0, 1, _X32), _refuse(),
     ]  # fmt: skip
-    checks = _checks(_ANY)
-    for name, number in numbers(CHECKED, machine).items():
-        code += [(_EQUAL, 0, len(checks[name]), number), *checks[name]]
-    plain = sorted(numbers(ALLOWED, machine).values())
+    known, checked = numbers(machine), checks(_ANY)
+    for name, decision in checked.items():
+        if name in known:
+            code += [(_EQUAL, 0, len(decision), known[name]), *decision]
+    plain = sorted(number for name, number in known.items() if name not in checked)
     code += [(_EQUAL, len(plain) - k + 2, 0, number) for k, number in enumerate(plain)]
-    code += [(_AT_LEAST, 0, 1, _NEWER), _refuse(errno.ENOSYS), _refuse(), (_RETURN, 0, 0, _ALLOW)]
+    code += [(_AT_LEAST, 0, 1, _NEWER), _refuse(errno.ENOSYS), _refuse(), _ALLOWED]
     return b"".join(struct.pack("=HBBI", *one) for one in code)
 
 
 def digest() -> str:
-    """A hash of the rules on this machine, the process' own number left out."""
+    """A hash of the rules on this machine, without the process' own number."""
     return hashlib.sha256(program(0, os.uname().machine)).hexdigest()[:16]
 
 
 def install() -> None:
     """Filter this process, all of its threads, for good. Raises OSError where the kernel has no filters."""
     rules = program(os.getpid(), os.uname().machine)
-    held = ctypes.create_string_buffer(rules, len(rules))
-    filter_ = struct.pack("HxxxxxxP", len(rules) // 8, ctypes.addressof(held))
-    head = ctypes.create_string_buffer(filter_, len(filter_))
-    kernel.syscall(_SECCOMP[os.uname().machine], _SET_FILTER, _ALL_THREADS, head)
+    buffer = ctypes.create_string_buffer(rules, len(rules))
+    head = struct.pack("HxxxxxxP", len(rules) // 8, ctypes.addressof(buffer))
+    kernel.syscall(
+        _SECCOMP[os.uname().machine], _SET_FILTER, _ALL_THREADS, ctypes.create_string_buffer(head, len(head))
+    )

@@ -1,128 +1,181 @@
-"""The process that watches the workers of one episode. It runs no code of cells, and of what
-they write it only drops what is not needed.
+"""The process that watches the workers of one episode. It runs no code of cells, and reads nothing that they write.
 
-It forks workers ahead and hands the host the ends of their pipes, so that a cell and its result take no detour. The
-host reports when a cell takes longer than a moment, and when it is over; meanwhile this process watches wall and CPU
-time and the size of the scratch folder, ends the worker at a limit, and reports why a worker ended. Between two cells
-it ends the worker, or holds it when it does not rest.
+It forks workers ahead and hands the host the ends of their pipes. The host reports when a cell takes longer than a
+moment, and when it is over; meanwhile this process watches wall and CPU time and the scratch folder, ends the worker at
+a limit, and reports why a worker ended. Between two cells it ends the worker, or stops it when it stays busy.
 """
 
+import contextlib
+import os
 import select
 import signal
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, NoReturn
 
 from components.sandbox import worker
-from components.sandbox.api import Status
-from components.sandbox.child import Child
-from components.sandbox.frames import Reader, pack
-from components.sandbox.scratch import Scratch
+from components.sandbox.api import Reader, Status, pack
+from components.sandbox.cells import Settings
+from components.sandbox.paths import Folder
 
 _FRAME_BYTES = 4096
 _SHORT = 0.05  # seconds: a cell that takes longer has the next worker forked in parallel
 _TICK, _WATCH = 0.25, 0.02  # between looks at the CPU time, and at the scratch folder where nothing limits it
-_REAP = 0.005  # between looks at workers that are ending; how long one that lives on has to come to rest
+_REAP = 0.005  # between looks at workers that are ending; how long one that stays has to come to rest
 
 Verdict = tuple[Status, str, str]
 
 
-class HostGone(Exception):
-    """The host closed its end: the episode is over."""
+class Child:
+    """A forked worker that waits for a cell; only the host holds its pipes."""
+
+    def __init__(self, work: Callable[[int, int, int], NoReturn], foreign: Iterable[int]) -> None:
+        """Fork.
+
+        Args:
+            work: what the worker does with its descriptors for cells, results and the pledge to stay.
+            foreign: descriptors that the worker must not have.
+        """
+        self._ended, self._cpu = False, 0.0
+        self.signal = 0  # that ended it; 0 when it ended by itself or has not
+        cells, cells_in = os.pipe()
+        results_out, results = os.pipe()
+        self.output, output = os.pipe()
+        pledge_out, pledge = os.pipe()
+        self._host = (cells_in, results_out, pledge_out)
+        self.pid = os.fork()
+        if not self.pid:
+            try:
+                for descriptor in (*foreign, *self._host, self.output):
+                    os.close(descriptor)
+                os.dup2(output, 1)
+                os.close(output)
+                work(cells, results, pledge)
+            finally:  # nothing unwinds into what was forked from
+                os._exit(1)
+        for descriptor in (cells, results, output, pledge):
+            os.close(descriptor)
+        self.process = os.pidfd_open(self.pid)
+        self.descriptors: tuple[int, ...] = (*self._host, self.output, self.process)
+
+    def hand_over(self, channel: socket.socket) -> None:
+        """Pass the host its ends: only output and process stay here, to be watched."""
+        cells_in, results_out, pledge_out = self._host
+        ends = [cells_in, results_out, self.output, self.process, pledge_out]
+        socket.send_fds(channel, [pack({"worker": True})], ends)
+        for descriptor in self._host:
+            os.close(descriptor)
+        self.descriptors = (self.output, self.process)
+
+    def cpu_seconds(self) -> float:
+        """CPU time that the process has used so far."""
+        try:
+            return self._cpu if self.ended() else time.clock_gettime((~self.pid << 3) | 2)
+        except OSError:  # it is ending just now
+            return 0.0
+
+    def send_signal(self, number: int) -> None:
+        """Stop the process, let it continue, or end it; ``ended`` says when it is gone."""
+        if not self.ended():
+            os.kill(self.pid, number)
+
+    def ended(self, wait: bool = False) -> bool:
+        """Whether the process has ended; from then on its number may be another's."""
+        if not self._ended:
+            pid, status, used = os.wait4(self.pid, 0 if wait else os.WNOHANG)
+            if pid:
+                self._ended, self._cpu = True, used.ru_utime + used.ru_stime
+                self.signal = os.WTERMSIG(status)
+        return self._ended
+
+    def close(self) -> None:
+        """End it, and close its descriptors."""
+        self.send_signal(signal.SIGKILL)
+        for descriptor in self.descriptors:
+            os.close(descriptor)
+        self.descriptors = ()
 
 
 class Supervisor:
     """One episode's workers."""
 
-    def __init__(
-        self, channel: socket.socket, names: Mapping[str, Any], settings: worker.Settings, scratch: Scratch
-    ) -> None:
-        self._channel, self._settings, self._scratch = channel, settings, scratch
-        self._names = names
+    def __init__(self, channel: socket.socket, names: Mapping[str, Any], settings: Settings, scratch: Folder) -> None:
+        self._channel, self._names, self._settings, self._scratch = channel, names, settings, scratch
         self._limits = settings.limits
         self._spare: Child | None = None
-        self._given: Child | None = None  # the host has its ends
+        self._current: Child | None = None  # the host has its ends
         self._dying: list[Child] = []
         self._reader = Reader(_FRAME_BYTES)
         self._eager = True  # whether the host has memory for workers that wait
         self._many = False  # the first worker was forked: its cell was waited for already
         self._cell = self._reported = 0  # the cell that is watched; the last whose verdict was reported
         self._begun = self._used = 0.0  # when it began; what CPU time its worker had used before
-        self._tick = _WATCH if scratch.watched else _SHORT
         self._flooded = False  # its output is dropped
-        self._idle = 0.0  # when to look at a worker that lives on between two cells; 0: it is held, or there is none
+        self._idle = 0.0  # when to look at a worker that stays between two cells; 0: it is stopped, or there is none
 
     def serve(self) -> NoReturn:
-        """Until the host is gone. Raises HostGone, OSError."""
+        """Until the host is gone. Raises OSError."""
         self._give()
         while True:
             events = self._events()
             if self._channel.fileno() in events:
-                self._hear()
-            child = self._given
-            if child is not None:
-                self._look(child, events)
+                self._receive()
+            if self._current is not None:
+                self._look(self._current, events)
             self._tidy()
 
     def _events(self) -> set[int]:
+        """Descriptors with something to read, at the latest when something has to be looked at."""
         poll = select.poll()
         poll.register(self._channel, select.POLLIN)
-        if self._cell and self._given is not None:
-            poll.register(self._given.process, select.POLLIN)
-            if self._flooded:
-                poll.register(self._given.output, select.POLLIN)
-        seconds = self._tick if self._cell else None
+        waits = [seconds for seconds in (_REAP if self._dying else 0.0, self._idle) if seconds]
         if self._cell:
-            seconds = max(0.0, min(self._tick, self._begun + self._limits.wall_seconds - time.monotonic()))
-        for wanted in (_REAP if self._dying else 0.0, self._idle):
-            if wanted:
-                seconds = wanted if seconds is None else min(wanted, seconds)
-        return {descriptor for descriptor, _ in poll.poll(None if seconds is None else 1000 * seconds)}
+            elapsed = time.monotonic() - self._begun
+            tick = _WATCH if self._scratch.watched else _SHORT if elapsed < _SHORT else _TICK
+            waits.append(min(tick, self._limits.wall_seconds - elapsed))
+            if self._current is not None:
+                poll.register(self._current.process, select.POLLIN)
+                if self._flooded:
+                    poll.register(self._current.output, select.POLLIN)
+        return {descriptor for descriptor, _ in poll.poll(1000 * max(0.0, min(waits)) if waits else None)}
 
-    def _hear(self) -> None:
+    def _receive(self) -> None:
         data = self._channel.recv(1 << 16)
         if not data:
-            raise HostGone
+            os._exit(0)  # the host is gone, and with it the episode
         self._reader.feed(data)
         while (frame := self._reader.take()) is not None:
-            (kind,) = frame.keys() & {"want", "begin", "flood", "end", "fate"}
-            getattr(self, f"_{kind}")(frame)
+            match frame:
+                case {"want": _}:  # the host has a cell and no worker
+                    self._give()
+                case {"begin": cell}:  # the worker that the host holds has a cell for a moment already
+                    self._cell, self._begun = cell, time.monotonic()
+                    self._idle, self._flooded = 0.0, False
+                    if self._current is not None:
+                        self._current.send_signal(signal.SIGCONT)
+                case {"flood": _}:  # the host has all the output that it needs
+                    self._flooded = True
+                case {"end": _, "keep": keep, "eager": eager}:
+                    self._end(keep, eager)
+                case {"fate": cell}:  # the worker ended, or closed its pipes, without a result
+                    if self._reported != cell:
+                        self._report(cell, self._cause(self._current))
 
-    def _want(self, _: Mapping[str, Any]) -> None:
-        """The host has a cell and no worker."""
-        self._give()
-
-    def _begin(self, frame: Mapping[str, Any]) -> None:
-        """The worker that the host holds has a cell for a moment already."""
-        self._cell, self._begun = frame["begin"], time.monotonic()
-        self._tick = _WATCH if self._scratch.watched else _SHORT
-        self._idle, self._flooded = 0.0, False
-        if self._given is not None:
-            self._given.signal_to(signal.SIGCONT)
-
-    def _flood(self, _: Mapping[str, Any]) -> None:
-        """The host has all the output that it needs."""
-        self._flooded = True
-
-    def _end(self, frame: Mapping[str, Any]) -> None:
-        """A cell is over; its worker lives on, or there is to be another."""
-        self._cell, self._flooded, self._eager = 0, False, frame["eager"]
-        if frame["keep"]:
-            if self._given is not None:
-                self._idle, self._used = _REAP, self._given.cpu_seconds()
+    def _end(self, keep: bool, eager: bool) -> None:
+        """A cell is over; its worker stays, or there is to be another."""
+        self._cell, self._flooded, self._eager = 0, False, eager
+        if keep:
+            if self._current is not None:
+                self._idle, self._used = _REAP, self._current.cpu_seconds()
             return
         self._retire()
         self._tidy()
         if self._eager:
             self._give()
 
-    def _fate(self, frame: Mapping[str, Any]) -> None:
-        """The worker ended, or closed its pipes, without a result."""
-        if self._reported != frame["fate"]:
-            self._tell(frame["fate"], self._ended(self._given))
-
-    def _tell(self, cell: int, verdict: Verdict) -> None:
+    def _report(self, cell: int, verdict: Verdict) -> None:
         self._reported, self._cell = cell, 0
         self._retire()
         self._channel.sendall(pack({"verdict": cell, "why": verdict}))
@@ -130,35 +183,33 @@ class Supervisor:
     def _fork(self) -> None:
         """Fork the worker for the next cell."""
         if self._spare is None:
-            others = [*self._dying, *([self._given] if self._given else [])]
+            others = [*self._dying, *([self._current] if self._current else [])]
             foreign = [self._channel.fileno(), *(descriptor for child in others for descriptor in child.descriptors)]
-            self._spare = Child(self._live, foreign)
+            rehearse = self._many and self._eager
+            self._spare = Child(partial(worker.serve, self._names, self._settings, rehearse), foreign)
             self._many = True
 
-    def _live(self, cells: int, results: int, pledge: int) -> NoReturn:
-        worker.live(cells, results, pledge, self._names, self._settings, rehearse=self._many and self._eager)
-
     def _give(self) -> None:
-        if self._given is None:
+        if self._current is None:
             self._fork()
-            self._given, self._spare = self._spare, None
-            assert self._given is not None, "it was forked just now"
+            self._current, self._spare = self._spare, None
+            assert self._current is not None, "it was forked just now"
             self._used = 0.0
-            self._given.hand(self._channel)
+            self._current.hand_over(self._channel)
 
     def _retire(self) -> None:
-        if self._given is not None:
-            self._given.signal_to(signal.SIGKILL)
-            self._dying.append(self._given)
-        self._given, self._idle = None, 0.0
+        if self._current is not None:
+            self._current.send_signal(signal.SIGKILL)
+            self._dying.append(self._current)
+        self._current, self._idle = None, 0.0
 
     def _tidy(self) -> None:
         """Nothing that a cell left reaches the next one."""
-        if self._given is not None and not self._dying:
+        if self._current is not None and not self._dying:
             return
         for child in self._dying:
             child.close()
-        over = self._given is None and not self._settings.keep
+        over = self._current is None and not self._settings.keep
         self._dying = [child for child in self._dying if not child.ended(wait=over)]
         if over and self._scratch.dirty():  # checked when no process is left that could write
             self._scratch.empty()
@@ -170,38 +221,32 @@ class Supervisor:
                 self._rest(child)
             return
         if self._flooded and child.output in events:
-            child.drain()
+            with contextlib.suppress(BlockingIOError):  # the host may have been quicker
+                os.read(child.output, 1 << 16)
         if child.process in events:
-            self._tell(self._cell, self._ended(child))
+            self._report(self._cell, self._cause(child))
         elif (verdict := self._exceeded(child)) is not None:
-            self._tell(self._cell, verdict)
-        elif not events:
-            self._wait()
+            self._report(self._cell, verdict)
+        elif not (events or self._settings.keep) and self._eager and time.monotonic() - self._begun >= _SHORT:
+            self._fork()  # use the time in which the cell runs
 
     def _rest(self, child: Child) -> None:
-        """A worker that lives on and does something between two cells is held until the next."""
+        """A worker that stays and does something between two cells is stopped until the next."""
         used = child.cpu_seconds()
         busy = self._idle == _TICK and used > self._used
         self._used, self._idle = used, 0.0 if busy else _TICK
         if busy:
-            child.signal_to(signal.SIGSTOP)
-
-    def _wait(self) -> None:
-        """Use the time in which the cell runs."""
-        if self._eager and not self._settings.keep and time.monotonic() - self._begun >= _SHORT:
-            self._fork()
-        self._tick = _WATCH if self._scratch.watched else _TICK
+            child.send_signal(signal.SIGSTOP)
 
     def _exceeded(self, child: Child) -> Verdict | None:
-        if time.monotonic() - self._begun >= self._limits.wall_seconds:
-            return "timeout", "Timeout", self._limits.too_long
-        if child.cpu_seconds() - self._used > self._limits.cpu_seconds:
+        late = time.monotonic() - self._begun >= self._limits.wall_seconds
+        if late or child.cpu_seconds() - self._used > self._limits.cpu_seconds:
             return "timeout", "Timeout", self._limits.too_long
         if self._scratch.watched and self._scratch.exceeded():
             return "killed", "Killed", f"the scratch folder held more than {self._scratch.size} bytes"
         return None
 
-    def _ended(self, child: Child | None) -> Verdict:
+    def _cause(self, child: Child | None) -> Verdict:
         """Why a worker ended without a result."""
         if child is None:
             return "killed", "Killed", "the worker ended between two cells"

@@ -1,9 +1,9 @@
 """The warm process from which episodes are forked: a clean interpreter with the libraries imported, without secrets.
 
 It never runs code of cells. For every episode the host sends two descriptors: the channel, which goes to the episode's
-supervisor, and a leash. When the host lets go of the leash the episode is killed; when the episode and all of its
-processes are gone this process lets go of its end. One process waits for the next episode; it is forked while nothing
-else is to do.
+supervisor, and a leash. When the host closes its end of the leash the episode is killed; when the episode and all of
+its processes are gone this process closes its own end. One process waits for the next episode; it is forked while there
+is nothing else to do.
 """
 
 import contextlib
@@ -12,53 +12,45 @@ import importlib
 import importlib.util
 import json
 import os
+import random
 import select
 import signal
 import socket
 import sys
 import tempfile
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from components.sandbox import bwrap, kernel, places, worker
-from components.sandbox.api import Tier
-from components.sandbox.child import Ending
-from components.sandbox.confining import REQUEST_BYTES, become_supervisor
-from components.sandbox.frames import pack
-from components.sandbox.scratch import remove, remove_inside
+from components.sandbox import kernel, namespaces, paths, worker
+from components.sandbox.api import Limits, Tier, pack
+from components.sandbox.cells import Clean, Settings
+from components.sandbox.supervisor import Supervisor
 
 _WARM = (
     "pandas", "numpy", "pyarrow.acero", "sqlite3", "datetime", "calendar", "math", "statistics", "decimal", "fractions",
     "re", "json", "collections", "itertools", "functools", "operator", "string", "textwrap", "bisect", "heapq", "copy",
     "time", "csv", "dateutil.parser", "encodings.idna", "zoneinfo", "typing", "unicodedata", "difflib",
 )  # fmt: skip
+_REQUEST_BYTES = 1 << 20  # more than a socket holds: a request is one message
 _LOOK_MS = 20.0  # between looks at episodes that are ending, and until there is nothing else to do
+_Request = Mapping[str, Any]  # what components.sandbox.process.ZygoteProcess.open sends, and the folder
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """A process that waits for an episode; why there is none instead of its number."""
+    """A process that waits for an episode; ``failed``: why it cannot."""
 
     pid: int
     orders: socket.socket
     failed: str
 
-    def send(self, asked: Mapping[str, Any], channel: socket.socket) -> None:
-        """Make it the supervisor of an episode; the host gets an error when that cannot be."""
-        try:
-            if self.failed:
-                raise OSError(self.failed)
-            socket.send_fds(self.orders, [json.dumps(asked).encode()], [channel.fileno()])
-        except OSError as error:
-            channel.sendall(pack({"fatal": f"{type(error).__name__}: {error}"}))
-        self.orders.close()
-
 
 @dataclass
 class Running:
-    """An episode that was forked: its supervisor, its end of the leash and its folder."""
+    """An episode that was forked: its supervisor, this process' end of the leash, and its folder."""
 
     pid: int
     leash: socket.socket
@@ -67,47 +59,44 @@ class Running:
 
 
 class Zygote:
-    """Forks episodes and sees that nothing of them stays."""
+    """Forks episodes and ensures that nothing of them stays."""
 
     def __init__(self, control: socket.socket, tier: Tier, base: str | None) -> None:
         self._control, self._tier, self._base = control, tier, base
         self._running: list[Running] = []
         self._next: Waiting | None = None
-        self._readable = places.interpreter()
-        self._slots = bwrap.slots() if tier == "bwrap" else []
-        self._wake, waker = socket.socketpair()
-        for end in (self._wake, waker):
+        self._readable = paths.interpreter()
+        self._slots = list(namespaces.BWRAP_SLOTS) if tier == "bwrap" else []
+        self._wake, self._waker = socket.socketpair()
+        for end in (self._wake, self._waker):
             end.setblocking(False)
-        signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
+        signal.set_wakeup_fd(self._waker.fileno(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        self._waker = waker
 
     def serve(self) -> None:
         """Until the host is gone; then nothing is left."""
         while self._step():
             continue
-        if self._next is not None:
-            _kill(self._next.pid)
-        for one in self._running:
-            _kill(one.pid)
+        for pid in [one.pid for one in self._running] + ([self._next.pid] if self._next else []):
+            _kill(pid)
         while self._running:
             select.select([self._wake], [], [], 0.05)
             self._reap()
         if self._base is not None:
-            remove(Path(self._base))
+            paths.remove(Path(self._base))
 
     def _step(self) -> bool:
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         poll.register(self._wake, select.POLLIN)
-        held = [one for one in self._running if not one.doomed]
-        for one in held:
+        alive = [one for one in self._running if not one.doomed]
+        for one in alive:
             poll.register(one.leash, select.POLLIN)
-        idle = self._next is not None and held == self._running
+        idle = self._next is not None and alive == self._running
         ready = {descriptor for descriptor, _ in poll.poll(None if idle else _LOOK_MS)}
         if not ready and self._next is None:
             self._next = self._fork()
-        for one in held:
+        for one in alive:
             if one.leash.fileno() in ready:
                 one.doomed = True
                 _kill(one.pid)
@@ -118,79 +107,61 @@ class Zygote:
         """Give the requested episode to the process that waits. False when the host is gone."""
         if not self._control.recv(1, socket.MSG_PEEK):
             return False
-        self._next = self._ready()  # before there are descriptors that it must not have
-        data, descriptors, _, _ = socket.recv_fds(self._control, REQUEST_BYTES, 2)
+        if self._next is not None and not _alive(self._next.pid):
+            self._next.orders.close()
+            self._next = None
+        waiting = self._next or self._fork()  # before there are descriptors that it must not have
+        self._next = None
+        data, descriptors, _, _ = socket.recv_fds(self._control, _REQUEST_BYTES, 2)
         channel, leash = (socket.socket(fileno=descriptor) for descriptor in descriptors)
         with channel:
             if self._tier == "bwrap" and not self._slots:
-                channel.sendall(pack({"fatal": f"more than {bwrap.SLOTS} episodes at once"}))
+                channel.sendall(pack({"fatal": f"more than {len(namespaces.BWRAP_SLOTS)} episodes at once"}))
                 leash.close()
+                self._next = waiting
             else:
-                waiting, self._next = self._next, None
-                folder = self._folder()
+                folder = self._slots.pop() if self._slots else self._base and tempfile.mkdtemp(dir=self._base)
                 self._running.append(Running(waiting.pid, leash, folder))
-                waiting.send({**json.loads(data), "folder": folder}, channel)
+                request = {**json.loads(data), "folder": folder}
+                try:
+                    if waiting.failed:
+                        raise OSError(waiting.failed)
+                    socket.send_fds(waiting.orders, [json.dumps(request).encode()], [channel.fileno()])
+                except OSError as error:
+                    channel.sendall(pack({"fatal": f"{type(error).__name__}: {error}"}))
+                waiting.orders.close()
         return True
-
-    def _folder(self) -> str | None:
-        """A scratch folder for an episode; None where the episode has a file system of its own."""
-        if self._slots:
-            return self._slots.pop()
-        return tempfile.mkdtemp(dir=self._base) if self._base else None
-
-    def _free(self, folder: str) -> None:
-        if self._tier == "bwrap":
-            remove_inside(Path(folder))
-            self._slots.append(folder)
-        else:
-            remove(Path(folder))
-
-    def _ready(self) -> Waiting:
-        """The process that waits for an episode; a new one where there is none, or it ended."""
-        if self._next is not None and _alive(self._next.pid):
-            return self._next
-        if self._next is not None:
-            self._next.orders.close()
-        return self._fork()
 
     def _fork(self) -> Waiting:
         """Fork a process for an episode, in a process group of its own."""
         orders, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        result, report = os.pipe()
         helper = os.fork()
         if not helper:
-            with Ending():
-                self._forget(orders)
-                os.close(result)
-                become_supervisor(self._tier, inside, report, self._readable)
+            try:
+                signal.set_wakeup_fd(-1)
+                for end in (self._control, self._wake, self._waker, orders, *(one.leash for one in self._running)):
+                    end.close()
+                _wait_for_episode(self._tier, inside, self._readable)
+            finally:
+                os._exit(1)
         inside.close()
-        os.close(report)
-        with open(result) as file:
-            written = file.read()
-        return Waiting(int(written), orders, "") if written.isdigit() else Waiting(helper, orders, written)
-
-    def _forget(self, mine: socket.socket) -> None:
-        signal.set_wakeup_fd(-1)
-        for held in (self._control, self._wake, self._waker, mine, *(one.leash for one in self._running)):
-            held.close()
+        report = orders.recv(_REQUEST_BYTES).decode()
+        return Waiting(int(report), orders, "") if report.isdigit() else Waiting(helper, orders, report or "it ended")
 
     def _reap(self) -> None:
         while select.select([self._wake], [], [], 0)[0]:
             self._wake.recv(4096)
-        try:
+        with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 continue
-        except ChildProcessError:
-            pass
-        left = []
-        for one in self._running:
-            if _alive(one.pid):
-                left.append(one)
-                continue
-            if one.folder is not None:
-                self._free(one.folder)
+        for one in [one for one in self._running if not _alive(one.pid)]:
+            self._running.remove(one)
+            if one.folder is not None and self._tier == "bwrap":
+                paths.remove_inside(Path(one.folder))
+                self._slots.append(one.folder)
+            elif one.folder is not None:
+                paths.remove(Path(one.folder))
             one.leash.close()
-        self._running = left
 
 
 def _kill(pid: int) -> None:
@@ -206,31 +177,104 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def _import(module: str) -> None:
-    if module != "components.sandbox.probe":
+def _wait_for_episode(tier: Tier, orders: socket.socket, readable: list[str]) -> None:
+    """Be a process that waits for an episode, not yet confined, and then its supervisor.
+
+    It sends its number through ``orders`` once it leads its process group, or why it cannot; then one request comes,
+    with the channel to the host. ``readable``: the folders of the interpreter.
+    """
+    kernel.prctl(kernel.SET_NAME, "cells-waiting")
+    try:
+        if not _lead_group(tier, orders):
+            return
+    except OSError as error:
+        orders.send(f"OSError: {error}".encode())
+        return
+    kernel.prctl(kernel.PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    data, descriptors, _, _ = socket.recv_fds(orders, _REQUEST_BYTES, 1)
+    orders.close()
+    if not data:
+        return
+    kernel.prctl(kernel.SET_NAME, "cells-episode")
+    channel = socket.socket(fileno=descriptors[0])
+    try:
+        _supervise(tier, json.loads(data), channel, readable)
+    except BaseException as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        text = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+        channel.sendall(pack({"fatal": text[:2000]}))
+        raise
+
+
+def _lead_group(tier: Tier, orders: socket.socket) -> bool:
+    """Lead a process group, in namespaces of its own where the tier has them; False in the process that made them."""
+    if tier != "namespaces":
+        os.setpgid(0, 0)
+        orders.send(str(os.getpid()).encode())
+        return True
+    namespaces.enter()
+    maker = os.pidfd_open(os.getpid())
+    pid = os.fork()
+    if pid:
+        os.setpgid(pid, pid)
+        orders.send(str(pid).encode())
+        return False
+    select.select([maker], [], [])  # the zygote is the parent from here on
+    os.close(maker)
+    return True
+
+
+def _confine(tier: Tier, request: _Request, scratch_bytes: int, readable: list[str]) -> paths.Folder:
+    own, folder = request["readable"], request["folder"]
+    if tier == "namespaces":
+        namespaces.build_root([*readable, *own], paths.HIDDEN)
+        memory = paths.Memory(scratch_bytes, paths.SCRATCH)
+        memory.mount()
+        os.chdir(memory.path)
+        return memory
+    kernel.prctl(kernel.NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    if tier != "rlimits":
+        allowed = paths.without([*readable, *map(os.path.realpath, own)], paths.HIDDEN)
+        kernel.restrict_paths(allowed, [folder, *paths.DEVICES])
+    return (paths.Mounted if tier == "bwrap" else paths.Folder)(scratch_bytes, folder)
+
+
+def _supervise(tier: Tier, request: _Request, channel: socket.socket, readable: list[str]) -> NoReturn:
+    limits = Limits(**request["limits"])
+    scratch = _confine(tier, request, limits.scratch_bytes, readable)
+    null = os.open("/dev/null", os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    os.close(null)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # the zygote has another
+    random.seed(worker.SEED)
+    names = importlib.import_module(request["module"]).names(**request["arguments"])
+    table = {scratch.path: paths.SCRATCH, sys.prefix: "/python", sys.base_prefix: "/python"}
+    table |= {os.path.dirname(path): "/data" for path in request["readable"] if os.path.dirname(path) != "/"}
+    shown_as = {path: name for path, name in table.items() if path != name}
+    settings = Settings(limits, request["keep"], tier, scratch.path, request["rehearsal"], Clean(shown_as))
+    supervisor = Supervisor(channel, names, settings, scratch)
+    channel.sendall(pack({"ready": shown_as}))
+    supervisor.serve()
+
+
+def start() -> NoReturn:
+    """Be the zygote that the last argument of the command line describes, until the host is gone."""
+    config = json.loads(sys.argv[-1])
+    os.umask(0o077)
+    kernel.prctl(kernel.SET_NAME, "cells")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    control = socket.socket(fileno=config["control"])
+    kernel.prctl(kernel.CHILD_SUBREAPER, 1)
+    importlib.import_module(config["module"])
+    if config["module"] != "components.sandbox.probe":
         for name in _WARM:
             if importlib.util.find_spec(name.partition(".")[0]) is not None:
                 importlib.import_module(name)
-    importlib.import_module(module)
     worker.warm()
-
-
-def main(config: dict[str, Any]) -> None:
-    """Be a zygote until the host is gone."""
-    os.umask(0o077)
-    kernel.rename("cells")
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    control = socket.socket(fileno=config["control"])
-    kernel.adopt_orphans()
-    _import(config["module"])
-    places.leave_project()
+    paths.leave_project()
     gc.collect()
     gc.disable()
     gc.freeze()
     Zygote(control, config["tier"], config["base"]).serve()
-
-
-def start() -> NoReturn:
-    """Be the zygote that the command line describes."""
-    main(json.loads(sys.argv[-1]))
     sys.exit(0)

@@ -1,9 +1,11 @@
-"""What the simulated model is asked, and what a responder of a family declares."""
+"""What the simulated model is asked and what it knows of it, and what a responder of a family declares."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol, runtime_checkable
+from itertools import takewhile
+from typing import Any, Protocol, runtime_checkable
 
 from components.core.messages import Message, ToolSpec
 from components.core.types import Sample
@@ -11,10 +13,76 @@ from components.prompts.recognition import rendered_from
 from components.simulation.draws import Draws, Rates
 from components.simulation.grammar import Style, said, style_in
 from components.simulation.history import History, read_history
-from components.simulation.knowledge import Knowledge
+from components.text.answers import parse_letter
 
 CONCLUDES = ("_shared/conclude", "medagents_expert/conclude")
 MALFORMED = "I would use the next tool that fits, and then see what it returns."
+_LED = re.compile(r"([A-Z])[.):](?:\s|$)")
+_DECISIONS = ("yes", "no", "maybe")
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Knowledge of a sample with options, a decision, or an answer in words. Families override what differs."""
+
+    sample: Sample
+
+    @property
+    def choices(self) -> Mapping[str, str]:
+        """The options, by their letters."""
+        return self.sample.problem.choices
+
+    @property
+    def open_ended(self) -> bool:
+        """Whether the answer is text, without options."""
+        return isinstance(self.sample.target, Mapping)
+
+    def by_heart(self, rates: Rates) -> float:
+        """How often an answer is right for which nothing was looked up."""
+        return rates.competence
+
+    def opinion(self, known: bool, draws: Draws, besides: str = "") -> str:
+        """The answer in words, right or wrong, and not the option of the opinion ``besides``."""
+        if isinstance(self.sample.target, str):
+            return self.option(known, draws, self.option_in(besides))
+        words = _words(self.sample.target)
+        return " ".join(words if known else words[: max(1, len(words) * 2 // 3)])
+
+    def option(self, right: bool, draws: Draws, besides: str = "") -> str:
+        """An option with its text, or a decision; a wrong one is not ``besides``."""
+        target = str(self.sample.target)
+        among = self.choices or self.sample.metadata.get("decisions", ())
+        others = [one for one in among if one not in (target, besides)]
+        chosen = target if right or not others else draws.pick("wrong option", others)
+        return f"{chosen}. {self.choices[chosen]}" if chosen in self.choices else chosen
+
+    def marked(self, rates: Rates, reasons: bool, draws: Draws) -> str:
+        """An option or decision by heart, marked on the last line; ``reasons``: below a line of reasoning."""
+        options, right = tuple(self.choices) or _DECISIONS, str(self.sample.target)
+        others = [option for option in options if option.lower() != right.lower()]
+        known = not others or draws.happens("competence", self.by_heart(rates))
+        letter = right if known else draws.pick("wrong option", others)
+        lead = f"The findings that the question describes fit {self.choices.get(letter, letter)} best.\n"
+        return f"{lead if reasons else ''}Answer: {letter}"
+
+    def is_right(self, opinion: str) -> bool:
+        """Whether an opinion is the right one."""
+        if isinstance(self.sample.target, str):
+            said = self.option_in(opinion).strip().strip('".').casefold()
+            return said.removeprefix("answer:").strip().split(".")[0] == self.sample.target.casefold()
+        return opinion.split() == _words(self.sample.target)
+
+    def option_in(self, opinion: str) -> str:
+        """The letter of the option that an opinion names; without options the opinion itself."""
+        if not self.choices:
+            return opinion
+        led = _LED.match(opinion)
+        return led[1] if led and led[1] in self.choices else parse_letter(opinion, self.choices) or ""
+
+
+def _words(target: Any) -> list[str]:
+    """The words of an answer without options."""
+    return str(target.get("answer", "") if isinstance(target, Mapping) else target).split()
 
 
 class Voice:
@@ -55,8 +123,7 @@ class Asked:
     @cached_property
     def opening(self) -> Sequence[Message]:
         """The messages before the first reply."""
-        end = next((n for n, one in enumerate(self.messages) if one.role == "assistant"), len(self.messages))
-        return self.messages[:end]
+        return list(takewhile(lambda message: message.role != "assistant", self.messages))
 
     @cached_property
     def style(self) -> Style | None:

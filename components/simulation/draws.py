@@ -1,16 +1,13 @@
-"""Rates of the simulated model, and random draws that depend on a request's seed and messages alone.
-
-So they are the same in this process and behind an HTTP endpoint. Some depend on less: on the question, or on the
-question and the number of replies so far.
+"""Rates of the simulated model, and random draws that depend on a request's seed and messages alone, so that they are
+the same behind an HTTP endpoint; some on less: on the question, or on the question and the number of replies so far.
 """
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TypeVar
 
-from components.core.errors import ConfigError
 from components.core.messages import Message
 
 T = TypeVar("T")
@@ -26,11 +23,6 @@ class Rates:
     malformed: float = 0.0
     ignored_refusal: float = 0.0
     second_choice: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name, rate in asdict(self).items():
-            if not 0 <= rate <= 1:
-                raise ConfigError(f"{name}: found {rate}, a share is in [0, 1]")
 
 
 class Draws:
@@ -62,7 +54,3 @@ class Draws:
     def pick(self, what: str, among: Sequence[T]) -> T:
         """One of them, uniformly."""
         return among[int(self.share(what) * len(among))]
-
-    def number(self, what: str, low: int, high: int) -> int:
-        """A whole number from ``low`` to ``high``."""
-        return low + int(self.share(what) * (high - low + 1))

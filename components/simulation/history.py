@@ -1,4 +1,7 @@
-"""What the simulated model reads in a dialogue with tools: what is offered, what was done, what a verifier asks."""
+"""What the simulated model reads in a dialogue with tools: what is offered, what was done, what a verifier asks; and
+how it answers a verifier. It sees what is better with a probability that lessons on the action raise; otherwise it
+takes the first candidate, or leaves the proposal. What was rewritten once it mostly rewrites again, or spoils.
+"""
 
 import json
 import re
@@ -8,6 +11,8 @@ from itertools import takewhile
 from typing import Any
 
 from components.core.messages import Message, ToolSpec
+from components.simulation.draws import Draws
+from components.simulation.grammar import Style, called, finished, refused, said
 
 SELECT, REFINE = "Selected action:", "Refined action:"
 _GUIDE, _CANDIDATES, _REVIEW = "[Action_Guide]\n", "[Candidate_Actions]\n", "[Review]\n"
@@ -20,6 +25,11 @@ _SHOWN = re.compile(r"^Action: (\w+)\[", re.MULTILINE)
 _BRACKET = re.compile(r"(?:^|Action:\s*)(\w+)\s*\[\s*(?=\{)")
 _XML = re.compile(r"<Tool>\s*(\w+)\s*</Tool>\s*<Input>\s*(?=\{)")
 _DECODER = json.JSONDecoder(strict=False)
+SEES, SEES_GUIDED = 0.6, 0.9  # picks a good candidate where there is one
+MENDS, MENDS_GUIDED = 0.45, 0.85  # rewrites a proposal that is not good
+GOES_ON = 0.8  # rewrites one that was rewritten once and is still not good
+OVERDOES = 0.5  # rewrites a good proposal that has been rewritten twice or more
+Good = Callable[[str], bool]
 
 
 @dataclass(frozen=True)
@@ -33,11 +43,9 @@ class Done:
 
 @dataclass(frozen=True)
 class History:
-    """``offered``: tool -> names of its parameters. ``shown``: actions in solved tasks and earlier trials.
-
-    ``guided``: actions that lessons are shown on. ``candidates`` and ``current`` stand in a verifier's question;
-    ``earlier`` is how many versions it shows before the current one.
-    """
+    """``offered``: tool -> names of its parameters. ``shown``: actions in solved tasks and earlier trials. ``guided``:
+    actions that lessons are shown on. ``candidates`` and ``current`` are those of a verifier's question; ``earlier`` is
+    how many versions it shows before the current one."""
 
     offered: Mapping[str, Sequence[str]] = field(default_factory=dict)
     done: Sequence[Done] = ()
@@ -52,29 +60,24 @@ def read_history(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Hist
     """Read the messages and the native tools."""
     offered: dict[str, Sequence[str]] = {tool.name: tuple(tool.parameters.get("properties", {})) for tool in tools}
     opening = list(takewhile(lambda message: message.role != "assistant", messages))
-    for message in opening:
-        if message.role == "system":
-            offered |= cards(message.text.partition("\n[Example]\n")[0])
-    for message in messages[len(opening) :]:
-        if _BUILT in message.text and message.role != "assistant":
-            offered |= cards(message.text)
+    described = [one.text.partition("\n[Example]\n")[0] for one in opening if one.role == "system"]
+    later = (one for one in messages[len(opening) :] if one.role != "assistant")
+    for text in [*described, *(one.text for one in later if _BUILT in one.text)]:
+        offered |= cards(text)
     shown = frozenset(name for one in opening for name in _examples(one))
     read = History(offered, done_in(messages, _acted, observed), shown)
     last = messages[-1].text
-    if last.endswith(SELECT):
-        guide, _, listed = last.rpartition(_CANDIDATES)
-        candidates = _numbered(listed)
-        calls = (call_in(text) for text in candidates)
-        tools_named = {
-            one.name: () for one in calls if one is not None and one.name != "Finish"
-        }  # all that is known of tools without cards
-        return replace(read, offered=offered or tools_named, guided=_guided(guide), candidates=candidates)
+    if not last.endswith((SELECT, REFINE)):
+        return read
+    guide, _, shown_actions = last.rpartition(_CANDIDATES if last.endswith(SELECT) else _REVIEW)
+    read = replace(read, guided=frozenset(_LESSONS.findall(guide.rpartition(_GUIDE)[2])))
     if last.endswith(REFINE):
-        guide, _, versions = last.rpartition(_REVIEW)
-        found = _CURRENT.search(versions)
-        current = found[1] if found else ""
-        return replace(read, guided=_guided(guide), current=current, earlier=len(_EARLIER.findall(versions)))
-    return read
+        found = _CURRENT.search(shown_actions)
+        return replace(read, current=found[1] if found else "", earlier=len(_EARLIER.findall(shown_actions)))
+    candidates = _numbered(shown_actions)
+    calls = [one for one in map(call_in, candidates) if one is not None]  # all that is known of tools without cards
+    named = {one.name: () for one in calls if one.name != "Finish"}
+    return replace(read, offered=offered or named, candidates=candidates)
 
 
 def call_in(text: str) -> Done | None:
@@ -83,10 +86,9 @@ def call_in(text: str) -> Done | None:
     if found is None:
         return None
     try:
-        arguments, _ = _DECODER.raw_decode(text, found.end())
+        return Done(found[1], _DECODER.raw_decode(text, found.end())[0])
     except (ValueError, RecursionError):
         return None
-    return Done(found[1], arguments)
 
 
 def done_in(
@@ -111,8 +113,7 @@ def native_calls(message: Message) -> Sequence[Done]:
 
 def _acted(message: Message) -> Sequence[Done]:
     """The native calls of a reply, else the call that is written in it."""
-    found = None if message.tool_calls else call_in(message.text)
-    return native_calls(message) if found is None else [found]
+    return native_calls(message) or [found for found in [call_in(message.text)] if found is not None]
 
 
 def observed(text: str) -> str:
@@ -137,12 +138,7 @@ def _examples(message: Message) -> Sequence[str]:
     """The actions in the solved tasks and earlier trials that a message shows."""
     text = message.text.partition("\n[Execution]\n")[0]
     starts = [at for mark in ("[Example]\n", "[Previous_Trial]\n") if (at := text.find(mark)) >= 0]
-    return _SHOWN.findall(text, min(starts)) if starts else ()
-
-
-def _guided(text: str) -> frozenset[str]:
-    """The actions that a guide has lessons on."""
-    return frozenset(_LESSONS.findall(text.rpartition(_GUIDE)[2]))
+    return _SHOWN.findall(text, min(starts, default=len(text)))
 
 
 def _numbered(text: str) -> Sequence[str]:
@@ -157,10 +153,45 @@ def _numbered(text: str) -> Sequence[str]:
 def cards(text: str) -> dict[str, Sequence[str]]:
     """The cards of a text grammar: one JSON object per line."""
     found: dict[str, Sequence[str]] = {}
-    for line in text.split("\n"):
-        if line.startswith('{"name":'):
-            card = parsed(line)
-            parameters = card.get("parameters")
-            properties = parameters.get("properties") if isinstance(parameters, dict) else None
-            found[str(card.get("name"))] = tuple(properties) if isinstance(properties, dict) else ()
+    for card in (parsed(line) for line in text.split("\n") if line.startswith('{"name":')):
+        parameters = card.get("parameters")
+        properties = parameters.get("properties") if isinstance(parameters, dict) else None
+        found[str(card.get("name"))] = tuple(properties) if isinstance(properties, dict) else ()
     return found
+
+
+def review(history: History, good: Good, better: Callable[[], Message], style: Style, draws: Draws) -> Message:
+    """The reply to a verifier's question; ``better`` writes the action that the model would take."""
+    if not history.candidates:
+        return better() if _rewrites(history, good, draws) else repeated(history.current or "", style)
+    best = [text for text in history.candidates if good(text)]
+    sees = best and draws.happens("sees the better", SEES_GUIDED if guided(history, history.candidates) else SEES)
+    return said(best[0] if sees else history.candidates[0])
+
+
+def repeated(text: str, style: Style) -> Message:
+    """An action that the prompt shows, in the grammar that is asked for."""
+    found = call_in(text)
+    if style == "bracket" or found is None:
+        return said(f"Action: {text}")
+    if found.name == "Refuse":
+        return refused(style, {name: str(value) for name, value in found.arguments.items()})
+    if found.name == "Finish":
+        return finished(style, str(found.arguments.get("response", "")))
+    return called(style, found.name, found.arguments)
+
+
+def guided(history: History, texts: Sequence[str]) -> bool:
+    """Whether lessons are shown on one of these actions."""
+    return any((found := call_in(text)) is not None and found.name in history.guided for text in texts)
+
+
+def _rewrites(history: History, good: Good, draws: Draws) -> bool:
+    """Whether the current proposal is rewritten."""
+    current = history.current or ""
+    if good(current):
+        return history.earlier >= 2 and draws.happens("overdoes", OVERDOES)
+    if call_in(current) is None:
+        return True  # what cannot be read is written again
+    rate = MENDS_GUIDED if guided(history, [current]) else GOES_ON if history.earlier == 1 else MENDS
+    return draws.happens("mends", rate)

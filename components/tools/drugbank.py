@@ -8,7 +8,7 @@ drug answers but the closest names.
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from components.acting.text_arguments import given_text, text_spec
+from components.acting.arguments import given_text, text_spec
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
 from components.core.traits import ToolTraits

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 import orjson
 from annotated_types import MinLen
 
-from components.acting.text_arguments import LOADING, given_text, missing_model, text_spec
+from components.acting.arguments import LOADING, given_text, missing_model, text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect

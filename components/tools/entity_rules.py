@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 
 _WORDS = Path(__file__).parent / "data" / "entity_rules.yaml"
 _CODE = re.compile(r"(?=.*[A-Z].*[A-Z\d])(?=.*[A-Za-z])[A-Za-z\d.]{2,12}")

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge
 
-from components.acting.text_arguments import given_text, text_spec
+from components.acting.arguments import given_text, text_spec
 from components.core.errors import ToolError
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect

@@ -10,7 +10,7 @@ from typing import Any
 from components.core.errors import ConfigError
 from components.sql.schema import Schema, Table
 from components.text.bm25 import Bm25
-from components.text.yaml_text import parsed
+from components.text.structured import parsed
 
 _SENTENCE = re.compile(r"(?<=\.) ")
 SHIPPED = Path(__file__).parent / "data" / "manuals"

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import orjson
 from annotated_types import Interval, MinLen
 
-from components.acting.text_arguments import LOADING, given_text, missing_model, text_spec
+from components.acting.arguments import LOADING, given_text, missing_model, text_spec
 from components.core.errors import ConfigError, ToolError, missing_extra
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect

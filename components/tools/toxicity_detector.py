@@ -16,13 +16,13 @@ from typing import Any, Protocol, runtime_checkable
 
 import orjson
 
-from components.acting.text_arguments import LOADING, given_text, text_spec
+from components.acting.arguments import LOADING, given_text, text_spec
 from components.core.errors import ConfigError, ToolError, missing_extra
 from components.core.messages import ToolSpec
 from components.core.tools import Context, Effect
 from components.core.traits import ToolTraits
 from components.core.types import Observation
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 
 _SPEC = text_spec(
     "ToxicityDetector",

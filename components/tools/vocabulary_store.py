@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from threading import Lock
 
-from components.text.analysis import terms
+from components.text.bm25 import terms
 from components.tools.backends import plain
 from components.tools.concepts import N_RELATIONS, Concept, Relation
 

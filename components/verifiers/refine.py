@@ -11,11 +11,10 @@ from typing import Annotated, Literal
 
 from annotated_types import Interval
 
-from components.core.messages import Message
+from components.core.messages import Message, continued
 from components.core.protocols import Episode, Propose
 from components.core.task_text import action_text, names_of
 from components.core.traits import PromptSetName, VerifierTraits
-from components.core.turns import continued
 from components.core.types import Action, Verdict
 from components.prompts import load
 from components.verifiers.trying import guide, tried

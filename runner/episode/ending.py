@@ -5,10 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
-from components.core.consulting import Consulting, Following
-from components.core.errors import ConfigError, LimitReached, ModelError, RunLimitReached
-from components.core.overflow import as_failure
-from components.core.protocols import Episode, Scorer
+from components.core.errors import ConfigError, LimitReached, ModelError, RunLimitReached, as_failure
+from components.core.protocols import Consulting, Episode, Following, Scorer
 from components.core.redaction import redact
 from components.core.traits import scorer_traits
 from components.core.types import Answer, Failure, Refusal, Sample, Score, Step, Trajectory

@@ -19,7 +19,7 @@ from components.core.redaction import redact
 from components.core.task_text import task_text
 from components.core.traits import stage_traits
 from components.core.types import Privacy, Sample
-from components.files.draws import draw
+from components.files.samples import draw
 from components.prompts import place_of
 from runner.experiment.checks import prompt_digests
 from runner.experiment.select import clean

@@ -8,8 +8,7 @@ from typing import Any
 
 from components.core.errors import ConfigError
 from components.core.types import Sample
-from components.rubrics.rubric import Rubric
-from components.rubrics.texts import texts_of
+from components.rubrics.rubric import Rubric, texts_of
 from runner.job.stored import rebuild_experiment
 from runner.results.rows import Row, rows_of
 from runner.results.runs import Run

@@ -12,7 +12,7 @@ import yaml
 
 from components.core.errors import ConfigError
 from components.core.messages import SIMULATED
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 from runner.results.directions import better
 from runner.results.kinds import Kinds, Scale, kind_of, kinds_of
 from runner.results.sheets import Better

@@ -9,7 +9,7 @@ import orjson
 import pytest
 from aiohttp import web
 
-from components.models.simulated.serve import Server, asked_in
+from components.models.simulated.serve import Server, request_of
 from tests.acceptance.command import Served, counted, endpoint, here, told
 from tests.acceptance.own import HOSTILE, IDS, Trickster
 
@@ -40,7 +40,7 @@ class Careless(Server):
 
 
 def _read(body):
-    asked = asked_in(body)
+    asked = request_of(body)
     return asked.messages, asked.tools, asked.seed
 
 

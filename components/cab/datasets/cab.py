@@ -15,10 +15,10 @@ from components.cab.datasets.layout import paths_of, record_sample
 from components.cab.tasks import TASKS
 from components.core.errors import ConfigError
 from components.core.types import Privacy, Sample
-from components.files.cache import content_key
-from components.files.draws import draw
 from components.files.file_dataset import FileDataset, Part
+from components.files.folders import content_key
 from components.files.rows import Row, json_records
+from components.files.samples import draw
 
 _SHIPPED = Path(__file__).parent
 

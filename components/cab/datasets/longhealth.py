@@ -18,11 +18,10 @@ from annotated_types import Ge
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.files.attachments import Attached, attach
-from components.files.cache import content_key, keep_documents
-from components.files.draws import draw
 from components.files.file_dataset import FileDataset, Part
+from components.files.folders import content_key, keep_documents
 from components.files.rows import Row, json_object
-from components.files.samples import task_sample
+from components.files.samples import draw, task_sample
 from components.text.answers import letter_of
 
 CANNOT = "Question cannot be answered with provided documents"

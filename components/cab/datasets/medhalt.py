@@ -15,11 +15,10 @@ from annotated_types import Ge
 
 from components.core.errors import ConfigError
 from components.core.types import Sample
-from components.files.cache import content_key
-from components.files.draws import draw_split
 from components.files.file_dataset import FileDataset, Part
+from components.files.folders import content_key
 from components.files.rows import Row, csv_records
-from components.files.samples import task_sample
+from components.files.samples import draw_split, task_sample
 from components.text.answers import letter_of, lettered
 
 Test = Literal["fake", "fct", "nota"]

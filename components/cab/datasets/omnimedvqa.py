@@ -14,11 +14,10 @@ from annotated_types import Ge
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.files.attachments import attach, path_below
-from components.files.cache import content_key
-from components.files.draws import draw_in_proportion
 from components.files.file_dataset import ImageDataset, ImageQuestion, Part
+from components.files.folders import content_key
 from components.files.rows import Row, json_records
-from components.files.samples import task_sample
+from components.files.samples import draw_in_proportion, task_sample
 from components.text.answers import letter_of, lettered
 
 _QUESTIONS = "QA_information/Open-access"

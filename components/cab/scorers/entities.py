@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from components.cab.scorers.case import Case, Reading, Unscored
-from components.text.stated_answers import conclusion, marked
+from components.text.answers import conclusion, marked
 from components.text.structured import NotLiteral, literal
 
 _BETWEEN = re.compile(r"[,;\n]")

@@ -1,10 +1,10 @@
 """Porter's stemmer with the changes of NLTK, which package ``rouge-score`` stems with.
 
-Source: Porter 1980 by ``components.text.analysis``; the changes as NLTK 3.9 documents them. Tests hold it
+Source: Porter 1980 by ``components.text.bm25``; the changes as NLTK 3.9 documents them. Tests hold it
 against NLTK's own. Neither is needed here: NLTK's import takes two seconds.
 """
 
-from components.text.analysis import STEP_2, STEP_3, doubled, measure, plural, removed, replaced, shape
+from components.text.bm25 import STEP_2, STEP_3, doubled, measure, plural, removed, replaced, shape
 
 _KEPT = ("sky", "news", "inning", "outing", "canning", "howe", "proceed", "exceed", "succeed")
 _IRREGULAR = {

@@ -28,7 +28,7 @@ from components.cab.scorers.case import Case, Reading, Unscored
 from components.cab.scorers.numbers import number, numbers
 from components.cab.scorers.texts import holds, plain
 from components.sql.cleaning import clean_sql
-from components.text.stated_answers import conclusion
+from components.text.answers import conclusion
 from components.text.structured import NotLiteral, literal
 
 _WORDS = (

@@ -18,8 +18,7 @@ from functools import lru_cache
 
 from components.cab.scorers.case import Case, Reading
 from components.cab.scorers.stems import stem
-from components.text.answers import parse_decision
-from components.text.stated_answers import conclusion, marked, sentence
+from components.text.answers import conclusion, marked, parse_decision, sentence
 
 _WORD = re.compile(r"[^\W_]+")
 _NOT = re.compile(r"\bcan(?:not|['’]t)\b|n['’]t\b")

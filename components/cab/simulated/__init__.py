@@ -11,8 +11,7 @@ from components.core.types import Sample
 from components.prompts.recognition import rendered_from
 from components.simulation.asked import Asked, Responder
 from components.simulation.grammar import Style, called, finished, said
-from components.simulation.history import call_in
-from components.simulation.review import Good, guided, review
+from components.simulation.history import Good, call_in, guided, review
 
 MENDS = 0.85  # a failed statement is corrected when the error is shown
 _TABLE = re.compile(r"^(\w+)\(", re.MULTILINE)

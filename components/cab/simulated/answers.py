@@ -7,8 +7,8 @@ from typing import Any
 from components.cab.simulated.calculator import BUILT
 from components.cab.tasks import TASKS
 from components.core.types import Sample
+from components.simulation.asked import Knowledge
 from components.simulation.draws import Draws, Rates
-from components.simulation.knowledge import Knowledge
 
 FACTS = {"knowledge": 3, "trust": 4, "multimodal": 6, "data": 5, "numerical": 8}  # that an answer by heart takes
 FACTS_READ = 2  # where the task's own text holds the answer, and on second thought
@@ -100,7 +100,7 @@ def _keyed(form: str, answer: Any, right: bool, draws: Draws) -> str:
 
 def _wrong_count(answer: str, draws: Draws) -> str:
     """A number that is not in the answer."""
-    count = draws.number("wrong count", 1, 40)
+    count = draws.pick("wrong count", range(1, 41))
     return str(count if str(count) not in answer else count + 50)
 
 

@@ -2,19 +2,36 @@
 
 import asyncio
 import math
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Interval, Lt
 
-from components.core.messages import Completion, Request, Sampling
+from components.core.messages import Completion, Message, Request, Sampling, ToolSpec, Usage
 from components.core.traits import ModelTraits
 from components.core.types import Sample
-from components.models.simulated.core import VERSION, Core
-from components.simulation.asked import Responder
+from components.models.simulated.key import AnswerKey
+from components.models.simulated.responders import Generic, PromptAlone
+from components.simulation.asked import Asked, Responder, Voice
 from components.simulation.draws import Draws, Rates
 
+VERSION = "12"  # changes when a reply can
+_TOOL = r"(\w{1,99})"
+# Words of a message, the pattern around them -> the sentence. Stale answers and altered numbers cannot be seen.
+_SIGNS = tuple(
+    (words, re.compile(pattern.replace("TOOL", _TOOL)), sentence)
+    for words, pattern, sentence in (
+        (" is unavailable: ", "TOOL is unavailable: the service does not respond", "The tool {0} is unavailable."),
+        ("Access denied: ", "Access denied: no permission to use TOOL", "The call of {0} was denied."),
+        (" timed out: ", "TOOL timed out: no answer within", "The call of {0} timed out."),
+        (", asked the same, ", "TOOL, asked the same, (?:answers:|does not confirm)",
+         "The tools disagree: {0} says otherwise."),
+        ('); ', r'\(TOOL\); [^"]{1,999} \(TOOL\)"', "The values of {0} and {1} contradict each other."),
+    )
+)  # fmt: skip
+_PLACES = (re.compile(r"^Thought: ", re.MULTILINE), re.compile("<Purpose>"))
 Rate = Annotated[float, Interval(ge=0, le=1)]
 
 
@@ -41,21 +58,15 @@ class Simulated:
     permits: Sequence[str] = ()
     takes_images: bool = True
     responders: Sequence[Responder] = ()
-    core: Core = field(init=False, repr=False)
+    core: "Core" = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        rates = Rates(
-            self.competence,
-            self.planning_slip_rate,
-            self.wrong_tool_rate,
-            self.malformed_rate,
-            self.ignored_refusal_rate,
-            self.second_choice_rate,
-        )
+        slips = (self.planning_slip_rate, self.wrong_tool_rate, self.malformed_rate)
+        rates = Rates(self.competence, *slips, self.ignored_refusal_rate, self.second_choice_rate)
         self.core = Core(rates, self.responders)
         families = ",".join(type(one).__name__ for one in self.responders)
         self._made = f"{self.name} {VERSION} {rates} seed={self.seed} responders={families}"
-        self._sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
+        self.sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
 
     @property
     def traits(self) -> ModelTraits:
@@ -66,11 +77,6 @@ class Simulated:
     def identity(self) -> str:
         """Name, version, rates, responders and a digest of what it has studied: whatever can change a reply."""
         return f"{self._made} key={self.core.key.digest}"
-
-    @property
-    def sampling(self) -> Sampling:
-        """Sent with every request, like a real model's."""
-        return self._sampling
 
     def study(self, samples: Iterable[Sample]) -> None:
         """Take samples as the private answer key."""
@@ -86,3 +92,65 @@ class Simulated:
 
     async def close(self) -> None:
         """Nothing to close."""
+
+
+@dataclass
+class Core:
+    """A chain of responders: a function of the messages, the tools and the seed.
+
+    It is not a mock of an answer: what the prompt leaves out, it does not do. The answer key is its medical knowledge.
+    """
+
+    rates: Rates
+    responders: Sequence[Responder] = ()
+    key: AnswerKey = field(default_factory=AnswerKey)
+
+    def __post_init__(self) -> None:
+        self._chain: Sequence[Responder] = (PromptAlone(), *self.responders, Generic())
+
+    def study(self, samples: Iterable[Sample]) -> None:
+        """Take samples as the private answer key."""
+        self.key = AnswerKey(samples)
+
+    def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int) -> Completion:
+        """The first reply of the chain; tokens are estimated as a quarter of the bytes."""
+        request = self._asked(messages, tools, seed)
+        message = next(reply for one in self._chain if (reply := one.reply(request)) is not None)
+        message = add_doubt(message, messages, self.rates, request.draws)
+        sent = sum(len(m.wire) for m in messages) + sum(len(t.wire) for t in tools)
+        usage = Usage(sent // 4, max(1, len(message.wire) // 4), 0.0)
+        return Completion(message, usage, "tool_calls" if message.tool_calls else "stop")
+
+    def _asked(self, messages: Sequence[Message], tools: Sequence[ToolSpec], seed: int) -> Asked:
+        """The request with what is known of its sample, and the voice that it asks for."""
+        sample = self.key.find(messages)
+        draws = Draws(seed, messages, None if sample is None else sample.problem.question)
+        known = (one.knowledge(sample) for one in self._chain) if sample is not None else iter(())
+        request = Asked(messages, tools, self.rates, draws, next((one for one in known if one is not None), None))
+        voices = (one.voice(request) for one in self._chain)
+        return replace(request, voice=next((one for one in voices if one is not None), Voice()))
+
+
+def add_doubt(reply: Message, messages: Sequence[Message], rates: Rates, draws: Draws) -> Message:
+    """The reply, with a sentence on what the newest messages show of a tool; ``competence`` is how often it is seen."""
+    newest: list[str] = []
+    for message in reversed(messages):
+        if message.role not in ("user", "tool"):
+            break
+        newest.append(message.text)
+    signs = [
+        sentence.format(*found.groups())
+        for text in newest
+        for words, sign, sentence in _SIGNS
+        if words in text and (found := sign.search(text))
+    ]
+    if not signs or not draws.happens("doubts", rates.competence):
+        return reply
+    for place in _PLACES:
+        if found := place.search(reply.text):
+            return replace(reply, content=f"{reply.text[: found.end()]}{signs[0]} {reply.text[found.end() :]}")
+    if reply.text.startswith("Action:"):
+        return replace(reply, content=f"Thought: {signs[0]}\n{reply.text}")
+    if reply.tool_calls:
+        return replace(reply, content=f"{signs[0]} {reply.text}".strip())
+    return reply

@@ -24,15 +24,17 @@ class AnswerKey:
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
         self._by_line: dict[str, list[Sample]] = {}
         self._seen: dict[bytes, tuple[Sample, ...]] = {}
-        held = [*samples]
-        self.digest = _digest(held)
-        for sample in held:
+        digests = []
+        for sample in samples:
+            digests.append(blake2b(_bytes_of(sample), digest_size=8).digest())
             for line in _first_lines(sample.problem.question):
                 self._by_line.setdefault(line, []).append(sample)
+        # Of all that the samples hold, in whatever order they come; empty without any.
+        self.digest = blake2b(b"".join(sorted(digests)), digest_size=8).hexdigest() if digests else ""
 
     def find(self, messages: Sequence[Message]) -> Sample | None:
         """The sample whose question is in the newest message that holds one; None when there is none."""
-        for message in (*reversed(messages), *(_handed(one) for one in messages if one.role == "system")):
+        for message in (*reversed(messages), *(_delegated(one) for one in messages if one.role == "system")):
             if message.role != "user":
                 continue
             found = self._seen.get(message.digest)
@@ -46,7 +48,7 @@ class AnswerKey:
 
     def _search(self, message: Message) -> list[Sample]:
         """Samples whose question is in the message: those of which it shows more first, and among equals the
-        last of the text, since solved examples stand before what is asked.
+        last of the text, since solved examples come before the question.
         """
         text, found = message.text.partition(_EXAMPLE)[0], list[tuple[int, Sample]]()
         for number, line in enumerate(text.split("\n")):
@@ -55,30 +57,24 @@ class AnswerKey:
                 known = self._by_line.get(line[start + 2 :])
             found += [(number, s) for s in known or () if s.problem.question.strip() in text]
         if len(found) > 1:
-            found.sort(key=lambda one: (-_shown(one[1].problem, message), -one[0]))
+            found.sort(key=lambda one: (-_overlap(one[1].problem, message), -one[0]))
         return [sample for _, sample in found]
 
 
-def _handed(message: Message) -> Message:
-    """The query that a system message hands on, as its user would have asked it."""
+def _delegated(message: Message) -> Message:
+    """The query that a system message passes on, as its user would have written it."""
     return Message("user", message.text.partition("\n[Query]\n")[2].partition("\n[Plan]\n")[0])
 
 
-def _digest(samples: Sequence[Sample]) -> str:
-    """16 hexadecimal digits for all that the samples hold, in whatever order they come; empty without any."""
-    parts = sorted(blake2b(_bytes_of(one), digest_size=8).digest() for one in samples)
-    return blake2b(b"".join(parts), digest_size=8).hexdigest() if parts else ""
-
-
 def _bytes_of(sample: Sample) -> bytes:
-    """What a sample asks, holds and is answered with, as JSON; without what images show."""
+    """Question, inputs and answer of a sample as JSON, without its images."""
     problem = sample.problem
-    held = [problem.question, dict(problem.choices), problem.context, dict(problem.inputs), sample.target]
-    held.append(dict(sample.metadata))
+    texts = [problem.question, dict(problem.choices), problem.context, dict(problem.inputs)]
+    whole = [*texts, sample.target, dict(sample.metadata)]
     try:
-        return orjson.dumps(held, _plain, orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
+        return orjson.dumps(whole, _plain, orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY)
     except TypeError:  # half surrogates
-        return json.dumps(held, sort_keys=True, default=_plain).encode()
+        return json.dumps(whole, sort_keys=True, default=_plain).encode()
 
 
 def _plain(value: Any) -> Any:
@@ -98,7 +94,7 @@ def _of_its_database(found: Sequence[Sample], messages: Sequence[Message]) -> Sa
     return next(shown, found[0])
 
 
-def _shown(problem: Problem, message: Message) -> int:
+def _overlap(problem: Problem, message: Message) -> int:
     """How much of a problem a message shows, other than its question."""
     text, parts = message.text, message.content if isinstance(message.content, tuple) else ()
     return (

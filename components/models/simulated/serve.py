@@ -20,12 +20,12 @@ from components.models.simulated import Simulated
 
 
 class Unreadable(Exception):
-    """The body of a request is none of the API's."""
+    """The body of a request is not one of the API's."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a request asks; ``model`` is empty where it names none."""
+class ChatRequest:
+    """The body of a request; ``model`` is empty where it names none."""
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...]
@@ -44,14 +44,14 @@ def body_of(raw: bytes) -> Mapping[str, Any]:
     return body
 
 
-def asked_in(body: Mapping[str, Any]) -> Asked:
-    """What a body asks. Raises Unreadable; whatever goes wrong later is the server's fault."""
+def request_of(body: Mapping[str, Any]) -> ChatRequest:
+    """The request in a body. Raises Unreadable; whatever goes wrong later is the server's fault."""
     try:
         messages = tuple(message_of(one) for one in body["messages"])
         tools = tuple(spec_of(one) for one in body.get("tools") or ())
         if not messages:
             raise ValueError("there are no messages")
-        return Asked(messages, tools, int(body.get("seed") or 0), str(body.get("model") or ""))
+        return ChatRequest(messages, tools, int(body.get("seed") or 0), str(body.get("model") or ""))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Unreadable(str(error)) from None
 
@@ -136,15 +136,12 @@ class Server:
 
     async def _fault(self, request: web.Request) -> web.StreamResponse | None:
         """Maybe misbehave."""
-        faults, draw = self.faults, self._random.random()
-        for kind in ("status_429", "status_500", "resets", "stalls", "malformed"):
-            share = getattr(faults, kind)
-            if draw < share:
-                self.seen[kind] += 1
-                break
-            draw -= share
-        else:
+        faults, kinds = self.faults, ("status_429", "status_500", "resets", "stalls", "malformed")
+        shares = [vars(faults)[kind] for kind in kinds]
+        kind = self._random.choices([*kinds, None], [*shares, max(0.0, 1 - sum(shares))])[0]
+        if kind is None:
             return None
+        self.seen[kind] += 1
         match kind:
             case "status_429":
                 reply = _error(429, "too many requests", "rate_limit_error")
@@ -161,30 +158,27 @@ class Server:
         return web.Response(status=500)
 
     async def _answer(self, body: Mapping[str, Any]) -> web.Response:
-        started, asked = time.monotonic(), asked_in(body)
-        completion = self.model.core.reply(asked.messages, asked.tools, asked.seed ^ self.model.seed)
+        started, request = time.monotonic(), request_of(body)
+        completion = self.model.core.reply(request.messages, request.tools, request.seed ^ self.model.seed)
         message, usage = completion.message, completion.usage
         if self.context_tokens is not None and (usage.input_tokens or 0) > self.context_tokens:
             self.seen["too_long"] += 1
             limit = f"This model's maximum context length is {self.context_tokens} tokens"
             return _error(400, f"{limit}. However, the prompt has {usage.input_tokens}.", "BadRequestError")
-        said: dict[str, Any] = {"role": "assistant", "content": message.content}
+        reply_message: dict[str, Any] = {"role": "assistant", "content": message.content}
         if message.tool_calls:
-            said["tool_calls"] = orjson.loads(message.wire)["tool_calls"]
+            reply_message["tool_calls"] = orjson.loads(message.wire)["tool_calls"]
         if self.latency:
             await asyncio.sleep(max(0.0, self.latency - (time.monotonic() - started)))
         self.seen["answered"] += 1
+        sent, written = usage.input_tokens or 0, usage.output_tokens or 0
         reply = {
             "id": f"chatcmpl-{self.seen['answered']}",
             "object": "chat.completion",
             "created": int(time.time()),
-            "model": f"{SIMULATED}{asked.model or self.model.name}",
-            "choices": [{"index": 0, "message": said, "finish_reason": completion.finish}],
-            "usage": {
-                "prompt_tokens": usage.input_tokens,
-                "completion_tokens": usage.output_tokens,
-                "total_tokens": (usage.input_tokens or 0) + (usage.output_tokens or 0),
-            },
+            "model": f"{SIMULATED}{request.model or self.model.name}",
+            "choices": [{"index": 0, "message": reply_message, "finish_reason": completion.finish}],
+            "usage": {"prompt_tokens": sent, "completion_tokens": written, "total_tokens": sent + written},
         }
         return web.Response(body=orjson.dumps(reply), content_type="application/json")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from components.core.errors import ConfigError
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 from runner.config.build import check
 from runner.results.grid import Column, Grid, grid_of
 from runner.results.intervals import Metric, mean_of

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from components.core.errors import ConfigError
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 from runner.config.build import check
 from runner.results.publications.published import Cell, Columns, Published, Scopes, cells_in, rows_in
 from runner.results.runs import Run

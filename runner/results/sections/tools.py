@@ -1,6 +1,6 @@
 """Which tools were used: shares per part of a benchmark and tool, from the committed actions of the records.
 
-Source: Liao et al. 2024, arXiv 2410.17657, figure 5; counted by ``components.acting.tool_distribution``.
+Source: Liao et al. 2024, arXiv 2410.17657, figure 5; counted by ``components.acting.tool_names``.
 """
 
 import csv
@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from components.acting.tool_distribution import INNER, MALFORMED, MIXED, action_names, distribution, is_misuse
+from components.acting.tool_names import INNER, MALFORMED, MIXED, action_names, distribution, is_misuse
 from components.core.messages import Message, ToolCall, Usage
 from components.core.types import Action, Refusal, Step, Trajectory
 from runner.results.render.figures import shades

@@ -19,7 +19,7 @@ from tests.wards import database, memory, sample, sandbox, toolset
 async def test_a_sample_opens_the_tools_over_its_database():
     offer = toolset([LoadDB()]).open(sample())
     assert list(offer.tools) == ["LoadDB"] and not offer.may_refuse and offer.facts["toolset"] == ["LoadDB"]
-    assert offer.state.database == "mimic_iii" and offer.state.file == database().resolve()
+    assert offer.state.metadata.database == "mimic_iii" and offer.state.file == database().resolve()
     assert offer.state.tables is toolset([LoadDB()]).open(sample()).state.tables
     offer.state.close()
 

@@ -1,7 +1,7 @@
 import asyncio
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 
 import orjson
@@ -69,23 +69,23 @@ async def test_whatever_can_pass_is_retried_and_counted(open_gateway, server, as
     gateway = open_gateway(provider="vllm", transport=transport)
     server.will(server.status(429), server.status(500), server.resets(), server.cuts(), server.raw(b"{"))
     assert (await gateway.generate(ask("Hi"))).message.text == "Hello"
-    stats = gateway.stats
-    assert (stats.calls, stats.failed, sum(stats.retries.values()), stats.throttles) == (1, 0, 5, 1)
-    assert (stats.in_flight, len(server.bodies)) == (0, 6)
+    stats = gateway.counters()
+    assert (stats["calls"], stats["failed"], sum(stats["retries"].values()), stats["throttles"]) == (1, 0, 5, 1)
+    assert (stats["in_flight"], len(server.bodies)) == (0, 6)
 
 
 async def test_empty_choices_and_errors_with_status_200_are_retried(open_gateway, server, ask, reply):
     gateway = open_gateway()
     server.will(server.replies(reply(choices=[])), server.replies({"error": {"message": "overloaded", "code": 503}}))
     assert (await gateway.generate(ask("Hi"))).message.text == "Hello"
-    assert gateway.stats.retries == {"unreadable": 1, "server": 1}
+    assert gateway.counters()["retries"] == {"unreadable": 1, "server": 1}
 
 
 async def test_it_gives_up_after_the_retries(open_gateway, server, ask):
     gateway = open_gateway(retries=3)
     server.will(*[server.status(503, {"message": "The server is overloaded"})] * 10)
     error = await failure(gateway, ask("Hi"))
-    assert (error.kind, len(server.bodies), gateway.stats.failed) == ("server", 4, 1)
+    assert (error.kind, len(server.bodies), gateway.counters()["failed"]) == ("server", 4, 1)
     assert (
         str(error) == f"test-model at {server.url[:-3]}: HTTP 503: The server is overloaded; gave up after 4 attempts"
     )
@@ -106,7 +106,7 @@ async def test_neither_key_nor_request_is_in_an_error_text(open_gateway, server,
     server.will(server.status(status, {"message": message, "code": KEY}))
     gateway = open_gateway(provider="openai", transport=transport, retries=0)
     error = await failure(gateway, ask(Message("user", "Mrs Quarterman, swollen knee")))
-    texts = (str(error), repr(error), repr(gateway), str(gateway.stats), repr(gateway._transports))
+    texts = (str(error), repr(error), repr(gateway), str(gateway.counters()), repr(gateway._transport))
     assert not any(KEY in text or "abcDEF" in text or "Quarterman" in text for text in texts)
 
 
@@ -114,7 +114,11 @@ async def test_a_stalled_call_times_out_and_is_retried(open_gateway, server, ask
     gateway = open_gateway(timeout_seconds=0.1, retries=1)
     server.will(server.stalls(), server.stalls())
     error = await failure(gateway, ask("Hi"))
-    assert (error.kind, gateway.stats.retries, gateway.stats.in_flight) == ("timeout", {"timeout": 1}, 0)
+    assert (error.kind, gateway.counters()["retries"], gateway.counters()["in_flight"]) == (
+        "timeout",
+        {"timeout": 1},
+        0,
+    )
     assert "no reply within 0.1 seconds" in str(error) and "model.timeout_seconds" in str(error)
 
 
@@ -124,7 +128,7 @@ async def test_retry_after_is_honoured(open_gateway, server, ask):
     before = loop.time()
     await gateway.generate(ask("Hi"))
     assert 0.2 <= loop.time() - before < 3
-    assert 0.2 <= gateway.stats.waited_seconds < 3
+    assert 0.2 <= gateway.counters()["waited_seconds"] < 3
 
 
 @pytest.mark.parametrize(("status", "kind"), [(429, "quota"), (503, "server")])
@@ -154,7 +158,7 @@ async def test_100_calls_through_a_limit_of_10(open_gateway, server, ask):
     gateway = open_gateway(max_connections=10)
     await asyncio.gather(*(gateway.generate(ask(str(n))) for n in range(100)))
     assert (server.peak, len(server.bodies)) == (10, 100)
-    assert (gateway.stats.peak_in_flight, gateway.stats.connections) == (10, 10)
+    assert (gateway.counters()["peak_in_flight"], gateway.counters()["connections"]) == (10, 10)
 
 
 async def test_429s_bring_the_concurrency_down(open_gateway, server, ask):
@@ -162,8 +166,8 @@ async def test_429s_bring_the_concurrency_down(open_gateway, server, ask):
     server.will(*[server.status(429)] * 20)
     gateway = open_gateway(max_connections=20)
     await asyncio.gather(*(gateway.generate(ask(str(n))) for n in range(40)))
-    assert (gateway.stats.throttles, gateway.stats.lowest_limit) == (20, 10)
-    assert gateway.stats.failed == 0
+    assert (gateway.counters()["throttles"], gateway.counters()["lowest_limit"]) == (20, 10)
+    assert gateway.counters()["failed"] == 0
 
 
 async def test_cancelling_closes_the_connection_and_frees_the_limiter(open_gateway, server, ask):
@@ -178,7 +182,7 @@ async def test_cancelling_closes_the_connection_and_frees_the_limiter(open_gatew
         await first
     assert (await second).message.text == "Hello"
     await asyncio.sleep(0.05)
-    assert (server.lost, gateway.stats.in_flight) == (1, 0)
+    assert (server.lost, gateway.counters()["in_flight"]) == (1, 0)
 
 
 async def test_tokens_per_minute_hold_calls_back(open_gateway, server, ask):
@@ -255,17 +259,17 @@ def test_identity_is_the_name_and_not_where_it_is_served():
 
 
 def test_price_row_says_what_was_used_or_why_nothing_was():
-    assert Gateway("gpt-4o-mini", provider="openai").price_row["row"] == "gpt-4o-mini"
-    assert Gateway("gpt-4o-mini", provider="openai").context_tokens == 128_000
-    own = Gateway("openai/gpt-4o-mini", api_base="http://here/v1").price_row
+    assert Gateway("gpt-4o-mini", provider="openai").traits.price["row"] == "gpt-4o-mini"
+    assert Gateway("gpt-4o-mini", provider="openai").traits.context_tokens == 128_000
+    own = Gateway("openai/gpt-4o-mini", api_base="http://here/v1").traits.price
     assert (own["row"], own["input"]) == (None, None) and own["reason"].startswith("price unknown")
-    stated = Gateway("gpt-4o-mini", provider="openai", price={"input": 0, "output": 0}).price_row
+    stated = Gateway("gpt-4o-mini", provider="openai", price={"input": 0, "output": 0}).traits.price
     assert (stated["row"], stated["input"], stated["source"]) == ("gpt-4o-mini", 0, "model.price")
     assert orjson.dumps(dict(stated))
 
 
 def test_stats_can_be_written_down():
-    assert orjson.dumps(asdict(Gateway("m").stats))
+    assert orjson.dumps(Gateway("m").counters())
 
 
 def test_construction_imports_nothing_heavy():
@@ -282,13 +286,13 @@ def test_every_configuration_builds_and_shows_every_setting(path, monkeypatch):
     lines = path.read_text().splitlines()
     settings = yaml.safe_load(path.read_text())
     assert settings.pop("_target_") == "components.models.gateway.Gateway"
-    assert list(settings) == list(Gateway.__dataclass_fields__)
+    assert list(settings) == [one.name for one in fields(Gateway)]
     assert lines[0].startswith("# ") and len(lines) <= 30
     if settings["api_key_env"]:
         monkeypatch.setenv(settings["api_key_env"], KEY)
     gateway = Gateway(**settings)
     assert isinstance(gateway, Model)
-    assert (gateway.price_row["input"] is None) == (path.stem in ("ollama", "vllm"))
+    assert (gateway.traits.price["input"] is None) == (path.stem in ("ollama", "vllm"))
 
 
 def test_there_is_a_configuration_for_every_provider():

@@ -1,8 +1,11 @@
+"""Calls at once and per minute, deadlines and retries."""
+
 import asyncio
 
 import pytest
 
-from components.models.limits import Limiter, Minute
+from components.models.faults import Fault
+from components.models.limits import Deadlines, Limiter, Minute, Retries
 
 
 async def started(limiter, n, tokens=0):
@@ -179,3 +182,113 @@ def test_a_limiter_serves_one_loop_after_another():
     asyncio.run(twice())
     asyncio.run(twice())
     assert limiter.in_flight == 0
+
+
+async def wait(deadlines, seconds):
+    with deadlines.watch():
+        await asyncio.sleep(seconds)
+    return "done"
+
+
+async def test_a_call_beyond_its_deadline_times_out():
+    loop = asyncio.get_running_loop()
+    before = loop.time()
+    with pytest.raises(TimeoutError):
+        await wait(Deadlines(0.05), 5)
+    assert 0.045 < loop.time() - before < 2
+    assert asyncio.current_task().cancelling() == 0
+
+
+async def test_calls_of_different_age_end_each_at_its_time():
+    deadlines, loop, ended = Deadlines(0.1), asyncio.get_running_loop(), []
+
+    async def call(delay):
+        await asyncio.sleep(delay)
+        started = loop.time()
+        with pytest.raises(TimeoutError):
+            await wait(deadlines, 5)
+        ended.append(loop.time() - started)
+
+    await asyncio.gather(*(call(n * 0.02) for n in range(6)), wait(deadlines, 0.01))
+    assert len(ended) == 6 and all(0.095 < seconds < 1 for seconds in ended)
+
+
+async def test_a_cancellation_from_outside_stays_one():
+    task = asyncio.create_task(wait(Deadlines(5), 5))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_nothing_is_left_behind():
+    deadlines = Deadlines(5)
+    assert await asyncio.gather(*(wait(deadlines, 0.001) for _ in range(50))) == ["done"] * 50
+    assert (len(deadlines._until), deadlines._timer) == (0, None)
+
+
+def test_it_serves_one_loop_after_another():
+    deadlines = Deadlines(0.02)
+    for _ in range(2):
+        with pytest.raises(TimeoutError):
+            asyncio.run(wait(deadlines, 5))
+
+
+class Attempts:
+    """Fails as told, then answers."""
+
+    def __init__(self, *faults):
+        self.faults, self.made = list(faults), 0
+
+    async def __call__(self):
+        self.made += 1
+        if self.faults:
+            raise self.faults.pop(0)
+        return "done"
+
+
+def quick(limit=6):
+    return Retries(limit, first_seconds=0.001)
+
+
+async def test_what_can_pass_is_tried_again_and_counted():
+    retries, attempts = quick(), Attempts(Fault("server", "a"), Fault("rate_limit", "b"), Fault("server", "c"))
+    assert await retries.run(attempts) == "done"
+    assert (attempts.made, retries.by_kind) == (4, {"server": 2, "rate_limit": 1})
+
+
+async def test_what_cannot_pass_is_not():
+    retries, attempts = quick(), Attempts(Fault("bad_request", "a"))
+    with pytest.raises(Fault, match="a"):
+        await retries.run(attempts)
+    assert (attempts.made, retries.by_kind) == (1, {})
+
+
+async def test_it_ends_after_the_limit_with_the_last_fault():
+    retries, attempts = quick(3), Attempts(*(Fault("server", str(n)) for n in range(10)))
+    with pytest.raises(Fault, match="3"):
+        await retries.run(attempts)
+    assert (attempts.made, retries.by_kind["server"]) == (4, 3)
+
+
+async def test_no_retries_is_one_attempt():
+    attempts = Attempts(Fault("server", "a"))
+    with pytest.raises(Fault):
+        await quick(0).run(attempts)
+    assert attempts.made == 1
+
+
+def test_waits_double_up_to_the_longest_with_full_jitter():
+    retries = Retries()
+    for n, longest in enumerate((0.5, 1, 2, 4, 8, 16, 32, 60, 60)):
+        waits = [retries.delay(n, Fault("server", "")) for _ in range(300)]
+        assert 0 <= min(waits) < longest / 4 and longest * 3 / 4 < max(waits) <= longest
+
+
+def test_rate_limits_without_a_word_wait_longer():
+    assert max(Retries().delay(0, Fault("rate_limit", "")) for _ in range(300)) > 1.5
+
+
+def test_retry_after_is_obeyed():
+    waits = [Retries().delay(0, Fault("rate_limit", "", retry_after=7.0)) for _ in range(100)]
+    assert min(waits) >= 7 and max(waits) <= 7.5

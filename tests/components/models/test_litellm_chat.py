@@ -1,169 +1,83 @@
-import asyncio
+"""What goes to litellm and what comes from it, without litellm, which takes seconds to import."""
+
 import subprocess
 import sys
-import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
+import orjson
 import pytest
 
-from components.core.errors import CUT_OFF
-from components.core.messages import Image, Message, ToolCall, ToolSpec
-from components.models.faults import Fault
-from components.models.litellm_chat import LitellmChat
-from components.models.openai_chat import OpenAIChat
-from components.models.prices import Price
-
-SPEC = ToolSpec("measure", "Measures.", {"type": "object", "properties": {"site": {"type": "string"}}})
-CALLS = [
-    {"id": "c1", "type": "function", "function": {"name": "measure", "arguments": '{"site": "liver"}'}},
-    {"id": "c2", "type": "function", "function": {"name": "measure", "arguments": '{"site": "liv'}},
-]
-LOGPROBS = {"content": [{"token": "He", "logprob": -0.1, "bytes": [72, 101], "top_logprobs": []}], "refusal": None}
-USAGE = {
-    "prompt_tokens": 100,
-    "completion_tokens": 40,
-    "total_tokens": 140,
-    "prompt_tokens_details": {"cached_tokens": 64},
-    "completion_tokens_details": {"reasoning_tokens": 30},
-}
+from components.core.messages import ToolSpec
+from components.models.litellm_chat import LitellmChat, fault_of, reply_of
+from components.models.replies import read_reply
 
 
-@pytest.fixture
-async def pair(request, server, ask):
-    """Both transports to one server. litellm is imported before the clock of any test runs."""
-    prefix = getattr(request, "param", "hosted_vllm")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # litellm's import of its own dependencies
-        slow = LitellmChat(f"{prefix}/test-model", server.url, "sk-secret-123456", Price(1.0, 10.0, 0.5))
-        await slow.call(ask("warm up"))
-    fast = OpenAIChat(server.url, "test-model", "sk-secret-123456", Price(1.0, 10.0, 0.5))
-    server.bodies.clear()
-    server.headers.clear()
-    yield fast, slow
-    await fast.close()
-    await slow.close()
+def choice(finish="stop", native=None, **message):
+    kept = {"refusal": message.pop("refusal", None)}
+    shown = {"content": "Hello", "tool_calls": None, "provider_specific_fields": kept, **message}
+    fields = {"native_finish_reason": native} if native else None
+    return SimpleNamespace(message=SimpleNamespace(**shown), finish_reason=finish, provider_specific_fields=fields)
 
 
-REPLIES = {
-    "text": {},
-    "null content": {"message": {"content": None}},
-    "tool calls": {"message": {"content": None, "tool_calls": CALLS}, "choice": {"finish_reason": "tool_calls"}},
-    "tool calls under stop": {"message": {"content": "", "tool_calls": CALLS[:1]}},
-    "reasoning_content": {"message": {"reasoning_content": "First ..."}},
-    "reasoning": {"message": {"reasoning": "First ..."}},
-    "think in content": {"message": {"content": "<think>First ...</think>\n\nHello"}},
-    "open think": {"message": {"content": "<think>First ..."}},
-    "refusal": {"message": {"content": None, "refusal": "I cannot help with that."}},
-    "length": {"choice": {"finish_reason": "length"}},
-    "content filter": {"choice": {"finish_reason": "content_filter"}},
-    "eos_token": {"choice": {"finish_reason": "eos_token"}},
-    "unknown finish": {"choice": {"finish_reason": "repetition"}},
-    "no finish": {"choice": {"finish_reason": None}},
-    "logprobs": {"choice": {"logprobs": LOGPROBS}},
-    "null logprobs": {"choice": {"logprobs": None}},
-    "usage missing": {"usage": ...},
-    "usage details": {"usage": USAGE},
-}
+def read(choices, **response):
+    return read_reply(reply_of(SimpleNamespace(choices=choices, **response)), None)
 
 
-@pytest.mark.parametrize("pair", ["hosted_vllm", "openai"], indirect=True)
-@pytest.mark.parametrize("name", REPLIES)
-async def test_both_transports_give_the_same_completion(pair, server, ask, reply, name):
-    server.default = reply(**{**REPLIES[name]})
-    fast, slow = [await chat.call(ask("Hi", tools=[SPEC])) for chat in pair]
-    assert fast == slow
-    assert fast.message.reasoning == slow.message.reasoning
+def test_what_litellm_moved_is_put_back():
+    function = {"name": "measure", "arguments": '{"site": "liv'}
+    found = read([choice("stop", "eos_token", tool_calls=[{"id": "c1", "function": function}], reasoning_content="So.")],
+                 usage={"prompt_tokens": 3, "completion_tokens": 2}, model="m")  # fmt: skip
+    assert (found.finish, found.message.reasoning, found.model) == ("tool_calls", "So.", "m")
+    assert (found.message.tool_calls[0].arguments, found.usage.input_tokens) == ('{"site": "liv', 3)
 
 
-async def test_both_transports_send_the_same_request(pair, server, ask):
-    history = (
-        Message("system", "Be brief."),
-        Message("user", ("What is this?", Image("data:image/png;base64,AAAA"))),
-        Message("assistant", "", (ToolCall("c1", "measure", '{"site": "liver"}'),)),
-        Message("tool", "3 cm", tool_call_id="c1"),
-    )
-    for chat in pair:
-        await chat.call(
-            ask(*history, tools=[SPEC], temperature=0.0, max_tokens=9, stop=("END",), logprobs=True, extra={"top_k": 5})
-        )
-    fast, slow = server.bodies
-    assert slow == fast
-    assert server.headers[1]["Authorization"] == server.headers[0]["Authorization"]
+@pytest.mark.parametrize(
+    ("finish", "native", "read_as"),
+    [
+        ("stop", None, "stop"),
+        ("stop", "repetition", "repetition"),
+        ("length", None, "length"),
+        ("finish_reason_unspecified", None, "model_context_window_exceeded"),
+    ],
+)
+def test_a_finish_is_the_providers_own(finish, native, read_as):
+    assert read([choice(finish, native)]).finish == read_as
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 408, 422, 429, 500, 502, 503, 529])
-async def test_both_transports_name_a_status_alike(pair, server, ask, status):
-    server.will(server.status(status), server.status(status))
-    kinds = []
-    for chat in pair:
-        with pytest.raises(Fault) as caught:
-            await chat.call(ask("Hi"))
-        kinds.append(caught.value.kind)
-    assert kinds[0] == kinds[1]
-    assert len(server.bodies) == 2
+def test_a_refusal_is_the_answer():
+    assert read([choice(content=None, refusal="No.")]).finish == "refusal"
 
 
-async def test_too_long_a_prompt_is_a_context_window_error(pair, server, ask):
-    error = {"message": "This model's maximum context length is 8192 tokens.", "code": "context_length_exceeded"}
-    server.will(server.status(400, error))
-    with pytest.raises(Fault) as caught:
-        await pair[1].call(ask("Hi"))
-    assert caught.value.kind == "context_window"
+class ContextWindowExceededError(Exception):
+    status_code = 400
+    message = "too long"
 
 
-async def test_retry_after_is_read(pair, server, ask):
-    server.will(server.status(429, Retry_After="7"))
-    with pytest.raises(Fault) as caught:
-        await pair[1].call(ask("Hi"))
-    assert (caught.value.kind, caught.value.retry_after) == ("rate_limit", 7.0)
+@pytest.mark.parametrize(
+    ("fields", "kind", "retry_after"),
+    [
+        ({"status_code": 429, "litellm_response_headers": {"retry-after": "7"}}, "rate_limit", 7.0),
+        ({"status_code": 408}, "timeout", None),
+        ({"status_code": 200, "message": "bad JSON"}, "unreadable", None),
+        ({"status_code": "none"}, "server", None),
+        ({"status_code": 401, "code": "invalid_api_key"}, "auth", None),
+    ],
+)
+def test_an_error_counts_by_its_status(fields, kind, retry_after):
+    fault = fault_of(SimpleNamespace(**fields))
+    assert (fault.kind, fault.retry_after) == (kind, retry_after)
 
 
-@pytest.mark.parametrize("answer", ["resets", "cuts", "malformed", "empty choices", "error body"])
-async def test_what_can_pass_is_retryable(pair, server, ask, reply, answer):
-    answers = {
-        "malformed": server.raw(b'{"choices": [{"mess'),
-        "empty choices": server.replies(reply(choices=[])),
-        "error body": server.replies({"error": {"message": "overloaded", "code": 503}}),
-    }
-    broken = answers[answer] if answer in answers else getattr(server, answer)()
-    server.will(broken, broken)
-    with pytest.raises(Fault) as caught:
-        await pair[1].call(ask("Hi"))
-    assert caught.value.retryable
+def test_litellms_own_class_for_a_long_prompt_is_read():
+    assert fault_of(ContextWindowExceededError()).kind == "context_window"
 
 
-async def test_cancelling_a_call_closes_its_connection(pair, server, ask):
-    server.will(server.stalls())
-    task = asyncio.create_task(pair[1].call(ask("Hi")))
-    while not server.in_flight:
-        await asyncio.sleep(0.01)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    for _ in range(100):
-        if server.lost:
-            break
-        await asyncio.sleep(0.01)
-    assert server.lost == 1
-
-
-async def test_missing_key_is_told_without_asking_the_provider(pair, ask, monkeypatch):
-    monkeypatch.delenv("GROQ_API_KEY", raising=False)
-    with pytest.raises(Fault, match="GROQ_API_KEY is not set") as caught:
-        await LitellmChat("groq/llama-3.3-70b-versatile").call(ask("Hi"))
-    assert caught.value.kind == "auth"
-
-
-async def test_seed_goes_only_to_providers_that_take_one(pair, ask):
-    claude, other = LitellmChat("anthropic/claude-sonnet-4-5"), LitellmChat("openai/gpt-4o-mini")
-    assert ("seed" in claude.arguments(ask("Hi")), other.arguments(ask("Hi"))["seed"]) == (False, 7)
-
-
-async def test_connections_stay_open_for_another_model(pair, server, ask):
-    other = LitellmChat("hosted_vllm/test-model", server.url)
-    await other.call(ask("Hi"))
-    await other.close()
-    assert (await pair[1].call(ask("Hi"))).message.text == "Hello"
+def test_arguments_are_the_request(ask):
+    chat = LitellmChat("openai/m", seeded=False)
+    sent = chat.arguments(ask("Hi", tools=[ToolSpec("measure", "Measures.", {})], temperature=0.0))
+    assert (sent["temperature"], sent["messages"][0]["content"], len(sent["tools"])) == (0.0, "Hi", 1)
+    assert "seed" not in sent and orjson.dumps(sent)
 
 
 def test_import_is_lazy():
@@ -171,25 +85,3 @@ def test_import_is_lazy():
     root = str(Path(__file__).parents[3])
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root, check=True)
     assert found.stdout.strip() == "False"
-
-
-@pytest.mark.parametrize("pair", ["hosted_vllm", "openai"], indirect=True)
-async def test_a_later_model_opens_connections_again(pair, server, ask):
-    await pair[1].close()
-    later = LitellmChat(pair[1].model, server.url, "sk-secret-123456")
-    assert (await later.call(ask("Hi"))).message.text == "Hello"
-    await later.close()
-    assert (await pair[1].call(ask("Hi"))).message.text == "Hello"
-
-
-ANTHROPIC = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [{"type": "text", "text": "Hel"}],
-             "stop_reason": CUT_OFF, "stop_sequence": None, "usage": {"input_tokens": 10, "output_tokens": 2}}  # fmt: skip
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("model", "body"), [("anthropic/claude-3-5-haiku-latest", ANTHROPIC), ("openai/m", None)])
-async def test_a_reply_that_the_window_cuts_off_says_so_through_litellm(server, ask, reply, model, body):
-    server.default = body or reply(choice={"finish_reason": CUT_OFF})
-    chat = LitellmChat(model, server.url, "sk-test-123456")
-    assert (await chat.call(ask("Hi"))).finish == CUT_OFF
-    await chat.close()

@@ -23,10 +23,18 @@ def session(sandbox):
     opened.close()
 
 
+@pytest.fixture(scope="module")
+def bare(sandbox):
+    """One episode without names, whose processes are small."""
+    opened = sandbox.open(PROBE)
+    yield opened
+    opened.close()
+
+
 @pytest.fixture(scope="session", params=["namespaces", "bwrap", "landlock"])
 def held(request):
     """A sandbox of each tier; skipped, with the reason, where the machine does not have it."""
-    if reason := detect.tested(request.param).reason:
+    if reason := detect.flaw(request.param):
         pytest.skip(f"{request.param}: {reason}")
     made = Sandbox(backend=request.param)
     yield made

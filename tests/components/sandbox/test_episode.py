@@ -36,14 +36,14 @@ async def test_a_supervisor_that_hangs_is_ended_by_the_host(opened, monkeypatch)
     monkeypatch.setattr("components.sandbox.episode._GRACE_SECONDS", 0.3)
     session, pid = opened
     os.kill(pid, signal.SIGSTOP)
-    ran = await session.run("while True: pass")
+    ran = await session.run("import time\ntime.sleep(20)")
     assert ran.status == "timeout" and "0.3 s" in ran.error.message
     assert (await session.run("answer = 2")).answer == "2"
 
 
 async def test_a_supervisor_that_dies_is_a_result(opened):
     session, pid = opened
-    running = asyncio.create_task(session.run("while True: pass"))
+    running = asyncio.create_task(session.run("import time\ntime.sleep(20)"))
     await asyncio.sleep(0.1)
     os.kill(pid, signal.SIGKILL)
     ran = await running

@@ -1,14 +1,73 @@
-"""What a worker may do to its supervisor, through the real thing: every lie is a result, the next cell is right."""
+"""Workers as their supervisor sees them, and what they may do to it: every lie is a result, the next cell is right."""
 
 import asyncio
 import os
+import signal
+import socket
+import stat
 import time
 
 import pytest
 
 from components.sandbox import Limits, Sandbox
-from tests.components.sandbox.conftest import LIBRARY
+from components.sandbox.supervisor import Child
+from tests.components.sandbox.conftest import PROBE
 from tests.components.sandbox.processes import below, state
+
+
+def close(child):
+    child.close()
+    child.ended(wait=True)
+
+
+def test_the_host_gets_the_ends_and_the_supervisor_keeps_what_it_watches():
+    here, there = socket.socketpair()
+    child = Child(lambda *_: time.sleep(9), ())
+    assert len(child.descriptors) == 5
+    child.hand_over(there)
+    _, came, _, _ = socket.recv_fds(here, 1000, 8)
+    assert [stat.S_ISFIFO(os.fstat(one).st_mode) for one in came] == [True, True, True, False, True]
+    assert child.descriptors == (child.output, child.process)
+    close(child)
+    assert child.descriptors == () and child.signal == signal.SIGKILL
+    for one in came:
+        os.close(one)
+    here.close()
+    there.close()
+
+
+def test_a_worker_has_none_of_the_descriptors_of_others():
+    first = Child(lambda *_: time.sleep(9), ())
+
+    def live(*own):
+        held = set()
+        for one in range(64):
+            try:
+                os.fstat(one)
+                held.add(one)
+            except OSError:
+                continue
+        if not held & set(first.descriptors) and {*own} <= held:
+            os.write(1, b"ok")
+        os._exit(0)
+
+    other = Child(live, first.descriptors)
+    sent = os.read(other.output, 9)
+    assert other.ended(wait=True) and other.signal == 0 and sent == b"ok"
+    for one in (first, other):
+        close(one)
+
+
+def test_time_that_was_used_is_known_to_the_end():
+    def burn(*_):
+        until = time.process_time() + 0.05
+        while time.process_time() < until:
+            pass
+        os._exit(0)
+
+    child = Child(burn, ())
+    assert child.ended(wait=True) and 0.05 <= child.cpu_seconds() < 2
+    close(child)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +99,7 @@ LIES = {
 @pytest.mark.parametrize("name", LIES)
 async def test_a_lie_is_a_result_and_the_next_cell_is_right(brief, name, keep):
     cell, status = LIES[name]
-    opened = brief.open(LIBRARY, keep=keep)
+    opened = brief.open(PROBE, keep=keep)
     ran = await opened.run(cell)
     assert ran.status == status and ran.answer == "" and ran.error.type in ("Protocol", "Killed", "Timeout")
     assert (await opened.run("answer = 1")).answer == "1"
@@ -48,12 +107,12 @@ async def test_a_lie_is_a_result_and_the_next_cell_is_right(brief, name, keep):
 
 
 async def test_what_a_kept_worker_says_between_cells_ends_it(brief):
-    opened = brief.open(LIBRARY, keep=True)
+    opened = brief.open(PROBE, keep=True)
     await opened.run(
         "import os, signal\nkept = 1\ndef late(*_):\n    for d in range(3, 20):\n        try: os.write(d, b'late')\n"
-        "        except OSError: pass\nsignal.signal(signal.SIGALRM, late)\nsignal.setitimer(signal.ITIMER_REAL, 0.01)"
+        "        except OSError: pass\nsignal.signal(signal.SIGALRM, late)\nsignal.setitimer(signal.ITIMER_REAL, 0.3)"
     )
-    await asyncio.sleep(0.1)
+    await asyncio.sleep(0.6)
     ran = await opened.run("answer = 'kept' in globals()")
     assert (ran.status, ran.error.type) == ("error", "Protocol") and "it came without a cell" in ran.error.message
     assert (await opened.run("answer = 'kept' in globals()")).answer == "False"
@@ -61,7 +120,7 @@ async def test_what_a_kept_worker_says_between_cells_ends_it(brief):
 
 
 async def test_a_kept_worker_that_does_not_rest_between_cells_is_held(brief):
-    opened = brief.open(LIBRARY, keep=True)
+    opened = brief.open(PROBE, keep=True)
     await opened.run(
         "import signal\ndef late(*_): sum(range(10**5))\nsignal.signal(signal.SIGALRM, late)\n"
         "signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)"

@@ -1,11 +1,13 @@
-"""The process from which episodes are forked."""
+"""The process from which episodes are forked, and how the host starts it."""
 
 import asyncio
 import os
 import signal
 
-from components.sandbox import Library, Sandbox
-from components.sandbox.warm import shared
+import pytest
+
+from components.sandbox import Library, Limits, Sandbox, SandboxError, detect
+from components.sandbox.process import Gone, ZygoteProcess, close_all, shared
 from tests.components.sandbox.processes import below, end_of, everything_below, name
 
 LIBRARY = Library("components.sandbox.probe", {})
@@ -65,3 +67,42 @@ async def _waiting(zygote):
         await asyncio.sleep(0.01)
     await asyncio.sleep(0.05)
     return [pid for pid in everything_below(zygote) if name(pid) == "cells-waiting"] or found
+
+
+def test_nothing_can_be_opened_once_it_is_closed():
+    warm = ZygoteProcess("rlimits", LIBRARY.module)
+    assert warm.alive
+    warm.close()
+    assert not warm.alive
+    with pytest.raises(Gone, match="is gone"):
+        warm.open(LIBRARY, Limits(), keep=False)
+
+
+async def test_sandboxes_of_one_process_share_a_zygote_that_outlives_them():
+    found = set()
+    for wall in (5.0, 6.0):
+        made = Sandbox(limits=Limits(wall_seconds=wall))
+        opened = made.open(LIBRARY)
+        assert (await opened.run("answer = 1")).answer == "1"
+        found.add(shared(made.report()["tier"], LIBRARY, made.limits))
+        made.close()
+    (warm,) = found
+    assert warm.alive
+    close_all()
+    assert not warm.alive
+
+
+@pytest.mark.parametrize(("tier", "alike"), [("rlimits", True), ("bwrap", False)])
+def test_only_a_tier_whose_folders_are_made_with_it_has_a_zygote_for_each_size(tier, alike):
+    if tier == "bwrap" and (reason := detect.flaw(tier)):
+        pytest.skip(reason)
+    small, large = (shared(tier, LIBRARY, Limits(scratch_bytes=size)) for size in (1 << 20, 2 << 20))
+    assert (small is large) is alike and small is shared(tier, LIBRARY, Limits(scratch_bytes=1 << 20))
+    close_all()
+
+
+async def test_a_library_that_fails_is_the_machines_fault(held):
+    opened = held.open(Library("components.sandbox.probe", {"no_such": 1}))
+    with pytest.raises(SandboxError, match=r"cannot be set up: TypeError: .*unexpected keyword argument 'no_such'"):
+        await opened.run("answer = 1")
+    opened.close()

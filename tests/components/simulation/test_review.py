@@ -11,14 +11,14 @@ from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
 from components.simulation.draws import Draws
 from components.simulation.grammar import called
-from components.simulation.history import History
-from components.simulation.review import (
+from components.simulation.history import (
     GOES_ON,
     MENDS,
     MENDS_GUIDED,
     OVERDOES,
     SEES,
     SEES_GUIDED,
+    History,
     guided,
     repeated,
     review,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.acting.text_arguments import text_spec
+from components.acting.arguments import text_spec
 from components.core.errors import ToolError
 from components.tools.backends import Backend, plain, ready
 from components.tools.drugs import Drugs

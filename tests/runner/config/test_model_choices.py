@@ -11,10 +11,10 @@ from hydra import compose
 from omegaconf import OmegaConf
 
 from components.core.errors import ConfigError
+from components.models.endpoints import Retired
 from components.models.gateway import Gateway
-from components.models.retired import Retired
 from components.models.simulated import Simulated
-from components.text.yaml_text import read_yaml
+from components.text.structured import read_yaml
 from runner.config import build
 from runner.config.catalogue import CONF, Catalogue
 from runner.results.publications.paper import load
@@ -86,9 +86,9 @@ def test_every_preset_is_a_whole_model_config(keys):
         assert isinstance(model, Simulated if name.startswith("simulated/") else Gateway), name
         assert model.name == PRESETS[name]["name"]
         if isinstance(model, Gateway) and (retired is None or retired.offered):
-            assert model.provider == name.partition("/")[0] and model.context_tokens, name
-            assert model.vision is PRESETS[name]["takes_images"], name
-            assert model.provider == "vllm" or model.price_row["source"] == "model.price", name
+            assert model.provider == name.partition("/")[0] and model.traits.context_tokens, name
+            assert model.traits.vision is PRESETS[name]["takes_images"], name
+            assert model.provider == "vllm" or model.price_row.source == "model.price", name
 
 
 @pytest.mark.parametrize("node", [pytest.param(node, id=name) for name, node in PRESETS.items() if "retired" in node])

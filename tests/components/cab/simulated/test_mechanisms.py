@@ -7,9 +7,8 @@ from typing import Any
 import orjson
 import pytest
 
-from components.agents.cot import Cot
 from components.agents.critic import Critic
-from components.agents.direct import Direct
+from components.agents.direct import Cot, Direct
 from components.agents.react import ReAct
 from components.agents.reflectool import ReflecTool
 from components.agents.reflexion import Reflexion
@@ -21,7 +20,7 @@ from components.core.types import Demonstration
 from components.grammars.bracket_json import BracketJson
 from components.grammars.native_tools import NativeTools
 from components.grammars.xml_call import XmlCall
-from components.models.simulated.core import Core
+from components.models.simulated import Core
 from components.prompts import load
 from components.simulation.history import call_in
 from components.verifiers.refine import Refine

@@ -3,7 +3,7 @@ import pytest
 from components.conditions.failing import Denied, Slow, Unavailable
 from components.conditions.wrong_results import Contradictory, Stale
 from components.core.messages import Message, ToolCall
-from components.models.simulated.doubt import doubting
+from components.models.simulated import add_doubt
 from components.simulation.draws import Draws, Rates
 from tests.failing import imaged, seen, texts
 
@@ -12,7 +12,7 @@ SAID = Message("assistant", "Thought: The task is done.\nAction: Finish[{}]")
 
 def after(shown, said=SAID, competence=1.0):
     messages = [Message("user", "Which?"), Message("assistant", "Action: echo[{}]"), Message("user", shown)]
-    return doubting(said, messages, Rates(competence=competence), Draws(1, messages))
+    return add_doubt(said, messages, Rates(competence=competence), Draws(1, messages))
 
 
 @pytest.mark.parametrize(

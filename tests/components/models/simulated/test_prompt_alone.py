@@ -2,7 +2,7 @@ import pytest
 
 from components.core.messages import Message
 from components.core.task_text import chain_text, written
-from components.models.simulated.prompt_alone import PromptAlone
+from components.models.simulated.responders import PromptAlone
 from components.prompts import load
 from components.rubrics.rubric import Field, Rubric
 from components.text.structured import array_in, lessons, object_in

@@ -5,9 +5,8 @@ import orjson
 import pytest
 
 from components.core.messages import Image, Message, ToolCall, ToolSpec
-from components.models.simulated import Simulated
-from components.models.simulated.core import Core
-from components.models.simulated.serve import Faults, Server, Unreadable, asked_in, body_of, message_of, spec_of
+from components.models.simulated import Core, Simulated
+from components.models.simulated.serve import Faults, Server, Unreadable, body_of, message_of, request_of, spec_of
 
 HELLO = {"messages": [{"role": "user", "content": "hello"}]}
 
@@ -68,11 +67,11 @@ async def test_faults_happen_at_their_rates(serving):
         except aiohttp.ClientError:
             outcomes.append("cut off")
 
-    for _ in range(20):
+    for _ in range(8):
         await asyncio.gather(*(ask() for _ in range(75)))
     shares = {kind: outcomes.count(kind) / len(outcomes) for kind in (200, 429, 500, "malformed", "cut off")}
     wanted = {200: 0.76, 429: 0.1, 500: 0.05, "malformed": 0.02, "cut off": 0.07}
-    assert shares == pytest.approx(wanted, abs=0.03)
+    assert shares == pytest.approx(wanted, abs=0.05)
     counts = ("answered", "status_429", "status_500", "malformed")
     assert [server.seen[c] for c in counts] == [outcomes.count(k) for k in (200, 429, 500, "malformed")]
     assert server.seen["resets"] + server.seen["stalls"] == outcomes.count("cut off")
@@ -112,12 +111,12 @@ def test_what_came_over_the_wire_has_the_same_digest():
 
 
 def test_a_request_is_read_with_what_it_may_leave_out():
-    asked = asked_in(body_of(b'{"messages": [{"role": "user", "content": "x"}]}'))
+    asked = request_of(body_of(b'{"messages": [{"role": "user", "content": "x"}]}'))
     assert (asked.messages, asked.tools, asked.seed, asked.model) == ((Message("user", "x"),), (), 0, "")
-    assert asked_in(body_of(b'{"messages": [{"role": "user"}], "seed": 3, "model": "m"}')).seed == 3
+    assert request_of(body_of(b'{"messages": [{"role": "user"}], "seed": 3, "model": "m"}')).seed == 3
 
 
 @pytest.mark.parametrize("raw", [b"{", b"[]", b"3", b"{}", b'{"messages": []}', b'{"messages": [3]}', b'{"messages": [{"role": "user"}], "seed": "x"}', b'{"messages": [{"role": "user"}], "tools": [1]}'])  # fmt: skip
 def test_what_is_no_request_is_unreadable(raw):
     with pytest.raises(Unreadable):
-        asked_in(body_of(raw))
+        request_of(body_of(raw))

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from components.sandbox import Library, Limits, Sandbox, Session
-from components.sandbox.warm import close_all
+from components.sandbox.process import close_all
 from tests.components.sandbox.attacks.ground import DATABASE, Ground, lay
 from tests.components.sandbox.attacks.lanes import Lane, packed
 

@@ -19,7 +19,7 @@ import pytest
 
 from components.ehr.columns import prepare
 from components.ehr.metadata import metadata
-from components.sandbox import landlock
+from components.sandbox import kernel
 from tests.components.sandbox.attacks.attack import Attack
 from tests.components.sandbox.attacks.ground import DATABASE, lay
 
@@ -151,8 +151,8 @@ def lacking(backend: str, user: str) -> str:
         return "no user namespaces here"
     if backend == "bwrap" and not shutil.which("bwrap", path=os.defpath):
         return "no bubblewrap here"
-    if backend in ("bwrap", "landlock") and landlock.abi() < landlock.LEAST:
-        return f"no Landlock of version {landlock.LEAST} here"
+    if backend in ("bwrap", "landlock") and kernel.landlock_version() < kernel.LEAST_LANDLOCK:
+        return f"no Landlock of version {kernel.LEAST_LANDLOCK} here"
     return ""
 
 

@@ -21,7 +21,6 @@ from tests.slow import slow
 
 GONE_SECONDS = 20  # what is killed is gone long before, unless the machine is busy
 TRIED = [name for name, table in TABLES.items() if table.tried]
-ROOTS = [place for place in STANDS if THOROUGH or place[1] == "root"]
 USERS = [place for place in STANDS if THOROUGH or place == STANDS[1]]
 
 
@@ -50,15 +49,17 @@ def test_what_a_tier_does_not_hold_is_told(
     pytest.xfail(why)
 
 
-@pytest.mark.parametrize("user", ["root", pytest.param("user", marks=slow)])
-@pytest.mark.parametrize("table", [TRIED[0], *(pytest.param(table, marks=slow) for table in TRIED[1:])])
+@slow
+@pytest.mark.parametrize("user", ["root", "user"])
+@pytest.mark.parametrize("table", TRIED)
 def test_nothing_but_the_sandbox_holds_these_attacks(
     table: str, user: str, standing: Callable[[str, str], Stand]
 ) -> None:
     standing("", user).suffers(TABLES[table].rows)
 
 
-@pytest.mark.parametrize("place", ROOTS, ids="-".join)
+@slow
+@pytest.mark.parametrize("place", STANDS, ids="-".join)
 def test_a_closed_sandbox_leaves_no_process_and_no_file(
     place: tuple[str, str], standing: Callable[[str, str], Stand]
 ) -> None:
