@@ -198,12 +198,17 @@ def _episode(given: Options) -> None:
     show_episode([Run.at(folder) for folder in _folders(given)], given.sample, given.epoch, given.prompts)
 
 
+<<<<<<< HEAD
 def _rescore(given: Options) -> None:
     from runner.job.rescore import rescored, rewrite
+=======
+def _rescore(given: Given) -> None:
+    from runner.job.stored import replace_records, rescored_records
+>>>>>>> 5d75b08e694f3156f40f2b94a78a4ed0fb01312a
 
     folders = _folders(given)
     for folder in folders:
-        rewrite(folder, rescored(folder, config_of(folder)))
+        replace_records(folder, rescored_records(folder, config_of(folder)))
     _show_tables(folders)
 
 
@@ -222,8 +227,13 @@ def _merge(given: Options) -> None:
     _show_tables([merge(_folders(given), Path(given.new))])
 
 
+<<<<<<< HEAD
 def _export(given: Options) -> None:
     from runner.job.export import export
+=======
+def _export(given: Given) -> None:
+    from runner.job.stored import export
+>>>>>>> 5d75b08e694f3156f40f2b94a78a4ed0fb01312a
 
     export(_runs(given))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from components.core.types import CONTEXT_LENGTH, Failure
 
+CUT_OFF = "model_context_window_exceeded"  # the finish reason of a reply that the end of the window cut off
 OVERFLOW = "context_window"  # the kind of a ModelError: a request was longer than the model takes
 
 

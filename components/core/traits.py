@@ -137,6 +137,13 @@ class GrammarTraits:
 
 
 @dataclass(frozen=True, kw_only=True)
+class VerifierTraits:
+    """``reads_lessons``: it is shown what the memory teaches about the tools that a candidate names."""
+
+    reads_lessons: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class SourceTraits:
     """``holds``: the kinds of content that agents find in the memory (None: any). ``grows``: it learns while it is
     evaluated, so that samples run one after the other."""
@@ -193,6 +200,11 @@ def dataset_traits(dataset: Dataset) -> DatasetTraits:
 def grammar_traits(grammar: Grammar) -> GrammarTraits:
     """What a grammar declares."""
     return _declared(grammar, "traits", GrammarTraits)
+
+
+def verifier_traits(verifier: Verifier) -> VerifierTraits:
+    """What a verifier declares."""
+    return _declared(verifier, "traits", VerifierTraits)
 
 
 def source_traits(source: Source) -> SourceTraits:

@@ -23,7 +23,6 @@ _NEVER_LENGTH = frozenset({401, 402, 403, 404, 407, 408})  # of a key, an accoun
 _LABEL = re.compile(r"[\w.-]{1,64}")
 _LONGEST_DETAIL = 4_000
 _LONGEST_REPORT = 16_000  # characters that are searched; what is longer holds an echo of the request
-FINISH = "model_context_window_exceeded"  # the finish reason of a reply that the end of the window cut off
 
 
 class Fault(Exception):

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from components.core.errors import ConfigError
+from components.core.protocols import Scorer
 from components.core.redaction import redact
 from components.core.traits import (
     agents_in,
     dataset_traits,
     model_traits,
     requirements_of,
+    scorer_traits,
     tool_traits,
     toolset_traits,
 )
-from runner.experiment.declared import declared_scores
-from runner.experiment.fitting import has_price, sandbox_of
+from runner.experiment.checks import has_price, sandbox_of
 from runner.storage.schema import Manifest
 
 if TYPE_CHECKING:
@@ -102,3 +104,28 @@ def varied(overrides: Sequence[str]) -> dict[str, str]:
 def sweep_id(folder: str | None) -> str | None:
     """The name of a sweep: its folder's."""
     return None if folder is None else Path(folder).name
+
+
+def declared_scores(scorers: Mapping[str, Scorer]) -> Manifest:
+    """What the scorers declare of their scores. Raises ConfigError for strata without the names of the scores."""
+    traits = {key: scorer_traits(scorer) for key, scorer in scorers.items()}
+    each = traits.values()
+    return {
+        "levels": _strata({key: (one.names, one.levels) for key, one in traits.items()}, "levels"),
+        "by": _strata({key: (one.names, one.by) for key, one in traits.items()}, "by"),
+        "lower": [name for one in each for name in one.lower],
+        "neither": [name for one in each for name in one.neither],
+        "units": {name: unit for one in each for name, unit in one.units.items()},
+        "kinds": {name: kind for one in each for name, kind in one.kinds.items()},
+        "decides": next((one.decides for one in each if one.decides), None),
+    }
+
+
+def _strata(scorers: Mapping[str, tuple[Sequence[str], Sequence[str]]], what: str) -> dict[str, list[str]]:
+    """Score -> strata, of the scorers that have any."""
+    found: dict[str, list[str]] = {}
+    for key, (names, strata) in scorers.items():
+        if strata and not names:
+            raise ConfigError(f"scorer.{key}: it has {what} {[*strata]}, but no names of the scores they are for")
+        found |= {name: [*strata] for name in names if strata}
+    return found

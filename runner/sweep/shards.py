@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, cast
 from components.core.errors import ConfigError
 from components.core.traits import source_traits
 from runner.experiment.facts import facts_of, sweep_id
+from runner.job.exit_codes import BUDGET, ERRORS
 from runner.job.plan import Cell
-from runner.learning.growing import ONE_BY_ONE
+from runner.learning.memory import ONE_BY_ONE
 from runner.storage import manifest, records
 from runner.storage.resume import is_complete, parts_of, refuse_changes, written
 from runner.storage.schema import Manifest
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 PARTS = "parts"
 _MERGED = "merged"
-_ERRORS, _BUDGET = 1, 3
 _OF_THE_PARTS = ("memory", "notes", "sandbox", "counts", "identities")  # what they found while they ran
 
 
@@ -79,9 +79,9 @@ def _part(cell: Cell, experiment: Experiment, i: int, n: int) -> Cell:
 def gather(cell: Cell, jobs: int) -> None:
     """Make one run of a job's parts, send it to MLflow as one of so many ``jobs``, and say how it ended.
 
-    A part that broke off leaves the others as they are: the same command goes on.
+    A part that broke off leaves the others as they are: the same command resumes.
     """
-    broken = [part for part in cell.parts if part.error or part.code not in (None, 0, _ERRORS, _BUDGET)]
+    broken = [part for part in cell.parts if part.error or part.code not in (None, 0, ERRORS, BUDGET)]
     if broken:
         reasons = "; ".join(f"part {part.folder.name}: {part.error or f'exit code {part.code}'}" for part in broken)
         cell.code, cell.error = 1, f"{len(broken)} of {len(cell.parts)} parts broke off: {reasons}"
@@ -92,9 +92,9 @@ def gather(cell: Cell, jobs: int) -> None:
     notes = _merge(cell)
     counts = notes["counts"]
     share = counts["errored"] / counts["finished"] if counts["finished"] else 0.0
-    stopped = any(part.code == _BUDGET for part in cell.parts)
+    stopped = any(part.code == BUDGET for part in cell.parts)
     failed = share > cell.cfg["run"]["max_error_rate"] or notes["status"] == "partial"  # a part stopped by itself
-    cell.code = _BUDGET if stopped else _ERRORS if failed else 0
+    cell.code = BUDGET if stopped else ERRORS if failed else 0
     track(cell.folder, cell.cfg, sweep=sweep_id(cell.launch.sweep), total_jobs=jobs)
     print(f"{cell.label}: {status_line(notes)} {cell.folder}", file=sys.stdout)  # noqa: T201
 

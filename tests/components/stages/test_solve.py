@@ -11,7 +11,7 @@ from components.models.scripted import Scripted
 from components.stages.collect import Solve
 from runner.episode.door import Door
 from runner.episode.shared import Parts
-from runner.learning.practice import Practice
+from runner.learning.stage_context import Practice
 from tests.parts import Intact
 from tests.wards import cell, sample, toolset
 

@@ -9,8 +9,7 @@ from components.core.moved import NEW, as_first_named, renewed
 from components.core.protocols import Agent
 from components.core.traits import Requirements, requirements_of
 from components.core.types import Answer
-from runner.config.targets import locate
-from runner.config.undeclared import undeclared_in
+from runner.config.targets import locate, undeclared_in
 from runner.storage.resume import differences
 
 

@@ -35,7 +35,7 @@ from components.stages.collect import Solve
 from runner.episode.door import Door
 from runner.episode.play import play
 from runner.episode.shared import Parts
-from runner.learning.practice import Practice
+from runner.learning.stage_context import Practice
 from tests.simulated import asked, simulated
 from tests.wards import sandbox
 

@@ -1,11 +1,10 @@
 """Launchers that take jobs to other processes: joblib and submitit by their Hydra plugins, Ray by our own.
 
-A plugin brings the settings and the library. The jobs are those that the sweeper checked, and each is looked after
-here: one whose process dies is begun again and goes on from its folder and the journal.
+A plugin provides the settings and the library. The jobs are those that the sweeper checked. One whose process dies is
+started again, and resumes from its folder and the journal.
 """
 
 import os
-import sys
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
@@ -16,9 +15,9 @@ from hydra.core.utils import JobReturn, JobStatus
 from runner.episode.budget import Spent
 from runner.experiment.facts import sweep_id
 from runner.job.plan import Cell
-from runner.sweep.elsewhere import Died, Ended, Order, orders_of, taken_since
-from runner.sweep.joblib import Joblib
-from runner.sweep.submitit import Submitit
+from runner.sweep.engines import Joblib, Submitit
+from runner.sweep.remote_job import COUNTED, JobResult, ProcessDied, RemoteJob, remote_jobs_of, spent_since
+from runner.terminal.command import print_note
 from runner.terminal.interrupts import Stopping
 
 RESTARTS = 2
@@ -30,9 +29,9 @@ _PLUGINS: "dict[str, Callable[[Any], Engine]]" = {
 
 
 class Engine(Protocol):
-    """Plays what stands in a queue, which may grow meanwhile. Closed before its end it stops its processes."""
+    """Runs the jobs of a queue, which may grow meanwhile. Closed before its end it stops its processes."""
 
-    def play(self, queue: deque[Order]) -> Generator[tuple[Order, Ended | Died]]: ...
+    def play(self, queue: deque[RemoteJob]) -> Generator[tuple[RemoteJob, JobResult | ProcessDied]]: ...
 
 
 def launch(launcher: Any, owed: Sequence[Cell], jobs: int, spent: Spent) -> Sequence[JobReturn]:
@@ -42,52 +41,52 @@ def launch(launcher: Any, owed: Sequence[Cell], jobs: int, spent: Spent) -> Sequ
     """
     engine = _engine(launcher)
     if engine is None:
-        results: Sequence[JobReturn] = launcher.launch([list(cell.overrides) for cell in owed], initial_job_idx=0)
-        return results
+        launched: Sequence[JobReturn] = launcher.launch([list(cell.overrides) for cell in owed], initial_job_idx=0)
+        return launched
     from runner.tracking import prepare
 
     first = owed[0]
     prepare(first.cfg, sweep=sweep_id(first.launch.sweep), total_jobs=jobs)
     if any(limit is not None for limit in first.cfg["budget"]["run"].values()):
-        _say(f"budget.run is divided: each of {len(owed)} jobs may take its part, since they share no process")
+        print_note(f"budget.run is divided: each of {len(owed)} jobs may take its part, since they share no process")
     callbacks = launcher.hydra_context.callbacks
     for cell in owed:
         callbacks.on_job_start(config=cell.config, task_function=launcher.task_function)
-    orders = orders_of(owed, jobs, spent)
+    orders = remote_jobs_of(owed, jobs, spent)
     ended = watch(engine, orders)
     for order, end in zip(orders, ended, strict=True):
-        one = end.spent or taken_since(order)
-        spent.usd += one.usd
-        spent.calls += one.calls
-        spent.input_tokens += one.input_tokens
-        spent.output_tokens += one.output_tokens
-        spent.unreported += one.unreported
-    results = [_returned(cell, one) for cell, one in zip(owed, ended, strict=True)]
-    for cell, result in zip(owed, results, strict=True):
+        job = end.spent or spent_since(order)
+        vars(spent).update({name: vars(spent)[name] + vars(job)[name] for name in COUNTED})
+    results: list[JobReturn] = []
+    for cell, end in zip(owed, ended, strict=True):
+        result = JobReturn(cell.overrides, cell.config, cell.config.hydra, os.getcwd(), cell.label)
+        result.status = JobStatus.FAILED if end.error else JobStatus.COMPLETED
+        result.return_value = end.error or end.code
+        results.append(result)
         callbacks.on_job_end(config=cell.config, job_return=result)
     return results
 
 
-def watch(engine: Engine, orders: Sequence[Order]) -> list[Ended]:
-    """Play all. A job whose process dies is begun again ``RESTARTS`` times at most, which is told in the end."""
-    ended: dict[str, Ended] = {}
+def watch(engine: Engine, orders: Sequence[RemoteJob]) -> list[JobResult]:
+    """Run all. A job whose process dies is started again ``RESTARTS`` times at most, which is reported in the end."""
+    ended: dict[str, JobResult] = {}
     deaths: Counter[str] = Counter()
     queue = deque(orders)
     with Stopping(), closing(engine.play(queue)) as playing:
         for order, end in playing:
-            if isinstance(end, Ended):
+            if isinstance(end, JobResult):
                 ended[order.label] = end
                 print(end.said, end="", flush=True)  # noqa: T201
                 continue
             deaths[order.label] += 1
             if deaths[order.label] <= RESTARTS:
                 queue.append(order)
-                _say(f"job {order.label}: {end.why}; it is begun again, what is finished is kept")
+                print_note(f"job {order.label}: {end.why}; it is begun again, what is finished is kept")
             else:
-                ended[order.label] = Ended(1, f"{end.why}, and so it did {RESTARTS} times before")
+                ended[order.label] = JobResult(1, f"{end.why}, and so it did {RESTARTS} times before")
     if deaths:
         told = ", ".join(f"{label} {min(n, RESTARTS)} x" for label, n in deaths.items())
-        _say(f"begun again since their processes died: {told}")
+        print_note(f"begun again since their processes died: {told}")
     return [ended[order.label] for order in orders]
 
 
@@ -98,15 +97,3 @@ def _engine(launcher: Any) -> Engine | None:
         return ours
     make = _PLUGINS.get(type(launcher).__name__)
     return None if make is None else make(launcher)
-
-
-def _returned(cell: Cell, ended: Ended) -> JobReturn:
-    """What Hydra calls the end of a job."""
-    result = JobReturn(cell.overrides, cell.config, cell.config.hydra, os.getcwd(), cell.label)
-    result.status = JobStatus.FAILED if ended.error else JobStatus.COMPLETED
-    result.return_value = ended.error or ended.code
-    return result
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)  # noqa: T201

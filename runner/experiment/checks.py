@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.errors import ConfigError
 from components.core.plain import Accept
-from components.core.protocols import Agent, Model, Verifier
+from components.core.protocols import Agent, Model, Toolset, Verifier
 from components.core.tools import Offer
 from components.core.traits import (
     agents_in,
@@ -22,33 +22,32 @@ from components.core.traits import (
 from components.core.types import Sample
 from components.prompts import load
 from runner.config.errors import ConfigErrors, Finding, noting
-from runner.config.undeclared import undeclared_in
+from runner.config.targets import undeclared_in
 
-if TYPE_CHECKING:  # loaded for a config that is not refused
+if TYPE_CHECKING:
     from runner.episode.shared import Parts
 
 
-def playable(models: Mapping[str, Model]) -> None:
-    """Refuse a model that may have no call at all on its way. Raises ConfigErrors."""
-    for role, model in models.items():
-        if model.max_connections < 1:
-            key = "model" if role == "main" else f"models.{role}"
-            raise ConfigErrors(
-                [Finding(f"{key}.max_connections", f"found {model.max_connections}; at least 1 is needed")]
-            )
-
-
-def priced(models: Mapping[str, Model], budgets: Mapping[str, Any]) -> None:
-    """Refuse a budget in dollars that no unpriced call would ever reach. Raises ConfigErrors."""
+def check_models(parts: Parts, models: Mapping[str, Model], budgets: Mapping[str, Any]) -> None:
+    """Refuse models without connections, without a price for a budget, or grading themselves. Raises ConfigErrors."""
     limited = [name for name in ("sample", "run") if budgets[name].get("usd") is not None]
-    for role, model in models.items() if limited else ():
-        if not has_price(model):
-            key = "model" if role == "main" else f"models.{role}"
+    for role, model in models.items():
+        key = _key_of(role)
+        if model.max_connections < 1:
+            text = f"found {model.max_connections}; at least 1 is needed"
+            raise ConfigErrors([Finding(f"{key}.max_connections", text)])
+        if limited and not has_price(model):
             text = f"the price of {model.name} is not known, so this limit would never be reached; set {key}.price"
             raise ConfigErrors([Finding(f"budget.{limited[0]}.usd", text)])
+    _refuse_self_grading(parts, models)
 
 
-def impartial(parts: Parts, models: Mapping[str, Model]) -> None:
+def _key_of(role: str) -> str:
+    """The key of a model in the config."""
+    return "model" if role == "main" else f"models.{role}"
+
+
+def _refuse_self_grading(parts: Parts, models: Mapping[str, Model]) -> None:
     """Refuse a scorer that would have the model under test grade itself without leave. Raises ConfigErrors."""
     asked = {"main", "verifier"}
     for agent in agents_in(parts.agent):
@@ -81,7 +80,7 @@ def has_price(model: Model) -> bool:
     return model.kind != "live" or (row is not None and row.get("input") is not None)
 
 
-def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: bool) -> None:
+def check_fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: bool) -> None:
     """Whether the parts work together, tried on the first sample. Raises ConfigErrors.
 
     ``acts``: the agent writes actions in the grammar.
@@ -95,10 +94,10 @@ def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: 
             for tool in offer.tools.values():
                 if undeclared := undeclared_in(type(tool), "Tool"):
                     raise ConfigError(undeclared)
-            _out_of_codes_reach(parts, offer)
+            _refuse_ineffective_condition(parts, offer)
             with noting(findings, "agent"):
                 for agent in agents_in(parts.agent):
-                    _accepts(agent, offer, toolsets)
+                    _check_offer(agent, offer, toolsets)
                 if acts and not offer.tools and grammar_traits(parts.grammar).needs_tools:
                     raise ConfigError(
                         f"{type(parts.grammar).__name__} has no way to answer without a tool, and nothing is offered:"
@@ -111,7 +110,7 @@ def fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], acts: 
         raise ConfigErrors(findings)
 
 
-def _accepts(agent: Agent, offer: Offer, toolsets: Sequence[str]) -> None:
+def _check_offer(agent: Agent, offer: Offer, toolsets: Sequence[str]) -> None:
     """Raises ConfigError for an offer that an agent cannot work with."""
     needs = requirements_of(agent)
     if needs.accepts is not None:
@@ -124,8 +123,8 @@ def _accepts(agent: Agent, offer: Offer, toolsets: Sequence[str]) -> None:
         )
 
 
-def _out_of_codes_reach(parts: Parts, offer: Offer) -> None:
-    """Refuse to withhold functions from code, in which all of them stand, or to let them fail. Raises ConfigError."""
+def _refuse_ineffective_condition(parts: Parts, offer: Offer) -> None:
+    """Refuse to withhold functions from code, which can call all of them, or to let them fail. Raises ConfigError."""
     if not any("code" in tool.spec.facts for tool in offer.tools.values()):
         return
     agent = type(parts.agent).__name__
@@ -165,18 +164,18 @@ def prompt_digests(parts: Parts, *others: object) -> dict[str, str]:
     return {name: load(name).digest for name in sorted(named)}
 
 
-def granted(parts: Parts, models: Mapping[str, Model], samples: Sequence[Sample]) -> Parts:
+def with_provided_verifier(parts: Parts, models: Mapping[str, Model], samples: Sequence[Sample]) -> Parts:
     """The parts, with the verifier that an agent provides. Raises ConfigErrors for what cannot be granted."""
     agents = [*agents_in(parts.agent)]
-    findings = [*_unnamed(agents, models), *_shown(agents, samples)]
+    findings = [*_missing_models(agents, models), *_evaluated_examples(agents, samples)]
     provided = [one for agent in agents if (one := requirements_of(agent).verifier) is not None]
-    findings += _second(parts.verifier, provided)
+    findings += _unused_verifiers(parts.verifier, provided)
     if findings:
         raise ConfigErrors(findings)
     return replace(parts, verifier=provided[0]) if provided else parts
 
 
-def _unnamed(agents: Iterable[Agent], models: Mapping[str, Model]) -> Iterator[Finding]:
+def _missing_models(agents: Iterable[Agent], models: Mapping[str, Model]) -> Iterator[Finding]:
     """Models that an agent names and that are not there."""
     for agent in agents:
         for name in requirements_of(agent).models:
@@ -186,7 +185,7 @@ def _unnamed(agents: Iterable[Agent], models: Mapping[str, Model]) -> Iterator[F
                 yield Finding("agent", text)
 
 
-def _second(verifier: Verifier, provided: Sequence[Verifier]) -> Iterator[Finding]:
+def _unused_verifiers(verifier: Verifier, provided: Sequence[Verifier]) -> Iterator[Finding]:
     """A verifier that would not be asked, since an agent provides another."""
     for one in provided:
         mine, other = type(one).__name__, type(verifier).__name__
@@ -199,7 +198,7 @@ def _second(verifier: Verifier, provided: Sequence[Verifier]) -> Iterator[Findin
             )
 
 
-def _shown(agents: Iterable[Agent], samples: Sequence[Sample]) -> Iterator[Finding]:
+def _evaluated_examples(agents: Iterable[Agent], samples: Sequence[Sample]) -> Iterator[Finding]:
     """Examples on patients that are evaluated."""
     for agent in agents:
         known = tuple(requirements_of(agent).shown_patients)
@@ -207,3 +206,45 @@ def _shown(agents: Iterable[Agent], samples: Sequence[Sample]) -> Iterator[Findi
         if seen:
             text = f"{type(agent).__name__} shows examples on {len(seen)} of the samples that are evaluated, such as"
             yield Finding("agent", f"{text} {seen[0]!r}: evaluate another split, or show other examples")
+
+
+class PrivacyRefused(ConfigError):
+    """The data may not go to the model. ``decision`` is for the manifest."""
+
+    def __init__(self, decision: Mapping[str, str]) -> None:
+        super().__init__(decision["reason"])
+        self.decision = decision
+
+
+def permit(privacy: str, models: Mapping[str, Model], toolset: Toolset, what: str = "dataset") -> dict[str, str]:
+    """Whether these models and tools may see data of a class, for the manifest. Raises PrivacyRefused."""
+    names = ", ".join(sorted({model.name for model in models.values()}))
+    decision = {"dataset": privacy, "model": names, "decision": "permitted"}
+    outside = {role: model for role, model in models.items() if not model.in_process}
+    if privacy == "open":
+        return decision | {"reason": "the data are open"}
+    _check_tools(privacy, toolset, decision, what)
+    if not outside:
+        return decision | {"reason": "the model runs in this process: nothing leaves it"}
+    for role, model in outside.items():
+        if privacy not in model.permits:
+            allowed = ", ".join(["open", *model.permits])
+            reason = (
+                f"the {what} is {privacy} and the model {model.name!r} may only get data that are {allowed};"
+                f" if its endpoint may receive such data: {_key_of(role)}.permits=[{privacy}]"
+            )
+            raise PrivacyRefused(decision | {"decision": "refused", "reason": reason})
+    return decision | {"reason": f"every model's permits hold {privacy}"}
+
+
+def _check_tools(privacy: str, toolset: Toolset, decision: Mapping[str, str], what: str) -> None:
+    """Raises PrivacyRefused when a tool could carry what it is asked to a service that may not get it."""
+    traits = toolset_traits(toolset)
+    outside = [name for name, tool in traits.tools.items() if tool.effect == "external"]
+    if outside and privacy not in traits.permits:
+        allowed = ", ".join(["open", *traits.permits])
+        reason = (
+            f"the {what} is {privacy} and the tool {outside[0]} asks a service, which may only get data that"
+            f" are {allowed}; if it may receive such data: toolset.permits=[{privacy}]"
+        )
+        raise PrivacyRefused(dict(decision) | {"decision": "refused", "reason": reason})

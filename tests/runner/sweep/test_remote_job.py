@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from runner.episode.budget import Spent
-from runner.sweep.elsewhere import play, taken_since
+from runner.sweep.remote_job import play, spent_since
 from tests.runner.sweep.deadly import asked, furnish, orders
 
 
@@ -48,7 +48,7 @@ def test_a_process_begun_again_has_what_the_dead_one_left_of_its_part(home, thre
     order = three(calls=12)[0]
     assert play(order).code == 3
     assert len(asked(home)) == 4
-    assert taken_since(order).calls == 4
+    assert spent_since(order).calls == 4
     assert play(order).code == 3  # begun again: all of its part is gone
     assert len(asked(home)) == 4
     assert play(three(calls=12)[0]).code == 0  # the command given again has the whole budget again

@@ -1,6 +1,6 @@
 """Memories on disk: a folder each, named by the digest of its files, below ``run.memory``.
 
-``recipes/<digest of what makes it>`` names the memory that came of it, and is the lock of whoever makes it.
+``recipes/<digest of what makes it>`` names the memory that came of it, and is the lock of the process that makes it.
 """
 
 import asyncio
@@ -24,21 +24,23 @@ _NAME = re.compile(r"[0-9a-f]{16}")
 _MARKS = (manifest.FILE, "provenance.json", "long_term", "experience", "examples.json")
 
 
-def named(root: Path, path: str) -> Path:
+def root_of(cfg: Mapping[str, Any]) -> Path:
+    """The folder of all memories, ``run.memory``."""
+    return Path(cfg["run"]["memory"])
+
+
+def find_named(root: Path, path: str) -> Path:
     """The folder that ``memory.path`` names, here or below ``run.memory``. Raises ConfigError."""
-    places = [folder for folder in (Path(path), root / path) if folder.is_dir()] if path else []
-    folder = next((folder for folder in places if any((folder / name).exists() for name in _MARKS)), None)
-    if folder is None:
-        what = (
-            f"{places[0]} is no memory: it has none of {', '.join(_MARKS)}"
-            if places
-            else f"there is no memory {path!r}"
-        )
-        raise ConfigError(f"memory.path: {what}{'' if places else f', here or in {root}'}")
-    return folder
+    folders = [folder for folder in (Path(path), root / path) if folder.is_dir()] if path else []
+    for folder in folders:
+        if any((folder / name).exists() for name in _MARKS):
+            return folder
+    if folders:
+        raise ConfigError(f"memory.path: {folders[0]} is not a memory: it has none of {', '.join(_MARKS)}")
+    raise ConfigError(f"memory.path: there is no memory {path!r}, here or in {root}")
 
 
-def usable(root: Path) -> None:
+def check_writable(root: Path) -> None:
     """Whether ``run.memory`` can hold memories. Raises ConfigError."""
     there = next(folder for folder in (root, *root.resolve().parents) if folder.exists())
     if not there.is_dir():
@@ -47,8 +49,8 @@ def usable(root: Path) -> None:
         raise ConfigError(f"run.memory: {root} cannot be made: {there} is read-only")
 
 
-def made_by(root: Path, recipe: str) -> Path | None:
-    """The memory that came of a recipe, when it is there and whole; what the note says is no path."""
+def find_by_recipe(root: Path, recipe: str) -> Path | None:
+    """The memory that came of a recipe, when it is there and whole; what the note says is not a path."""
     note = root / "recipes" / recipe
     try:
         name = note.read_bytes().strip().decode("ascii") if note.is_file() else ""
@@ -63,7 +65,7 @@ def made_by(root: Path, recipe: str) -> Path | None:
 
 
 @asynccontextmanager
-async def making(root: Path, recipe: str) -> AsyncIterator[None]:
+async def locked(root: Path, recipe: str) -> AsyncIterator[None]:
     """One process at a time makes the memory of a recipe; the others wait, and find it."""
     note = root / "recipes" / recipe
     note.parent.mkdir(parents=True, exist_ok=True)
@@ -80,7 +82,7 @@ async def making(root: Path, recipe: str) -> AsyncIterator[None]:
         os.close(handle)
 
 
-def keep(root: Path, recipe: str, files: Mapping[str, Any], notes: Mapping[str, Any]) -> Path:
+def store(root: Path, recipe: str, files: Mapping[str, Any], notes: Mapping[str, Any]) -> Path:
     """Write a memory in one move, and which recipe it came of."""
     texts = {name: orjson.dumps(value, option=orjson.OPT_INDENT_2) for name, value in files.items()}
     digest = _digest(texts)

@@ -21,11 +21,14 @@ from runner.episode.budget import Spent
 from runner.job.plan import Cell
 from runner.storage import records
 
-_TOLD = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)  # how schedulers tell a process to leave
+_SIGNALS = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)  # by which schedulers ask a process to end
+
+
+COUNTED = ("usd", "input_tokens", "output_tokens", "calls", "unreported")  # what jobs elsewhere add up to
 
 
 @dataclass(frozen=True)
-class Order:
+class RemoteJob:
     """A job as it was checked. ``jobs``: how many the sweep has; ``before``: what the records in its folder had taken
     when the command was given, where there is a budget; ``until``: when the time is over, in seconds since the epoch;
     the last three are the surroundings that the command was given in."""
@@ -43,7 +46,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Ended:
+class JobResult:
     """How a job ended: its exit code, why it broke off, what it printed, and what it took, if its process knows."""
 
     code: int
@@ -53,57 +56,48 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class Died:
+class ProcessDied:
     """A job's process ended without a word."""
 
     why: str
 
 
-def orders_of(plan: Sequence[Cell], jobs: int, spent: Spent) -> list[Order]:
+def remote_jobs_of(plan: Sequence[Cell], jobs: int, spent: Spent) -> list[RemoteJob]:
     """What to run elsewhere. Processes share no pool, so each job has its part of what ``budget.run`` has left."""
     here = os.getcwd(), tuple(sys.path), tuple(sys.argv)
     orders = []
     for n, cell in enumerate(plan):
         budget = cell.cfg["budget"]
         seconds = budget["run"]["seconds"]
-        cfg = {**cell.cfg, "budget": {**budget, "run": _part(budget["run"], n, len(plan), spent)}}
+        cfg = {**cell.cfg, "budget": {**budget, "run": _share(budget["run"], n, len(plan), spent)}}
         until = None if seconds is None else time.time() + seconds
-        before = None if set(budget["run"].values()) == {None} else _taken(cell.folder)
-        orders.append(Order(cell.label, cell.folder, cfg, cell.launch, jobs, before, until, *here))
+        before = None if set(budget["run"].values()) == {None} else _spent_in(cell.folder)
+        orders.append(RemoteJob(cell.label, cell.folder, cfg, cell.launch, jobs, before, until, *here))
     return orders
 
 
-def _taken(folder: Path) -> Spent:
-    """What the samples that are finished took; those that a dying process left unfinished are not known."""
-    spent = Spent()
-    for record in records.read(folder):
-        usage = record["usage"]
-        spent.calls += usage["calls"]
-        spent.input_tokens += usage["input_tokens"] or 0
-        spent.output_tokens += usage["output_tokens"] or 0
-        spent.unreported += usage["calls"] if usage["input_tokens"] is None else 0
-        spent.usd += usage["cost_usd"] or 0.0
-    return spent
-
-
-def taken_since(order: Order) -> Spent:
-    """What a job has taken of its part by its records, where no process can say: the journal's replies are in it.
-
-    Nothing where there is no budget.
-    """
-    before, now = order.before, _taken(order.folder) if order.before is not None else Spent()
-    if before is None:
-        return now
+def _spent_in(folder: Path) -> Spent:
+    """What finished samples took; the calls of samples that a dying process left unfinished are not known."""
+    usages: list[Mapping[str, Any]] = [record["usage"] for record in records.read(folder)]
+    names = {"usd": "cost_usd", "input_tokens": "input_tokens", "output_tokens": "output_tokens", "calls": "calls"}
+    unreported = sum(usage["calls"] for usage in usages if usage["input_tokens"] is None)
     return Spent(
-        max(0.0, now.usd - before.usd),
-        max(0, now.input_tokens - before.input_tokens),
-        max(0, now.output_tokens - before.output_tokens),
-        max(0, now.calls - before.calls),
-        unreported=max(0, now.unreported - before.unreported),
+        **{name: sum(usage[key] or 0 for usage in usages) for name, key in names.items()}, unreported=unreported
     )
 
 
-def _part(budget: Mapping[str, Any], n: int, parts: int, spent: Spent) -> dict[str, Any]:
+def spent_since(order: RemoteJob) -> Spent:
+    """What a job has taken of its part by its records, calls that the journal answered included.
+
+    For jobs whose process died; nothing without a budget.
+    """
+    if order.before is None:
+        return Spent()
+    before, now = vars(order.before), vars(_spent_in(order.folder))
+    return Spent(**{name: max(0, now[name] - before[name]) for name in COUNTED})
+
+
+def _share(budget: Mapping[str, Any], n: int, parts: int, spent: Spent) -> dict[str, Any]:
     """The budget of the n-th of so many jobs; what does not divide goes to the first ones."""
     usd, tokens, calls = budget["usd"], budget["tokens"], budget["calls"]
     return {
@@ -114,7 +108,7 @@ def _part(budget: Mapping[str, Any], n: int, parts: int, spent: Spent) -> dict[s
     }
 
 
-def play(order: Order) -> Ended:
+def play(order: RemoteJob) -> JobResult:
     """Play a job to its end, whatever that is: nothing that it raises may stop the others.
 
     Told by a signal to leave, the process leaves.
@@ -122,21 +116,21 @@ def play(order: Order) -> Ended:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     os.chdir(order.cwd)
     sys.path += [entry for entry in order.path if entry not in sys.path]
-    sys.argv[:] = order.argv  # resuming is told in its words
+    sys.argv[:] = order.argv  # the resume command is printed with its words
     said, spent = io.StringIO(), Spent()
     with _signals():
         try:
-            spent = taken_since(order)  # by a process that died
+            spent = spent_since(order)  # by a process that died
             with redirect_stdout(said):
                 code = _run(order, spent)
         except (ConfigError, OSError) as error:  # a refusal or the machine: a line is enough
             said_why = redact(str(error))
             logging.getLogger(__name__).error("job %s broke off: %s", order.label, said_why)
-            return Ended(1, said_why, spent=spent)
+            return JobResult(1, said_why, spent=spent)
         except (Exception, SystemExit) as error:
             logging.getLogger(__name__).exception("job %s broke off", order.label)
-            return Ended(1, redact(traceback.format_exception_only(error)[-1].strip()), spent=spent)
-    return Ended(code, said=said.getvalue(), spent=spent)
+            return JobResult(1, redact(traceback.format_exception_only(error)[-1].strip()), spent=spent)
+    return JobResult(code, said=said.getvalue(), spent=spent)
 
 
 @contextmanager
@@ -158,7 +152,7 @@ def _signals() -> Iterator[None]:
         return handle
 
     here = threading.current_thread() is threading.main_thread()
-    known = {number: signal.getsignal(number) for number in (_TOLD if here else ())}
+    known = {number: signal.getsignal(number) for number in (_SIGNALS if here else ())}
     theirs = {number: handler for number, handler in known.items() if callable(handler)}
     for number, handler in theirs.items():
         signal.signal(number, wrapped(handler))
@@ -171,7 +165,7 @@ def _signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _run(order: Order, spent: Spent) -> int:
+def _run(order: RemoteJob, spent: Spent) -> int:
     from runner.episode.budget import Budget
     from runner.job.prepare import check
     from runner.job.shared_resources import SharedResources

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.sweep.elsewhere import Died, Ended, Order
-from runner.sweep.others import watch
+from runner.sweep.remote_job import JobResult, ProcessDied, RemoteJob
+from runner.sweep.remote_launch import watch
 
 
 class Script:
@@ -26,10 +26,10 @@ class Script:
 
 
 def order(name):
-    return Order(name, Path(name), {}, None, 2, None, None, "", (), ())
+    return RemoteJob(name, Path(name), {}, None, 2, None, None, "", (), ())
 
 
-DEAD, WELL = Died("the power went"), Ended(0, said="well\n")
+DEAD, WELL = ProcessDied("the power went"), JobResult(0, said="well\n")
 
 
 @pytest.mark.parametrize(

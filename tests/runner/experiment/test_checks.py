@@ -9,7 +9,7 @@ from components.core.types import Problem, Sample
 from components.verifiers.refine import Refine
 from components.verifiers.reflect import Reflect
 from runner.config.errors import ConfigErrors
-from runner.experiment.fitting import granted
+from runner.experiment.checks import with_provided_verifier
 from tests.parts import Looper, Speaker, parts
 
 SAMPLES = [Sample(Problem(f"p{n}/{k}", "?", context=f"Patient: {n}\nHistory: none\nmore {k}"), None)
@@ -40,7 +40,9 @@ class Wrapping(Looper):
 
 
 def given(agent: Any, verifier: Any = TAKES_ALL, samples: Any = SAMPLES) -> Any:
-    return granted(replace(parts(agent), verifier=verifier), {"main": Speaker(str), "big": Speaker(str)}, samples)
+    return with_provided_verifier(
+        replace(parts(agent), verifier=verifier), {"main": Speaker(str), "big": Speaker(str)}, samples
+    )
 
 
 def refused(agent: Any, verifier: Any = TAKES_ALL) -> str:
