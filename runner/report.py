@@ -53,7 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(words: Sequence[str]) -> None:
     commands = _commands()
     if words and words[0] not in commands:
-        if flag := next((flag for word in words if (flag := word.partition("=")[0]) in _FORMER_FLAGS), None):
+        flags = [word.partition("=")[0] for word in words]
+        if flag := next((flag for flag in flags if flag in _FORMER_FLAGS), None):
             raise ConfigError(f"the flag {flag} is now a command: {_PROGRAM} {_FORMER_FLAGS[flag]}")
         if not words[0].startswith("-"):
             raise ConfigError(f"{words[0]!r} is not a command of runner.report; tables: {_PROGRAM} table {words[0]}")
@@ -198,13 +199,8 @@ def _episode(given: Options) -> None:
     show_episode([Run.at(folder) for folder in _folders(given)], given.sample, given.epoch, given.prompts)
 
 
-<<<<<<< HEAD
 def _rescore(given: Options) -> None:
-    from runner.job.rescore import rescored, rewrite
-=======
-def _rescore(given: Given) -> None:
     from runner.job.stored import replace_records, rescored_records
->>>>>>> 5d75b08e694f3156f40f2b94a78a4ed0fb01312a
 
     folders = _folders(given)
     for folder in folders:
@@ -227,13 +223,8 @@ def _merge(given: Options) -> None:
     _show_tables([merge(_folders(given), Path(given.new))])
 
 
-<<<<<<< HEAD
 def _export(given: Options) -> None:
-    from runner.job.export import export
-=======
-def _export(given: Given) -> None:
     from runner.job.stored import export
->>>>>>> 5d75b08e694f3156f40f2b94a78a4ed0fb01312a
 
     export(_runs(given))
 

@@ -231,15 +231,9 @@ BENCHMARKS = re.compile(
 )
 # Files of the runner that read attributes of libraries by names that are not known beforehand; never of parts.
 LOOK_AT_LIBRARIES = {
-<<<<<<< HEAD
-    "runner/checkup/machine.py", "runner/config/build.py", "runner/config/hydra_patches.py", "runner/config/legible.py",
-    "runner/config/targets.py", "runner/storage/resume.py", "runner/storage/stored.py",
-    "runner/sweep/others.py", "runner/sweep/ray.py", "runner/sweep/search_space.py",
-=======
     "runner/checkup/machine.py", "runner/config/build.py", "runner/config/hydra_patches.py", "runner/config/explain.py",
-    "runner/config/targets.py", "runner/results/sections/cards.py", "runner/storage/resume.py", "runner/storage/stored.py",
+    "runner/config/targets.py", "runner/storage/resume.py", "runner/storage/stored.py",
     "runner/sweep/remote_launch.py", "runner/sweep/engines.py", "runner/sweep/search_space.py",
->>>>>>> 5d75b08e694f3156f40f2b94a78a4ed0fb01312a
 }  # fmt: skip
 
 

@@ -12,11 +12,11 @@ from typing import Annotated, Literal
 from annotated_types import Interval
 
 from components.core.concurrency import together
-from components.core.errors import AttemptOver, ConfigError, ModelError, as_failure
+from components.core.errors import AttemptOver, ConfigError, ModelError
 from components.core.messages import Sampling
 from components.core.protocols import Agent, Episode
 from components.core.traits import Requirements, requirements_of
-from components.core.types import Answer, Failure, Problem, Refusal, Trajectory
+from components.core.types import Answer, Failure, Problem, Refusal, Trajectory, as_failure
 from components.text.answers import parse_letter
 from components.text.values import normal
 

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
-from components.core.types import CONTEXT_LENGTH, Failure
-
 CUT_OFF = "model_context_window_exceeded"  # the finish reason of a reply that the end of the window cut off
 OVERFLOW = "context_window"  # the kind of a ModelError: a request was longer than the model takes
 
@@ -68,10 +66,3 @@ def missing_extra(subject: str, module: str, extra: str) -> str:
     return (
         "" if find_spec(module) else f"{subject} needs the optional extra {extra!r}: pip install 'wardround[{extra}]'"
     )
-
-
-def as_failure(error: ModelError) -> Failure:
-    """The failure that an overflow of the context window is. Raises the error where it is another one."""
-    if error.kind != OVERFLOW:
-        raise error
-    return Failure(CONTEXT_LENGTH, str(error))

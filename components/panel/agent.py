@@ -16,11 +16,11 @@ from annotated_types import Ge
 
 from components.acting.attempt import Acting, ActsInSteps, Shown, blind, held_by, shown_images, stated
 from components.core.concurrency import together
-from components.core.errors import AttemptOver, ModelError, as_failure
+from components.core.errors import AttemptOver, ModelError
 from components.core.messages import Message, Sampling
 from components.core.protocols import Episode
 from components.core.traits import PromptSetName, Requirements
-from components.core.types import Answer, Failure, Problem, Refusal
+from components.core.types import Answer, Failure, Problem, Refusal, as_failure
 from components.panel.export import export_episode
 from components.panel.published import READERS, UnreadableReport
 from components.panel.replies import NO_ANALYSIS, clean_analysis

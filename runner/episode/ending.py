@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
-from components.core.errors import ConfigError, LimitReached, ModelError, RunLimitReached, as_failure
+from components.core.errors import ConfigError, LimitReached, ModelError, RunLimitReached
 from components.core.protocols import Consulting, Episode, Following, Scorer
 from components.core.redaction import redact
 from components.core.traits import scorer_traits
-from components.core.types import Answer, Failure, Refusal, Sample, Score, Step, Trajectory
+from components.core.types import Answer, Failure, Refusal, Sample, Score, Step, Trajectory, as_failure
 from runner.storage.disk import Unwritable
 
 Scorers = Mapping[str, Scorer]

@@ -6,10 +6,9 @@ import asyncio
 import logging
 import sys
 from collections import Counter
-from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from components.core.errors import ConfigError, ModelError, RunLimitReached
 from components.core.traits import memory_traits, model_traits
@@ -186,7 +185,7 @@ def resume_command(folder: Path) -> str:
     return manifest.command_line(f"run.resume={quoted(folder)}")
 
 
-def _print_summary(folder: Path, notes: Mapping[str, Any], summary: Summary, url: str | None) -> None:
+def _print_summary(folder: Path, notes: Manifest, summary: Summary, url: str | None) -> None:
     """The last lines on the terminal: the table, the folder, the link."""
     simulated = " (simulated model)" if notes["model_kind"] == "simulated" else ""
     present(f"{notes['name']}{simulated}: {status_line(notes)}", summary["metrics"])

@@ -111,7 +111,7 @@ def _write(run: Run, experiment: Experiment, layout: Export) -> None:
 
 def _facts(run: Run, record: Mapping[str, Any]) -> dict[str, Any]:
     """What the run knows of an episode."""
-    data = run.notes.get("dataset") or {}
+    data = run.manifest.get("dataset") or {}
     return {
         "id": record["sample_id"],
         "epoch": record["epoch"],
@@ -124,9 +124,9 @@ def _facts(run: Run, record: Mapping[str, Any]) -> dict[str, Any]:
             "memory": run.cfg.get("memory"),
             "profile": run.choices.get("profile"),
             "seed": run.cfg.get("seed"),
-            "sandbox": (run.notes.get("sandbox") or {}).get("tier"),
+            "sandbox": (run.manifest.get("sandbox") or {}).get("tier"),
         },
-        "prompts": run.notes.get("prompts"),
+        "prompts": run.manifest.get("prompts"),
         "temperature": run.setting("model.temperature"),
         "scores": record["scores"],
         "usage": {key: value for key, value in record["usage"].items() if key != "purposes"},

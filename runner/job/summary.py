@@ -22,12 +22,12 @@ _COLUMNS = 7
 
 def summarise(plan: Sequence[Cell]) -> None:
     """Print the table of headline metrics, where to look, and send the sweep's own run."""
-    from runner.results.run_metrics import headline
+    from runner.results.publications.gains import show_gains
+    from runner.results.rows import headline
     from runner.results.runs import Run
-    from runner.results.sections import models
-    from runner.results.sections.gains import show_gains
+    from runner.results.sections import figures
+    from runner.results.sections.comparisons import show_methods
     from runner.results.sections.means import show_means
-    from runner.results.sections.methods import show_methods
     from runner.results.table import show, show_section
 
     done = [(cell, metrics) for cell in plan if (metrics := _metrics(cell)) is not None]
@@ -35,20 +35,20 @@ def summarise(plan: Sequence[Cell]) -> None:
         return
     runs = [Run.at(cell.folder, cell.cfg) for cell, _ in done]
     named = dict.fromkeys(name for run in runs for name in run.shown)
-    names = headline([metrics for _, metrics in done], _COLUMNS, [run.notes for run in runs], named)
+    names = headline([metrics for _, metrics in done], _COLUMNS, [run.manifest for run in runs], named)
     names = [*undirected_scores(runs, names), *names][:_COLUMNS]
     body = [(cell.label, *(_cell(metrics.get(name)) for name in names)) for cell, metrics in done]
     show(("job", *names), body, title=f"{len(done)} of {len(plan)} jobs")
     if missing := [name for name in named if all(metrics.get(name, {}).get("value") is None for _, metrics in done)]:
         print(f"compare.scores: no job has a value of {', '.join(missing)}")  # noqa: T201
-    if (section := models.section(runs)) is not None:
+    if (section := figures.models(runs)) is not None:
         show_section(section)
     home = plan[0].folder.parent
     show_methods(runs, home=home)
     if means := show_means(runs):
         (home / MEANS).write_text(json.dumps(means, indent=1), encoding="utf-8")
     show_gains(runs, home)
-    finish(runs, [run.notes for run in runs], home)
+    finish(runs, [run.manifest for run in runs], home)
 
 
 def finish(runs: Sequence[Run], manifests: Sequence[Mapping[str, Any]], home: Path, files: Sequence[Path] = ()) -> None:
@@ -65,9 +65,9 @@ def finish(runs: Sequence[Run], manifests: Sequence[Mapping[str, Any]], home: Pa
 
 def undirected_scores(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
     """Scores that decide and are better neither way, so that they are not headlines: how long conversations get."""
-    from runner.results.grid import deciding
+    from runner.results.grid import deciding_score
 
-    decide = dict.fromkeys(one for run in runs if (one := deciding(run)) and not run.better(one))
+    decide = dict.fromkeys(one for run in runs if (one := deciding_score(run)) and not run.better(one))
     return [one for one in decide if one not in names]
 
 

@@ -10,8 +10,8 @@ from random import Random
 from components.core.errors import ConfigError
 from components.core.types import Sample
 from components.rubrics.rubric import Rubric, texts_of
-from runner.results.pairs import cluster_of
 from runner.job.stored import rebuild_experiment
+from runner.results.pairs import cluster_of
 from runner.results.rows import Row, rows_of
 from runner.results.runs import Run
 from runner.storage.records import read
@@ -90,15 +90,9 @@ def _with_texts(items: Sequence[Item], rubric: Rubric) -> list[Item]:
 
 
 def _samples(run: Run) -> dict[str, Sample]:
-<<<<<<< HEAD
     """The samples of a run. Raises ConfigError when they are not there any more, or others are."""
-    experiment = reopened(run.folder, run.cfg)
-    was, now = (run.manifest.get("dataset") or {}).get("fingerprint"), experiment.dataset.fingerprint
-=======
-    """The samples that a run played. Raises ConfigError when they are not there any more, or others are."""
     experiment = rebuild_experiment(run.folder, run.cfg)
-    was, now = (run.notes.get("dataset") or {}).get("fingerprint"), experiment.dataset.fingerprint
->>>>>>> 5d75b08e694f3156f40f2b94a78a4ed0fb01312a
+    was, now = (run.manifest.get("dataset") or {}).get("fingerprint"), experiment.dataset.fingerprint
     if was != now:
         raise ConfigError(f"{run.folder} was run on data of fingerprint {was!r}, and they are {now!r} now")
     return {sample.problem.id: sample for sample in experiment.samples}

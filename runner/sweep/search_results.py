@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from runner.job.plan import Cell
 from runner.storage.manifest import read
@@ -15,6 +15,7 @@ from runner.sweep.search_study import State, Study, Trial
 
 if TYPE_CHECKING:
     from runner.experiment.experiment import Experiment
+    from runner.storage.schema import Record
 
 FILE = "search.json"
 _SHOWN = 10
@@ -125,7 +126,8 @@ class Pruner:
         from runner.experiment.facts import declared_scores
         from runner.results.metrics import metrics
 
-        found = metrics(records, declared_scores(experiment.parts.scorers)["kinds"]).get(self.metric)
+        kinds = declared_scores(experiment.parts.scorers)["kinds"]
+        found = metrics(cast("Sequence[Record]", records), kinds).get(self.metric)
         if found is None or found.value is None or not worse(found.as_dict(), self.best, self.high):
             return None
         self.stopped_early[experiment.launch.label] = n, found.value

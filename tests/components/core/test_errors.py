@@ -1,7 +1,7 @@
 import pytest
 
-from components.core.errors import OVERFLOW, ModelError, as_failure
-from components.core.types import CONTEXT_LENGTH, Failure
+from components.core.errors import OVERFLOW, ModelError
+from components.core.types import CONTEXT_LENGTH, Failure, as_failure
 
 
 def test_only_an_overflow_is_a_failure_of_who_asked():

@@ -13,8 +13,11 @@ from runner.config.targets import locate, undeclared_in
 from runner.storage.resume import differences
 
 
-def test_every_new_name_is_there():
-    assert all(callable(locate(new, ())) for new in NEW.values()) and len({*NEW.values()}) == len(NEW)
+def test_every_new_name_is_there_and_has_one_first_name():
+    assert all(callable(locate(new, ())) for new in NEW.values())
+    first = {name: as_first_named({"_target_": name})["_target_"] for name in (*NEW, *NEW.values())}
+    assert all(first[old] == first[new] for old, new in NEW.items()) and set(first.values()) <= set(NEW)
+    assert first["components.cab.datasets.bioasq.BioAsq"] == "components.datasets.bioasq.BioAsq"
 
 
 def test_a_name_that_has_moved_is_refused_with_the_present_one():
