@@ -15,7 +15,7 @@ from components.core.concurrency import together
 from components.core.errors import AttemptOver, ConfigError, ModelError
 from components.core.messages import Sampling
 from components.core.protocols import Agent, Episode
-from components.core.traits import Requirements, requirements_of
+from components.core.traits import Requirements, declared
 from components.core.types import Answer, Failure, Problem, Refusal, Trajectory, as_failure
 from components.text.answers import parse_letter
 from components.text.values import normal
@@ -49,7 +49,7 @@ class Wrapping:
     @property
     def requirements(self) -> Requirements:
         """The tools and facts of the inner agent; its own needs are read from itself."""
-        inner = requirements_of(self.inner)
+        inner = declared(self.inner, Requirements)
         return Requirements(tools=inner.tools, only_own_tools=inner.only_own_tools, facts=inner.facts)
 
 

@@ -14,7 +14,7 @@ from components.acting.inner_actions import INNER, Inputs, preloadable
 from components.cab.tasks import DIMENSIONS
 from components.core.errors import ConfigError
 from components.core.tools import Offer, Tool
-from components.core.traits import ToolsetTraits, tool_traits
+from components.core.traits import ToolsetTraits, ToolTraits, declared
 from components.core.types import Privacy, Sample
 from components.files.attachments import SampleFiles
 from components.text.words import meant
@@ -57,7 +57,7 @@ class Clinical:
     @property
     def traits(self) -> ToolsetTraits:
         """Its tools, what services may be asked, and what the chosen tools lack; their calls will fail."""
-        lacking = {name: tool_traits(tool).missing for name, tool in self._chosen.items()}
+        lacking = {name: declared(tool, ToolTraits).missing for name, tool in self._chosen.items()}
         notes = [f"{name} will be unavailable: {missing}" for name, missing in lacking.items() if missing]
         return ToolsetTraits(tools=self.tools, permits=self.permits, notes=notes)
 

@@ -1,6 +1,6 @@
 """Names of classes that configs had before, and what they are now.
 
-``moved.txt`` has a line for each module that moved: old module, new module (both below ``components``), and its classes.
+``moved.txt`` has a line per module that moved: old module, new module (both below ``components``), and its classes.
 """
 
 from collections.abc import Mapping

@@ -17,7 +17,7 @@ from components.acting.tool_names import category_of, named
 from components.core.errors import ConfigError
 from components.core.messages import ToolCall, ToolSpec
 from components.core.tools import Context, Effect, Offer, Tool, own_name
-from components.core.traits import ToolTraits, tool_traits
+from components.core.traits import ToolTraits, declared
 from components.core.types import Observation, Observed, Sample
 from components.faults.marks import KEY
 
@@ -119,7 +119,7 @@ class Wrapper:
     @property
     def traits(self) -> ToolTraits:
         """The traits of the wrapped tool, which they name."""
-        return replace(tool_traits(self.wraps), wrapped=self.wraps)
+        return replace(declared(self.wraps, ToolTraits), wrapped=self.wraps)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import orjson
 from components.core.errors import ConfigError, ModelError, ToolError
 from components.core.messages import Image, Message, Purpose, Sampling, ToolCall
 from components.core.tools import Offer, State, Tool, tool_of
-from components.core.traits import tool_traits
+from components.core.traits import ToolTraits, declared
 from components.core.types import Action, Observation, Observed, Problem
 from runner.episode.shared import Branch
 from runner.storage.texts import without_surrogates
@@ -98,7 +98,7 @@ async def try_calls(branch: Branch, action: Action) -> list[Observation] | None:
     offer, shared = branch.offer, branch.shared
     tools = [tool for call in action.calls if (tool := offer.tools.get(call.name)) is not None]
     effects = {tool.effect for tool in tools}
-    if "external" in effects or not all(tool_traits(tool).triable for tool in tools):
+    if "external" in effects or not all(declared(tool, ToolTraits).triable for tool in tools):
         return None
     step, fork = shared.step_of(action), offer.fork()
     assert step is not None, "a candidate was proposed"
@@ -164,7 +164,7 @@ def _encodable(value: Any) -> Any:
 
 async def _through(branch: Branch, tool: Tool, context: Context) -> Observation:
     """Run a tool on the context's call. One in place of another reaches nothing but through ``Context.use``."""
-    if tool.effect == "external" and tool_traits(tool).wrapped is None:
+    if tool.effect == "external" and declared(tool, ToolTraits).wrapped is None:
         return await _external(branch, tool, context, context.call)
     return await apply(tool, context, context.call.parsed)
 
@@ -176,7 +176,7 @@ async def _external(branch: Branch, tool: Tool, context: Context, call: ToolCall
     """
     shared = branch.shared
     door, sample, seen = shared.door, shared.sample, shared.externals
-    what = f"tool\0{tool.spec.digest.hex()}\0{tool_traits(tool).identity}\0{call.arguments}"
+    what = f"tool\0{tool.spec.digest.hex()}\0{declared(tool, ToolTraits).identity}\0{call.arguments}"
     base = f"{what}\0{door.run_seed}\0{sample.problem.id}\0{shared.epoch}\0{branch.name}"
     occurrence = seen[base] = seen.get(base, -1) + 1
     key = sha256(f"{base}\0{occurrence}".encode()).digest()

@@ -8,7 +8,7 @@ from typing import TypeGuard
 from components.core.errors import ConfigError, LimitReached, ModelError, RunLimitReached
 from components.core.protocols import Consulting, Episode, Following, Scorer
 from components.core.redaction import redact
-from components.core.traits import scorer_traits
+from components.core.traits import ScorerTraits, declared
 from components.core.types import Answer, Failure, Refusal, Sample, Score, Step, Trajectory, as_failure
 from runner.storage.disk import Unwritable
 
@@ -45,12 +45,12 @@ async def scored(
 
 def consults(scorer: Scorer) -> TypeGuard[Consulting]:
     """Whether a scorer asks a model; a check of its type would cost as much as scoring."""
-    return scorer_traits(scorer).asks is not None
+    return declared(scorer, ScorerTraits).asks is not None
 
 
 def follows(scorer: Scorer) -> TypeGuard[Following]:
     """Whether a scorer scores by how right others found an episode."""
-    return scorer_traits(scorer).follows
+    return declared(scorer, ScorerTraits).follows
 
 
 def before_judging(trajectory: Trajectory) -> Trajectory:
@@ -71,7 +71,7 @@ def _order(scorer: Scorer) -> int:
 
 async def _scores(scorer: Scorer, sample: Sample, trajectory: Trajectory) -> Sequence[Score]:
     """The scores of one scorer; one that blocks leaves the loop."""
-    if scorer_traits(scorer).blocking:
+    if declared(scorer, ScorerTraits).blocking:
         return await asyncio.to_thread(scorer.score, sample, trajectory)
     return scorer.score(sample, trajectory)
 
@@ -79,7 +79,7 @@ async def _scores(scorer: Scorer, sample: Sample, trajectory: Trajectory) -> Seq
 def deciding(scorers: Scorers, scores: Sequence[Score]) -> float | None:
     """How right an episode was, 0 to 1: the score that a scorer ``decides`` by, else the first."""
     values = {score.name: score.value for score in scores}
-    named = [name for one in scorers.values() if (name := scorer_traits(one).decides) in values]
+    named = [name for one in scorers.values() if (name := declared(one, ScorerTraits).decides) in values]
     return next((values[name] for name in (*named, *values)), None)
 
 

@@ -11,13 +11,14 @@ from components.core.plain import Accept
 from components.core.protocols import Agent, Model, Toolset, Verifier
 from components.core.tools import Offer
 from components.core.traits import (
+    GrammarTraits,
+    ModelTraits,
+    Requirements,
+    ScorerTraits,
+    ToolsetTraits,
     agents_in,
-    grammar_traits,
-    model_traits,
+    declared,
     prompt_sets,
-    requirements_of,
-    scorer_traits,
-    toolset_traits,
 )
 from components.core.types import Sample
 from components.prompts import load
@@ -51,11 +52,11 @@ def _refuse_self_grading(parts: Parts, models: Mapping[str, Model]) -> None:
     """Refuse a scorer that would have the model under test grade itself without leave. Raises ConfigErrors."""
     asked = {"main", "verifier"}
     for agent in agents_in(parts.agent):
-        needs = requirements_of(agent)
+        needs = declared(agent, Requirements)
         asked |= {*needs.models, *needs.roles}
     tested = {_short(model): role for role, model in models.items() if role in asked}
     for key, scorer in parts.scorers.items():
-        traits = scorer_traits(scorer)
+        traits = declared(scorer, ScorerTraits)
         if traits.asks is None or traits.allow_self:
             continue
         model = models.get(traits.asks)
@@ -76,7 +77,7 @@ def _short(model: Model) -> str:
 
 def has_price(model: Model) -> bool:
     """Whether what a model's calls cost is known; what is not live costs nothing."""
-    row = model_traits(model).price
+    row = declared(model, ModelTraits).price
     return model.kind != "live" or (row is not None and row.get("input") is not None)
 
 
@@ -98,7 +99,7 @@ def check_fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], 
             with noting(findings, "agent"):
                 for agent in agents_in(parts.agent):
                     _check_offer(agent, offer, toolsets)
-                if acts and not offer.tools and grammar_traits(parts.grammar).needs_tools:
+                if acts and not offer.tools and declared(parts.grammar, GrammarTraits).needs_tools:
                     raise ConfigError(
                         f"{type(parts.grammar).__name__} has no way to answer without a tool, and nothing is offered:"
                         " choose another agent.grammar, toolset or condition"
@@ -112,7 +113,7 @@ def check_fit(parts: Parts, sample: Sample, seed: int, toolsets: Sequence[str], 
 
 def _check_offer(agent: Agent, offer: Offer, toolsets: Sequence[str]) -> None:
     """Raises ConfigError for an offer that an agent cannot work with."""
-    needs = requirements_of(agent)
+    needs = declared(agent, Requirements)
     if needs.accepts is not None:
         needs.accepts(offer)
     if lacking := [name for name in needs.controls if name not in offer.controls]:
@@ -143,10 +144,10 @@ def _refuse_ineffective_condition(parts: Parts, offer: Offer) -> None:
 
 def sandbox_of(parts: Parts) -> Mapping[str, Any] | None:
     """What holds the code that a model writes, where any is run. Raises ConfigError where nothing can."""
-    needs = [requirements_of(agent) for agent in agents_in(parts.agent)]
+    needs = [declared(agent, Requirements) for agent in agents_in(parts.agent)]
     if own := next((one.sandbox for one in needs if one.sandbox is not None), None):
         return dict(own.report())
-    toolset = toolset_traits(parts.toolset)
+    toolset = declared(parts.toolset, ToolsetTraits)
     tools = (*toolset.tools.values(), *(tool for one in needs for tool in one.tools))
     if toolset.sandbox is None or not any("code" in tool.spec.facts for tool in tools):
         return None
@@ -156,8 +157,8 @@ def sandbox_of(parts: Parts) -> Mapping[str, Any] | None:
 def prompt_digests(parts: Parts, *others: object) -> dict[str, str]:
     """The digests of the prompt sets that the parts of an episode, and others, name. Raises ConfigError."""
     agents = [*agents_in(parts.agent)]
-    needs = [requirements_of(agent) for agent in agents]
-    tools = (*toolset_traits(parts.toolset).tools.values(), *(tool for one in needs for tool in one.tools))
+    needs = [declared(agent, Requirements) for agent in agents]
+    tools = (*declared(parts.toolset, ToolsetTraits).tools.values(), *(tool for one in needs for tool in one.tools))
     named = {name for one in needs for name in one.prompts}
     for one in (*agents, parts.verifier, parts.grammar, parts.toolset, parts.condition, *tools, *others):
         named |= {*prompt_sets(one)}
@@ -168,7 +169,7 @@ def with_provided_verifier(parts: Parts, models: Mapping[str, Model], samples: S
     """The parts, with the verifier that an agent provides. Raises ConfigErrors for what cannot be granted."""
     agents = [*agents_in(parts.agent)]
     findings = [*_missing_models(agents, models), *_evaluated_examples(agents, samples)]
-    provided = [one for agent in agents if (one := requirements_of(agent).verifier) is not None]
+    provided = [one for agent in agents if (one := declared(agent, Requirements).verifier) is not None]
     findings += _unused_verifiers(parts.verifier, provided)
     if findings:
         raise ConfigErrors(findings)
@@ -178,7 +179,7 @@ def with_provided_verifier(parts: Parts, models: Mapping[str, Model], samples: S
 def _missing_models(agents: Iterable[Agent], models: Mapping[str, Model]) -> Iterator[Finding]:
     """Models that an agent names and that are not there."""
     for agent in agents:
-        for name in requirements_of(agent).models:
+        for name in declared(agent, Requirements).models:
             if name not in models:
                 have = f"there are {', '.join(models)}; another: +model@models.{name}=openai"
                 text = f"{type(agent).__name__} names the model {name!r}; {have}"
@@ -201,7 +202,7 @@ def _unused_verifiers(verifier: Verifier, provided: Sequence[Verifier]) -> Itera
 def _evaluated_examples(agents: Iterable[Agent], samples: Sequence[Sample]) -> Iterator[Finding]:
     """Examples on patients that are evaluated."""
     for agent in agents:
-        known = tuple(requirements_of(agent).shown_patients)
+        known = tuple(declared(agent, Requirements).shown_patients)
         seen = [one.problem.id for one in samples if known and one.known_as.context.startswith(known)]
         if seen:
             text = f"{type(agent).__name__} shows examples on {len(seen)} of the samples that are evaluated, such as"
@@ -239,7 +240,7 @@ def permit(privacy: str, models: Mapping[str, Model], toolset: Toolset, what: st
 
 def _check_tools(privacy: str, toolset: Toolset, decision: Mapping[str, str], what: str) -> None:
     """Raises PrivacyRefused when a tool could carry what it is asked to a service that may not get it."""
-    traits = toolset_traits(toolset)
+    traits = declared(toolset, ToolsetTraits)
     outside = [name for name, tool in traits.tools.items() if tool.effect == "external"]
     if outside and privacy not in traits.permits:
         allowed = ", ".join(["open", *traits.permits])

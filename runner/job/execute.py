@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from components.core.errors import RunLimitReached
-from components.core.traits import toolset_traits
+from components.core.traits import ToolsetTraits, declared
 from components.core.types import Sample, Trajectory
 from runner.episode.door import Door
 from runner.episode.ending import shortly
@@ -67,7 +67,7 @@ async def execute(
     wanted = {(s.problem.id, epoch) for s in samples for epoch in range(epochs)}
     kept = [r for r in writer.finished if (r["sample_id"], r["epoch"]) in wanted]
     done = {(r["sample_id"], r["epoch"]) for r in kept}
-    if (prepare := toolset_traits(parts.toolset).prepare) is not None:
+    if (prepare := declared(parts.toolset, ToolsetTraits).prepare) is not None:
         await asyncio.to_thread(prepare, samples)
     growth = _growth(parts, samples, door, writer)
     owed = ((s, epoch) for s, epoch in _order(samples, epochs, growth) if (s.problem.id, epoch) not in done)

@@ -49,7 +49,7 @@ async def is_approved(jobs: Sequence[Job], spent: Spent) -> bool:
 
 
 async def _pilot(job: Job, resources: SharedResources, k: int) -> Pilot:
-    from components.core.traits import model_traits
+    from components.core.traits import ModelTraits, declared
     from runner.experiment.experiment import study
     from runner.job.shared_resources import lane_of
     from runner.learning.memory import with_memory
@@ -57,7 +57,7 @@ async def _pilot(job: Job, resources: SharedResources, k: int) -> Pilot:
     experiment = job.experiment
     owed = len(experiment.samples) * experiment.epochs - sum(one["stop"] != "error" for one in read(job.folder))
     main = experiment.models["main"]
-    traits = model_traits(main)
+    traits = declared(main, ModelTraits)
     limits = traits.requests_per_minute, traits.tokens_per_minute
     label = experiment.launch.label or experiment.name
     pilot = Pilot(label, owed, main.max_connections, traits.context_tokens, limits, lane_of(experiment.cfg))

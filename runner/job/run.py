@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.core.errors import ConfigError, ModelError, RunLimitReached
-from components.core.traits import memory_traits, model_traits
+from components.core.traits import MemoryTraits, ModelTraits, declared
 from runner.episode.door import Door
 from runner.episode.ending import shortly
 from runner.experiment.checks import sandbox_of
@@ -129,7 +129,11 @@ def _finish(
     stats = (
         {}
         if shared
-        else {role: told for role, model in experiment.models.items() if (told := dict(model_traits(model).counters()))}
+        else {
+            role: told
+            for role, model in experiment.models.items()
+            if (told := dict(declared(model, ModelTraits).counters()))
+        }
     )
     notes |= {
         "status": status,
@@ -235,6 +239,6 @@ async def _learn_memory(experiment: Experiment, door: Door) -> tuple[list[str], 
     """Make the memory, or find it. Returns what to print, and the exit code."""
     folder, said = await learn(experiment, door)
     if experiment.source is not None and folder is not None:
-        said += memory_traits(experiment.source.open(folder, "")).notes
+        said += declared(experiment.source.open(folder, ""), MemoryTraits).notes
     how = "made now" if door.spent.calls + door.replayed else "it was there"
     return [*said, f"memory:     {folder} ({how})"], COMPLETE

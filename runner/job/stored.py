@@ -11,7 +11,7 @@ import orjson
 
 from components.core.errors import ConfigError
 from components.core.moved import renewed
-from components.core.traits import requirements_of
+from components.core.traits import Requirements, declared
 from components.core.types import Sample, Trajectory
 from runner.episode.ending import before_judging, scored
 from runner.results.runs import Run
@@ -79,7 +79,7 @@ def export(runs: Sequence[Run]) -> None:
     without = []
     for run in runs:
         experiment = rebuild_experiment(run.folder, run.cfg)
-        layout = requirements_of(experiment.parts.agent).export
+        layout = declared(experiment.parts.agent, Requirements).export
         if layout is None:
             without.append(run.choices.get("agent", "?"))
         else:

@@ -10,7 +10,7 @@ from components.acting.solved import SEEDS, TASKS, SolvedQuestions
 from components.core.errors import ConfigError
 from components.core.learning import Source, Teaching
 from components.core.task_text import inputs_in, task_text
-from components.core.traits import agents_in, memory_traits, requirements_of, source_traits, verifier_traits
+from components.core.traits import MemoryTraits, Requirements, SourceTraits, VerifierTraits, agents_in, declared
 from components.core.types import Problem, Sample
 from runner.config.errors import ConfigErrors, Finding, noting
 from runner.episode.door import Door
@@ -31,12 +31,12 @@ _OFF = "choose no memory ('~memory' where the agent's config chooses one)"
 def refuse_unread(experiment: Experiment, source: Source) -> None:
     """Raises ConfigError for a memory that neither the agent nor the verifier reads."""
     agents, verifier = [*agents_in(experiment.parts.agent)], experiment.parts.verifier
-    shown = any(requirements_of(one).memory is not None for one in agents)
-    taught = verifier_traits(verifier).reads_lessons and isinstance(source, Teaching) and source.experience
+    shown = any(declared(one, Requirements).memory is not None for one in agents)
+    taught = declared(verifier, VerifierTraits).reads_lessons and isinstance(source, Teaching) and source.experience
     if shown or taught or experiment.cfg.get("stage") == "memory":
         return
     kind, choice = type(agents[0]).__name__, experiment.launch.choices.get("memory") or type(source).__name__
-    may_show = any(requirements_of(one).shots is not None for one in agents)
+    may_show = any(declared(one, Requirements).shots is not None for one in agents)
     more = "agent.shots=1 shows a demonstration, or " if may_show else ""
     raise ConfigError(f"memory={choice} would not be read: {kind} shows nothing of it; {more}{_OFF}")
 
@@ -52,7 +52,7 @@ def refuse_demonstrations(experiment: Experiment, source: Source) -> None:
             f" {seen[0]!r}: evaluate another split, or show other demonstrations"
         )
     for one in agents_in(experiment.parts.agent):
-        if not (shots := requirements_of(one).shots):
+        if not (shots := declared(one, Requirements).shots):
             continue
         if isinstance(memory, FixedTasks) and shots > len(memory.fixed):
             most = len(memory.fixed)
@@ -96,7 +96,7 @@ def check_memory(experiment: Experiment) -> str | None:
     """
     source, agent = experiment.source, experiment.parts.agent
     for one in agents_in(agent):
-        wanted = requirements_of(one).memory
+        wanted = declared(one, Requirements).memory
         if wanted is not None and not _holds(source, wanted):
             found = "there is none" if source is None else f"this one ({type(source).__name__}) holds something else"
             choice = SEEDS if wanted == TASKS else wanted
@@ -105,7 +105,7 @@ def check_memory(experiment: Experiment) -> str | None:
     if source is not None:
         refuse_unread(experiment, source)
         refuse_demonstrations(experiment, source)
-    if source is not None and source_traits(source).grows and experiment.cfg["run"]["shard"] is not None:
+    if source is not None and declared(source, SourceTraits).grows and experiment.cfg["run"]["shard"] is not None:
         raise ConfigError(ONE_BY_ONE.format("run.shard"))
     if source is None or not source.needed:
         if experiment.cfg.get("stage") == "memory":
@@ -120,7 +120,7 @@ def check_memory(experiment: Experiment) -> str | None:
     folder = folders.find_named(folders.root_of(experiment.cfg), source.path)
     notes = manifest.read_learnt(folder)
     memory = source.open(folder, folders.digest_of(folder))
-    trained = {*notes.get("texts", ()), *map(text_digest, memory_traits(memory).texts)}
+    trained = {*notes.get("texts", ()), *map(text_digest, declared(memory, MemoryTraits).texts)}
     seen = (
         [s.problem.id for s in experiment.dataset.load(experiment.dataset.split) if known_by(s) in trained]
         if trained
@@ -137,7 +137,7 @@ def _holds(source: Source | None, wanted: str) -> bool:
     """Whether a memory holds a kind of content."""
     if source is None:
         return False
-    holds = source_traits(source).holds
+    holds = declared(source, SourceTraits).holds
     return holds is None or wanted in holds
 
 

@@ -17,7 +17,7 @@ from components.core.plain import Accept, Intact
 from components.core.protocols import Dataset
 from components.core.redaction import redact
 from components.core.task_text import task_text
-from components.core.traits import stage_traits
+from components.core.traits import StageTraits, declared
 from components.core.types import Privacy, Sample
 from components.files.samples import draw
 from components.prompts import place_of
@@ -125,7 +125,7 @@ def _recipe(experiment: Experiment, split: str, samples: Sequence[Sample]) -> st
     cfg, parts = experiment.cfg, experiment.parts
     asked = {role: model for role, model in experiment.models.items() if role != "verifier"}
     stage = None if experiment.source is None else experiment.source.stage
-    ignored = () if stage is None else stage_traits(stage).ignores
+    ignored = () if stage is None else declared(stage, StageTraits).ignores
     cfg = as_first_named(cfg)
     made = {key: cfg[key] for key in _MAKES}
     made["agent"] = {key: value for key, value in cfg["agent"].items() if key not in ignored}

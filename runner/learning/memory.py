@@ -14,7 +14,7 @@ from components.core.errors import ConfigError
 from components.core.learning import Source, task_of
 from components.core.plain import Accept
 from components.core.protocols import ByTask, Memory
-from components.core.traits import memory_traits
+from components.core.traits import MemoryTraits, declared
 from components.core.types import Sample, Trajectory
 from runner.episode.door import Door
 from runner.episode.ending import before_judging
@@ -57,7 +57,7 @@ async def with_memory(experiment: Experiment, door: Door) -> tuple[Experiment, l
         return experiment, []
     found, said = await learn(experiment, door) if source.needed else (None, [])
     memory = source.open(found, "" if found is None else folders.digest_of(found))
-    notes = [*said, *memory_traits(memory).notes, *_without(experiment, memory)]
+    notes = [*said, *declared(memory, MemoryTraits).notes, *_without(experiment, memory)]
     return replace(experiment, parts=replace(experiment.parts, memory=memory)), notes
 
 

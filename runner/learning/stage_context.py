@@ -15,7 +15,7 @@ from components.core.learning import Solve
 from components.core.plain import Accept, Intact, NoTools
 from components.core.protocols import Agent, Episode, Memory
 from components.core.redaction import redact
-from components.core.traits import Requirements, requirements_of
+from components.core.traits import Requirements, declared
 from components.core.types import CONTEXT_LENGTH, Answer, Failure, Played, Problem, Refusal, Sample, Trajectory
 from runner.episode.door import Door
 from runner.episode.ending import consults, deciding
@@ -64,7 +64,7 @@ class Practice:
 
     async def play(self, sample: Sample, solve: Solve, memory: Memory | None = None, epoch: int = 0) -> Played:
         """One episode; one that grows too long for the model has failed. Raises ModelError when it broke off."""
-        name, own = sample.problem.id, requirements_of(self.agent)
+        name, own = sample.problem.id, declared(self.agent, Requirements)
         solver = Solver(solve, Requirements(tools=own.tools, only_own_tools=own.only_own_tools))
         quick = {key: scorer for key, scorer in self.parts.scorers.items() if not consults(scorer)}  # grades cost
         parts = replace(self.parts, agent=solver, memory=memory, scorers=quick)

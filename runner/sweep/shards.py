@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from components.core.errors import ConfigError
-from components.core.traits import source_traits
+from components.core.traits import SourceTraits, declared
 from runner.experiment.facts import facts_of, sweep_id
 from runner.job.exit_codes import BUDGET, ERRORS
 from runner.job.plan import Cell
@@ -37,7 +37,7 @@ def split(cell: Cell, experiment: Experiment) -> None:
         return
     if cell.cfg.get("stage") is not None:
         raise ConfigError("run.shards: what a stage makes has no parts; leave it out")
-    if experiment.source is not None and source_traits(experiment.source).grows:
+    if experiment.source is not None and declared(experiment.source, SourceTraits).grows:
         raise ConfigError(ONE_BY_ONE.format("run.shards"))
     if n > len(experiment.samples):
         raise ConfigError(f"run.shards={n}: there are {len(experiment.samples)} samples; one part has one at least")
