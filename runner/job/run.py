@@ -126,15 +126,8 @@ def _finish(
     wanted = len(experiment.samples) * experiment.epochs
     resume = None if status == "complete" and not outcome.errored else resume_command(folder)
     shared = experiment.launch.sweep is not None  # then a model's counters are those of several jobs
-    stats = (
-        {}
-        if shared
-        else {
-            role: told
-            for role, model in experiment.models.items()
-            if (told := dict(declared(model, ModelTraits).counters()))
-        }
-    )
+    counters = {role: dict(declared(model, ModelTraits).counters()) for role, model in experiment.models.items()}
+    stats = {} if shared else {role: counted for role, counted in counters.items() if counted}
     notes |= {
         "status": status,
         "stopped": outcome.stopped or outcome.halted,

@@ -6,8 +6,9 @@ import warnings
 import orjson
 import pytest
 
+from components.core.errors import CUT_OFF
 from components.core.messages import Image, Message, ToolCall, ToolSpec
-from components.models.faults import CUT_OFF, Fault
+from components.models.faults import Fault
 from components.models.litellm_chat import LitellmChat
 from components.models.openai_chat import OpenAIChat
 from components.models.prices import Price
